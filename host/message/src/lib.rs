@@ -1,0 +1,22 @@
+//! What a model and the host say to each other, in no provider's words.
+//!
+//! Owns [`Content`] and its [`Part`]s, [`FunctionCall`] and [`FunctionResponse`], [`ToolSpec`], [`Usage`] and
+//! the ids that tie them together. Everything here is plain data: it can be cloned, compared, and written to a
+//! session log.
+//!
+//! Deliberately not here: any provider's JSON (`host-model` has one file for each wire format), what a tool
+//! does, and what a call may touch.
+
+mod content;
+mod id;
+mod output;
+mod tool;
+mod usage;
+
+pub use content::{
+    Content, FileReference, FunctionCall, FunctionResponse, InlineData, Part, PartData, ResponseBody, Role,
+};
+pub use id::{AgentId, CallId, IdError, ModelId, PromptId, SessionId, ToolName};
+pub use output::{Display, Output, OutputPart};
+pub use tool::{Annotations, ToolSpec};
+pub use usage::{FinishReason, Usage};

@@ -1,0 +1,48 @@
+//! A tool as the model is told of it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ToolName;
+
+/// What a model is told about a tool; shaped like the Model Context Protocol's `Tool`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    /// What the model calls it.
+    pub name: ToolName,
+    /// A name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it does and when to use it.
+    pub description: String,
+    /// JSON Schema (draft 2020-12) of the arguments, of type `object`.
+    pub input_schema: Value,
+    /// JSON Schema of the structured result, for a tool that has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
+    /// What it does to the world, by its own word.
+    #[serde(default)]
+    pub annotations: Annotations,
+}
+
+/// Hints by which the host schedules calls and words its questions. They permit nothing.
+///
+/// The default is the most careful reading: it changes things, may lose some, and reaches outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Annotations {
+    /// It changes nothing: calls of such tools run side by side.
+    pub read_only: bool,
+    /// A call can lose something that was there before.
+    pub destructive: bool,
+    /// A second call with the same arguments changes nothing more.
+    pub idempotent: bool,
+    /// It speaks to something outside this machine.
+    pub open_world: bool,
+}
+
+impl Default for Annotations {
+    fn default() -> Self {
+        Self { read_only: false, destructive: true, idempotent: false, open_world: true }
+    }
+}
