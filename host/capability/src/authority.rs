@@ -1,0 +1,163 @@
+//! The name of a server and its port, in one spelling, so that two spellings of one server are compared as one.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::visible::visible;
+
+/// The longest host name, in characters without the last dot (RFC 1035, 2.3.4).
+const HOST_LIMIT: usize = 253;
+
+/// The longest label of a host name, in characters (RFC 1035, 2.3.4).
+const LABEL_LIMIT: usize = 63;
+
+/// A server: host and port.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Authority {
+    host: String,
+    port: u16,
+}
+
+/// A text that is no host.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{host}` is no host: {why}")]
+pub struct HostError {
+    /// The text, safe for a terminal.
+    pub host: String,
+    /// The rule that it breaks.
+    pub why: &'static str,
+}
+
+impl Authority {
+    /// Takes an ASCII host name (an international one in its `xn--` form), an IPv4 address in dotted decimals, or
+    /// an IPv6 address, with or without its brackets. Letters become small, a last dot goes, and an address is
+    /// put into its canonical form.
+    ///
+    /// # Errors
+    ///
+    /// When the host is none of these. What looks like an address in another spelling (`127.1`, `0x7f000001`) is
+    /// refused, since resolvers disagree about it.
+    pub fn new(host: &str, port: u16) -> Result<Self, HostError> {
+        Ok(Self { host: canonical_host(host)?, port })
+    }
+
+    /// The host: a name in small letters, or an address without brackets.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The address, if the host is one and no name.
+    pub fn address(&self) -> Option<IpAddr> {
+        self.host.parse().ok()
+    }
+}
+
+impl fmt::Display for Authority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", bracketed(&self.host), self.port)
+    }
+}
+
+/// The host as it stands before a port.
+pub(crate) fn bracketed(host: &str) -> String {
+    if host.contains(':') { format!("[{host}]") } else { host.to_owned() }
+}
+
+/// The one spelling of a host.
+pub(crate) fn canonical_host(text: &str) -> Result<String, HostError> {
+    let error = |why| HostError { host: visible(text), why };
+    let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    if inner.is_some() || text.contains(':') {
+        let address: Result<Ipv6Addr, _> = inner.unwrap_or(text).parse();
+        return address.map(|address| address.to_string()).map_err(|_| error("it is not an IPv6 address"));
+    }
+    let host = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
+    if host.is_empty() {
+        return Err(error("it is empty"));
+    }
+    if host.len() > HOST_LIMIT {
+        return Err(error("it has over 253 characters"));
+    }
+    if !host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
+        return Err(error("it has ASCII letters, digits, `-`, `_` and `.`; an international name starts with `xn--`"));
+    }
+    if host.split('.').any(|label| label.is_empty() || label.len() > LABEL_LIMIT || label.starts_with('-')) {
+        return Err(error("between its dots are 1 to 63 characters, the first no `-`"));
+    }
+    if ends_in_number(&host) {
+        let address: Result<Ipv4Addr, _> = host.parse();
+        return address.map(|address| address.to_string()).map_err(|_| error("an IPv4 address has four decimals"));
+    }
+    Ok(host)
+}
+
+/// Whether a URL parser takes the host for an IPv4 address, in whatever spelling (WHATWG URL, "ends in a number").
+fn ends_in_number(host: &str) -> bool {
+    let last = host.rsplit('.').next().unwrap_or(host);
+    let hex = last.strip_prefix("0x").is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
+    hex || last.bytes().all(|b| b.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, shown: &str) {
+        let authority = Authority::new(text, 443).unwrap();
+        assert_eq!(authority.to_string(), shown, "{text}");
+        assert_eq!(Authority::new(authority.host(), 443), Ok(authority.clone()), "{text}: it stays as it is");
+    }
+
+    #[test]
+    fn a_host_has_one_spelling() {
+        check("API.Example.COM", "api.example.com:443");
+        check("example.com.", "example.com:443");
+        check("_dmarc.xn--bcher-kva.example", "_dmarc.xn--bcher-kva.example:443");
+        check("localhost", "localhost:443");
+        check("127.0.0.1", "127.0.0.1:443");
+        check("[::1]", "[::1]:443");
+        check("2001:DB8:0:0::1", "[2001:db8::1]:443");
+    }
+
+    #[test]
+    fn what_is_no_host_is_refused() {
+        let long = "a".repeat(64);
+        let longer = "a.".repeat(127) + "a";
+        for text in [
+            "",
+            ".",
+            "a..b",
+            "a b",
+            "bücher.example",
+            "a/b",
+            "a@b",
+            "a%2e",
+            "*.a",
+            "127.1",
+            "127.0.0.1.2",
+            "0x7f000001",
+            "2130706433",
+            "017700000001",
+            "a.0x",
+            "1.2.3.04",
+            "[::1",
+            "::1]",
+            "[::1]:8",
+            "[fe80::1%eth0]",
+            "[1.2.3.4]",
+            "-a",
+            "a.-private",
+            &long,
+            &longer,
+            "a\u{1b}b",
+            "a\0",
+        ] {
+            assert!(Authority::new(text, 443).is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The no of a check, with what would have made it a yes.
+//!
+//! It is shown to three readers: the guest as an answer, the model as the reason why a call failed, and the person who
+//! can grant. Text that a guest or a manifest wrote is escaped and cut; a suggestion is made only where it can be
+//! pasted into a shell as it stands.
+
+use crate::visible::{is_plain, shell_word, visible};
+use crate::{Capability, PluginName, Scope};
+
+/// The grants of a plugin do not cover what it wants.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{plugin}` has no {capability} grant for `{wanted}`")]
+#[non_exhaustive]
+pub struct Denied {
+    /// Who wants it.
+    pub plugin: PluginName,
+    /// The kind of thing that it wants.
+    pub capability: Capability,
+    /// What it wants of it: a path, a command, a server. Escaped, and cut to a limit.
+    pub wanted: String,
+    /// The scope that it has instead; none when it has no grant of that kind. Cut to a limit.
+    pub held: Option<String>,
+    /// How a person can allow it: small first letter, no full stop.
+    pub help: String,
+}
+
+impl Denied {
+    /// The plugin requests a capability, as its manifest writes the scope, and has nothing of it.
+    pub fn ungranted(plugin: &PluginName, capability: Capability, requested: &str) -> Self {
+        Self::new(plugin, capability, requested, Some(requested), None)
+    }
+
+    /// `naming` is the text of a scope that would cover what is wanted, if one can.
+    pub(crate) fn new(
+        plugin: &PluginName,
+        capability: Capability,
+        wanted: &str,
+        naming: Option<&str>,
+        held: Option<&Scope>,
+    ) -> Self {
+        let flag =
+            naming.map(|scope| format!("{}:{capability}={scope}", plugin.as_str())).filter(|flag| is_plain(flag));
+        let grant = match flag {
+            Some(flag) => format!("to allow it, add --grant {}", shell_word(&flag)),
+            None => format!("to allow it, add --grant {plugin}:{capability}=SCOPE with a scope that covers it"),
+        };
+        let mode = match capability {
+            Capability::FsWrite => ", or --approval-mode auto-edit for the workspace",
+            Capability::Process => ", or --approval-mode yolo for the workspace",
+            Capability::FsRead | Capability::Http | Capability::State => "",
+        };
+        Self {
+            plugin: plugin.clone(),
+            capability,
+            wanted: visible(wanted),
+            held: held.map(|scope| visible(&scope.to_string())),
+            help: grant + mode,
+        }
+    }
+
+    /// Why not, for a line of its own: ``its http grants are `*.rust-lang.org:443` ``. None when it has none.
+    pub fn cause(&self) -> Option<String> {
+        self.held.as_ref().map(|held| format!("its {} grants are `{held}`", self.capability))
+    }
+
+    /// All of it in one paragraph, for a model, which cannot grant anything itself.
+    pub fn explain(&self) -> String {
+        let cause = self.cause().map(|cause| format!("; {cause}")).unwrap_or_default();
+        format!("{self}{cause}. Only the user can change this: {}.", self.help)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::visible::{CUT_MARK, SHOWN_LIMIT};
+
+    fn denied(capability: Capability, wanted: &str) -> Denied {
+        Denied::ungranted(&PluginName::new("fetch"), capability, wanted)
+    }
+
+    #[test]
+    fn a_no_says_what_is_held_and_what_would_be_a_yes() {
+        let scope = Scope::parse(Capability::Http, "*.rust-lang.org", Path::new("/w")).unwrap();
+        let wanted = "api.example.com:443";
+        let no = Denied::new(&PluginName::new("fetch"), Capability::Http, wanted, Some(wanted), Some(&scope));
+        assert_eq!(no.to_string(), "`fetch` has no http grant for `api.example.com:443`");
+        assert_eq!(no.cause().unwrap(), "its http grants are `*.rust-lang.org:443`");
+        assert_eq!(no.help, "to allow it, add --grant fetch:http=api.example.com:443");
+        assert_eq!(
+            no.explain(),
+            "`fetch` has no http grant for `api.example.com:443`; its http grants are `*.rust-lang.org:443`. Only the \
+             user can change this: to allow it, add --grant fetch:http=api.example.com:443."
+        );
+    }
+
+    #[test]
+    fn changing_files_and_running_programs_name_the_mode_that_allows_them() {
+        let help = |capability| denied(capability, "x").help;
+        assert_eq!(
+            help(Capability::FsWrite),
+            "to allow it, add --grant fetch:fs-write=x, or --approval-mode auto-edit for the workspace"
+        );
+        assert_eq!(
+            help(Capability::Process),
+            "to allow it, add --grant fetch:process=x, or --approval-mode yolo for the workspace"
+        );
+        assert_eq!(help(Capability::FsRead), "to allow it, add --grant fetch:fs-read=x");
+    }
+
+    #[test]
+    fn a_suggestion_survives_a_shell() {
+        let help = |wanted| denied(Capability::FsRead, wanted).help;
+        assert_eq!(help("/a b"), "to allow it, add --grant 'fetch:fs-read=/a b'");
+        assert_eq!(help("/a';rm -rf ~;'"), r"to allow it, add --grant 'fetch:fs-read=/a'\'';rm -rf ~;'\'''");
+        assert_eq!(help("*"), "to allow it, add --grant 'fetch:fs-read=*'");
+    }
+
+    #[test]
+    fn what_a_guest_wrote_is_escaped_and_cut() {
+        let escapes = denied(Capability::FsRead, "/a\u{1b}[2J\n\u{202e}b");
+        assert_eq!(escapes.wanted, r"/a\u{1b}[2J\n\u{202e}b");
+        assert!(!escapes.help.contains("[2J"), "{}", escapes.help);
+        let long = denied(Capability::FsRead, &"ä".repeat(100_000));
+        assert_eq!(long.wanted, format!("{}{CUT_MARK}", "ä".repeat(SHOWN_LIMIT)));
+        assert!(long.explain().chars().count() < 3 * SHOWN_LIMIT);
+        let name = Denied::ungranted(&PluginName::new("x\u{7}"), Capability::State, "write");
+        assert!(!name.explain().contains('\u{7}'));
+    }
+}

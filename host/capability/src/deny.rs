@@ -1,0 +1,215 @@
+//! The globs that take something out of a granted root again.
+//!
+//! A glob is stored absolute and compiled once, when it is parsed: from then on a check cannot fail, and costs
+//! one look at an automaton. It denies what it matches and everything beneath that.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::path::Path;
+use std::sync::Arc;
+
+use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::scope::ScopeError;
+use crate::visible::visible;
+
+/// How deeply braces may be nested: globset goes through them by recursion, which the stack must bear.
+const BRACE_LIMIT: usize = 8;
+
+/// A glob that denies. Equal and ordered by its text.
+#[derive(Clone)]
+pub(crate) struct Deny {
+    text: Arc<str>,
+    /// The glob, and the glob with `/**` behind it.
+    set: Arc<GlobSet>,
+}
+
+impl Deny {
+    /// Reads a deny, without its `!`:
+    /// * with no slash but at its end, or with `**/` at its start, it holds in every directory;
+    /// * else, if it is relative, it is meant beneath the workspace; without one, it is an error.
+    ///
+    /// # Errors
+    ///
+    /// When it is no glob, is too large to compile, or is written so that it could never match: a deny that
+    /// denies nothing would be taken for one that does.
+    pub(crate) fn parse(text: &str, workspace: Option<&str>) -> Result<Self, ScopeError> {
+        let glob = |why: &str| ScopeError::Glob { glob: visible(text), why: why.to_owned() };
+        let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+        let relative = parts.join("/");
+        if text.is_empty() {
+            return Err(glob("it is empty"));
+        }
+        if relative.split(['/', '{', '}', ',']).any(|part| part == "." || part == "..") {
+            return Err(glob("`.` and `..` are not resolved in it"));
+        }
+        check_braces(&relative).map_err(glob)?;
+        let everywhere =
+            (parts.len() == 1 && !text.trim_end_matches('/').contains('/')) || parts.first() == Some(&"**");
+        let absolute = if text.starts_with('/') {
+            format!("/{relative}")
+        } else if everywhere && !relative.is_empty() {
+            format!("/**/{}", parts.strip_prefix(&["**"]).filter(|rest| !rest.is_empty()).unwrap_or(&parts).join("/"))
+        } else {
+            let workspace = workspace.ok_or_else(|| ScopeError::Relative { path: visible(text) })?;
+            // globset's own escaping leaves the backslash, which escapes what follows it.
+            let beneath = globset::escape(workspace.trim_end_matches('/')).replace('\\', "\\\\");
+            format!("{beneath}/{relative}").trim_end_matches('/').to_owned()
+        };
+        let absolute = if absolute.is_empty() { "/".to_owned() } else { absolute };
+        Self::compile(&absolute).map_err(|error| glob(&error.kind().to_string()))
+    }
+
+    /// A set is built even for one glob: compiling a single one panics in globset when it is too large.
+    fn compile(absolute: &str) -> Result<Self, globset::Error> {
+        let mut set = GlobSetBuilder::new();
+        for glob in [absolute, &format!("{}/**", absolute.trim_end_matches('/'))] {
+            let mut builder = GlobBuilder::new(glob);
+            set.add(builder.literal_separator(true).backslash_escape(true).empty_alternates(true).build()?);
+        }
+        Ok(Self { text: absolute.into(), set: Arc::new(set.build()?) })
+    }
+
+    /// The absolute glob.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it matches the path or a directory above it. The path is absolute and has no `..`.
+    pub(crate) fn denies(&self, path: &Candidate<'_>) -> bool {
+        self.set.is_match_candidate(path)
+    }
+}
+
+/// A slash between braces would have to be normalised in each alternative, or it denies nothing.
+fn check_braces(glob: &str) -> Result<(), &'static str> {
+    let mut depth = 0_usize;
+    // A brace in the workspace's own name was written as a class.
+    for c in glob.replace("[{]", "").replace("[}]", "").chars() {
+        match c {
+            '{' if depth == BRACE_LIMIT => return Err("its braces are nested too deeply"),
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            '/' if depth > 0 => return Err("it has a slash between braces: write a deny for each alternative"),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether one of these denies the path, which is absolute and has no `..`.
+pub(crate) fn any_denies<'a>(denies: impl IntoIterator<Item = &'a Deny>, path: &Path) -> bool {
+    let mut denies = denies.into_iter().peekable();
+    if denies.peek().is_none() {
+        return false;
+    }
+    let candidate = Candidate::new(path);
+    denies.any(|deny| deny.denies(&candidate))
+}
+
+impl PartialEq for Deny {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Deny {}
+
+impl PartialOrd for Deny {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Deny {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.text.cmp(&other.text)
+    }
+}
+
+impl Hash for Deny {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}
+
+impl fmt::Debug for Deny {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Deny").field(&self.text).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(glob: &str, stored: &str, denied: &[&str], left: &[&str]) {
+        let deny = Deny::parse(glob, Some("/w")).unwrap();
+        assert_eq!(deny.text(), stored, "{glob}");
+        assert_eq!(Deny::parse(stored, None).as_ref(), Ok(&deny), "{glob}: the stored form is read back");
+        for path in denied {
+            assert!(any_denies([&deny], Path::new(path)), "{glob} should deny {path}");
+        }
+        for path in left {
+            assert!(!any_denies([&deny], Path::new(path)), "{glob} should not deny {path}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_denied_in_every_directory() {
+        check(".env", "/**/.env", &["/.env", "/w/.env", "/w/a/b/.env", "/x/.env/y"], &["/w/.envrc", "/w/x.env"]);
+        check("*.{pem,key}", "/**/*.{pem,key}", &["/w/a.pem", "/x/.key", "/w/d.key/in"], &["/w/a.pem.txt"]);
+        check("target/", "/**/target", &["/w/target", "/w/a/target/debug"], &["/w/targets"]);
+        check("**/secret/*", "/**/secret/*", &["/secret/a", "/w/x/secret/a/b"], &["/w/secret"]);
+        check("**", "/**/**", &["/w", "/w/a"], &[]);
+        check("*", "/**/*", &["/w", "/w/a"], &[]);
+    }
+
+    #[test]
+    fn a_relative_deny_is_meant_beneath_the_workspace() {
+        check("a/b", "/w/a/b", &["/w/a/b", "/w/a/b/c/d"], &["/w/a", "/w/x/a/b", "/a/b"]);
+        check("./a", "/w/a", &["/w/a", "/w/a/x"], &["/w/b/a"]);
+        check("a//*/./c/", "/w/a/*/c", &["/w/a/x/c", "/w/a/x/c/y"], &["/w/a/x/y/c"]);
+        check(".", "/w", &["/w", "/w/a/b"], &["/ww", "/"]);
+        check("{a,b}/d", "/w/{a,b}/d", &["/w/a/d", "/w/b/d/e"], &["/w/c/d", "/x/a/d"]);
+    }
+
+    #[test]
+    fn an_absolute_deny_stays_where_it_is() {
+        check("/etc/ssl", "/etc/ssl", &["/etc/ssl", "/etc/ssl/a"], &["/etc", "/w/etc/ssl"]);
+        check("/", "/", &["/", "/a", "/a/b"], &[]);
+        check("/a/**/b", "/a/**/b", &["/a/b", "/a/x/y/b/c"], &["/a/x"]);
+        check("/home/*/.ssh", "/home/*/.ssh", &["/home/u/.ssh/id"], &["/home/u/x/.ssh"]);
+    }
+
+    #[test]
+    fn the_workspace_is_taken_literally() {
+        let deny = Deny::parse("a/b", Some("/w[1]/{x}*")).unwrap();
+        assert!(any_denies([&deny], Path::new("/w[1]/{x}*/a/b")));
+        assert!(!any_denies([&deny], Path::new("/w1/xx/a/b")));
+        assert!(any_denies([&Deny::parse("./a", Some("/")).unwrap()], Path::new("/a/b")));
+    }
+
+    #[test]
+    fn a_deny_that_could_never_match_is_refused() {
+        for glob in ["", "..", "../x", "a/../b", "{./a,b}", "{a,../b}", "{a,/b}", "a{/,b}c", "{a/b,c}", "[", "{a", "a}"]
+        {
+            assert!(Deny::parse(glob, Some("/w")).is_err(), "{glob}");
+        }
+        assert!(matches!(Deny::parse("a/b", None), Err(ScopeError::Relative { .. })));
+    }
+
+    #[test]
+    fn a_heavy_glob_is_an_error_or_a_deny_and_no_panic() {
+        for (glob, fits) in [
+            ("{a,b,c,d}".repeat(400), true),
+            ("**/".repeat(1300) + "x", true),
+            ("*".repeat(4000), true),
+            ("{".repeat(BRACE_LIMIT) + "a" + &"}".repeat(BRACE_LIMIT), true),
+            ("{".repeat(2000) + "a" + &"}".repeat(2000), false),
+        ] {
+            assert_eq!(Deny::parse(&glob, Some("/w")).is_ok(), fits, "{}…", &glob[..20]);
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Proofs that the grants said yes, and the checks that make them.
+//!
+//! Whoever touches a file, a program, a server or the state takes a permit as an argument, so it cannot act without
+//! the check. There is no other way to a permit than these checks.
+
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use crate::address::is_public;
+use crate::authorities::{Reach, naming, request};
+use crate::list::quote;
+use crate::paths::{Root, normal};
+use crate::programs::command;
+use crate::{Authority, Capability, Denied, Grants, Paths, PluginName, Scope, StateAccess};
+
+/// Proof that a file may be read, or a directory listed or walked.
+#[derive(Clone, Debug)]
+#[must_use = "a permit does nothing by itself"]
+pub struct ReadPermit(PathPermit);
+
+/// Proof that a file may be changed.
+#[derive(Clone, Debug)]
+#[must_use = "a permit does nothing by itself"]
+pub struct WritePermit(PathPermit);
+
+/// Proof that a command may be run.
+#[derive(Clone, Debug)]
+#[must_use = "a permit does nothing by itself"]
+pub struct ProcessPermit {
+    argv: Vec<String>,
+}
+
+/// Proof that a server may be asked. Each address that its name leads to needs [`HttpPermit::permit_address`].
+#[derive(Clone, Debug)]
+#[must_use = "a permit does nothing by itself"]
+pub struct HttpPermit {
+    plugin: PluginName,
+    method: String,
+    authority: Authority,
+    reach: Reach,
+    held: Scope,
+}
+
+/// Proof that the plugin's own state may be used.
+#[derive(Clone, Copy, Debug)]
+#[must_use = "a permit does nothing by itself"]
+pub struct StatePermit {
+    access: StateAccess,
+}
+
+impl Grants {
+    /// Whether the plugin may read what is at the path, which is absolute. Where `.` and `..` lead is decided
+    /// lexically.
+    ///
+    /// # Errors
+    ///
+    /// When no granted root covers the path, each that does denies it, or the path is relative or leaves `/`.
+    pub fn permit_read(&self, plugin: &PluginName, path: &Path) -> Result<ReadPermit, Denied> {
+        self.permit_path(plugin, Capability::FsRead, path).map(ReadPermit)
+    }
+
+    /// Whether the plugin may change what is at the path; as [`Grants::permit_read`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Grants::permit_read`].
+    pub fn permit_write(&self, plugin: &PluginName, path: &Path) -> Result<WritePermit, Denied> {
+        self.permit_path(plugin, Capability::FsWrite, path).map(WritePermit)
+    }
+
+    fn permit_path(&self, plugin: &PluginName, capability: Capability, path: &Path) -> Result<PathPermit, Denied> {
+        let held = self.scope(capability);
+        let denied = |path: &Path| denied_path(plugin, capability, path, held);
+        let path = normal(path).ok_or_else(|| denied(path))?;
+        let root = match held {
+            Some(Scope::FsRead(paths) | Scope::FsWrite(paths)) => paths.permitting(&path),
+            Some(Scope::Process(_) | Scope::Http(_) | Scope::State(_)) | None => None,
+        };
+        let root = root.ok_or_else(|| denied(&path))?;
+        let relative = path.strip_prefix(root.path()).map_err(|_| denied(&path))?.to_owned();
+        Ok(PathPermit { plugin: plugin.clone(), capability, root: root.clone(), relative })
+    }
+
+    /// Whether the plugin may run the command: the program's name and its arguments.
+    ///
+    /// # Errors
+    ///
+    /// When no granted prefix covers it, or it has no program.
+    pub fn permit_process(&self, plugin: &PluginName, argv: &[String]) -> Result<ProcessPermit, Denied> {
+        let held = self.scope(Capability::Process);
+        match held {
+            Some(Scope::Process(programs)) if programs.permits(argv) => Ok(ProcessPermit { argv: argv.to_vec() }),
+            _ => {
+                let program = argv.first().is_some_and(|program| !program.is_empty());
+                let wanted = if argv.is_empty() { String::new() } else { command(argv) };
+                Err(Denied::new(plugin, Capability::Process, &wanted, program.then_some(wanted.as_str()), held))
+            }
+        }
+    }
+
+    /// Whether the plugin may send a request with the method, in capital letters, to the server.
+    ///
+    /// # Errors
+    ///
+    /// When no granted item covers host, port and method.
+    pub fn permit_http(&self, plugin: &PluginName, method: &str, to: &Authority) -> Result<HttpPermit, Denied> {
+        let held = self.scope(Capability::Http);
+        if let Some(held @ Scope::Http(authorities)) = held
+            && let Some(reach) = authorities.reach(method, to)
+        {
+            let (plugin, method) = (plugin.clone(), method.to_owned());
+            return Ok(HttpPermit { plugin, method, authority: to.clone(), reach, held: held.clone() });
+        }
+        Err(Denied::new(plugin, Capability::Http, &request(method, to), naming(method, to).as_deref(), held))
+    }
+
+    /// Whether the plugin may use its own state in this way.
+    ///
+    /// # Errors
+    ///
+    /// When it has no such grant, or wants to write with one for reading.
+    pub fn permit_state(&self, plugin: &PluginName, access: StateAccess) -> Result<StatePermit, Denied> {
+        match self.scope(Capability::State) {
+            Some(Scope::State(granted)) if access <= *granted => Ok(StatePermit { access }),
+            held => Err(Denied::new(plugin, Capability::State, access.name(), Some(access.name()), held)),
+        }
+    }
+}
+
+macro_rules! path_permit {
+    ($name:ident) => {
+        impl $name {
+            /// The granted root that covers the path, as it was granted: absolute and lexically normal.
+            pub fn root(&self) -> &Path {
+                self.0.root.path()
+            }
+
+            /// The path beneath the root, without `.` and `..`; empty when the path is the root.
+            pub fn relative(&self) -> &Path {
+                &self.0.relative
+            }
+
+            /// Asks again for the path that the kernel resolved, since a symbolic link can lead from a permitted
+            /// name to a denied file.
+            ///
+            /// `real` is the resolved path beneath the root, or absolute with [`Self::root`] at its start: if the
+            /// root's own path goes through symbolic links, that part of the resolved path is to be put back.
+            ///
+            /// # Errors
+            ///
+            /// When the real path is not beneath the root, or is denied.
+            pub fn recheck(&self, real: &Path) -> Result<(), Denied> {
+                self.0.recheck(real)
+            }
+
+            /// Whether the root's denies leave out this path, which is absolute and lexically normal. For walks: a
+            /// directory that is denied need not be entered, all beneath it is denied too.
+            pub fn denies(&self, absolute: &Path) -> bool {
+                self.0.root.denies_path(absolute)
+            }
+        }
+    };
+}
+
+path_permit!(ReadPermit);
+path_permit!(WritePermit);
+
+/// What reading and writing have in common.
+#[derive(Clone, Debug)]
+struct PathPermit {
+    plugin: PluginName,
+    capability: Capability,
+    root: Root,
+    relative: PathBuf,
+}
+
+impl PathPermit {
+    fn recheck(&self, real: &Path) -> Result<(), Denied> {
+        let absolute = self.root.path().join(real);
+        if normal(&absolute).is_some_and(|real| self.root.permits(&real)) {
+            return Ok(());
+        }
+        let root = Paths::from(self.root.clone());
+        let held = match self.capability {
+            Capability::FsWrite => Scope::FsWrite(root),
+            Capability::FsRead | Capability::Process | Capability::Http | Capability::State => Scope::FsRead(root),
+        };
+        Err(denied_path(&self.plugin, self.capability, &absolute, Some(&held)))
+    }
+}
+
+fn denied_path(plugin: &PluginName, capability: Capability, path: &Path, held: Option<&Scope>) -> Denied {
+    // What is relative, leaves `/` or is no UTF-8 cannot be granted.
+    let naming = normal(path).and_then(|path| path.to_str().map(|text| quote(text).into_owned()));
+    Denied::new(plugin, capability, &path.to_string_lossy(), naming.as_deref(), held)
+}
+
+impl ProcessPermit {
+    /// The program's name and its arguments; there is at least the name.
+    pub fn argv(&self) -> &[String] {
+        &self.argv
+    }
+}
+
+impl HttpPermit {
+    /// The method that was asked for.
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// The server that was asked for.
+    pub fn authority(&self) -> &Authority {
+        &self.authority
+    }
+
+    /// Whether the request may go to this address, to which the server's name leads. To be asked for each address
+    /// that is connected to, and to connect to no other: a name can lead elsewhere when it is looked up again.
+    ///
+    /// # Errors
+    ///
+    /// When the address is not on the public internet (this machine, a private network, a link, a reserved block, or
+    /// one of these inside an IPv6 address) and the grant reaches public addresses only.
+    pub fn permit_address(&self, address: IpAddr) -> Result<(), Denied> {
+        if self.reach == Reach::Anywhere || is_public(address) {
+            return Ok(());
+        }
+        let wanted = format!("{} at {address}", request(&self.method, &self.authority));
+        let naming = naming(&self.method, &self.authority);
+        Err(Denied::new(&self.plugin, Capability::Http, &wanted, naming.as_deref(), Some(&self.held)))
+    }
+}
+
+impl StatePermit {
+    /// What may be done.
+    pub fn access(self) -> StateAccess {
+        self.access
+    }
+}

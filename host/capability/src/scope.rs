@@ -1,0 +1,271 @@
+//! Which files, programs or servers a capability covers, and how that is written.
+//!
+//! One text for each scope, the same in a manifest, a flag, a configuration file and a message. What all have in
+//! common: `,` separates items, white space words; `'…'` and `"…"` take what is in them literally.
+//!
+//! Deliberately not here: what the items of one capability mean, which is in its own file, and what a scope permits,
+//! which only a permit says.
+
+use std::fmt;
+use std::path::Path;
+
+use crate::list::Form;
+use crate::{Authorities, Capability, HostError, Paths, Programs, StateAccess};
+
+/// A capability with what it covers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// Reading these files.
+    FsRead(Paths),
+    /// Changing these files.
+    FsWrite(Paths),
+    /// Running these commands.
+    Process(Programs),
+    /// Sending these requests.
+    Http(Authorities),
+    /// Using its own state in this way.
+    State(StateAccess),
+}
+
+impl Scope {
+    /// Reads a scope.
+    ///
+    /// * `fs-read`, `fs-write`: roots (`.`, `src`, `/abs/path`; `*` is `/`) and denies (`!.env`, `!*.{pem,key}`,
+    ///   `!docs/private`, `!/home/*/.ssh`), which hold for all roots of their list; `;` begins another list. Relative
+    ///   paths are meant beneath the workspace, `..` is resolved lexically. A deny that is a mere name, or starts
+    ///   with `**/`, holds in every directory. It denies what it matches and all beneath.
+    /// * `process`: a program and its first arguments (`git`, `cargo test --`), or `*` for any.
+    /// * `http`: `[METHOD[+METHOD…] ]HOST[:PORT][ +private| -private]`. The host is exact, `*.suffix` for all
+    ///   beneath a name, or `*`; IPv6 stands in brackets. The port is a number, `*`, or 443; the methods are `*`,
+    ///   or those named, or `GET` and `HEAD`. `+private` lets the name lead to this machine and to private
+    ///   networks, which an exact host may by itself and a pattern may not.
+    /// * `state`: `read`, or `write`, which includes reading; `*` is `write`.
+    ///
+    /// # Errors
+    ///
+    /// When the text is none of this, or the workspace is no absolute path that can be written as text.
+    pub fn parse(capability: Capability, text: &str, workspace: &Path) -> Result<Self, ScopeError> {
+        Self::parse_form(capability, text, Form::Written(workspace))
+    }
+
+    /// Reads a scope in which nothing is relative, as `Display` writes it: for what the host stored, so its limits
+    /// are wider.
+    ///
+    /// # Errors
+    ///
+    /// As [`Scope::parse`], and when a path is relative.
+    pub fn parse_absolute(capability: Capability, text: &str) -> Result<Self, ScopeError> {
+        Self::parse_form(capability, text, Form::Stored)
+    }
+
+    fn parse_form(capability: Capability, text: &str, form: Form<'_>) -> Result<Self, ScopeError> {
+        match capability {
+            Capability::FsRead => Paths::parse(text, form).map(Self::FsRead),
+            Capability::FsWrite => Paths::parse(text, form).map(Self::FsWrite),
+            Capability::Process => Programs::parse(text, form).map(Self::Process),
+            Capability::Http => Authorities::parse(text, form).map(Self::Http),
+            Capability::State => StateAccess::parse(text, form).map(Self::State),
+        }
+    }
+
+    /// The capability.
+    pub fn capability(&self) -> Capability {
+        match self {
+            Self::FsRead(_) => Capability::FsRead,
+            Self::FsWrite(_) => Capability::FsWrite,
+            Self::Process(_) => Capability::Process,
+            Self::Http(_) => Capability::Http,
+            Self::State(_) => Capability::State,
+        }
+    }
+
+    /// What both cover; none when that is nothing, or the capabilities differ.
+    pub fn meet(&self, other: &Self) -> Option<Self> {
+        match (self, other) {
+            (Self::FsRead(a), Self::FsRead(b)) => a.meet(b).map(Self::FsRead),
+            (Self::FsWrite(a), Self::FsWrite(b)) => a.meet(b).map(Self::FsWrite),
+            (Self::Process(a), Self::Process(b)) => a.meet(b).map(Self::Process),
+            (Self::Http(a), Self::Http(b)) => a.meet(b).map(Self::Http),
+            (Self::State(a), Self::State(b)) => Some(Self::State(*a.min(b))),
+            (Self::FsRead(_) | Self::FsWrite(_) | Self::Process(_) | Self::Http(_) | Self::State(_), _) => None,
+        }
+    }
+
+    /// What either covers; none when the capabilities differ.
+    pub fn join(&self, other: &Self) -> Option<Self> {
+        match (self, other) {
+            (Self::FsRead(a), Self::FsRead(b)) => Some(Self::FsRead(a.join(b))),
+            (Self::FsWrite(a), Self::FsWrite(b)) => Some(Self::FsWrite(a.join(b))),
+            (Self::Process(a), Self::Process(b)) => Some(Self::Process(a.join(b))),
+            (Self::Http(a), Self::Http(b)) => Some(Self::Http(a.join(b))),
+            (Self::State(a), Self::State(b)) => Some(Self::State(*a.max(b))),
+            (Self::FsRead(_) | Self::FsWrite(_) | Self::Process(_) | Self::Http(_) | Self::State(_), _) => None,
+        }
+    }
+
+    /// Whether the other covers all that this covers.
+    pub fn le(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::FsRead(a), Self::FsRead(b)) | (Self::FsWrite(a), Self::FsWrite(b)) => a.le(b),
+            (Self::Process(a), Self::Process(b)) => a.le(b),
+            (Self::Http(a), Self::Http(b)) => a.le(b),
+            (Self::State(a), Self::State(b)) => a <= b,
+            (Self::FsRead(_) | Self::FsWrite(_) | Self::Process(_) | Self::Http(_) | Self::State(_), _) => false,
+        }
+    }
+}
+
+/// The absolute form, which [`Scope::parse_absolute`] and [`Scope::parse`] take back.
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FsRead(paths) | Self::FsWrite(paths) => paths.fmt(f),
+            Self::Process(programs) => programs.fmt(f),
+            Self::Http(authorities) => authorities.fmt(f),
+            Self::State(access) => access.fmt(f),
+        }
+    }
+}
+
+/// A text that is no scope. Its values are safe for a terminal.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScopeError {
+    /// Longer than is read.
+    #[error("a scope of {length} bytes is longer than {limit}")]
+    TooLong {
+        /// Its length in bytes.
+        length: usize,
+        /// The longest that is read, in bytes.
+        limit: usize,
+    },
+    /// More items than are read.
+    #[error("a scope has over {limit} items")]
+    TooMany {
+        /// The most that are read.
+        limit: usize,
+    },
+    /// A control character, or an invisible one.
+    #[error("the scope `{text}` has a character that cannot be shown")]
+    Character {
+        /// The scope.
+        text: String,
+    },
+    /// A quote without its end.
+    #[error("a quote in the scope `{text}` has no end")]
+    Quote {
+        /// The scope.
+        text: String,
+    },
+    /// Nothing where an item was meant.
+    #[error("the scope `{text}` has an empty item")]
+    Empty {
+        /// The scope or the item.
+        text: String,
+    },
+    /// The workspace cannot be the base of a scope.
+    #[error("the workspace `{path}` is no absolute path of printable text")]
+    Workspace {
+        /// The workspace.
+        path: String,
+    },
+    /// A relative path where nothing says what it is relative to.
+    #[error("the path `{path}` is relative")]
+    Relative {
+        /// The path.
+        path: String,
+    },
+    /// A path that `..` leads out of `/`.
+    #[error("the path `{path}` leads out of `/`")]
+    LeavesRoot {
+        /// The path.
+        path: String,
+    },
+    /// A path that starts with `~`.
+    #[error("the path `{path}` starts with `~`, which is not expanded here")]
+    Home {
+        /// The path.
+        path: String,
+    },
+    /// A root with a wildcard.
+    #[error("the root `{text}` is a pattern")]
+    Pattern {
+        /// The root.
+        text: String,
+    },
+    /// Denies without a root.
+    #[error("the scope `{text}` denies and grants nothing")]
+    OnlyDenies {
+        /// The scope.
+        text: String,
+    },
+    /// A deny that is no usable glob.
+    #[error("`!{glob}` denies nothing that can be told: {why}")]
+    Glob {
+        /// The glob without its `!`.
+        glob: String,
+        /// The rule that it breaks.
+        why: String,
+    },
+    /// `*` beside other words.
+    #[error("the command `{text}` has a `*` among its words")]
+    PartialCommand {
+        /// The command.
+        text: String,
+    },
+    /// Not the form of a request.
+    #[error("`{text}` is no `[METHOD ]HOST[:PORT]`")]
+    Endpoint {
+        /// The item.
+        text: String,
+    },
+    /// Not a host.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// Not a port.
+    #[error("`{text}` is no port")]
+    Port {
+        /// What stands after the colon.
+        text: String,
+    },
+    /// Not a method.
+    #[error("`{text}` is no list of methods")]
+    Method {
+        /// What stands before the host.
+        text: String,
+    },
+    /// Not an access to state.
+    #[error("`{text}` is no access to state")]
+    Access {
+        /// The item.
+        text: String,
+    },
+}
+
+impl ScopeError {
+    /// What to do about it.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::TooLong { .. } | Self::TooMany { .. } => "name fewer and wider items",
+            Self::Character { .. } => "write it without control characters and invisible ones",
+            Self::Quote { .. } => "close the quote, or put the item into quotes of the other kind",
+            Self::Empty { .. } => "remove the comma, or write the item that is missing",
+            Self::Workspace { .. } => "choose a folder with a printable name",
+            Self::Relative { .. } => "write the absolute path",
+            Self::LeavesRoot { .. } => "write it with fewer `..`",
+            Self::Home { .. } => "write the absolute path, or `./~` for a folder of that name",
+            Self::Pattern { .. } => {
+                "name the directory; patterns only deny, as in `.,!*.pem`; quote a name that has a `*`"
+            }
+            Self::OnlyDenies { .. } => "name a root too, as in `.,!*.pem`",
+            Self::Glob { .. } => "write it like `!.env`, `!*.{pem,key}`, `!docs/private` or `!/home/*/.ssh`",
+            Self::PartialCommand { .. } => {
+                "leave it out: a command covers all arguments that follow; quote it to mean itself"
+            }
+            Self::Endpoint { .. } => "write it like `example.com`, `*.example.com:*` or `GET+POST localhost:8080`",
+            Self::Host(_) => "write it like `example.com`, `*.example.com`, `127.0.0.1`, `[::1]` or `*`",
+            Self::Port { .. } => "write a number from 1 to 65535, or `*`",
+            Self::Method { .. } => "write it like `GET+POST`, or `*` for any",
+            Self::Access { .. } => "write `read` or `write`",
+        }
+    }
+}
