@@ -1,0 +1,309 @@
+//! What a component asks for, read from its import list before a line of it is compiled.
+//!
+//! Promises: a component is admitted only when each of its imports is known to the host, declared in its
+//! manifest and granted. A refusal names the interface and what would change it. Nothing here runs or compiles
+//! the component; the parser reads its outermost section headers and no more.
+//!
+//! Deliberately not here: whether a single path or address is covered. That is asked of the grants at each use.
+
+use host_capability::{Capability, CapabilitySet, Denied, Grants, PluginName};
+use semver::Version;
+use wasmparser::{ComponentExternalKind, ComponentTypeRef, Encoding, Parser, Payload};
+
+use crate::limits::MAX_COMPONENT;
+
+/// The version of `host:tool` and `host:cap` that this host speaks.
+pub const CONTRACT: Version = Version::new(0, 1, 0);
+
+/// The version of WASI whose inert part languages may drag in. Any `0.2.x` is compatible.
+const WASI: Version = Version::new(0, 2, 0);
+
+/// The interfaces of WASI that are linked for languages whose runtime imports them whatever the tool does. They
+/// reach nothing: clocks and randomness, an empty environment, streams that end in the log, and no folder.
+pub(crate) const INERT_WASI: &[&str] = &[
+    "wasi:cli/environment",
+    "wasi:cli/exit",
+    "wasi:cli/stderr",
+    "wasi:cli/stdin",
+    "wasi:cli/stdout",
+    "wasi:cli/terminal-input",
+    "wasi:cli/terminal-output",
+    "wasi:cli/terminal-stderr",
+    "wasi:cli/terminal-stdin",
+    "wasi:cli/terminal-stdout",
+    "wasi:clocks/monotonic-clock",
+    "wasi:clocks/wall-clock",
+    "wasi:filesystem/preopens",
+    "wasi:filesystem/types",
+    "wasi:io/error",
+    "wasi:io/poll",
+    "wasi:io/streams",
+    "wasi:random/insecure",
+    "wasi:random/insecure-seed",
+    "wasi:random/random",
+];
+
+/// How many imports and exports are read. Protects the reader from a list without end.
+const MAX_NAMES: usize = 1_000;
+
+/// What a component asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imports {
+    /// The names of all its imports as they stand in the component, in order.
+    pub names: Vec<String>,
+    /// The capabilities among them.
+    pub capabilities: CapabilitySet,
+    /// Whether it asks for the inert part of WASI.
+    pub wasi: bool,
+}
+
+/// Why a component is not let in.
+#[derive(Debug, thiserror::Error)]
+pub enum AdmissionError {
+    /// The file is something else.
+    #[error("`{plugin}` is no component: {why}")]
+    NotAComponent {
+        /// The plugin.
+        plugin: PluginName,
+        /// What it is instead.
+        why: String,
+    },
+    /// The file is too large to be read.
+    #[error("`{plugin}` has {size} bytes, and a component may have {MAX_COMPONENT}")]
+    TooLarge {
+        /// The plugin.
+        plugin: PluginName,
+        /// Its size in bytes.
+        size: usize,
+    },
+    /// It imports something that this host does not have.
+    #[error("`{plugin}` imports `{interface}`, which this host does not have: {why}")]
+    Unknown {
+        /// The plugin.
+        plugin: PluginName,
+        /// The import as it stands in the component.
+        interface: String,
+        /// What the host has instead.
+        why: String,
+    },
+    /// It imports something that its manifest does not mention.
+    #[error(
+        "`{plugin}` imports `{interface}` and its manifest does not declare it; add `[capabilities.{capability}]` \
+         with a scope and a reason to its plugin.toml"
+    )]
+    Undeclared {
+        /// The plugin.
+        plugin: PluginName,
+        /// The import as it stands in the component.
+        interface: String,
+        /// The capability that it would be.
+        capability: Capability,
+    },
+    /// It imports something that was not granted.
+    #[error(transparent)]
+    Ungranted(#[from] Denied),
+    /// It does not export what the host calls.
+    #[error("`{plugin}` does not export `host:tool/tool@{CONTRACT}`: {why}")]
+    NoTool {
+        /// The plugin.
+        plugin: PluginName,
+        /// What it exports instead.
+        why: String,
+    },
+}
+
+/// Reads what a component asks for.
+///
+/// # Errors
+///
+/// When the bytes are no component, are too many, ask for something unknown, or export no tool.
+pub fn imports(plugin: &PluginName, bytes: &[u8]) -> Result<Imports, AdmissionError> {
+    if bytes.len() > MAX_COMPONENT {
+        return Err(AdmissionError::TooLarge { plugin: plugin.clone(), size: bytes.len() });
+    }
+    let not_a_component = |why: String| AdmissionError::NotAComponent { plugin: plugin.clone(), why };
+    if !bytes.starts_with(b"\0asm") {
+        return Err(not_a_component("it does not start like WebAssembly".to_owned()));
+    }
+    let (names, exports) = outer_names(bytes).map_err(not_a_component)?;
+
+    let mut found =
+        Imports { names: Vec::with_capacity(names.len()), capabilities: CapabilitySet::default(), wasi: false };
+    for (name, is_instance) in names {
+        let unknown = |why: String| AdmissionError::Unknown { plugin: plugin.clone(), interface: name.clone(), why };
+        if !is_instance {
+            return Err(unknown("a plugin imports whole interfaces, and this is none".to_owned()));
+        }
+        match classify(&name).map_err(unknown)? {
+            Import::Free => {}
+            Import::Wasi => found.wasi = true,
+            Import::Capability(capability) => found.capabilities.insert(capability),
+        }
+        found.names.push(name);
+    }
+
+    let speaks = exports
+        .iter()
+        .any(|name| split(name).is_some_and(|(path, v)| path == "host:tool/tool" && compatible(&v, &CONTRACT)));
+    if !speaks {
+        let why = match exports.iter().find(|name| name.starts_with("host:tool/tool")) {
+            Some(other) => format!("it exports `{other}`, made for another version of the host"),
+            None if exports.is_empty() => "it exports nothing".to_owned(),
+            None => format!("it exports `{}`", exports.join("`, `")),
+        };
+        return Err(AdmissionError::NoTool { plugin: plugin.clone(), why });
+    }
+    Ok(found)
+}
+
+/// Checks that each capability a component asks for was declared and granted.
+///
+/// `declared` is what the manifest asks for, `effective` what is left of it after the user's grant, the session's
+/// policy and the parent's grants.
+///
+/// # Errors
+///
+/// Names the first interface that was not declared, or was declared and not granted.
+pub fn admit(
+    plugin: &PluginName,
+    imports: &Imports,
+    declared: &Grants,
+    effective: &Grants,
+) -> Result<(), AdmissionError> {
+    for capability in imports.capabilities.iter() {
+        let Some(scope) = declared.scope(capability) else {
+            let interface =
+                imports.names.iter().find(|name| name.contains(capability.name())).cloned().unwrap_or_default();
+            return Err(AdmissionError::Undeclared { plugin: plugin.clone(), interface, capability });
+        };
+        if !effective.has(capability) {
+            return Err(Denied::ungranted(plugin, capability, &scope.to_string()).into());
+        }
+    }
+    Ok(())
+}
+
+enum Import {
+    Free,
+    Wasi,
+    Capability(Capability),
+}
+
+fn classify(name: &str) -> Result<Import, String> {
+    let Some((path, version)) = split(name) else {
+        return Err("a plugin imports interfaces by package, name and version".to_owned());
+    };
+    let (known, ours) = match path.split_once('/') {
+        Some(("host:tool", "context" | "types")) | Some(("host:cap", "types")) => (Import::Free, &CONTRACT),
+        Some(("host:cap", capability)) => match capability.parse::<Capability>() {
+            Ok(capability) => (Import::Capability(capability), &CONTRACT),
+            Err(error) => return Err(error.to_string()),
+        },
+        _ if INERT_WASI.contains(&path) => (Import::Wasi, &WASI),
+        _ if path.starts_with("wasi:") => {
+            return Err(
+                "of WASI it has only clocks, random numbers, streams and an empty environment; files, programs \
+                        and the network are the interfaces of `host:cap`"
+                    .to_owned(),
+            );
+        }
+        _ => return Err("it has the interfaces of `host:tool` and `host:cap`".to_owned()),
+    };
+    if compatible(&version, ours) {
+        Ok(known)
+    } else {
+        Err(format!("it has version {ours}, and {version} is not compatible with it; build the plugin against {ours}"))
+    }
+}
+
+fn split(name: &str) -> Option<(&str, Version)> {
+    let (path, version) = name.split_once('@')?;
+    Some((path, Version::parse(version).ok()?))
+}
+
+/// Whether an import of version `wanted` can be met by version `ours`, by the component model's rule: the same
+/// leftmost number that is not zero; a prerelease only by itself.
+fn compatible(wanted: &Version, ours: &Version) -> bool {
+    if !wanted.pre.is_empty() || !ours.pre.is_empty() {
+        return wanted == ours;
+    }
+    match (wanted.major, wanted.minor) {
+        (0, 0) => (ours.major, ours.minor, ours.patch) == (0, 0, wanted.patch),
+        (0, minor) => (ours.major, ours.minor) == (0, minor),
+        (major, _) => ours.major == major,
+    }
+}
+
+type Names = (Vec<(String, bool)>, Vec<String>);
+
+/// The imports of the outermost component (with whether each is an instance) and its exported instances.
+fn outer_names(bytes: &[u8]) -> Result<Names, String> {
+    let mut imports = Vec::new();
+    let mut exports = Vec::new();
+    let mut depth = 0usize;
+    for payload in Parser::new(0).parse_all(bytes) {
+        match payload.map_err(|error| error.to_string())? {
+            Payload::Version { encoding: Encoding::Module, .. } if depth == 0 => {
+                return Err("it is a core module; `host plugin build` makes a component of it".to_owned());
+            }
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+            Payload::End(_) => depth = depth.saturating_sub(1),
+            Payload::ComponentImportSection(section) if depth == 0 => {
+                for import in section {
+                    let import = import.map_err(|error| error.to_string())?;
+                    imports.push((import.name.name.to_owned(), matches!(import.ty, ComponentTypeRef::Instance(_))));
+                    if imports.len() > MAX_NAMES {
+                        return Err(format!("it has over {MAX_NAMES} imports"));
+                    }
+                }
+            }
+            Payload::ComponentExportSection(section) if depth == 0 => {
+                for export in section {
+                    let export = export.map_err(|error| error.to_string())?;
+                    if export.kind == ComponentExternalKind::Instance && exports.len() < MAX_NAMES {
+                        exports.push(export.name.name.to_owned());
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok((imports, exports))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_match_as_the_component_model_matches_them() {
+        for (wanted, ours, fits) in [
+            ("0.1.0", "0.1.0", true),
+            ("0.1.7", "0.1.0", true),
+            ("0.2.0", "0.1.0", false),
+            ("0.0.1", "0.0.2", false),
+            ("1.4.0", "1.0.0", true),
+            ("2.0.0", "1.0.0", false),
+            ("0.1.0-rc1", "0.1.0", false),
+            ("0.2.8", "0.2.0", true),
+        ] {
+            let parse = |text| Version::parse(text).expect("written here");
+            assert_eq!(compatible(&parse(wanted), &parse(ours)), fits, "{wanted} by {ours}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_component_is_said_to_be_what_it_is() {
+        let plugin = PluginName::new("x");
+        for (bytes, says) in [
+            (&b""[..], "does not start like WebAssembly"),
+            (b"#!/bin/sh", "does not start like WebAssembly"),
+            (b"\0asm\x01\0\0\0", "core module"),
+            (b"\0asm\x0d\0\x01\0", "does not export"),
+            (b"\0asm\x0d\0\x01", "unexpected end"),
+        ] {
+            let error = imports(&plugin, bytes).expect_err("none of these is a plugin").to_string();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+}

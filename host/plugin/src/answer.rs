@@ -1,0 +1,217 @@
+//! What a guest answered, in the host's own types, checked against the contract's limits.
+
+use base64::Engine as _;
+use host_message::{Annotations, Display, InlineData, Output, OutputPart, ToolName, ToolSpec};
+
+use crate::bindings::exported;
+use crate::bindings::tool_types as wit;
+use crate::error::{CallError, Failure};
+use crate::limits::{MAX_OUTPUT_DATA, MAX_OUTPUT_TEXT};
+
+/// The largest description of a tool. Protects each request to a model.
+const MAX_DESCRIPTION: usize = 16 << 10;
+/// The largest schema of a tool. Protects each request to a model.
+const MAX_SCHEMA: usize = 64 << 10;
+/// Tools in one plugin. Protects the list of tools.
+const MAX_TOOLS: usize = 128;
+/// Frames of a backtrace that are shown. Protects the reader.
+const MAX_FRAMES: usize = 16;
+
+/// By these the frames of a Rust panic are known.
+const PANIC_MACHINERY: &[&str] =
+    &["rust_panic", "rust_begin_unwind", "std::panicking", "core::panicking", "alloc::alloc::handle_alloc_error"];
+
+/// A tool as a plugin describes it when it is built.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolDef {
+    /// What a model is told.
+    pub spec: ToolSpec,
+    /// What it asks for: the capability's name, the scope in the words of a grant, and why.
+    pub needs: Vec<Need>,
+}
+
+/// One capability that a tool asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// The name of the capability.
+    pub name: String,
+    /// The scope, in the words of a grant.
+    pub scope: String,
+    /// Why, in one line.
+    pub reason: String,
+}
+
+/// What a call would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Confirmation {
+    /// It runs a command.
+    Exec {
+        /// As a person would type it.
+        command: String,
+        /// The folder it runs in.
+        directory: String,
+    },
+    /// It changes a file.
+    Edit {
+        /// The file.
+        path: String,
+        /// A unified difference.
+        unified: String,
+        /// The new content, whole.
+        proposed: String,
+    },
+    /// It does something else that is worth a question.
+    Info(String),
+}
+
+/// What a call returned.
+pub(crate) fn output(tool: &str, outcome: Result<exported::Outcome, exported::Failure>) -> Result<Output, CallError> {
+    let outcome = outcome.map_err(failure)?;
+    let mut text = outcome.structured.as_ref().map_or(0, String::len);
+    let mut data = 0usize;
+    let mut content = Vec::with_capacity(outcome.content.len());
+    for part in outcome.content {
+        content.push(match part {
+            wit::Content::Text(part) => {
+                text = text.saturating_add(part.len());
+                OutputPart::Text(part)
+            }
+            wit::Content::Blob(blob) => {
+                data = data.saturating_add(blob.data.len());
+                let base64 = base64::engine::general_purpose::STANDARD.encode(&blob.data);
+                OutputPart::Data(InlineData { mime_type: blob.mime_type, base64 })
+            }
+            wit::Content::Link(link) => {
+                text = text.saturating_add(link.uri.len());
+                OutputPart::Link { uri: link.uri, title: link.title }
+            }
+        });
+    }
+    for (what, size, limit) in [("text", text, MAX_OUTPUT_TEXT), ("data", data, MAX_OUTPUT_DATA)] {
+        if size > limit {
+            return Err(CallError::TooMuch { tool: tool.to_owned(), what, size, limit });
+        }
+    }
+    let structured = outcome.structured.map(|json| parse(tool, "a structured result", &json)).transpose()?;
+    let display = outcome.display.map(|display| match display {
+        wit::Display::Summary(line) => Display::Summary(line),
+        wit::Display::Difference(change) => Display::Difference { path: change.path, unified: change.unified },
+    });
+    Ok(Output { content, structured, display })
+}
+
+/// What a preview returned.
+pub(crate) fn confirmation(
+    answer: Result<Option<exported::Confirmation>, exported::Failure>,
+) -> Result<Option<Confirmation>, CallError> {
+    Ok(answer.map_err(failure)?.map(|confirmation| match confirmation {
+        wit::Confirmation::Exec(exec) => Confirmation::Exec { command: exec.command, directory: exec.directory },
+        wit::Confirmation::Edit(edit) => {
+            Confirmation::Edit { path: edit.path, unified: edit.unified, proposed: edit.proposed }
+        }
+        wit::Confirmation::Info(text) => Confirmation::Info(text),
+    }))
+}
+
+/// What a plugin says of itself.
+pub(crate) fn tools(described: Vec<exported::ToolDef>) -> Result<Vec<ToolDef>, CallError> {
+    if described.is_empty() || described.len() > MAX_TOOLS {
+        let found = described.len();
+        return Err(
+            Failure::Failed(format!("a plugin has 1 to {MAX_TOOLS} tools, and this one describes {found}")).into()
+        );
+    }
+    described.into_iter().map(tool).collect()
+}
+
+fn tool(def: exported::ToolDef) -> Result<ToolDef, CallError> {
+    let name = def.name.clone();
+    let wrong = |what: String| CallError::from(Failure::Failed(what));
+    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    if !starts || name.len() > 64 || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-') {
+        return Err(wrong(format!(
+            "`{}` is no name for a tool: it has 1 to 64 of ASCII letters, digits, `_` and `-`, the first a letter",
+            name.escape_debug()
+        )));
+    }
+    for (what, text, limit) in [
+        ("description", Some(&def.description), MAX_DESCRIPTION),
+        ("input schema", Some(&def.input_schema), MAX_SCHEMA),
+        ("output schema", def.output_schema.as_ref(), MAX_SCHEMA),
+    ] {
+        if let Some(text) = text
+            && text.len() > limit
+        {
+            return Err(wrong(format!("the {what} of `{name}` has {} bytes, over the limit of {limit}", text.len())));
+        }
+    }
+    let input_schema = parse(&name, "an input schema", &def.input_schema)?;
+    if input_schema.get("type").and_then(serde_json::Value::as_str) != Some("object") {
+        return Err(wrong(format!("the input schema of `{name}` is not of type `object`")));
+    }
+    let output_schema = def.output_schema.map(|json| parse(&name, "an output schema", &json)).transpose()?;
+    let hints = def.annotations;
+    Ok(ToolDef {
+        spec: ToolSpec {
+            name: ToolName::new(name),
+            title: def.title,
+            description: def.description,
+            input_schema,
+            output_schema,
+            annotations: Annotations {
+                read_only: hints.read_only,
+                destructive: hints.destructive,
+                idempotent: hints.idempotent,
+                open_world: hints.open_world,
+            },
+        },
+        needs: def
+            .capabilities
+            .into_iter()
+            .map(|need| Need { name: need.name, scope: need.scope, reason: need.reason })
+            .collect(),
+    })
+}
+
+fn failure(failure: exported::Failure) -> CallError {
+    CallError::Failure(match failure {
+        wit::Failure::InvalidArguments(text) => Failure::InvalidArguments(text),
+        wit::Failure::Denied(denial) => {
+            Failure::Denied { capability: denial.capability, wanted: denial.wanted, help: denial.help }
+        }
+        wit::Failure::NotFound(text) => Failure::NotFound(text),
+        wit::Failure::Conflict(text) => Failure::Conflict(text),
+        wit::Failure::Unavailable(text) => Failure::Unavailable(text),
+        wit::Failure::Cancelled(text) => Failure::Cancelled(text),
+        wit::Failure::Failed(text) => Failure::Failed(text),
+    })
+}
+
+fn parse(tool: &str, what: &'static str, json: &str) -> Result<serde_json::Value, CallError> {
+    serde_json::from_str(json).map_err(|error| CallError::NotJson {
+        tool: tool.to_owned(),
+        what,
+        error: error.to_string(),
+    })
+}
+
+/// The frames of a trap, innermost first, by name where the component has names.
+pub(crate) fn backtrace(trace: &wasmtime::WasmBacktrace) -> String {
+    let names: Vec<String> = trace
+        .frames()
+        .iter()
+        .map(|frame| frame.func_name().map_or_else(|| format!("function {}", frame.func_index()), demangled))
+        .collect();
+    // What Rust does to panic says nothing about why.
+    let machinery = names.iter().rposition(|name| PANIC_MACHINERY.iter().any(|part| name.contains(part)));
+    let telling = names.get(machinery.map_or(0, |last| last + 1)..).unwrap_or_default();
+    let mut lines: Vec<String> = telling.iter().take(MAX_FRAMES).map(|name| format!("at {name}")).collect();
+    if telling.len() > MAX_FRAMES {
+        lines.push(format!("… and {} more", telling.len() - MAX_FRAMES));
+    }
+    lines.join("\n")
+}
+
+fn demangled(name: &str) -> String {
+    format!("{:#}", rustc_demangle::demangle(name))
+}

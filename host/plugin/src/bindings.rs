@@ -1,0 +1,36 @@
+//! The contract of `wit/` as Rust: generated, and named once.
+//!
+//! The worlds here exist only for the generator. What a plugin really imports is read from the plugin
+//! ([`crate::admission`]), and what it really gets is decided by the linker for its grants.
+
+wasmtime::component::bindgen!({
+    path: ["../../wit/tool", "../../wit/cap"],
+    world: "host:runtime/everything",
+    inline: "
+        package host:runtime;
+
+        world everything {
+            import host:tool/context@0.1.0;
+            import host:cap/fs-read@0.1.0;
+            import host:cap/fs-write@0.1.0;
+            import host:cap/process@0.1.0;
+            import host:cap/http@0.1.0;
+            import host:cap/state@0.1.0;
+            export host:tool/tool@0.1.0;
+        }
+    ",
+    imports: {
+        "host:tool/context": trappable,
+        "host:cap/fs-read.[method]walk.summary": trappable,
+        default: async | trappable,
+    },
+    exports: { default: async },
+    with: {
+        "host:cap/fs-read.walk": crate::fs_read::Walk,
+        "host:cap/process.child": crate::process::Child,
+    },
+});
+
+pub(crate) use exports::host::tool::tool as exported;
+pub(crate) use host::cap::{fs_read, fs_write, http, process, state, types as cap_types};
+pub(crate) use host::tool::{context, types as tool_types};

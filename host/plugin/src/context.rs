@@ -1,0 +1,70 @@
+//! The host side of `host:tool/context`: a running call's line to the host.
+//!
+//! Always linked, since it reaches nothing but the host itself; everything that enters is bounded here.
+
+use crate::bindings::context::{Host, Level};
+use crate::store::CallState;
+
+/// The longest log line. Protects the log.
+const MAX_LINE: usize = 8 << 10;
+/// Live output at once, and in a call. Protects whoever shows it.
+const MAX_EMIT: usize = 64 << 10;
+/// See [`MAX_EMIT`].
+const MAX_EMIT_CALL: usize = 8 << 20;
+/// How a guest's panic hook marks what it says.
+const PANIC_MARK: &str = "panic: ";
+
+impl Host for CallState {
+    fn log(&mut self, level: Level, message: String) -> wasmtime::Result<()> {
+        let line = cut(&message, MAX_LINE);
+        let plugin = self.plugin.as_str();
+        match level {
+            Level::Trace => tracing::trace!(plugin, "{line}"),
+            Level::Debug => tracing::debug!(plugin, "{line}"),
+            Level::Info => tracing::info!(plugin, "{line}"),
+            Level::Warn => tracing::warn!(plugin, "{line}"),
+            Level::Error => match line.strip_prefix(PANIC_MARK) {
+                // It comes back as the call's error; saying it twice would be noise.
+                Some(panic) => self.panic = Some(panic.to_owned()),
+                None => tracing::error!(plugin, "{line}"),
+            },
+        }
+        Ok(())
+    }
+
+    fn emit(&mut self, output: String) -> wasmtime::Result<()> {
+        let left = MAX_EMIT_CALL.saturating_sub(self.emitted);
+        if left == 0 {
+            return Ok(());
+        }
+        let shown = cut(&output, MAX_EMIT.min(left));
+        self.emitted = self.emitted.saturating_add(output.len());
+        self.listener.output(shown);
+        if shown.len() < output.len() {
+            self.listener.output("\n[live output cut here; the result has the rest]\n");
+        }
+        Ok(())
+    }
+
+    fn progress(&mut self, done: u64, total: Option<u64>, message: String) -> wasmtime::Result<()> {
+        self.listener.progress(done, total, cut(&message, MAX_LINE));
+        Ok(())
+    }
+
+    fn should_stop(&mut self) -> wasmtime::Result<bool> {
+        Ok(self.cancel.is_cancelled())
+    }
+
+    fn config(&mut self, key: String) -> wasmtime::Result<Option<String>> {
+        Ok(self.config.get(&key).cloned())
+    }
+}
+
+/// The longest beginning of at most `limit` bytes that is whole characters.
+fn cut(text: &str, limit: usize) -> &str {
+    let mut end = limit.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}

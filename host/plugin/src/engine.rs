@@ -1,0 +1,134 @@
+//! The one engine of the process, and the clock that makes computing guests yield.
+//!
+//! Promises: a guest that computes gives the thread back within two ticks, so whoever waits for it, or drops
+//! it, is never stuck behind it. While no guest runs nothing ticks, so an idle host costs nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
+
+use crate::limits::{FIBER_STACK, MAX_INSTANCES, MAX_MEMORIES, MAX_TABLE_ELEMENTS, MAX_TABLES, MAX_WASM_STACK};
+
+/// How often a computing guest gives its thread back. Long enough to cost nothing, short enough for a person
+/// who pressed Ctrl-C.
+const TICK: Duration = Duration::from_millis(10);
+
+/// Calls that can run at once. Each may hold a fiber and its memories; the pool's address space is reserved, not
+/// used, until they do.
+const MAX_CALLS: u32 = 64;
+
+/// Bytes of a slot that stay resident for the next call, so that a small guest's memory is cleared by `memset`
+/// rather than by giving pages back and faulting them in again.
+const KEEP_RESIDENT: usize = 256 << 10;
+
+/// How instances get their memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allocator {
+    /// From a pool that was reserved at the start: an empty call takes microseconds.
+    Pooling,
+    /// From the system at each call, where the address space for a pool cannot be had (`ulimit -v`). The same
+    /// limits hold; each call costs some hundred microseconds more.
+    OnDemand,
+}
+
+/// Builds the engine: pooling where the system allows it.
+///
+/// # Errors
+///
+/// When this machine cannot run compiled code at all.
+pub(crate) fn new_engine(memory: usize) -> wasmtime::Result<(Engine, Allocator)> {
+    match Engine::new(&config(Some(memory))) {
+        Ok(engine) => Ok((engine, Allocator::Pooling)),
+        Err(error) => {
+            tracing::warn!(%error, "no address space for a pool of instances; each call will be slower");
+            Ok((Engine::new(&config(None))?, Allocator::OnDemand))
+        }
+    }
+}
+
+fn config(pool: Option<usize>) -> Config {
+    let mut config = Config::new();
+    config.wasm_component_model(true);
+    config.epoch_interruption(true);
+    config.max_wasm_stack(MAX_WASM_STACK);
+    config.async_stack_size(FIBER_STACK);
+    config.memory_init_cow(true);
+    if let Some(memory) = pool {
+        let mut pooling = PoolingAllocationConfig::new();
+        pooling
+            .total_component_instances(MAX_CALLS)
+            .total_core_instances(MAX_CALLS * 4)
+            .total_memories(MAX_CALLS)
+            .total_tables(MAX_CALLS * 4)
+            .total_stacks(MAX_CALLS)
+            .max_core_instances_per_component(MAX_INSTANCES as u32)
+            .max_memories_per_component(MAX_MEMORIES as u32)
+            .max_tables_per_component(MAX_TABLES as u32)
+            .table_elements(MAX_TABLE_ELEMENTS)
+            .max_memory_size(memory)
+            .linear_memory_keep_resident(KEEP_RESIDENT)
+            .table_keep_resident(KEEP_RESIDENT)
+            .max_unused_warm_slots(16);
+        config.allocation_strategy(InstanceAllocationStrategy::Pooling(pooling));
+    } else {
+        config.allocation_strategy(InstanceAllocationStrategy::OnDemand);
+    }
+    config
+}
+
+/// The thread that ticks while a guest runs. It ends with the engine.
+#[derive(Debug)]
+pub(crate) struct Ticker {
+    running: Arc<AtomicUsize>,
+    thread: Thread,
+}
+
+/// A guest is running; dropping it says that it no longer is.
+#[derive(Debug)]
+pub(crate) struct Ticking(Arc<AtomicUsize>);
+
+impl Ticker {
+    /// Starts the thread, parked.
+    pub(crate) fn start(engine: &Engine) -> std::io::Result<Self> {
+        let running = Arc::new(AtomicUsize::new(0));
+        let (engine, guests) = (engine.weak(), Arc::clone(&running));
+        let thread = thread::Builder::new().name("epoch".to_owned()).spawn(move || {
+            loop {
+                if guests.load(Ordering::Acquire) == 0 {
+                    // Woken by the next call, or now and then to see whether the engine is still there.
+                    thread::park_timeout(Duration::from_secs(60));
+                } else {
+                    thread::sleep(TICK);
+                }
+                match engine.upgrade() {
+                    Some(engine) => engine.increment_epoch(),
+                    None => return,
+                }
+            }
+        })?;
+        Ok(Self { running, thread: thread.thread().clone() })
+    }
+
+    /// Ticks until what it returns is dropped.
+    pub(crate) fn tick(&self) -> Ticking {
+        if self.running.fetch_add(1, Ordering::AcqRel) == 0 {
+            self.thread.unpark();
+        }
+        Ticking(Arc::clone(&self.running))
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        self.thread.unpark();
+    }
+}
+
+impl Drop for Ticking {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}

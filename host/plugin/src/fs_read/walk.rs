@@ -1,0 +1,339 @@
+//! A walk: many files by one host call, read on other threads while the guest works on the batch before.
+//!
+//! One thread for each core walks and reads; each fills a batch of its own and sends it through a bounded
+//! channel. A guest that stops asking stops the threads, since the channel is full; one whose walk is dropped
+//! ends them, since the channel is closed.
+//!
+//! The names come from the `ignore` crate, which walks by path. The bytes do not: each file is opened by the
+//! kernel beneath the folder that was opened when the walk began, so a folder that is swapped for a link while
+//! the walk goes on yields nothing from outside.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use host_capability::ReadPermit;
+use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
+use tokio::sync::mpsc;
+
+use super::ignored::walk_builder;
+use super::{MAX_WHOLE, Readable, milliseconds};
+use crate::bindings::fs_read::{Batch, Error, WalkOptions, WalkSummary};
+use crate::workspace::real_path;
+
+/// Bytes of contents after which a batch is handed over. Large enough that the cost of a call vanishes, small
+/// enough to stay in the cache and to keep the guest busy early.
+const BATCH_BYTES: usize = 1 << 20;
+/// Files after which a batch is handed over.
+const BATCH_FILES: usize = 4_096;
+/// Batches that wait for the guest. Protects memory: each holds at most [`BATCH_BYTES`] and one more file.
+const WAITING: usize = 4;
+/// Globs of one walk. Protects the matcher.
+const MAX_GLOBS: usize = 1_000;
+/// The most threads that one walk gets: more do not read faster from one disk.
+const MAX_THREADS: usize = 12;
+
+/// A walk under way.
+#[derive(Debug)]
+#[expect(unreachable_pub, reason = "the generated bindings name it")]
+pub struct Walk {
+    batches: mpsc::Receiver<Batch>,
+    counts: Arc<Counts>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    files: AtomicU64,
+    too_large: AtomicU64,
+    unreadable: AtomicU64,
+    denied: AtomicU64,
+}
+
+/// What all threads of a walk know.
+struct Plan {
+    permit: ReadPermit,
+    /// The folder that the walk begins in, open.
+    folder: Dir,
+    /// Where that folder really lies; the names that the walker gives start with it.
+    start: PathBuf,
+    /// How that folder is told to the guest.
+    shown: PathBuf,
+    /// A walk over a single file: its name in the folder.
+    only: Option<PathBuf>,
+    globs: Globs,
+    contents: bool,
+    max_file_size: u64,
+    counts: Arc<Counts>,
+    out: mpsc::Sender<Batch>,
+}
+
+impl Walk {
+    /// Begins a walk; returns when its threads are started.
+    pub(super) fn begin(at: Readable, options: WalkOptions) -> Result<Self, Error> {
+        let file = at.open()?;
+        let globs = Globs::new(&options)?;
+        let about = file.metadata()?;
+        let start = real_path(&file, &at.absolute)?;
+        let (folder, start, shown, only) = if about.is_dir() {
+            (Dir::from_std_file(file.into_std()), start, at.absolute.clone(), None)
+        } else if about.is_file() {
+            let (Some(parent), Some(name)) = (start.parent(), start.file_name()) else {
+                return Err(Error::Invalid(format!("`{}` has no folder", at.shown())));
+            };
+            let folder = Dir::open_ambient_dir(parent, cap_std::ambient_authority())?;
+            let shown = at.absolute.parent().unwrap_or(Path::new("/")).to_owned();
+            (folder, parent.to_owned(), shown, Some(PathBuf::from(name)))
+        } else {
+            return Err(Error::Invalid(format!("`{}` is neither a folder nor a regular file", at.shown())));
+        };
+        let (out, batches) = mpsc::channel(WAITING);
+        let counts = Arc::new(Counts::default());
+        let plan = Plan {
+            shown: PathBuf::from(at.workspace.shown(&shown)),
+            permit: at.permit,
+            folder,
+            start,
+            only,
+            globs,
+            contents: options.contents,
+            max_file_size: options.max_file_size.min(MAX_WHOLE),
+            counts: Arc::clone(&counts),
+            out,
+        };
+        std::thread::Builder::new()
+            .name("walk".to_owned())
+            .spawn(move || plan.run(&options))
+            .map_err(|error| Error::Io(format!("no thread for the walk: {error}")))?;
+        Ok(Self { batches, counts })
+    }
+
+    pub(super) async fn next(&mut self) -> Result<Option<Batch>, Error> {
+        Ok(self.batches.recv().await)
+    }
+
+    pub(super) fn summary(&self) -> WalkSummary {
+        WalkSummary {
+            files: self.counts.files.load(Ordering::Relaxed),
+            too_large: self.counts.too_large.load(Ordering::Relaxed),
+            unreadable: self.counts.unreadable.load(Ordering::Relaxed),
+            denied: self.counts.denied.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl Plan {
+    fn run(self, options: &WalkOptions) {
+        let mut builder = self.builder(options);
+        if options.sorted || self.only.is_some() {
+            builder.sort_by_file_path(Ord::cmp);
+            let mut reader = Reader::new(&self);
+            for entry in builder.build() {
+                if matches!(reader.take(entry), WalkState::Quit) {
+                    return;
+                }
+            }
+            reader.flush();
+        } else {
+            let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+            builder.threads(threads).build_parallel().visit(&mut Readers(&self));
+        }
+    }
+
+    fn builder(&self, options: &WalkOptions) -> WalkBuilder {
+        let root = self.only.as_ref().map_or_else(|| self.start.clone(), |name| self.start.join(name));
+        let mut builder = walk_builder(&root);
+        builder.hidden(!options.hidden).max_depth(options.max_depth.map(|depth| depth as usize));
+        if !options.respect_ignore {
+            builder.ignore(false).git_ignore(false).git_global(false).git_exclude(false).parents(false);
+            // The builder keeps custom ignore files whatever else is said, so it is made anew without them.
+            let mut plain = WalkBuilder::new(&root);
+            plain
+                .standard_filters(false)
+                .hidden(!options.hidden)
+                .follow_links(false)
+                .max_depth(options.max_depth.map(|depth| depth as usize));
+            builder = plain;
+        }
+        builder.filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+        builder
+    }
+}
+
+/// Makes one reader for each thread.
+struct Readers<'p>(&'p Plan);
+
+impl<'p> ParallelVisitorBuilder<'p> for Readers<'p> {
+    fn build(&mut self) -> Box<dyn ParallelVisitor + 'p> {
+        Box::new(Reader::new(self.0))
+    }
+}
+
+/// One thread's part of the walk.
+struct Reader<'p> {
+    plan: &'p Plan,
+    batch: Batch,
+}
+
+impl ParallelVisitor for Reader<'_> {
+    fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
+        self.take(entry)
+    }
+}
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+impl<'p> Reader<'p> {
+    fn new(plan: &'p Plan) -> Self {
+        Self { plan, batch: empty() }
+    }
+
+    fn take(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
+        let plan = self.plan;
+        let Ok(entry) = entry else {
+            plan.counts.unreadable.fetch_add(1, Ordering::Relaxed);
+            return WalkState::Continue;
+        };
+        let Some(file_type) = entry.file_type() else { return WalkState::Continue };
+        let Ok(relative) = entry.path().strip_prefix(&plan.start) else { return WalkState::Continue };
+        if plan.permit.denies(entry.path()) {
+            plan.counts.denied.fetch_add(1, Ordering::Relaxed);
+            return if file_type.is_dir() { WalkState::Skip } else { WalkState::Continue };
+        }
+        if !file_type.is_file() || !plan.globs.take(relative) {
+            return WalkState::Continue;
+        }
+        let added = if plan.contents { self.add_contents(relative) } else { self.add_facts(&entry) };
+        match added {
+            Some(()) => self.add_name(relative),
+            None => return WalkState::Continue,
+        }
+        let full = self.batch.contents.len() >= BATCH_BYTES || self.batch.name_ends.len() >= BATCH_FILES;
+        if full && !self.flush() { WalkState::Quit } else { WalkState::Continue }
+    }
+
+    /// Reads the file to the end of the flat buffer; takes nothing when it is too large or cannot be read.
+    fn add_contents(&mut self, relative: &Path) -> Option<()> {
+        let plan = self.plan;
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(super::super::workspace::NONBLOCK | NO_FOLLOW);
+        let before = self.batch.contents.len();
+        let read = plan.folder.open_with(relative, &options).and_then(|file| {
+            let about = file.metadata()?;
+            if !about.is_file() {
+                return Err(std::io::ErrorKind::InvalidInput.into());
+            }
+            if about.len() > plan.max_file_size {
+                return Ok(None);
+            }
+            // One more byte than the file had, so that its end is seen without another read.
+            let expected = usize::try_from(about.len()).unwrap_or(0).saturating_add(1);
+            self.batch.contents.reserve(expected);
+            file.take(plan.max_file_size).read_to_end(&mut self.batch.contents).map(Some)
+        });
+        match read {
+            Ok(Some(_)) => {
+                let end = u32::try_from(self.batch.contents.len()).ok()?;
+                self.batch.content_ends.push(end);
+                Some(())
+            }
+            Ok(None) => {
+                plan.counts.too_large.fetch_add(1, Ordering::Relaxed);
+                None
+            }
+            Err(_) => {
+                self.batch.contents.truncate(before);
+                plan.counts.unreadable.fetch_add(1, Ordering::Relaxed);
+                None
+            }
+        }
+    }
+
+    fn add_facts(&mut self, entry: &DirEntry) -> Option<()> {
+        let Ok(about) = entry.metadata() else {
+            self.plan.counts.unreadable.fetch_add(1, Ordering::Relaxed);
+            return None;
+        };
+        self.batch.sizes.push(about.len());
+        self.batch.modified.push(about.modified().ok().and_then(milliseconds).unwrap_or(0));
+        Some(())
+    }
+
+    fn add_name(&mut self, relative: &Path) {
+        let shown =
+            if self.plan.shown == Path::new(".") { relative.to_owned() } else { self.plan.shown.join(relative) };
+        self.batch.names.extend_from_slice(shown.as_os_str().as_encoded_bytes());
+        // Names of at most 4,096 files fit in 32 bits by far.
+        self.batch.name_ends.push(u32::try_from(self.batch.names.len()).unwrap_or(u32::MAX));
+        self.plan.counts.files.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Hands the batch over; false when nobody takes it any more.
+    fn flush(&mut self) -> bool {
+        if self.batch.name_ends.is_empty() {
+            return !self.plan.out.is_closed();
+        }
+        let batch = std::mem::replace(&mut self.batch, empty());
+        self.plan.out.blocking_send(batch).is_ok()
+    }
+}
+
+const NO_FOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
+
+fn empty() -> Batch {
+    Batch {
+        names: Vec::new(),
+        name_ends: Vec::new(),
+        contents: Vec::new(),
+        content_ends: Vec::new(),
+        sizes: Vec::new(),
+        modified: Vec::new(),
+    }
+}
+
+/// Which files are wanted, by their path beneath the start.
+struct Globs {
+    wanted: Option<GlobSet>,
+    unwanted: GlobSet,
+}
+
+impl Globs {
+    fn new(options: &WalkOptions) -> Result<Self, Error> {
+        if options.globs.len() > MAX_GLOBS {
+            return Err(Error::Invalid(format!("{} globs are over the limit of {MAX_GLOBS}", options.globs.len())));
+        }
+        let mut wanted = GlobSetBuilder::new();
+        let mut unwanted = GlobSetBuilder::new();
+        let mut any = false;
+        for text in &options.globs {
+            let (set, pattern) = match text.strip_prefix('!') {
+                Some(pattern) => (&mut unwanted, pattern),
+                None => {
+                    any = true;
+                    (&mut wanted, text.as_str())
+                }
+            };
+            let pattern = pattern.trim_start_matches("./");
+            // As in ignore files: a glob without a slash is meant for every folder.
+            let anywhere = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
+            let glob = GlobBuilder::new(&anywhere)
+                .literal_separator(true)
+                .case_insensitive(options.globs_ignore_case)
+                .build()
+                .map_err(|error| Error::Invalid(format!("the glob `{text}` makes no sense: {}", error.kind())))?;
+            set.add(glob);
+        }
+        let build = |set: GlobSetBuilder| set.build().map_err(|error| Error::Invalid(error.to_string()));
+        Ok(Self { wanted: if any { Some(build(wanted)?) } else { None }, unwanted: build(unwanted)? })
+    }
+
+    fn take(&self, relative: &Path) -> bool {
+        self.wanted.as_ref().is_none_or(|wanted| wanted.is_match(relative)) && !self.unwanted.is_match(relative)
+    }
+}

@@ -1,0 +1,322 @@
+//! The host side of `host:cap/fs-write`.
+//!
+//! Promises: a file is replaced whole or not at all. The new content is written to a file beside it, synchronised,
+//! and renamed over it, in a folder that is held open, so that a folder swapped for a link changes nothing
+//! elsewhere. Whoever names what must be there (`expected`) overwrites nothing else: the check and the rename are
+//! under a lock of this process, which leaves other programs the moment between the two.
+
+use std::ffi::OsStr;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt, Permissions, PermissionsExt};
+use host_capability::{Denied, WritePermit};
+
+use crate::bindings::fs_write::{Error, Expected, Host, Span, Written};
+use crate::fs_read::{MAX_WHOLE, denial, escape};
+use crate::plugin::{Digest, hex};
+use crate::runtime::lock;
+use crate::store::CallState;
+use crate::workspace::{MakeFolders, OpenError, Workspace};
+
+/// Spans of one edit. Protects the host's time.
+const MAX_SPANS: usize = 10_000;
+
+/// Two writes of this process never interleave between their check and their rename.
+static WRITING: Mutex<()> = Mutex::new(());
+
+impl Host for CallState {
+    async fn write(
+        &mut self,
+        path: String,
+        content: Vec<u8>,
+        expected: Expected,
+    ) -> wasmtime::Result<Result<Written, Error>> {
+        self.writing(path, move |at| at.write(&content, &expected)).await
+    }
+
+    async fn edit(
+        &mut self,
+        path: String,
+        digest: String,
+        spans: Vec<Span>,
+    ) -> wasmtime::Result<Result<Written, Error>> {
+        self.writing(path, move |at| at.edit(&digest, &spans)).await
+    }
+
+    async fn rename(&mut self, source: String, target: String) -> wasmtime::Result<Result<(), Error>> {
+        let target = match self.writable(&target) {
+            Ok(target) => target,
+            Err(error) => return Ok(Err(error)),
+        };
+        self.writing(source, move |source| {
+            let (from, from_name) = source.parent(MakeFolders::No)?;
+            let (to, to_name) = target.parent(MakeFolders::No)?;
+            source.io(rename_new(&from, &from_name, &to, &to_name), &target.shown())
+        })
+        .await
+    }
+
+    async fn remove(&mut self, path: String) -> wasmtime::Result<Result<(), Error>> {
+        self.writing(path, |at| {
+            let (folder, name) = at.parent(MakeFolders::No)?;
+            let about = at.io(folder.symlink_metadata(&name), &at.shown())?;
+            let removed = if about.is_dir() { folder.remove_dir(&name) } else { folder.remove_file(&name) };
+            at.io(removed, &at.shown())
+        })
+        .await
+    }
+
+    async fn make_directory(&mut self, path: String) -> wasmtime::Result<Result<(), Error>> {
+        self.writing(path, |at| {
+            let (folder, name) = at.parent(MakeFolders::Yes)?;
+            match folder.create_dir(&name) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match folder.symlink_metadata(&name) {
+                    Ok(about) if about.is_dir() => Ok(()),
+                    _ => Err(Error::Exists(at.shown())),
+                },
+                made => at.io(made, &at.shown()),
+            }
+        })
+        .await
+    }
+}
+
+/// A path that may be changed.
+struct Writable {
+    workspace: Arc<Workspace>,
+    absolute: std::path::PathBuf,
+    permit: WritePermit,
+}
+
+impl CallState {
+    async fn writing<T: Send + 'static>(
+        &mut self,
+        path: String,
+        work: impl FnOnce(Writable) -> Result<T, Error> + Send + 'static,
+    ) -> wasmtime::Result<Result<T, Error>> {
+        let at = match self.writable(&path) {
+            Ok(at) => at,
+            Err(error) => return Ok(Err(error)),
+        };
+        Ok(tokio::task::spawn_blocking(move || work(at)).await?)
+    }
+
+    fn writable(&self, path: &str) -> Result<Writable, Error> {
+        let absolute = self.workspace.absolute(path).map_err(|error| Error::Invalid(error.to_string()))?;
+        let permit = self.grants.permit_write(&self.plugin, &absolute).map_err(denied)?;
+        Ok(Writable { workspace: Arc::clone(&self.workspace), absolute, permit })
+    }
+}
+
+impl Writable {
+    fn shown(&self) -> String {
+        self.workspace.shown(&self.absolute)
+    }
+
+    fn parent(&self, make: MakeFolders) -> Result<(Dir, std::path::PathBuf), Error> {
+        self.workspace.parent(&self.permit, make).map_err(|error| match error {
+            OpenError::Denied(refused) => denied(refused),
+            OpenError::Escapes => Error::Denied(escape("fs-write", &self.absolute)),
+            OpenError::Io(error) => self.error(&error, &self.shown()),
+        })
+    }
+
+    fn write(&self, content: &[u8], expected: &Expected) -> Result<Written, Error> {
+        if content.len() as u64 > MAX_WHOLE {
+            return Err(Error::TooLarge(content.len() as u64));
+        }
+        let (folder, name) = self.parent(MakeFolders::Yes)?;
+        let _alone = lock(&WRITING);
+        let there = self.there(&folder, &name)?;
+        let found = there.as_ref().map(|there| there.digest.as_str());
+        match (expected, found) {
+            (Expected::Anything, _) | (Expected::Absent, None) => {}
+            (Expected::Digest(wanted), Some(found)) if wanted == found => {}
+            (Expected::Absent | Expected::Digest(_), found) => return Err(Error::Changed(found.map(str::to_owned))),
+        }
+        self.replace(&folder, &name, content, there)
+    }
+
+    fn edit(&self, digest: &str, spans: &[Span]) -> Result<Written, Error> {
+        if spans.len() > MAX_SPANS {
+            return Err(Error::Invalid(format!("{} spans are over the limit of {MAX_SPANS}", spans.len())));
+        }
+        let (folder, name) = self.parent(MakeFolders::No)?;
+        let _alone = lock(&WRITING);
+        let Some(there) = self.there(&folder, &name)? else { return Err(Error::NotFound(self.shown())) };
+        if there.digest != digest {
+            return Err(Error::Changed(Some(there.digest)));
+        }
+        let content = spliced(&there.content, spans)?;
+        if content.len() as u64 > MAX_WHOLE {
+            return Err(Error::TooLarge(content.len() as u64));
+        }
+        self.replace(&folder, &name, &content, Some(there))
+    }
+
+    /// What is at the name now. A symbolic link is not followed: replacing it would leave its target as it is.
+    fn there(&self, folder: &Dir, name: &Path) -> Result<Option<There>, Error> {
+        let about = match folder.symlink_metadata(name) {
+            Ok(about) => about,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.error(&error, &self.shown())),
+        };
+        if about.is_symlink() {
+            return Err(Error::Exists(format!("{} is a symbolic link; write to what it points to", self.shown())));
+        }
+        if !about.is_file() {
+            return Err(Error::Exists(format!("{} is no regular file", self.shown())));
+        }
+        if about.len() > MAX_WHOLE {
+            return Err(Error::TooLarge(about.len()));
+        }
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(crate::workspace::NONBLOCK | NO_FOLLOW);
+        let mut content = Vec::new();
+        let read = folder.open_with(name, &options).and_then(|file| file.take(MAX_WHOLE + 1).read_to_end(&mut content));
+        self.io(read, &self.shown())?;
+        let digest = Digest::of(&content).as_str().to_owned();
+        Ok(Some(There { content, digest, permissions: about.permissions() }))
+    }
+
+    fn replace(&self, folder: &Dir, name: &Path, content: &[u8], there: Option<There>) -> Result<Written, Error> {
+        let created = there.is_none();
+        let beside = self.io(new_beside(folder, name, content, there.map(|there| there.permissions)), &self.shown())?;
+        let renamed =
+            if created { rename_new(folder, &beside, folder, name) } else { folder.rename(&beside, folder, name) };
+        if let Err(error) = renamed {
+            // The file stays as it was; what was written beside it must not stay either.
+            if let Err(error) = folder.remove_file(&beside) {
+                tracing::warn!(file = %beside.display(), %error, "a file that was to be renamed is left over");
+            }
+            return Err(if error.kind() == io::ErrorKind::AlreadyExists {
+                Error::Changed(None)
+            } else {
+                self.error(&error, &self.shown())
+            });
+        }
+        // The new name outlives a power failure only when its folder is written too.
+        if let Err(error) = folder.open(".").and_then(|folder| folder.sync_all()) {
+            tracing::debug!(%error, "the folder cannot be synchronised");
+        }
+        Ok(Written { digest: Digest::of(content).as_str().to_owned(), size: content.len() as u64, created })
+    }
+
+    fn io<T>(&self, result: io::Result<T>, path: &str) -> Result<T, Error> {
+        result.map_err(|error| self.error(&error, path))
+    }
+
+    fn error(&self, error: &io::Error, path: &str) -> Error {
+        match error.kind() {
+            io::ErrorKind::NotFound => Error::NotFound(path.to_owned()),
+            io::ErrorKind::AlreadyExists | io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory => {
+                Error::Exists(path.to_owned())
+            }
+            _ => Error::Io(format!("{path}: {error}")),
+        }
+    }
+}
+
+struct There {
+    content: Vec<u8>,
+    digest: String,
+    permissions: Permissions,
+}
+
+/// Writes the content to a new file in the folder and returns its name.
+fn new_beside(
+    folder: &Dir,
+    name: &Path,
+    content: &[u8],
+    permissions: Option<Permissions>,
+) -> io::Result<std::path::PathBuf> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    let stem = name.file_name().unwrap_or(OsStr::new("file")).to_string_lossy().chars().take(64).collect::<String>();
+    let beside = std::path::PathBuf::from(format!(".{stem}.{}.new", hex(&random)));
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    if let Some(permissions) = &permissions {
+        // Never more open than the file that it replaces, not even for a moment.
+        options.mode(permissions.mode() & 0o7777);
+    }
+    let mut file = folder.open_with(&beside, &options)?;
+    let written = file.write_all(content).and_then(|()| match permissions {
+        Some(permissions) => file.set_permissions(permissions),
+        None => Ok(()),
+    });
+    if let Err(error) = written.and_then(|()| file.sync_all()) {
+        folder.remove_file(&beside).ok();
+        return Err(error);
+    }
+    Ok(beside)
+}
+
+/// Renames, and fails when the new name is taken.
+fn rename_new(from: &Dir, old: &Path, to: &Dir, new: &Path) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    {
+        use rustix::fs::{RenameFlags, renameat_with};
+        use rustix::io::Errno;
+        match renameat_with(from, old, to, new, RenameFlags::NOREPLACE) {
+            // The file system does not know the flag.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+            done => return Ok(done?),
+        }
+    }
+    if to.symlink_metadata(new).is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    from.rename(old, to, new)
+}
+
+/// The content with each span replaced.
+fn spliced(content: &[u8], spans: &[Span]) -> Result<Vec<u8>, Error> {
+    let mut new = Vec::with_capacity(content.len());
+    let mut at = 0usize;
+    for span in spans {
+        let wrong = || {
+            Error::Invalid(format!(
+                "the span {}..{} overlaps the one before, or ends after the file's {} bytes",
+                span.start,
+                span.end,
+                content.len()
+            ))
+        };
+        let start = usize::try_from(span.start).map_err(|_| wrong())?;
+        let end = usize::try_from(span.end).map_err(|_| wrong())?;
+        let kept = content.get(at..start).ok_or_else(wrong)?;
+        content.get(start..end).ok_or_else(wrong)?;
+        new.extend_from_slice(kept);
+        new.extend_from_slice(&span.replacement);
+        at = end;
+    }
+    new.extend_from_slice(content.get(at..).unwrap_or_default());
+    Ok(new)
+}
+
+fn denied(refused: Denied) -> Error {
+    Error::Denied(denial(&refused))
+}
+
+const NO_FOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_replace_in_order_and_never_overlap() {
+        let span = |start, end, text: &str| Span { start, end, replacement: text.as_bytes().to_vec() };
+        let check =
+            |spans: &[Span]| spliced(b"0123456789", spans).ok().map(|new| String::from_utf8(new).expect("ASCII"));
+        assert_eq!(check(&[]).as_deref(), Some("0123456789"));
+        assert_eq!(check(&[span(2, 4, "ab"), span(4, 4, "+"), span(9, 10, "")]).as_deref(), Some("01ab+45678"));
+        assert_eq!(check(&[span(2, 4, ""), span(3, 5, "")]), None);
+        assert_eq!(check(&[span(5, 4, "")]), None);
+        assert_eq!(check(&[span(9, 11, "")]), None);
+        assert_eq!(check(&[span(u64::MAX, u64::MAX, "")]), None);
+    }
+}

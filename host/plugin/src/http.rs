@@ -1,0 +1,317 @@
+//! The host side of `host:cap/http`.
+//!
+//! Promises: each address is checked against the grants, and so is each address that its name resolves to, at the
+//! moment of connecting, so a name that resolves differently the second time gains nothing. Redirects are followed
+//! here, one permit each. Time and size are limited. No credential of the user's is ever part of a request, and
+//! none of a response's reaches the guest. Proxies are not used: behind one, the resolved address is not ours to
+//! check.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use futures::StreamExt;
+use host_capability::{Authority, Capability, Denied, Grants, HttpPermit, PluginName};
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Method, StatusCode, Url};
+
+use crate::bindings::http::{Error, Host, Request, Response};
+use crate::fs_read::denial;
+use crate::runtime::{Shared, lock};
+use crate::store::CallState;
+
+/// The longest exchange, whatever the guest asks for.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+/// The largest body of a response, whatever the guest asks for.
+const SIZE_LIMIT: u32 = 16 << 20;
+/// The largest body of a request.
+const MAX_BODY: usize = 8 << 20;
+/// Header fields of a request, and bytes of all of them.
+const MAX_HEADERS: usize = 100;
+/// Redirects that are followed: as many as browsers follow at most.
+const MAX_REDIRECTS: usize = 10;
+/// Bytes of an address.
+const MAX_URL: usize = 8 << 10;
+/// Bytes of the header fields that a guest is told of.
+const MAX_RESPONSE_HEADERS: usize = 64 << 10;
+
+const METHODS: &[&str] = &["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+
+/// Fields that belong to the transport, or to whoever holds the credentials.
+const REFUSED: &[&str] = &[
+    "authorization",
+    "connection",
+    "content-length",
+    "cookie",
+    "cookie2",
+    "expect",
+    "host",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "via",
+];
+
+/// Fields of a response that speak of authentication.
+const HIDDEN: &[&str] = &["set-cookie", "set-cookie2", "www-authenticate", "proxy-authenticate", "authentication-info"];
+
+/// What all fetches share: the trust in certificates, which takes milliseconds to load.
+#[derive(Debug, Default)]
+pub(crate) struct HttpClient(OnceLock<Result<rustls::ClientConfig, String>>);
+
+impl HttpClient {
+    fn tls(&self) -> Result<rustls::ClientConfig, Error> {
+        self.0
+            .get_or_init(|| {
+                use rustls_platform_verifier::BuilderVerifierExt;
+                let provider = Arc::new(rustls::crypto::ring::default_provider());
+                rustls::ClientConfig::builder_with_provider(provider)
+                    .with_safe_default_protocol_versions()
+                    .and_then(BuilderVerifierExt::with_platform_verifier)
+                    .map(|builder| builder.with_no_client_auth())
+                    .map_err(|error| error.to_string())
+            })
+            .clone()
+            .map_err(|error| Error::Unavailable(format!("the system's certificates cannot be used: {error}")))
+    }
+
+    /// A client that connects only to addresses that these permits cover.
+    fn client(&self, permits: &Permits) -> Result<Client, Error> {
+        Client::builder()
+            .tls_backend_preconfigured(self.tls()?)
+            .dns_resolver(Arc::new(permits.clone()))
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .user_agent(concat!("host/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| Error::Unavailable(words(&error)))
+    }
+}
+
+impl Host for CallState {
+    async fn fetch(&mut self, request: Request) -> wasmtime::Result<Result<Response, Error>> {
+        let limit = request.time_limit.map_or(TIME_LIMIT, Duration::from_millis).min(TIME_LIMIT);
+        let caller =
+            Caller { plugin: self.plugin.clone(), grants: Arc::clone(&self.grants), shared: Arc::clone(&self.shared) };
+        Ok(match tokio::time::timeout(limit, caller.exchange(request)).await {
+            Ok(answer) => answer,
+            Err(_) => Err(Error::TimedOut),
+        })
+    }
+}
+
+/// Who fetches, and by which grants. The state of the call itself is not kept while waiting for a server.
+struct Caller {
+    plugin: PluginName,
+    grants: Arc<Grants>,
+    shared: Arc<Shared>,
+}
+
+impl Caller {
+    async fn exchange(&self, request: Request) -> Result<Response, Error> {
+        let mut method = method(&request.method)?;
+        let mut url = address(&request.url)?;
+        let mut headers = headers(&request.headers)?;
+        let mut body = request.body;
+        if body.as_ref().is_some_and(|body| body.len() > MAX_BODY) {
+            return Err(Error::Invalid(format!("the body is over {MAX_BODY} bytes")));
+        }
+        let permits = Permits::default();
+        let client = self.shared.http.client(&permits)?;
+        permits.add(self, &method, &url).map_err(|refused| Error::Denied(denial(&refused)))?;
+        for _ in 0..=MAX_REDIRECTS {
+            let mut builder = client.request(method.clone(), url.clone()).headers(headers.clone());
+            if let Some(body) = &body {
+                builder = builder.body(body.clone());
+            }
+            let answer = builder.send().await.map_err(|error| permits.explain(&error))?;
+            let Some(next) = redirect(&answer) else { return taken(answer, request.size_limit.min(SIZE_LIMIT)).await };
+            let next = next.map_err(Error::Unavailable)?;
+            if changes_method(answer.status(), &method) {
+                (method, body) = (Method::GET, None);
+                headers.remove(reqwest::header::CONTENT_TYPE);
+            }
+            permits.add(self, &method, &next).map_err(|refused| Error::RedirectDenied(denial(&refused)))?;
+            url = next;
+        }
+        Err(Error::Unavailable(format!("over {MAX_REDIRECTS} redirects")))
+    }
+}
+
+/// The permits of one fetch, by host name; also what resolves names for it.
+#[derive(Clone, Debug, Default)]
+struct Permits(Arc<Mutex<Known>>);
+
+#[derive(Debug, Default)]
+struct Known {
+    permits: HashMap<String, HttpPermit>,
+    refused: Option<Denied>,
+}
+
+impl Permits {
+    fn add(&self, caller: &Caller, method: &Method, url: &Url) -> Result<(), Denied> {
+        // An address was accepted only with a host, and its schemes have known ports.
+        let host = url.host_str().unwrap_or_default();
+        let authority = Authority::new(host, url.port_or_known_default().unwrap_or_default())
+            .map_err(|_| Denied::ungranted(&caller.plugin, Capability::Http, host))?;
+        let permit = caller.grants.permit_http(&caller.plugin, method.as_str(), &authority)?;
+        // A host that is an address is not resolved, so it is checked here.
+        if let Some(address) = literal(url) {
+            permit.permit_address(address)?;
+        }
+        lock(&self.0).permits.insert(host.to_ascii_lowercase(), permit);
+        Ok(())
+    }
+
+    fn explain(&self, error: &reqwest::Error) -> Error {
+        match &lock(&self.0).refused {
+            Some(refused) => Error::Denied(denial(refused)),
+            None => Error::Unavailable(words(error)),
+        }
+    }
+}
+
+impl Resolve for Permits {
+    fn resolve(&self, name: Name) -> Resolving {
+        let known = Arc::clone(&self.0);
+        Box::pin(async move {
+            let host = name.as_str().to_ascii_lowercase();
+            let found: Vec<SocketAddr> = tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
+            let mut known = lock(&known);
+            let permit = known.permits.get(&host).ok_or("no permit for this name")?;
+            // One address that is not covered refuses the name: which one would be taken is chance.
+            let refused = found.iter().find_map(|address| permit.permit_address(address.ip()).err());
+            if let Some(refused) = refused {
+                let text = refused.to_string();
+                known.refused = Some(refused);
+                return Err(text.into());
+            }
+            Ok(Box::new(found.into_iter()) as Addrs)
+        })
+    }
+}
+
+fn literal(url: &Url) -> Option<IpAddr> {
+    match url.host()? {
+        url::Host::Ipv4(address) => Some(address.into()),
+        url::Host::Ipv6(address) => Some(address.into()),
+        url::Host::Domain(_) => None,
+    }
+}
+
+fn method(text: &str) -> Result<Method, Error> {
+    if METHODS.contains(&text)
+        && let Ok(method) = Method::from_bytes(text.as_bytes())
+    {
+        return Ok(method);
+    }
+    Err(Error::Invalid(format!("`{}` is none of {}", text.escape_debug(), METHODS.join(", "))))
+}
+
+fn address(text: &str) -> Result<Url, Error> {
+    let wrong = |why: &str| Error::Invalid(format!("the address `{}` {why}", text.escape_debug()));
+    if text.len() > MAX_URL {
+        return Err(Error::Invalid(format!("an address of {} bytes is over the limit of {MAX_URL}", text.len())));
+    }
+    let url = Url::parse(text).map_err(|error| wrong(&format!("makes no sense: {error}")))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(wrong("is neither http nor https"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong("has a user name or password in it, and the host puts in credentials itself"));
+    }
+    if url.host_str().is_none_or(str::is_empty) {
+        return Err(wrong("has no host"));
+    }
+    Ok(url)
+}
+
+fn headers(fields: &[(String, String)]) -> Result<HeaderMap, Error> {
+    if fields.len() > MAX_HEADERS {
+        return Err(Error::Invalid(format!("{} header fields are over the limit of {MAX_HEADERS}", fields.len())));
+    }
+    let mut headers = HeaderMap::new();
+    for (name, value) in fields {
+        let wrong = |why: &str| Error::Invalid(format!("the header field `{}` {why}", name.escape_debug()));
+        let lower = name.to_ascii_lowercase();
+        if REFUSED.contains(&lower.as_str()) || lower.starts_with("proxy-") || lower.starts_with("sec-") {
+            return Err(wrong("belongs to the host"));
+        }
+        let name = HeaderName::from_bytes(lower.as_bytes()).map_err(|_| wrong("has no valid name"))?;
+        headers.append(name, HeaderValue::from_str(value).map_err(|_| wrong("has no valid value"))?);
+    }
+    Ok(headers)
+}
+
+/// Where an answer sends us on, if it does.
+fn redirect(answer: &reqwest::Response) -> Option<Result<Url, String>> {
+    let status = answer.status();
+    if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return None;
+    }
+    let location = answer.headers().get(reqwest::header::LOCATION)?;
+    let next = location.to_str().map_err(|_| "a redirect to an unreadable address".to_owned()).and_then(|text| {
+        answer.url().join(text).map_err(|error| format!("a redirect to `{}`: {error}", text.escape_debug()))
+    });
+    Some(
+        next.and_then(|url| {
+            address(url.as_str()).map_err(|_| format!("a redirect to `{}`", url.as_str().escape_debug()))
+        }),
+    )
+}
+
+/// After 303, and after 301 and 302 to a POST, browsers go on with a GET (RFC 9110, 15.4).
+fn changes_method(status: StatusCode, method: &Method) -> bool {
+    match status.as_u16() {
+        303 => *method != Method::HEAD,
+        301 | 302 => *method == Method::POST,
+        _ => false,
+    }
+}
+
+async fn taken(answer: reqwest::Response, limit: u32) -> Result<Response, Error> {
+    let status = answer.status().as_u16();
+    let url = answer.url().to_string();
+    let mut size = 0;
+    let headers = answer
+        .headers()
+        .iter()
+        .filter(|(name, _)| !HIDDEN.contains(&name.as_str()))
+        .map(|(name, value)| (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
+        .take_while(|(name, value)| {
+            size += name.len() + value.len();
+            size <= MAX_RESPONSE_HEADERS
+        })
+        .collect();
+    let limit = limit as usize;
+    let mut body = Vec::new();
+    let mut stream = answer.bytes_stream();
+    while let Some(piece) = stream.next().await {
+        let piece = piece.map_err(|error| Error::Unavailable(words(&error)))?;
+        let room = limit.saturating_sub(body.len());
+        body.extend_from_slice(piece.get(..room.min(piece.len())).unwrap_or_default());
+        if piece.len() > room {
+            return Ok(Response { status, url, headers, body, cut: true });
+        }
+    }
+    Ok(Response { status, url, headers, body, cut: false })
+}
+
+/// The error with what caused it, without the address, which the guest knows.
+fn words(error: &reqwest::Error) -> String {
+    use std::error::Error as _;
+    let mut text = String::new();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if !text.is_empty() {
+            text.push_str(": ");
+        }
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    if text.is_empty() { error.to_string() } else { text }
+}

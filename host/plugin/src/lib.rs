@@ -1,0 +1,39 @@
+//! Running plugins: WebAssembly components that hold exactly the capabilities they were granted.
+//!
+//! Owns the engine, admission (a component's imports are read before it is compiled), linking (one linker for each
+//! set of granted interfaces), one store for each call, the host side of each capability, the limits of a call, and
+//! the cache of compiled components.
+//!
+//! The way of a call: [`Runtime::call`] → [`admission`] → the linker for the granted set → a fresh store → the
+//! guest → a host function → a permit of `host-capability`, or a refusal, which is an answer → the outcome, checked.
+//!
+//! Deliberately not here: where plugins come from and whom to trust (`host-bundle`), whether a call should run at
+//! all (`host-tool`), models and agents. Nothing here prints, or reads the environment or the home folder.
+
+pub mod admission;
+mod answer;
+mod bindings;
+mod cache;
+mod context;
+mod engine;
+mod error;
+mod fs_read;
+mod fs_write;
+mod http;
+mod limits;
+mod plugin;
+mod process;
+mod runtime;
+mod state;
+mod store;
+mod wasi;
+mod workspace;
+
+pub use answer::{Confirmation, Need, ToolDef};
+pub use cache::CacheError;
+pub use engine::Allocator;
+pub use error::{CallError, Failure, RuntimeError};
+pub use limits::{Limit, Limits, MAX_COMPONENT};
+pub use plugin::{Digest, Plugin};
+pub use runtime::{CallListener, Invocation, Runtime, RuntimeOptions};
+pub use workspace::{PathError, Workspace};

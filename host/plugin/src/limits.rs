@@ -1,0 +1,115 @@
+//! What one call may use, each limit beside what it protects.
+//!
+//! Deliberately not here: what a call may touch, which is a matter of grants, and the limits of single
+//! capabilities, which stand beside the code that they guard.
+
+use std::time::Duration;
+
+use wasmtime::ResourceLimiter;
+
+const MIB: usize = 1 << 20;
+
+/// What one call may use of the machine. [`Limits::default`] suits every built-in tool.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// How long a call may take that runs no programs. Protects the run from a plugin that loops or waits for ever.
+    pub time: Duration,
+    /// How long a call may take that runs programs: those have their own limit on silence, and builds take long.
+    pub process_time: Duration,
+    /// Bytes of linear memory, all memories of the plugin together. Protects the machine's memory.
+    pub memory: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { time: Duration::from_secs(120), process_time: Duration::from_secs(3600), memory: 256 * MIB }
+    }
+}
+
+/// The largest component that is read at all. Protects the compiler: JavaScript and Python runtimes are 12 to
+/// 18 MB.
+pub const MAX_COMPONENT: usize = 64 * MIB;
+
+/// Bytes that a guest may hand over in one host call or as its result. Protects the host's memory; the largest
+/// honest one is a file of 20 MiB to be written.
+pub(crate) const HOST_CALL_FUEL: usize = 32 * MIB;
+
+/// Live handles (walks, children) of a call. Protects the host's tables.
+pub(crate) const MAX_HANDLES: usize = 1_000;
+
+/// Core instances of a component. Protects the host's tables; the largest honest ones have about a dozen.
+pub(crate) const MAX_INSTANCES: usize = 64;
+
+/// Linear memories of a component. Protects the pool of memories.
+pub(crate) const MAX_MEMORIES: usize = 8;
+
+/// Tables of a component, and the elements of each. Protects the host's memory.
+pub(crate) const MAX_TABLES: usize = 32;
+/// See [`MAX_TABLES`].
+pub(crate) const MAX_TABLE_ELEMENTS: usize = 100_000;
+
+/// Bytes of wasm stack. Protects the fiber's stack, which is larger by what host calls need.
+pub(crate) const MAX_WASM_STACK: usize = MIB;
+/// Bytes of a fiber's stack.
+pub(crate) const FIBER_STACK: usize = 2 * MIB;
+
+/// Text that a call may return in all. Protects the history and the terminal.
+pub(crate) const MAX_OUTPUT_TEXT: usize = 8 * MIB;
+/// Data parts that a call may return in all. Protects the request to the model.
+pub(crate) const MAX_OUTPUT_DATA: usize = 24 * MIB;
+
+/// Which limit stopped a guest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// [`Limits::memory`].
+    Memory,
+    /// The elements of a table.
+    Table,
+}
+
+/// Says no to a growing guest, and remembers that it did, so that the trap that follows can be explained.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    allowed: usize,
+    used: usize,
+    /// The limit that was met first.
+    pub(crate) met: Option<Limit>,
+}
+
+impl Meter {
+    pub(crate) fn new(allowed: usize) -> Self {
+        Self { allowed, used: 0, met: None }
+    }
+}
+
+impl ResourceLimiter for Meter {
+    fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
+        let used = self.used.saturating_add(desired.saturating_sub(current));
+        if used > self.allowed || maximum.is_some_and(|maximum| desired > maximum) {
+            self.met.get_or_insert(Limit::Memory);
+            return Ok(false);
+        }
+        self.used = used;
+        Ok(true)
+    }
+
+    fn table_growing(&mut self, _current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
+        if desired > MAX_TABLE_ELEMENTS || maximum.is_some_and(|maximum| desired > maximum) {
+            self.met.get_or_insert(Limit::Table);
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    fn instances(&self) -> usize {
+        MAX_INSTANCES
+    }
+
+    fn tables(&self) -> usize {
+        MAX_TABLES
+    }
+
+    fn memories(&self) -> usize {
+        MAX_MEMORIES
+    }
+}

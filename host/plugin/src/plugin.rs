@@ -1,0 +1,131 @@
+//! A plugin as the runtime knows it: its component, what its manifest asks for, and its compiled form once it
+//! was needed.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use host_capability::{CapabilitySet, Grants, PluginName};
+use sha2::{Digest as _, Sha256};
+use tokio::sync::OnceCell;
+use wasmtime::component::Component;
+
+use crate::admission::{self, AdmissionError, Imports};
+use crate::bindings::EverythingPre;
+use crate::store::CallState;
+
+/// The SHA-256 of a component, as 64 lower-case hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Digest(String);
+
+impl Digest {
+    /// The digest of these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(hex(&Sha256::digest(bytes)))
+    }
+
+    /// The 64 digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// A plugin. Making one reads nothing and compiles nothing; that happens at its first call.
+pub struct Plugin {
+    name: PluginName,
+    component: Cow<'static, [u8]>,
+    declared: Grants,
+    imports: OnceLock<Imports>,
+    digest: OnceLock<Digest>,
+    pub(crate) compiled: OnceCell<Component>,
+    pub(crate) linked: Mutex<HashMap<Linked, Arc<EverythingPre<CallState>>>>,
+}
+
+/// Which linker a component was linked with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Linked {
+    /// The capabilities that are there.
+    pub(crate) granted: CapabilitySet,
+    /// Whether what is missing traps when it is called, rather than refuses the component.
+    pub(crate) missing: Missing,
+}
+
+/// What becomes of an import that is not granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Missing {
+    /// The component cannot be linked: the rule for each call.
+    Refuse,
+    /// The component is linked, and calling the import is a trap: for `describe` and `preview`, which run a
+    /// component with less than it asks for.
+    Trap,
+}
+
+impl Plugin {
+    /// A plugin with this component, whose manifest asks for `declared`.
+    pub fn new(name: PluginName, component: impl Into<Cow<'static, [u8]>>, declared: Grants) -> Self {
+        Self {
+            name,
+            component: component.into(),
+            declared,
+            imports: OnceLock::new(),
+            digest: OnceLock::new(),
+            compiled: OnceCell::new(),
+            linked: Mutex::default(),
+        }
+    }
+
+    /// Its name, as grants and refusals have it.
+    pub fn name(&self) -> &PluginName {
+        &self.name
+    }
+
+    /// What its manifest asks for.
+    pub fn declared(&self) -> &Grants {
+        &self.declared
+    }
+
+    /// The component.
+    pub fn component(&self) -> &[u8] {
+        &self.component
+    }
+
+    /// The digest of the component.
+    pub fn digest(&self) -> &Digest {
+        self.digest.get_or_init(|| Digest::of(&self.component))
+    }
+
+    /// What the component asks for.
+    ///
+    /// # Errors
+    ///
+    /// When it is no plugin: see [`admission::imports`].
+    pub fn imports(&self) -> Result<&Imports, AdmissionError> {
+        if let Some(imports) = self.imports.get() {
+            return Ok(imports);
+        }
+        let imports = admission::imports(&self.name, &self.component)?;
+        Ok(self.imports.get_or_init(|| imports))
+    }
+}
+
+impl fmt::Debug for Plugin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Plugin({}, {} bytes)", self.name, self.component.len())
+    }
+}

@@ -1,0 +1,268 @@
+//! The host side of `host:cap/process`.
+//!
+//! Promises: a program starts only with a permit for its words; it gets an environment without secrets, a process
+//! group of its own, and standard streams that lead to the guest; when the call ends, however it ends, so do the
+//! program and everything that it started, also what moved to another group or session.
+//!
+//! A program runs outside the sandbox with the user's rights: what it does there is no matter of this file.
+
+mod descendants;
+mod environment;
+
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use host_capability::{Capability, Scope};
+use rustix::process::Signal;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::Command as TokioCommand;
+use tokio::sync::{mpsc, watch};
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use wasmtime::component::Resource;
+
+use crate::bindings::cap_types::Denial;
+use crate::bindings::process::{Chunk, Command, Error, Exit, Host, HostChild, Source};
+use crate::fs_read::denial;
+use crate::runtime::lock;
+use crate::store::CallState;
+use descendants::Descendants;
+
+pub(crate) use environment::without_secrets;
+
+/// Bytes of one chunk of output.
+const CHUNK: usize = 64 << 10;
+/// Chunks that wait for the guest; a program that is not read from stops. Protects memory.
+const WAITING: usize = 16;
+/// The longest silence, whatever the guest asks for. Protects the run from a program that waits for ever.
+const SILENCE: Duration = Duration::from_secs(300);
+/// How long a program may take to end itself when it is asked to.
+const GRACE: Duration = Duration::from_millis(500);
+/// Words of a command, and bytes of all of them. Protects the host's memory; Linux takes 2 MiB.
+const MAX_WORDS: usize = 10_000;
+/// See [`MAX_WORDS`].
+const MAX_COMMAND: usize = 1 << 20;
+
+/// A program that runs, as a guest holds it. Dropping it ends the program and all that it started.
+#[derive(Debug)]
+#[expect(unreachable_pub, reason = "the generated bindings name it")]
+pub struct Child {
+    output: mpsc::Receiver<Chunk>,
+    exit: watch::Receiver<Option<Exit>>,
+    kill: CancellationToken,
+    supervisor: AbortHandle,
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // The supervisor owns the descendants, and ends them when it is dropped.
+        self.supervisor.abort();
+    }
+}
+
+impl Host for CallState {
+    async fn spawn(&mut self, command: Command) -> wasmtime::Result<Result<Resource<Child>, Error>> {
+        match self.start(command) {
+            Ok(child) => Ok(Ok(self.table.push(child)?)),
+            Err(error) => Ok(Err(error)),
+        }
+    }
+}
+
+impl HostChild for CallState {
+    async fn read(&mut self, child: Resource<Child>) -> wasmtime::Result<Option<Chunk>> {
+        Ok(self.table.get_mut(&child)?.output.recv().await)
+    }
+
+    async fn wait(&mut self, child: Resource<Child>) -> wasmtime::Result<Exit> {
+        let child = self.table.get_mut(&child)?;
+        child.output.close();
+        let ended = child.exit.wait_for(Option::is_some).await.map(|exit| exit.clone());
+        Ok(ended.ok().flatten().unwrap_or(Exit { code: None, signal: None, timed_out: false, background: Vec::new() }))
+    }
+
+    async fn kill(&mut self, child: Resource<Child>) -> wasmtime::Result<()> {
+        self.table.get(&child)?.kill.cancel();
+        Ok(())
+    }
+
+    async fn drop(&mut self, child: Resource<Child>) -> wasmtime::Result<()> {
+        self.table.delete(child)?;
+        Ok(())
+    }
+}
+
+impl CallState {
+    fn start(&self, command: Command) -> Result<Child, Error> {
+        let size = command.argv.iter().map(String::len).sum::<usize>();
+        if command.argv.len() > MAX_WORDS || size > MAX_COMMAND {
+            return Err(Error::Invalid(format!(
+                "a command of {} words and {size} bytes is too long",
+                command.argv.len()
+            )));
+        }
+        let variables = command.environment.iter().flat_map(|(name, value)| [name, value]);
+        if command.argv.iter().chain(variables).any(|text| text.contains('\0')) {
+            return Err(Error::Invalid("a word of the command has a NUL character in it".to_owned()));
+        }
+        let refuse = |refused| Error::Denied(denial(&refused));
+        let permit = self.grants.permit_process(&self.plugin, &command.argv).map_err(refuse)?;
+        let Some((program, arguments)) = permit.argv().split_first() else {
+            return Err(Error::Invalid("the command names no program".to_owned()));
+        };
+        self.may_set(&command.environment)?;
+        let directory = self.directory(&command.directory)?;
+
+        let (mut builder, descendants) = Descendants::builder(program);
+        builder
+            .args(arguments)
+            .current_dir(&directory)
+            .env_clear()
+            .envs(self.shared.environment.iter().map(|(name, value)| (name, value)))
+            .envs(command.environment.iter().map(|(name, value)| (name, value)))
+            .envs([descendants.mark()])
+            .stdin(if command.stdin.is_some() { Stdio::piped() } else { Stdio::null() })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let silence = command.silence_limit.map_or(SILENCE, Duration::from_millis).min(SILENCE);
+        run(builder, descendants, command.stdin, silence, self.cancel.clone()).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Error::NotFound(program.clone()),
+            _ => Error::Io(format!("`{program}` does not start: {error}")),
+        })
+    }
+
+    /// Variables such as `LD_PRELOAD`, `PATH` or `GIT_EXTERNAL_DIFF` choose what a program runs. So a guest may set
+    /// variables only when it may run anything.
+    fn may_set(&self, environment: &[(String, String)]) -> Result<(), Error> {
+        let Some((name, _)) = environment.first() else { return Ok(()) };
+        let anything = self.grants.scope(Capability::Process).map(Scope::to_string);
+        if anything.as_deref() == Some("*") {
+            return Ok(());
+        }
+        let wanted = format!("the variable {}", name.escape_debug());
+        let help = format!(
+            "{wanted} cannot be set: variables can change what a program runs, so setting them needs a grant for any \
+             program; to allow it, add --grant '{}:process=*'",
+            self.plugin
+        );
+        Err(Error::Denied(Denial { capability: Capability::Process.name().to_owned(), wanted, help }))
+    }
+
+    /// The folder to run in: in the workspace, or in a folder that may be read.
+    fn directory(&self, path: &str) -> Result<std::path::PathBuf, Error> {
+        let absolute = self.workspace.absolute(path).map_err(|error| Error::Invalid(error.to_string()))?;
+        let real = std::fs::canonicalize(&absolute).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Error::NotFound(self.workspace.shown(&absolute)),
+            _ => Error::Io(format!("{}: {error}", self.workspace.shown(&absolute))),
+        })?;
+        if !real.starts_with(self.workspace.root()) {
+            let permit =
+                self.grants.permit_read(&self.plugin, &real).map_err(|refused| Error::Denied(denial(&refused)))?;
+            return Ok(permit.root().join(permit.relative()));
+        }
+        Ok(real)
+    }
+}
+
+fn run(
+    mut builder: TokioCommand,
+    mut descendants: Descendants,
+    stdin: Option<Vec<u8>>,
+    silence: Duration,
+    cancel: CancellationToken,
+) -> std::io::Result<Child> {
+    let mut process = builder.spawn()?;
+    descendants.started(process.id());
+    let (out, output) = mpsc::channel(WAITING);
+    let last = Arc::new(Mutex::new(Instant::now()));
+    let readers = [
+        process
+            .stdout
+            .take()
+            .map(|stream| tokio::spawn(forward(stream, Source::Stdout, out.clone(), Arc::clone(&last)))),
+        process
+            .stderr
+            .take()
+            .map(|stream| tokio::spawn(forward(stream, Source::Stderr, out.clone(), Arc::clone(&last)))),
+    ];
+    drop(out);
+    if let (Some(mut pipe), Some(bytes)) = (process.stdin.take(), stdin) {
+        // A program that does not read its input ends the pipe, which is its own affair.
+        tokio::spawn(async move { pipe.write_all(&bytes).await.ok() });
+    }
+    let (ended, exit) = watch::channel(None);
+    let kill = CancellationToken::new();
+    let killed = kill.clone();
+    let supervisor = tokio::spawn(async move {
+        let mut timed_out = false;
+        let stopped = loop {
+            let quiet_until = *lock(&last) + silence;
+            tokio::select! {
+                biased;
+                status = process.wait() => break Some(status),
+                () = killed.cancelled() => break None,
+                () = cancel.cancelled() => break None,
+                () = tokio::time::sleep_until(quiet_until) => {
+                    if lock(&last).elapsed() >= silence {
+                        timed_out = true;
+                        break None;
+                    }
+                }
+            }
+        };
+        let (status, background) = match stopped {
+            Some(status) => (status, descendants.pids()),
+            None => {
+                descendants.signal(Signal::TERM);
+                let politely = tokio::time::timeout(GRACE, process.wait()).await;
+                descendants.end();
+                (
+                    match politely {
+                        Ok(status) => status,
+                        Err(_) => process.wait().await,
+                    },
+                    Vec::new(),
+                )
+            }
+        };
+        // What is left of it holds the pipes open; without it the readers come to their end.
+        descendants.end();
+        for reader in readers.into_iter().flatten() {
+            reader.await.ok();
+        }
+        use std::os::unix::process::ExitStatusExt;
+        let status = status.ok();
+        ended.send_replace(Some(Exit {
+            code: status.and_then(|status| status.code()),
+            signal: status.and_then(|status| status.signal()),
+            timed_out,
+            background,
+        }));
+    });
+    Ok(Child { output, exit, kill, supervisor: supervisor.abort_handle() })
+}
+
+async fn forward(
+    mut stream: impl AsyncRead + Unpin,
+    source: Source,
+    out: mpsc::Sender<Chunk>,
+    last: Arc<Mutex<Instant>>,
+) {
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        match stream.read(&mut buffer).await {
+            Ok(0) | Err(_) => return,
+            Ok(count) => {
+                *lock(&last) = Instant::now();
+                let data = buffer.get(..count).unwrap_or_default().to_vec();
+                // A guest that waits for the end alone has closed the channel; the program may still write.
+                if out.send(Chunk { source, data }).await.is_err() {
+                    continue;
+                }
+                *lock(&last) = Instant::now();
+            }
+        }
+    }
+}

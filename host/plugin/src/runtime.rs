@@ -1,0 +1,411 @@
+//! Running one call: admission, the linker for its grants, a fresh store, the call, and what came of it.
+//!
+//! Promises: a store is made for one call and dropped with it; dropping the future of a call frees its store at
+//! once, whether the guest computes (the epoch makes it yield) or waits in the host (the wait is dropped with
+//! it). The linker for a call holds the interfaces that were granted and no other.
+//!
+//! Starting a runtime is cheap: the engine is made at the first call, a component is compiled at its first use.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use host_capability::{Capability, CapabilitySet, Grants};
+use host_message::{CallId, Output, ToolName};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use wasmtime::component::{Component, HasSelf, Linker, ResourceTable};
+use wasmtime::{Engine, Store};
+
+use crate::admission::{self, Imports};
+use crate::answer::{self, Confirmation, ToolDef};
+use crate::bindings::{self, EverythingPre};
+use crate::cache::{Cache, Lookup};
+use crate::engine::{self, Allocator, Ticker};
+use crate::error::{CallError, RuntimeError};
+use crate::http::HttpClient;
+use crate::limits::{HOST_CALL_FUEL, Limits, MAX_HANDLES, Meter};
+use crate::plugin::{Linked, Missing, Plugin};
+use crate::store::CallState;
+use crate::wasi;
+use crate::workspace::Workspace;
+
+/// Calls that run at once in one process; more wait for their turn. Protects the pool of instances.
+const MAX_RUNNING: usize = 64;
+
+/// What a runtime is made of. The default grants nothing, keeps nothing, and compiles anew in each process.
+#[derive(Debug, Default)]
+pub struct RuntimeOptions {
+    /// Where compiled components are kept; none keeps them in memory only.
+    pub cache: Option<PathBuf>,
+    /// Where the states of plugins are kept; without it every use of `state` is an error that says so.
+    pub state: Option<PathBuf>,
+    /// The environment that programs are started with, before it is cleaned of secrets.
+    pub environment: Vec<(OsString, OsString)>,
+    /// What one call may use.
+    pub limits: Limits,
+}
+
+/// Runs calls. One for each process.
+pub struct Runtime {
+    engine: OnceLock<(Engine, Allocator, Ticker)>,
+    starting: Mutex<()>,
+    cache: OnceLock<Option<Cache>>,
+    cache_folder: Option<PathBuf>,
+    linkers: Mutex<HashMap<(CapabilitySet, bool), Arc<Linker<CallState>>>>,
+    running: Semaphore,
+    limits: Limits,
+    shared: Arc<Shared>,
+}
+
+/// What all calls of a process share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    pub(crate) state: Option<PathBuf>,
+    pub(crate) http: HttpClient,
+}
+
+/// One call, as the scheduler hands it over.
+#[derive(Clone)]
+pub struct Invocation {
+    /// The call's id.
+    pub id: CallId,
+    /// Which of the plugin's tools.
+    pub tool: ToolName,
+    /// The arguments, a JSON object as text.
+    pub arguments: String,
+    /// What the call may touch: the effective grants, never more than the plugin's manifest asks for.
+    pub grants: Arc<Grants>,
+    /// Where relative paths start.
+    pub workspace: Arc<Workspace>,
+    /// The plugin's own configuration, each value as JSON text.
+    pub config: Arc<BTreeMap<String, String>>,
+    /// Tells the guest to stop. It does not end the call: dropping the future does.
+    pub cancel: CancellationToken,
+    /// Who hears of live output.
+    pub listener: Arc<dyn CallListener>,
+}
+
+/// Hears what a running call shows before its end. Called from the middle of the call: it must not wait.
+pub trait CallListener: Send + Sync {
+    /// Live output. Already bounded; may hold anything that a guest can write, control characters included.
+    fn output(&self, text: &str);
+    /// How far the call is: `done` of `total` units.
+    fn progress(&self, done: u64, total: Option<u64>, message: &str);
+}
+
+/// Hears nothing.
+impl CallListener for () {
+    fn output(&self, _text: &str) {}
+    fn progress(&self, _done: u64, _total: Option<u64>, _message: &str) {}
+}
+
+impl Runtime {
+    /// A runtime. Nothing is started yet.
+    pub fn new(options: RuntimeOptions) -> Self {
+        Self {
+            engine: OnceLock::new(),
+            starting: Mutex::new(()),
+            cache: OnceLock::new(),
+            cache_folder: options.cache,
+            linkers: Mutex::default(),
+            running: Semaphore::new(MAX_RUNNING),
+            limits: options.limits,
+            shared: Arc::new(Shared {
+                environment: crate::process::without_secrets(options.environment),
+                state: options.state,
+                http: HttpClient::default(),
+            }),
+        }
+    }
+
+    /// How instances get their memory; starts the engine.
+    ///
+    /// # Errors
+    ///
+    /// When the engine does not start.
+    pub fn allocator(&self) -> Result<Allocator, RuntimeError> {
+        Ok(self.engine()?.1)
+    }
+
+    /// Runs a call.
+    ///
+    /// # Errors
+    ///
+    /// Each way in which a call can end other than well. The runtime is as it was before.
+    pub async fn call(&self, plugin: &Plugin, invocation: Invocation) -> Result<Output, CallError> {
+        let tool = invocation.tool.to_string();
+        let imports = plugin.imports()?;
+        let grants = Arc::new(invocation.grants.meet(plugin.declared()));
+        admission::admit(plugin.name(), imports, plugin.declared(), &grants)?;
+        let linked = Linked { granted: imports.capabilities, missing: Missing::Refuse };
+        let limit = self.time_limit(imports);
+        let request = invocation.request();
+        let outcome = self
+            .run(plugin, imports, linked, invocation, grants, limit, async |guest, store| {
+                guest.host_tool_tool().call_call(store, &request).await
+            })
+            .await?;
+        answer::output(&tool, outcome)
+    }
+
+    /// Asks a plugin what a call would do. It runs with the reading part of the grants; anything else that it
+    /// reaches for is a trap.
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::call`].
+    pub async fn preview(&self, plugin: &Plugin, invocation: Invocation) -> Result<Option<Confirmation>, CallError> {
+        let imports = plugin.imports()?;
+        let grants = Arc::new(invocation.grants.meet(plugin.declared()).reading());
+        let linked = Linked { granted: grants.capabilities(), missing: Missing::Trap };
+        let request = invocation.request();
+        let answer = self
+            .run(plugin, imports, linked, invocation, grants, self.limits.time, async |guest, store| {
+                guest.host_tool_tool().call_preview(store, &request).await
+            })
+            .await?;
+        answer::confirmation(answer)
+    }
+
+    /// Asks a plugin which tools it has, with no capability at all.
+    ///
+    /// # Errors
+    ///
+    /// When it is no plugin, or what it says of itself breaks the contract's limits.
+    pub async fn describe(&self, plugin: &Plugin) -> Result<Vec<ToolDef>, CallError> {
+        let imports = plugin.imports()?;
+        let linked = Linked { granted: CapabilitySet::default(), missing: Missing::Trap };
+        let invocation = Invocation {
+            id: CallId::new("describe"),
+            tool: ToolName::new("describe"),
+            arguments: String::new(),
+            grants: Arc::new(Grants::none()),
+            workspace: Arc::new(Workspace::nowhere()),
+            config: Arc::default(),
+            cancel: CancellationToken::new(),
+            listener: Arc::new(()),
+        };
+        let grants = Arc::new(Grants::none());
+        let tools = self
+            .run(plugin, imports, linked, invocation, grants, self.limits.time, async |guest, store| {
+                guest.host_tool_tool().call_describe(store).await
+            })
+            .await?;
+        answer::tools(tools)
+    }
+
+    /// Compiles a plugin, or loads what was compiled before, so that its first call does not wait.
+    ///
+    /// # Errors
+    ///
+    /// When the component is no plugin, or does not compile.
+    pub async fn prepare(&self, plugin: &Plugin) -> Result<(), CallError> {
+        plugin.imports()?;
+        self.compiled(plugin).await?;
+        Ok(())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "each is one decision of the caller's, and none has a default")]
+    async fn run<T>(
+        &self,
+        plugin: &Plugin,
+        imports: &Imports,
+        linked: Linked,
+        invocation: Invocation,
+        grants: Arc<Grants>,
+        limit: Duration,
+        guest: impl AsyncFnOnce(&bindings::Everything, &mut Store<CallState>) -> wasmtime::Result<T>,
+    ) -> Result<T, CallError> {
+        let tool = invocation.tool.to_string();
+        let pre = self.linked(plugin, imports, linked).await?;
+        // The semaphore is never closed, so waiting for it only ends with a permit.
+        let _running = self.running.acquire().await.ok();
+        let (engine, _, ticker) = self.engine()?;
+        let state = CallState {
+            plugin: plugin.name().clone(),
+            grants,
+            workspace: invocation.workspace,
+            shared: Arc::clone(&self.shared),
+            config: invocation.config,
+            cancel: invocation.cancel,
+            listener: invocation.listener,
+            emitted: 0,
+            panic: None,
+            meter: Meter::new(self.limits.memory),
+            table: ResourceTable::with_capacity(0),
+            wasi: None,
+            _ticking: ticker.tick(),
+        };
+        let mut store = Store::new(engine, state);
+        store.data_mut().table.set_max_capacity(MAX_HANDLES);
+        store.limiter(|state| &mut state.meter);
+        store.set_epoch_deadline(1);
+        store.epoch_deadline_async_yield_and_update(1);
+        store.set_hostcall_fuel(HOST_CALL_FUEL);
+        store.set_max_component_handles(MAX_HANDLES);
+
+        let work = async {
+            let instance = pre.instantiate_async(&mut store).await.map_err(|error| {
+                // A start function can trap like any other code of the guest's.
+                if error.downcast_ref::<wasmtime::Trap>().is_some() {
+                    Failed::Guest(error)
+                } else {
+                    Failed::Start(error)
+                }
+            })?;
+            guest(&instance, &mut store).await.map_err(Failed::Guest)
+        };
+        match tokio::time::timeout(limit, work).await {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(Failed::Start(error))) => {
+                Err(RuntimeError::Instantiate { plugin: plugin.name().to_string(), error }.into())
+            }
+            Ok(Err(Failed::Guest(error))) => Err(explain(tool, error, store.into_data())),
+            Err(_) => Err(CallError::TimedOut { tool, limit }),
+        }
+    }
+
+    async fn linked(
+        &self,
+        plugin: &Plugin,
+        imports: &Imports,
+        linked: Linked,
+    ) -> Result<Arc<EverythingPre<CallState>>, CallError> {
+        if let Some(pre) = lock(&plugin.linked).get(&linked) {
+            return Ok(Arc::clone(pre));
+        }
+        let component = self.compiled(plugin).await?;
+        let failed = |error| RuntimeError::Instantiate { plugin: plugin.name().to_string(), error };
+        let linker = self.linker(linked.granted, imports.wasi).map_err(failed)?;
+        let pre = match linked.missing {
+            Missing::Refuse => linker.instantiate_pre(component),
+            Missing::Trap => {
+                let mut linker = Linker::clone(&linker);
+                linker.define_unknown_imports_as_traps(component).and_then(|()| linker.instantiate_pre(component))
+            }
+        };
+        let pre = Arc::new(pre.and_then(EverythingPre::new).map_err(failed)?);
+        lock(&plugin.linked).insert(linked, Arc::clone(&pre));
+        Ok(pre)
+    }
+
+    /// The linker that holds these capabilities, what is always there, and nothing else.
+    fn linker(&self, granted: CapabilitySet, wasi: bool) -> wasmtime::Result<Arc<Linker<CallState>>> {
+        if let Some(linker) = lock(&self.linkers).get(&(granted, wasi)) {
+            return Ok(Arc::clone(linker));
+        }
+        let (engine, ..) = self.engine().map_err(wasmtime::Error::new)?;
+        let mut linker = Linker::<CallState>::new(engine);
+        bindings::context::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;
+        for capability in granted.iter() {
+            match capability {
+                Capability::FsRead => bindings::fs_read::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?,
+                Capability::FsWrite => bindings::fs_write::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?,
+                Capability::Process => bindings::process::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?,
+                Capability::Http => bindings::http::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?,
+                Capability::State => bindings::state::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?,
+            }
+        }
+        if wasi {
+            wasi::add_to_linker(&mut linker)?;
+        }
+        let linker = Arc::new(linker);
+        lock(&self.linkers).insert((granted, wasi), Arc::clone(&linker));
+        Ok(linker)
+    }
+
+    async fn compiled<'a>(&self, plugin: &'a Plugin) -> Result<&'a Component, RuntimeError> {
+        let (engine, ..) = self.engine()?;
+        let cache = self.cache();
+        plugin
+            .compiled
+            .get_or_try_init(async || {
+                if let Some(cache) = cache {
+                    match cache.load(engine, plugin.digest()) {
+                        Lookup::Hit(component) => return Ok(component),
+                        Lookup::Miss | Lookup::Refused => {}
+                    }
+                }
+                // Compiling keeps all cores busy for up to seconds: not on a thread that others wait for.
+                let (engine, bytes) = (engine.clone(), plugin.component().to_vec());
+                let compiled = tokio::task::spawn_blocking(move || Component::new(&engine, bytes)).await?;
+                let component =
+                    compiled.map_err(|error| RuntimeError::Compile { plugin: plugin.name().to_string(), error })?;
+                if let Some(cache) = cache {
+                    let stored = component
+                        .serialize()
+                        .map_err(std::io::Error::other)
+                        .and_then(|code| cache.store(component.engine(), plugin.digest(), &code));
+                    if let Err(error) = stored {
+                        tracing::warn!(plugin = %plugin.name(), %error, "the compiled component cannot be kept");
+                    }
+                }
+                Ok(component)
+            })
+            .await
+    }
+
+    fn cache(&self) -> Option<&Cache> {
+        self.cache
+            .get_or_init(|| {
+                Cache::open(self.cache_folder.as_deref()?)
+                    .inspect_err(|error| tracing::warn!("{error}; components are compiled anew in each process"))
+                    .ok()
+            })
+            .as_ref()
+    }
+
+    fn engine(&self) -> Result<&(Engine, Allocator, Ticker), RuntimeError> {
+        if let Some(started) = self.engine.get() {
+            return Ok(started);
+        }
+        let _one_at_a_time = lock(&self.starting);
+        if let Some(started) = self.engine.get() {
+            return Ok(started);
+        }
+        let (engine, allocator) = engine::new_engine(self.limits.memory).map_err(RuntimeError::Engine)?;
+        let ticker = Ticker::start(&engine).map_err(RuntimeError::Ticker)?;
+        Ok(self.engine.get_or_init(|| (engine, allocator, ticker)))
+    }
+
+    fn time_limit(&self, imports: &Imports) -> Duration {
+        if imports.capabilities.contains(Capability::Process) { self.limits.process_time } else { self.limits.time }
+    }
+}
+
+impl Invocation {
+    fn request(&self) -> bindings::tool_types::ToolCall {
+        bindings::tool_types::ToolCall {
+            id: self.id.to_string(),
+            tool: self.tool.to_string(),
+            arguments: self.arguments.clone(),
+        }
+    }
+}
+
+enum Failed {
+    Start(wasmtime::Error),
+    Guest(wasmtime::Error),
+}
+
+/// Turns what a guest died of into an error that says so.
+fn explain(tool: String, error: wasmtime::Error, state: CallState) -> CallError {
+    if let Some(limit) = state.meter.met {
+        return CallError::Limit { tool, limit };
+    }
+    let backtrace = error.downcast_ref::<wasmtime::WasmBacktrace>().map(answer::backtrace).unwrap_or_default();
+    let trap = match error.downcast_ref::<wasmtime::Trap>() {
+        Some(trap) => trap.to_string(),
+        None => format!("{}", error.root_cause()),
+    };
+    CallError::Crashed { tool, trap, panic: state.panic, backtrace }
+}
+
+/// Locks for lines; a panic elsewhere does not spoil what is kept here, which is only ever added to.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -1,0 +1,292 @@
+//! From the path that a guest wrote to an open file beneath a granted root.
+//!
+//! Promises: a file is opened only with a permit, and resolved by the kernel beneath the root that the permit
+//! names (`openat2` with `RESOLVE_BENEATH` on Linux, cap-std's own walk elsewhere); a root is opened without
+//! following a symbolic link anywhere on its way, so that a narrower grant (`src`) cannot be widened by swapping
+//! its folder for a link; what the kernel resolved is held against the deny globs once more.
+//!
+//! Deliberately not here: what is done with the file.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use cap_fs_ext::DirExt as _;
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
+use host_capability::{Denied, ReadPermit, WritePermit};
+
+use crate::runtime::lock;
+
+/// The longest path that a guest may write. Protects messages and the kernel's time; Linux takes 4,096 bytes.
+const MAX_PATH: usize = 4096;
+
+/// The folder that a run works in, and the granted roots as they were opened.
+#[derive(Debug)]
+pub struct Workspace {
+    root: PathBuf,
+    roots: Mutex<HashMap<PathBuf, Arc<Dir>>>,
+}
+
+/// A path that is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PathError {
+    /// It has a NUL, which no system takes.
+    #[error("the path `{}` has a NUL character in it", .0.escape_debug())]
+    Nul(String),
+    /// It is too long.
+    #[error("the path has {0} bytes, and a path may have {MAX_PATH}")]
+    TooLong(usize),
+    /// It leads above the root of the file system.
+    #[error("the path `{}` leads above `/`", .0.escape_debug())]
+    AboveRoot(String),
+}
+
+/// Where a permitted path lies: a folder that is open, and the rest of the way.
+pub(crate) struct Place {
+    pub(crate) root: Arc<Dir>,
+    /// Never empty; `.` is the root itself.
+    pub(crate) relative: PathBuf,
+}
+
+impl Workspace {
+    /// A workspace at an absolute path whose symbolic links are resolved (`std::fs::canonicalize`).
+    pub fn new(root: PathBuf) -> Self {
+        Self { root, roots: Mutex::default() }
+    }
+
+    /// A workspace for calls that have no grants.
+    pub(crate) fn nowhere() -> Self {
+        Self::new(PathBuf::from("/"))
+    }
+
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The absolute path that a guest means: relative ones start at the workspace, `.` and `..` are taken as
+    /// written. Nothing is looked up.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be a path.
+    pub fn absolute(&self, path: &str) -> Result<PathBuf, PathError> {
+        if path.len() > MAX_PATH {
+            return Err(PathError::TooLong(path.len()));
+        }
+        if path.contains('\0') {
+            return Err(PathError::Nul(path.to_owned()));
+        }
+        let mut absolute = if path.starts_with('/') { PathBuf::from("/") } else { self.root.clone() };
+        for component in Path::new(path).components() {
+            match component {
+                Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+                Component::ParentDir => {
+                    if !absolute.pop() {
+                        return Err(PathError::AboveRoot(path.to_owned()));
+                    }
+                }
+                Component::Normal(name) => absolute.push(name),
+            }
+        }
+        Ok(absolute)
+    }
+
+    /// How a path is told to a guest: relative to the workspace where it lies in it.
+    pub fn shown(&self, absolute: &Path) -> String {
+        let shown = absolute.strip_prefix(&self.root).unwrap_or(absolute);
+        if shown.as_os_str().is_empty() { ".".to_owned() } else { shown.to_string_lossy().into_owned() }
+    }
+
+    /// Opens what a permit covers for reading. Pipes and devices do not make it wait: they are opened without
+    /// blocking, and what is no file or folder is for the caller to refuse.
+    pub(crate) fn open(&self, permit: &ReadPermit) -> Result<File, OpenError> {
+        let place = self.place(permit.root(), permit.relative())?;
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(NONBLOCK);
+        let file = place.root.open_with(&place.relative, &options)?;
+        permit.recheck(&real_path(&file, &permit.root().join(permit.relative()))?)?;
+        Ok(file)
+    }
+
+    /// The folder in which something is to be changed, opened, and the name in it. The folder is resolved beneath
+    /// the root; the name is not followed. Missing folders are made when `make` says so.
+    pub(crate) fn parent(&self, permit: &WritePermit, make: MakeFolders) -> Result<(Dir, PathBuf), OpenError> {
+        let place = self.place(permit.root(), permit.relative())?;
+        let Some(name) = place.relative.file_name() else {
+            return Err(OpenError::Io(io::Error::new(io::ErrorKind::InvalidInput, "it is the granted root itself")));
+        };
+        let name = PathBuf::from(name);
+        let above = place.relative.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // The deepest folder on the way that is there. What is made must be covered where it really comes to lie,
+        // so the check comes before the making.
+        let mut missing = Vec::new();
+        let mut there = above;
+        let mut parent = loop {
+            match place.root.open_dir(there) {
+                Ok(dir) => break dir,
+                Err(error) if error.kind() == io::ErrorKind::NotFound && make == MakeFolders::Yes => {
+                    let Some(last) = there.file_name() else { return Err(error.into()) };
+                    missing.push(last.to_owned());
+                    there = there.parent().filter(|up| !up.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        };
+        let mut real = real_path(&parent, &permit.root().join(there))?;
+        real.extend(missing.iter().rev());
+        permit.recheck(&real.join(&name))?;
+        for folder in missing.iter().rev() {
+            match parent.create_dir(folder) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error.into()),
+                _ => parent = parent.open_dir_nofollow(folder)?,
+            }
+        }
+        Ok((parent, name))
+    }
+
+    fn place(&self, root: &Path, relative: &Path) -> io::Result<Place> {
+        if relative.as_os_str().is_empty() {
+            // The root itself: a folder, or a single file that was granted by name.
+            return match self.dir(root) {
+                Ok(dir) => Ok(Place { root: dir, relative: PathBuf::from(".") }),
+                Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                    let (Some(parent), Some(name)) = (root.parent(), root.file_name()) else { return Err(error) };
+                    Ok(Place { root: self.dir(parent)?, relative: PathBuf::from(name) })
+                }
+                Err(error) => Err(error),
+            };
+        }
+        Ok(Place { root: self.dir(root)?, relative: relative.to_owned() })
+    }
+
+    fn dir(&self, root: &Path) -> io::Result<Arc<Dir>> {
+        if let Some(dir) = lock(&self.roots).get(root) {
+            return Ok(Arc::clone(dir));
+        }
+        let dir = Arc::new(open_root(root)?);
+        lock(&self.roots).insert(root.to_owned(), Arc::clone(&dir));
+        Ok(dir)
+    }
+}
+
+/// Whether missing folders are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MakeFolders {
+    Yes,
+    No,
+}
+
+/// Why a permitted path could not be opened.
+#[derive(Debug)]
+pub(crate) enum OpenError {
+    /// The path leads to something that the grants do not cover.
+    Denied(Denied),
+    /// It leads out of its root, by a symbolic link.
+    Escapes,
+    /// The system said no.
+    Io(io::Error),
+}
+
+impl From<Denied> for OpenError {
+    fn from(denied: Denied) -> Self {
+        Self::Denied(denied)
+    }
+}
+
+impl From<io::Error> for OpenError {
+    fn from(error: io::Error) -> Self {
+        // cap-std reports an attempted escape as an error of its own, which no system call gives.
+        if error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none() {
+            Self::Escapes
+        } else {
+            Self::Io(error)
+        }
+    }
+}
+
+/// Opens a granted root, following no symbolic link on the way.
+#[cfg(target_os = "linux")]
+fn open_root(root: &Path) -> io::Result<Dir> {
+    use rustix::fs::{Mode, OFlags, ResolveFlags};
+    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+    match rustix::fs::openat2(rustix::fs::CWD, root, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        Ok(fd) => Ok(Dir::from_std_file(std::fs::File::from(fd))),
+        // A kernel before 5.6, or a filter that does not know the call.
+        Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => open_root_by_name(root),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_root(root: &Path) -> io::Result<Dir> {
+    open_root_by_name(root)
+}
+
+/// Opens a root by its name and then makes sure that what was opened is what the name says.
+fn open_root_by_name(root: &Path) -> io::Result<Dir> {
+    let dir = Dir::open_ambient_dir(root, ambient_authority())?;
+    if std::fs::canonicalize(root)? == root {
+        Ok(dir)
+    } else {
+        Err(io::Error::other(format!("`{}` is reached by a symbolic link", root.display())))
+    }
+}
+
+/// Where an open file really lies.
+#[cfg(target_os = "linux")]
+pub(crate) fn real_path(file: &impl std::os::fd::AsFd, _wanted: &Path) -> io::Result<PathBuf> {
+    use std::os::fd::AsRawFd;
+    std::fs::read_link(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()))
+        .map_err(|error| io::Error::new(error.kind(), format!("where it lies cannot be seen in /proc: {error}")))
+}
+
+#[cfg(target_os = "macos")]
+pub(crate) fn real_path(file: &impl std::os::fd::AsFd, _wanted: &Path) -> io::Result<PathBuf> {
+    use std::os::unix::ffi::OsStringExt;
+    let path = rustix::fs::getpath(file)?;
+    Ok(PathBuf::from(std::ffi::OsString::from_vec(path.into_bytes())))
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+pub(crate) fn real_path(_file: &impl std::os::fd::AsFd, wanted: &Path) -> io::Result<PathBuf> {
+    std::fs::canonicalize(wanted)
+}
+
+/// Opening a pipe with it does not wait for somebody at the other end.
+pub(crate) const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_means_what_it_says_and_nothing_is_looked_up() {
+        let workspace = Workspace::new(PathBuf::from("/w/s"));
+        for (path, means) in [
+            ("", "/w/s"),
+            (".", "/w/s"),
+            ("a/b", "/w/s/a/b"),
+            ("./a//b/", "/w/s/a/b"),
+            ("a/../b", "/w/s/b"),
+            ("../x", "/w/x"),
+            ("/etc/passwd", "/etc/passwd"),
+            ("/w/s/../s/a", "/w/s/a"),
+        ] {
+            assert_eq!(workspace.absolute(path), Ok(PathBuf::from(means)), "{path}");
+        }
+        assert!(matches!(workspace.absolute("../../../x"), Err(PathError::AboveRoot(_))));
+        assert!(matches!(workspace.absolute("a\0b"), Err(PathError::Nul(_))));
+        assert!(matches!(workspace.absolute(&"x".repeat(5000)), Err(PathError::TooLong(5000))));
+    }
+
+    #[test]
+    fn paths_are_told_relative_to_the_workspace() {
+        let workspace = Workspace::new(PathBuf::from("/w/s"));
+        assert_eq!(workspace.shown(Path::new("/w/s/a/b")), "a/b");
+        assert_eq!(workspace.shown(Path::new("/w/s")), ".");
+        assert_eq!(workspace.shown(Path::new("/w/sx")), "/w/sx");
+    }
+}
