@@ -1,0 +1,290 @@
+//! What can go wrong between a request and the end of its reply.
+//!
+//! Every error knows its kind, from which the binary makes an exit code, and says what to do next. Whatever a
+//! server wrote is cut to a limit and freed of control characters before it gets in here.
+//!
+//! Deliberately not here: which errors are worth asking again for, and how long to wait.
+
+use std::time::Duration;
+
+use crate::{ProviderKind, ScriptError};
+
+/// Why there is no reply.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ModelError {
+    /// The service answered with an HTTP status other than success.
+    #[error("{service} answered with status {status}{}", colon(message))]
+    Status {
+        /// Who answered.
+        service: Service,
+        /// The HTTP status.
+        status: u16,
+        /// What that means here.
+        kind: ErrorKind,
+        /// The service's own words, or nothing.
+        message: String,
+        /// How long the service wants to be left alone, where it gave a number of seconds.
+        delay: Option<Duration>,
+    },
+    /// The service reported an error after its reply had begun.
+    #[error("{service} reported an error in its reply{}", colon(message))]
+    Reported {
+        /// Who reported it.
+        service: Service,
+        /// The status that it named, if it is an HTTP status.
+        status: Option<u16>,
+        /// What that means here.
+        kind: ErrorKind,
+        /// The service's own words, or nothing.
+        message: String,
+    },
+    /// The service would not answer this prompt.
+    #[error("{service} refused the prompt: `{reason}`")]
+    Blocked {
+        /// Who refused.
+        service: Service,
+        /// The service's own word for it.
+        reason: String,
+    },
+    /// No connection, or none that the request could be sent over.
+    #[error("could not reach {service}")]
+    Unreachable {
+        /// Who was to be reached.
+        service: Service,
+        /// What the network said.
+        #[source]
+        cause: Cause,
+    },
+    /// The connection broke while the reply arrived.
+    #[error("the connection to {service} broke while it answered")]
+    Interrupted {
+        /// Who was answering.
+        service: Service,
+        /// What the network said.
+        #[source]
+        cause: Cause,
+    },
+    /// Nothing arrived for too long.
+    #[error("{service} sent nothing for {} s", limit.as_secs())]
+    Silent {
+        /// Who was silent.
+        service: Service,
+        /// For how long.
+        limit: Duration,
+    },
+    /// The reply is not what the wire format says.
+    #[error("the reply of {service} cannot be used")]
+    Reply {
+        /// Who sent it.
+        service: Service,
+        /// What is wrong with it.
+        #[source]
+        fault: ReplyFault,
+    },
+    /// The service needs a key and there is none.
+    #[error("there is no key for `{provider}`")]
+    MissingKey {
+        /// Who needs it.
+        provider: ProviderKind,
+    },
+    /// A key that cannot be sent.
+    #[error("the key for `{provider}` has characters that no key can have")]
+    UnusableKey {
+        /// Whose key it is.
+        provider: ProviderKind,
+    },
+    /// A base address that is none.
+    #[error("`{address}` is no address for `{provider}`: {why}")]
+    Address {
+        /// Whose address it was to be.
+        provider: ProviderKind,
+        /// What was given, without user name, password and query.
+        address: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A model's name that no provider answers to.
+    #[error("`{id}` names no model: {why}")]
+    UnknownModel {
+        /// What was given.
+        id: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The HTTP client could not be made.
+    #[error("could not set up the HTTP client")]
+    Client {
+        /// What it said.
+        #[source]
+        cause: Cause,
+    },
+    /// The scripted model's script is wrong, or the request is not what it expects.
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+}
+
+/// What sort of trouble it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// The key is missing or not accepted.
+    Authentication,
+    /// The request is one that the service will not take.
+    Input,
+    /// What was configured does not exist or cannot be used: an address, a model.
+    Configuration,
+    /// Too many requests, or nothing left to pay with.
+    Quota,
+    /// A safety rule of the service.
+    Safety,
+    /// The way to the service.
+    Network,
+    /// The service itself.
+    Server,
+}
+
+/// A service as errors name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Service {
+    /// Which wire format it speaks.
+    pub provider: ProviderKind,
+    /// Its base address, without user name, password and query.
+    pub address: String,
+}
+
+impl std::fmt::Display for Service {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{}` at `{}`", self.provider, self.address)
+    }
+}
+
+/// What is wrong with a reply.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplyFault {
+    /// An event that is not the JSON that it should be.
+    #[error("an event is not the JSON that was expected ({why}): `{excerpt}`")]
+    NotJson {
+        /// What the parser said.
+        why: String,
+        /// The beginning of the event.
+        excerpt: String,
+    },
+    /// The stream ended, and the model had not said that it was done.
+    #[error("it ended before the model was done")]
+    Unfinished,
+    /// One event is larger than any honest one.
+    #[error("one event is larger than {limit} bytes")]
+    EventTooLarge {
+        /// The most that is taken.
+        limit: usize,
+    },
+    /// The reply is larger than any honest one.
+    #[error("it is larger than {limit} bytes")]
+    ReplyTooLarge {
+        /// The most that is taken.
+        limit: usize,
+    },
+    /// The answer is no event stream.
+    #[error("it is `{media_type}` and no event stream")]
+    NotAStream {
+        /// What it says that it is.
+        media_type: String,
+    },
+}
+
+/// What a layer below said, as text that is safe to show.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Cause(pub(crate) String);
+
+impl ModelError {
+    /// What sort of trouble it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Status { kind, .. } | Self::Reported { kind, .. } => *kind,
+            Self::Blocked { .. } => ErrorKind::Safety,
+            Self::Unreachable { .. } | Self::Interrupted { .. } | Self::Silent { .. } => ErrorKind::Network,
+            Self::Reply { fault: ReplyFault::NotAStream { .. }, .. } => ErrorKind::Configuration,
+            Self::Reply { .. } => ErrorKind::Server,
+            Self::MissingKey { .. } | Self::UnusableKey { .. } => ErrorKind::Authentication,
+            Self::Address { .. } | Self::UnknownModel { .. } | Self::Client { .. } => ErrorKind::Configuration,
+            Self::Script(error) => error.kind(),
+        }
+    }
+
+    /// The HTTP status, where the service named one.
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            Self::Status { status, .. } => Some(*status),
+            Self::Reported { status, .. } => *status,
+            _ => None,
+        }
+    }
+
+    /// How long the service wants to be left alone, where it said so in seconds.
+    pub fn delay(&self) -> Option<Duration> {
+        match self {
+            Self::Status { delay, .. } => *delay,
+            _ => None,
+        }
+    }
+
+    /// What to do about it, as a sentence without a full stop.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::Status { service, kind, .. } | Self::Reported { service, kind, .. } => {
+                help_for(service.provider, *kind)
+            }
+            Self::Blocked { service, .. } => help_for(service.provider, ErrorKind::Safety),
+            Self::Unreachable { service, .. } => {
+                let variable = service.provider.address_variable()?;
+                Some(format!(
+                    "check the network, that something answers at `{}`, and {variable} if it is set",
+                    service.address
+                ))
+            }
+            Self::Interrupted { .. } | Self::Silent { .. } => Some("check the network and try again".to_owned()),
+            Self::Reply { service, fault } => Some(match fault {
+                ReplyFault::NotAStream { .. } => match service.provider.address_variable() {
+                    Some(variable) => format!("check that {variable} is the base address of a model's service"),
+                    None => "check the base address".to_owned(),
+                },
+                _ => "try again, or try another model".to_owned(),
+            }),
+            Self::MissingKey { provider } | Self::UnusableKey { provider } => {
+                help_for(*provider, ErrorKind::Authentication)
+            }
+            Self::Address { provider, .. } => {
+                let variable = provider.address_variable()?;
+                Some(format!("give {variable} an address such as `{}`", provider.default_address()?))
+            }
+            Self::UnknownModel { .. } => Some(format!("name one of {}", ProviderKind::FORMS)),
+            Self::Client { .. } => Some("check the machine's root certificates and the proxy settings".to_owned()),
+            Self::Script(_) => None,
+        }
+    }
+}
+
+fn help_for(provider: ProviderKind, kind: ErrorKind) -> Option<String> {
+    match kind {
+        ErrorKind::Authentication => {
+            let variable = provider.key_variable()?;
+            Some(format!(
+                "set {variable} to a key that the service accepts, or use `--model offline`, which needs none"
+            ))
+        }
+        ErrorKind::Configuration => match provider.address_variable() {
+            Some(variable) => Some(format!("check the model's name, and {variable} if it is set")),
+            None => Some("check the model's name".to_owned()),
+        },
+        ErrorKind::Quota => Some("wait, use another model, or check the account's plan".to_owned()),
+        ErrorKind::Safety => Some("word the prompt another way".to_owned()),
+        ErrorKind::Server => Some("try again later, or use another model".to_owned()),
+        ErrorKind::Network => Some("check the network and try again".to_owned()),
+        ErrorKind::Input => None,
+    }
+}
+
+/// `: words`, or nothing.
+fn colon(message: &str) -> String {
+    if message.is_empty() { String::new() } else { format!(": {message}") }
+}

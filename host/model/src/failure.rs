@@ -1,0 +1,154 @@
+//! How services word their errors, with a status or within a reply.
+//!
+//! The services differ less here than anywhere: an object `error` with a message, a code that is a number or a
+//! word, and more words beside it. So one lenient reading serves them all, and the kind follows from the
+//! status first and the words second. What is none of this is shown as text, unless it is a page of HTML.
+
+use serde_json::Value;
+
+use crate::ErrorKind;
+use crate::text::{clip, clip_bytes};
+
+/// What a service said went wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Failure {
+    /// Its words, fit to be shown; may be empty.
+    pub(crate) message: String,
+    /// The HTTP status, from the response or from within the words.
+    pub(crate) status: Option<u16>,
+    pub(crate) kind: ErrorKind,
+}
+
+impl Failure {
+    /// Reads the body of a response whose status is no success. Only the beginning of it may be here.
+    pub(crate) fn from_body(status: u16, body: &[u8]) -> Self {
+        let Ok(value) = serde_json::from_slice::<Value>(body) else {
+            let is_page = body.trim_ascii_start().starts_with(b"<");
+            let message = if is_page { String::new() } else { clip_bytes(body) };
+            return Self { message, status: Some(status), kind: kind(Some(status), &[]) };
+        };
+        // Gemini wraps the object into a list when it was not asked for events.
+        let value = value.get(0).unwrap_or(&value);
+        // Where there is no `error`, the whole is read like one: `{"message": ..}` and `{"detail": ..}` are in use.
+        Self { status: Some(status), ..Self::read(value.get("error").unwrap_or(value), Some(status)) }
+    }
+
+    /// Reads the value of `error` in an event of a reply, or in a body that is no event stream.
+    pub(crate) fn from_error(error: &Value) -> Self {
+        Self::read(error, None)
+    }
+
+    fn read(error: &Value, status: Option<u16>) -> Self {
+        let message = [Some(error), error.get("message"), error.get("detail")].into_iter().flatten();
+        let message = message.filter_map(Value::as_str).next().map(clip).unwrap_or_default();
+        let code = error.get("code").or_else(|| error.get("status"));
+        let status = status.or_else(|| code?.as_u64()?.try_into().ok().filter(|code| (400..600).contains(code)));
+        let reasons = error.get("details").and_then(Value::as_array).into_iter().flatten();
+        let words = ["code", "status", "type"].into_iter().filter_map(|field| error.get(field));
+        let words: Vec<&str> =
+            words.chain(reasons.filter_map(|detail| detail.get("reason"))).filter_map(Value::as_str).collect();
+        Self { message, status, kind: kind(status, &words) }
+    }
+}
+
+/// The words come from the services' references: Google's canonical codes and reasons, and the `type` and
+/// `code` of OpenAI's errors, which the compatible servers copy.
+fn kind(status: Option<u16>, words: &[&str]) -> ErrorKind {
+    for word in words {
+        // These tell more than the status that they come with, which is 400 or 429.
+        match *word {
+            "API_KEY_INVALID" | "invalid_api_key" | "authentication_error" => return ErrorKind::Authentication,
+            "content_filter" | "content_policy_violation" => return ErrorKind::Safety,
+            "insufficient_quota" => return ErrorKind::Quota,
+            _ => {}
+        }
+    }
+    match status {
+        Some(401 | 403) => return ErrorKind::Authentication,
+        Some(402 | 429) => return ErrorKind::Quota,
+        // A redirect is not followed, so that a key goes nowhere but to the configured address.
+        Some(300..400 | 404 | 405 | 410) => return ErrorKind::Configuration,
+        Some(408) => return ErrorKind::Server,
+        Some(400..500) => return ErrorKind::Input,
+        Some(_) => return ErrorKind::Server,
+        None => {}
+    }
+    words
+        .iter()
+        .find_map(|word| match *word {
+            "UNAUTHENTICATED" | "PERMISSION_DENIED" => Some(ErrorKind::Authentication),
+            "RESOURCE_EXHAUSTED" | "rate_limit_exceeded" | "rate_limit_error" | "requests" | "tokens" => {
+                Some(ErrorKind::Quota)
+            }
+            "INVALID_ARGUMENT" | "invalid_request_error" | "context_length_exceeded" => Some(ErrorKind::Input),
+            "NOT_FOUND" | "model_not_found" => Some(ErrorKind::Configuration),
+            _ => None,
+        })
+        .unwrap_or(ErrorKind::Server)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_errors_body_gives_kind_and_words() {
+        let check = |status: u16, body: &str, kind: ErrorKind, message: &str| {
+            let expected = Failure { message: message.to_owned(), status: Some(status), kind };
+            assert_eq!(Failure::from_body(status, body.as_bytes()), expected, "{status} {body}");
+        };
+        check(
+            401,
+            r#"{"error":{"message":"no key","type":"invalid_request_error","code":null}}"#,
+            ErrorKind::Authentication,
+            "no key",
+        );
+        check(
+            400,
+            r#"{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}"#,
+            ErrorKind::Authentication,
+            "API key not valid.",
+        );
+        check(
+            403,
+            r#"[{"error":{"code":403,"message":"denied","status":"PERMISSION_DENIED"}}]"#,
+            ErrorKind::Authentication,
+            "denied",
+        );
+        check(404, r#"{"error":"model 'x' not found"}"#, ErrorKind::Configuration, "model 'x' not found");
+        check(
+            429,
+            r#"{"error":{"code":429,"message":"slow\ndown","status":"RESOURCE_EXHAUSTED"}}"#,
+            ErrorKind::Quota,
+            "slow down",
+        );
+        check(402, "", ErrorKind::Quota, "");
+        check(400, r#"{"error":{"message":"filtered","code":"content_filter"}}"#, ErrorKind::Safety, "filtered");
+        check(
+            400,
+            r#"{"object":"error","message":"too long","type":"BadRequestError","code":400}"#,
+            ErrorKind::Input,
+            "too long",
+        );
+        check(422, r#"{"detail":"bad field"}"#, ErrorKind::Input, "bad field");
+        check(500, "Internal Server Error", ErrorKind::Server, "Internal Server Error");
+        check(502, "<html><body>Bad Gateway</body></html>", ErrorKind::Server, "");
+        check(503, r#"{"error":{"message":7}}"#, ErrorKind::Server, "");
+        check(307, "", ErrorKind::Configuration, "");
+    }
+
+    #[test]
+    fn an_error_within_a_reply_gives_kind_and_status() {
+        let check = |error: &str, status: Option<u16>, kind: ErrorKind| {
+            let failure = Failure::from_error(&serde_json::from_str(error).unwrap());
+            assert_eq!((failure.status, failure.kind), (status, kind), "{error}");
+        };
+        check(r#"{"code":503,"message":"overloaded","status":"UNAVAILABLE"}"#, Some(503), ErrorKind::Server);
+        check(r#"{"code":429,"status":"RESOURCE_EXHAUSTED"}"#, Some(429), ErrorKind::Quota);
+        check(r#"{"code":"rate_limit_exceeded","type":"requests"}"#, None, ErrorKind::Quota);
+        check(r#"{"type":"invalid_request_error","code":"invalid_api_key"}"#, None, ErrorKind::Authentication);
+        check(r#"{"code":7}"#, None, ErrorKind::Server);
+        check(r#""out of memory""#, None, ErrorKind::Server);
+        check("null", None, ErrorKind::Server);
+    }
+}

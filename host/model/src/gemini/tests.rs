@@ -1,0 +1,170 @@
+//! Replies in the Gemini API's words, read from bytes and over real connections.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::ErrorKind;
+use crate::loopback::{Answer, End, Loopback, ask, text};
+
+/// What one event gives.
+fn heard(event: &str) -> Chunk {
+    match Reply::default().event(event.as_bytes()) {
+        Ok(Heard::More(chunk)) => chunk,
+        Ok(Heard::Done(_)) => panic!("this format has no last event"),
+        Err(_) => panic!("it is a good event: {event}"),
+    }
+}
+
+#[test]
+fn every_part_is_read() {
+    let check = |part: &str, expected: &[Part]| {
+        let event = format!(r#"{{"candidates":[{{"content":{{"role":"model","parts":[{part}]}},"index":0}}]}}"#);
+        assert_eq!(heard(&event).parts, expected, "{part}");
+    };
+    let call = |id: &str, arguments: Map<String, Value>| {
+        Part::from(PartData::FunctionCall(FunctionCall { id: CallId::new(id), name: ToolName::new("ls"), arguments }))
+    };
+    check(r#"{"text":"a\n\"b\" ü"}"#, &[Part::text("a\n\"b\" ü")]);
+    check(r#"{"text":"hm","thought":true}"#, &[Part::thought("hm")]);
+    check(r#"{"text":""}"#, &[]);
+    check(r#"{"text":"","thoughtSignature":"c2ln"}"#, &[Part { signature: Some("c2ln".into()), ..Part::text("") }]);
+    check(r#"{"functionCall":{"name":"ls"}}"#, &[call("", Map::new())]);
+    check(
+        r#"{"functionCall":{"id":"c1","name":"ls","args":{"path":"."}},"thoughtSignature":"c2ln"}"#,
+        &[Part {
+            signature: Some("c2ln".into()),
+            ..call("c1", Map::from_iter([("path".to_owned(), Value::from("."))]))
+        }],
+    );
+    check(
+        r#"{"functionCall":{"name":"ls","args":{}}},{"functionCall":{"name":"ls","args":{}}}"#,
+        &[call("", Map::new()), call("", Map::new())],
+    );
+    check(
+        r#"{"inlineData":{"mimeType":"image/png","data":"AAAA"}}"#,
+        &[PartData::InlineData(InlineData { mime_type: "image/png".into(), base64: "AAAA".into() }).into()],
+    );
+    check(r#"{"executableCode":{"language":"PYTHON","code":"1"}}"#, &[]);
+}
+
+#[test]
+fn an_event_may_lack_anything() {
+    for event in ["{}", r#"{"candidates":[]}"#, r#"{"candidates":[{}]}"#, r#"{"candidates":[{"content":{}}]}"#] {
+        assert!(heard(event).is_empty(), "{event}");
+    }
+}
+
+#[test]
+fn the_reason_to_stop_is_read() {
+    let check = |reason: &str, expected: FinishReason| {
+        let event = format!(r#"{{"candidates":[{{"finishReason":"{reason}"}}]}}"#);
+        assert_eq!(heard(&event).finish, Some(expected));
+    };
+    check("STOP", FinishReason::Stop);
+    check("MAX_TOKENS", FinishReason::MaxTokens);
+    check("SAFETY", FinishReason::Safety);
+    check("PROHIBITED_CONTENT", FinishReason::Safety);
+    check("RECITATION", FinishReason::Recitation);
+    check("MALFORMED_FUNCTION_CALL", FinishReason::MalformedFunctionCall);
+    check("LANGUAGE", FinishReason::Other("LANGUAGE".to_owned()));
+}
+
+#[test]
+fn usage_and_citations_are_read() {
+    let chunk = heard(
+        r#"{"candidates":[{"citationMetadata":{"citationSources":[{"startIndex":1,"uri":"https://a"},{"license":"x"}]}}],
+            "usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":3,"cachedContentTokenCount":4,
+            "thoughtsTokenCount":5,"totalTokenCount":18,"promptTokensDetails":[]}}"#,
+    );
+    assert_eq!(chunk.usage, Some(Usage { input: 10, output: 3, cached: 4, thought: 5 }));
+    assert_eq!(chunk.citations, ["https://a"]);
+}
+
+const CALLING: &str = r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"ls","args":{"a":[1]}},"thoughtSignature":"c2ln"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":2}}"#;
+
+async fn reply(pieces: &[&[u8]], end: End) -> (Vec<Chunk>, Option<ModelError>) {
+    let service = Loopback::start(Answer::events(pieces.iter().copied(), end)).await;
+    ask(Arc::new(Gemini::new(service.access()).unwrap())).await
+}
+
+const FIRST: &str = r#"data: {"candidates":[{"content":{"parts":[{"text":"größe "}],"role":"model"},"index":0}]}"#;
+const LAST: &str = r#"data: {"candidates":[{"content":{"parts":[{"text":"😀"}],"role":"model"},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":2,"candidatesTokenCount":3}}"#;
+
+#[tokio::test]
+async fn a_reply_cut_into_single_bytes_arrives_whole() {
+    let body = format!("{FIRST}\r\n\r\n{LAST}\r\n\r\n");
+    let (chunks, error) = reply(&body.as_bytes().chunks(1).collect::<Vec<_>>(), End::Whole).await;
+    assert_eq!(error, None);
+    assert_eq!(text(&chunks), "größe 😀");
+    assert_eq!(chunks.len(), 2);
+    assert_eq!(chunks[1].finish, Some(FinishReason::Stop));
+    assert_eq!(chunks[1].usage, Some(Usage { input: 2, output: 3, ..Usage::default() }));
+}
+
+#[tokio::test]
+async fn the_key_goes_into_its_header_and_not_into_the_address() {
+    let service = Loopback::start(Answer::events([format!("{LAST}\n\n").as_bytes()], End::Whole)).await;
+    let access = Access { address: Some(format!("{}/proxy/", service.address)), ..service.access() };
+    let (_, error) = ask(Arc::new(Gemini::new(access).unwrap())).await;
+    assert_eq!(error, None);
+    let request = service.request.await.unwrap();
+    assert!(request.starts_with("POST /proxy/v1beta/models/m:streamGenerateContent?alt=sse HTTP/1.1\r\n"), "{request}");
+    assert!(request.contains("x-goog-api-key: secret-key-1234\r\n"), "{request}");
+    assert!(request.contains(concat!("user-agent: host/", env!("CARGO_PKG_VERSION"))), "{request}");
+}
+
+#[tokio::test]
+async fn a_reply_that_broke_off_is_an_error() {
+    let check = async |pieces: &[&[u8]], end: End, text_before: &str| {
+        let (chunks, error) = reply(pieces, end).await;
+        assert_eq!(text(&chunks), text_before);
+        error.expect("the reply is not whole")
+    };
+    let first = format!("{FIRST}\n\n");
+    let unfinished = |error| matches!(error, ModelError::Reply { fault: ReplyFault::Unfinished, .. });
+    assert!(unfinished(check(&[], End::Whole, "").await));
+    assert!(unfinished(check(&[first.as_bytes()], End::Whole, "größe ").await));
+    assert!(unfinished(check(&[first.as_bytes(), b"data: {\"candidates\":[{"], End::Whole, "größe ").await));
+    let cut = check(&[first.as_bytes()], End::Cut, "größe ").await;
+    assert!(matches!(cut, ModelError::Interrupted { .. }), "{cut:?}");
+    let garbled = check(&[first.as_bytes(), b"data: {\"candidates\":\x1b[31m\n\n"], End::Whole, "größe ").await;
+    assert!(matches!(garbled, ModelError::Reply { fault: ReplyFault::NotJson { .. }, .. }), "{garbled:?}");
+    assert!(!format!("{garbled:?}").contains('\u{1b}'));
+    let not_text = check(&[b"data: {\"error\":\"\xff\"}\n\n"], End::Whole, "").await;
+    assert_eq!(not_text.kind(), ErrorKind::Server);
+}
+
+#[tokio::test]
+async fn an_error_within_the_reply_ends_it() {
+    let overloaded = br#"data: {"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}"#;
+    let (chunks, error) = reply(&[format!("{FIRST}\n\n").as_bytes(), overloaded], End::Whole).await;
+    let error = error.expect("the service reported one");
+    assert_eq!((text(&chunks).as_str(), error.kind(), error.status()), ("größe ", ErrorKind::Server, Some(503)));
+    assert!(error.to_string().contains("overloaded"));
+}
+
+#[tokio::test]
+async fn a_blocked_prompt_is_a_safety_error_with_the_services_word() {
+    let (_, error) = reply(&[br#"data: {"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}"#], End::Whole).await;
+    let error = error.expect("the prompt was blocked");
+    assert_eq!(error.kind(), ErrorKind::Safety);
+    assert!(error.to_string().contains("PROHIBITED_CONTENT"));
+}
+
+proptest! {
+    #[test]
+    fn a_garbled_event_is_no_trouble(at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<bool>()) {
+        let mut event = CALLING.as_bytes().to_vec();
+        let at = at.index(event.len());
+        event[at] = byte;
+        if cut {
+            event.truncate(at);
+        }
+        let mut reply = Reply::default();
+        let heard = reply.event(&event).is_ok();
+        prop_assert!(!(cut && heard), "half an event is none");
+        prop_assert_eq!(reply.end().is_ok(), reply.finished);
+    }
+}

@@ -1,0 +1,134 @@
+//! A model's service for tests: real HTTP/1.1 on loopback, one connection, an answer cut where the test wants.
+
+use std::sync::Arc;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+
+use futures::StreamExt;
+use host_message::Content;
+
+use crate::{Access, ApiKey, Chunk, ModelError, ModelEvent, Provider, Request, Settings};
+
+/// How an answer ends.
+pub(crate) enum End {
+    /// As HTTP says.
+    Whole,
+    /// The connection is cut.
+    Cut,
+    /// Nothing more comes, and the connection stays until the client closes it.
+    Open,
+}
+
+/// What the service answers.
+pub(crate) struct Answer {
+    pub(crate) status: &'static str,
+    pub(crate) headers: &'static str,
+    /// The body, each piece a chunk of its own in the transfer.
+    pub(crate) pieces: Vec<Vec<u8>>,
+    pub(crate) end: End,
+}
+
+impl Answer {
+    /// An event stream.
+    pub(crate) fn events<'p>(pieces: impl IntoIterator<Item = &'p [u8]>, end: End) -> Self {
+        let pieces = pieces.into_iter().map(<[u8]>::to_vec).collect();
+        Self { status: "200 OK", headers: "content-type: text/event-stream\r\n", pieces, end }
+    }
+
+    /// A refusal.
+    pub(crate) fn refusal(status: &'static str, headers: &'static str, body: &str) -> Self {
+        Self { status, headers, pieces: vec![body.as_bytes().to_vec()], end: End::Whole }
+    }
+}
+
+/// The service while it runs.
+pub(crate) struct Loopback {
+    pub(crate) address: String,
+    /// The request, head and body, once it is there.
+    pub(crate) request: oneshot::Receiver<String>,
+    /// Comes when the client closed the connection that an [`End::Open`] left open.
+    pub(crate) closed: oneshot::Receiver<()>,
+}
+
+impl Loopback {
+    pub(crate) async fn start(answer: Answer) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
+        let address = format!("http://{}", listener.local_addr().expect("it is bound"));
+        let (request_sender, request) = oneshot::channel();
+        let (closed_sender, closed) = oneshot::channel();
+        tokio::spawn(async move {
+            let (mut socket, _) = listener.accept().await.expect("the client comes");
+            let _ = request_sender.send(read_request(&mut socket).await);
+            write_answer(&mut socket, answer, closed_sender).await;
+        });
+        Self { address, request, closed }
+    }
+
+    pub(crate) fn access(&self) -> Access {
+        Access { address: Some(self.address.clone()), key: ApiKey::new("secret-key-1234") }
+    }
+}
+
+async fn read_request(socket: &mut TcpStream) -> String {
+    let mut request = Vec::new();
+    loop {
+        let text = String::from_utf8_lossy(&request).into_owned();
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
+            if body.len() >= length.parse().expect("a number") {
+                return text;
+            }
+        }
+        let mut bytes = [0; 4096];
+        match socket.read(&mut bytes).await.expect("the client sends") {
+            0 => return text,
+            length => request.extend_from_slice(&bytes[..length]),
+        }
+    }
+}
+
+async fn write_answer(socket: &mut TcpStream, answer: Answer, closed: oneshot::Sender<()>) {
+    let head = format!("HTTP/1.1 {}\r\n{}transfer-encoding: chunked\r\n\r\n", answer.status, answer.headers);
+    let mut bytes = head.into_bytes();
+    for piece in &answer.pieces {
+        bytes.extend_from_slice(format!("{:x}\r\n", piece.len()).as_bytes());
+        bytes.extend_from_slice(piece);
+        bytes.extend_from_slice(b"\r\n");
+    }
+    if matches!(answer.end, End::Whole) {
+        bytes.extend_from_slice(b"0\r\n\r\n");
+    }
+    // A client that has gone is what some tests are about.
+    let _ = socket.write_all(&bytes).await;
+    if matches!(answer.end, End::Open) {
+        while !matches!(socket.read(&mut [0; 64]).await, Ok(0) | Err(_)) {}
+        let _ = closed.send(());
+    }
+}
+
+/// Asks `hi` and gathers the whole reply, or what came before the error.
+pub(crate) async fn ask(provider: Arc<dyn Provider>) -> (Vec<Chunk>, Option<ModelError>) {
+    let contents = [Content::user("hi")];
+    let settings = Settings::default();
+    let request = Request { model: "m", system: None, contents: &contents, tools: &[], settings: &settings };
+    let mut stream = provider.stream(request);
+    let mut chunks = Vec::new();
+    while let Some(event) = stream.next().await {
+        match event {
+            Ok(ModelEvent::Chunk(chunk)) => chunks.push(chunk),
+            Ok(ModelEvent::Retry) => panic!("no provider asks again by itself"),
+            Err(error) => {
+                assert!(stream.next().await.is_none(), "an error ends the stream");
+                return (chunks, Some(error));
+            }
+        }
+    }
+    (chunks, None)
+}
+
+/// The text of the chunks, joined.
+pub(crate) fn text(chunks: &[Chunk]) -> String {
+    chunks.iter().flat_map(|chunk| &chunk.parts).filter_map(|part| part.as_text()).collect()
+}

@@ -1,0 +1,77 @@
+//! What was asked last, and what was called since.
+
+use host_message::{Content, FunctionCall, PartData, ResponseBody, Role};
+
+/// The conversation since the last prompt.
+pub(super) struct Past<'a> {
+    /// The last prompt.
+    pub(super) prompt: &'a str,
+    /// The calls since then that were answered, in order.
+    pub(super) results: Vec<(&'a FunctionCall, &'a ResponseBody)>,
+    /// Whether the host asked to come to an end at once.
+    pub(super) wrap_up: bool,
+}
+
+impl<'a> Past<'a> {
+    pub(super) fn of(contents: &'a [Content]) -> Self {
+        let mut past = Self { prompt: "", results: Vec::new(), wrap_up: false };
+        let mut calls: Vec<&FunctionCall> = Vec::new();
+        for content in contents {
+            match content.role {
+                Role::Model => calls = content.function_calls().collect(),
+                Role::User => {
+                    let mut answered = false;
+                    for response in content.function_responses() {
+                        answered = true;
+                        let call = calls.iter().find(|call| call.id == response.id);
+                        past.results.extend(call.map(|call| (*call, &response.body)));
+                    }
+                    let said = content.parts.iter().filter(|part| !part.thought).filter_map(|part| part.as_text());
+                    said.for_each(|text| past.hear(text, answered));
+                }
+            }
+        }
+        past
+    }
+
+    /// Takes what the user, or the host in the user's place, said; perhaps beside the outcomes of calls. Of
+    /// several texts the last is the prompt, since context stands before what is asked.
+    fn hear(&mut self, text: &'a str, beside_outcomes: bool) {
+        self.wrap_up = !self.prompt.is_empty() && is_last_call(text);
+        // Text beside outcomes is the host's remark on them, no new prompt.
+        if !self.wrap_up && !beside_outcomes {
+            self.prompt = text;
+            self.results.clear();
+        }
+    }
+
+    /// Whether the tool was called.
+    pub(super) fn made(&self, name: &str) -> bool {
+        self.results.iter().any(|(call, _)| call.name.as_str() == name)
+    }
+
+    /// Whether this very call was made.
+    pub(super) fn made_with(&self, data: &PartData) -> bool {
+        let PartData::FunctionCall(call) = data else { return false };
+        self.results.iter().any(|(made, _)| made.name == call.name && made.arguments == call.arguments)
+    }
+
+    /// What calls of this tool returned, with what was asked for under `argument`.
+    pub(super) fn outputs(
+        &self,
+        name: &str,
+        argument: &str,
+    ) -> impl Iterator<Item = (&'a str, &'a FunctionCall, &'a str)> {
+        self.results.iter().filter_map(move |(call, body)| match body {
+            ResponseBody::Output(text) if call.name.as_str() == name => {
+                Some((call.arguments.get(argument)?.as_str()?, *call, text.as_str()))
+            }
+            ResponseBody::Output(_) | ResponseBody::Error(_) => None,
+        })
+    }
+}
+
+/// Whether the host asks for the result of what was done so far, as it does when an agent met a limit.
+fn is_last_call(text: &str) -> bool {
+    text.to_lowercase().contains("no other tool")
+}

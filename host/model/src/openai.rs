@@ -1,0 +1,211 @@
+//! OpenAI's chat completions, and the many servers that speak them.
+//!
+//! Owns both directions of the format, all of it private: [`request`] says a conversation in its words,
+//! [`calls`] puts calls together, this file reads the rest of the reply. What the compatible servers (llama.cpp,
+//! Ollama, vLLM, gateways) do differently is taken as it comes: a missing id or index, arguments as an object,
+//! thoughts under two names, errors as plain text.
+//!
+//! Deliberately not here: the responses API, and thoughts written into the text between tags, since a server
+//! that knows the model takes them apart itself.
+
+mod calls;
+mod request;
+
+use host_message::{FinishReason, Part, Usage};
+use serde::Deserialize;
+use serde_json::Value;
+
+use self::calls::{CallPiece, Calls};
+use crate::failure::Failure;
+use crate::text::clip;
+use crate::transport::{Heard, Reader, Transport, Unheard};
+use crate::{Access, Chunk, ModelError, ModelStream, Provider, ProviderKind, ReplyFault, Request};
+
+/// The data of the event that ends a reply.
+const DONE: &[u8] = b"[DONE]";
+
+/// Chat completions at one address.
+pub struct OpenAi {
+    transport: Transport,
+}
+
+impl OpenAi {
+    /// Checks key and address; nothing is sent.
+    ///
+    /// # Errors
+    ///
+    /// When there is no key at the service's own address, or key or address cannot be used. A server at
+    /// another address may need no key, as local ones do.
+    pub fn new(access: Access) -> Result<Self, ModelError> {
+        if access.key.is_none() && access.address.is_none() {
+            return Err(ModelError::MissingKey { provider: ProviderKind::OpenAi });
+        }
+        Ok(Self { transport: Transport::new(ProviderKind::OpenAi, access, ("authorization", "Bearer "))? })
+    }
+
+    fn dialect(&self) -> request::Dialect {
+        match self.transport.base().host_str() {
+            Some("api.openai.com") => request::Dialect::OpenAi,
+            _ => request::Dialect::Compatible,
+        }
+    }
+}
+
+impl Provider for OpenAi {
+    fn name(&self) -> &str {
+        ProviderKind::OpenAi.as_str()
+    }
+
+    fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {
+        let url = self.transport.url(["chat", "completions"]);
+        self.transport.stream(url, move || request::body(&request, self.dialect()), Reply::default())
+    }
+}
+
+/// What must be remembered of a reply while it is read.
+#[derive(Default)]
+struct Reply {
+    calls: Calls,
+    finished: bool,
+}
+
+impl Reader for Reply {
+    fn event(&mut self, data: &[u8]) -> Result<Heard, Unheard> {
+        if data.trim_ascii() == DONE {
+            return Ok(Heard::Done(self.rest()));
+        }
+        let response: Response = serde_json::from_slice(data)?;
+        if let Some(error) = &response.error {
+            return Err(Unheard::Failed(Failure::from_error(error)));
+        }
+        let mut chunk = Chunk { usage: response.usage.map(usage), ..Chunk::default() };
+        // One choice is asked for, so one comes; the event with the usage has none.
+        if let Some(choice) = response.choices.unwrap_or_default().into_iter().next() {
+            let delta = choice.delta.unwrap_or_default();
+            let not_empty = |text: &String| !text.is_empty();
+            let thought = delta.reasoning_content.or(delta.reasoning).filter(not_empty);
+            chunk.parts.extend(thought.map(Part::thought));
+            chunk.parts.extend(delta.content.filter(not_empty).map(Part::text));
+            chunk.parts.extend(delta.refusal.filter(not_empty).map(Part::text));
+            let cited = delta.annotations.into_iter().flatten().filter_map(|annotation| annotation.url_citation);
+            chunk.citations = cited.map(|citation| citation.url).collect();
+            for piece in delta.tool_calls.into_iter().flatten() {
+                self.calls.add(piece);
+            }
+            if let Some(reason) = choice.finish_reason {
+                self.finished = true;
+                self.finish(&mut chunk, finish(&reason));
+            }
+        }
+        Ok(Heard::More(chunk))
+    }
+
+    fn end(&mut self) -> Result<Chunk, ReplyFault> {
+        // Some servers close without `[DONE]`; then the reason to stop is the sign that nothing is missing.
+        if self.finished { Ok(self.rest()) } else { Err(ReplyFault::Unfinished) }
+    }
+}
+
+impl Reply {
+    /// Calls for which there was no reason to stop, or that came behind it.
+    fn rest(&mut self) -> Chunk {
+        let mut chunk = Chunk::default();
+        if !self.calls.is_empty() {
+            self.finish(&mut chunk, FinishReason::Stop);
+        }
+        chunk
+    }
+
+    /// Adds the calls, which are whole now, and the reason.
+    ///
+    /// When one of them cannot be read, none is handed out: to run the others would answer a reply that the
+    /// model did not give. The reason then says so, unless the model ran out of tokens within the call.
+    fn finish(&mut self, chunk: &mut Chunk, reason: FinishReason) {
+        chunk.finish = Some(match self.calls.take() {
+            Ok(calls) => {
+                chunk.parts.extend(calls);
+                reason
+            }
+            Err(malformed) => {
+                tracing::debug!(%malformed, "the calls of this reply are dropped");
+                if reason == FinishReason::MaxTokens { reason } else { FinishReason::MalformedFunctionCall }
+            }
+        });
+    }
+}
+
+fn finish(reason: &str) -> FinishReason {
+    match reason {
+        "stop" | "tool_calls" | "function_call" => FinishReason::Stop,
+        "length" => FinishReason::MaxTokens,
+        "content_filter" => FinishReason::Safety,
+        other => FinishReason::Other(clip(other)),
+    }
+}
+
+/// The service counts thoughts as part of the answer.
+fn usage(wire: WireUsage) -> Usage {
+    let thought = wire.completion_tokens_details.and_then(|details| details.reasoning_tokens).unwrap_or(0);
+    Usage {
+        input: wire.prompt_tokens.unwrap_or(0),
+        output: wire.completion_tokens.unwrap_or(0).saturating_sub(thought),
+        cached: wire.prompt_tokens_details.and_then(|details| details.cached_tokens).unwrap_or(0),
+        thought,
+    }
+}
+
+#[derive(Deserialize)]
+struct Response {
+    choices: Option<Vec<Choice>>,
+    usage: Option<WireUsage>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    delta: Option<Delta>,
+    finish_reason: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct Delta {
+    content: Option<String>,
+    refusal: Option<String>,
+    /// DeepSeek's name for it, which llama.cpp and vLLM took over.
+    reasoning_content: Option<String>,
+    /// The name that Ollama and OpenRouter have for it.
+    reasoning: Option<String>,
+    tool_calls: Option<Vec<CallPiece>>,
+    annotations: Option<Vec<Annotation>>,
+}
+
+#[derive(Deserialize)]
+struct Annotation {
+    url_citation: Option<UrlCitation>,
+}
+
+#[derive(Deserialize)]
+struct UrlCitation {
+    url: String,
+}
+
+#[derive(Deserialize)]
+struct WireUsage {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+    prompt_tokens_details: Option<PromptDetails>,
+    completion_tokens_details: Option<CompletionDetails>,
+}
+
+#[derive(Deserialize)]
+struct PromptDetails {
+    cached_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct CompletionDetails {
+    reasoning_tokens: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests;

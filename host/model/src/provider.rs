@@ -1,0 +1,94 @@
+//! What every model is to the rest of the host: something that answers a request with a stream.
+//!
+//! Owns the trait and the plain data that goes in and comes out. Deliberately not here: how often a request is
+//! asked again, which model is asked, and what a reply must have in order to count as one; those are the
+//! caller's, so that they hold for every provider alike.
+
+use futures::stream::BoxStream;
+use host_message::{Content, FinishReason, Part, ToolSpec, Usage};
+
+use crate::ModelError;
+
+/// A model's service, or something that stands in for one.
+///
+/// # For whoever implements it
+///
+/// * `stream` does no work by itself: the request goes out when the stream is first polled.
+/// * Yield [`ModelEvent::Chunk`] as parts arrive. Text may come in pieces of any length. A function call must
+///   never come in pieces: gather it, and yield it once its name and arguments are whole.
+/// * A function call without an id from the service has `CallId::new("")`; the caller names it.
+/// * The finish reason comes with the last parts or after them, and a later one replaces it. Usage may come in
+///   any chunk, also after the finish reason; each one replaces the one before, it does not add to it.
+/// * After an error the stream ends. A reply that broke off is an error, never a shorter reply; a reply which
+///   the service says is complete is no error, even if nothing is in it.
+/// * Dropping the stream at any moment closes the connection and leaves nothing running. Whoever cancels does
+///   nothing else.
+/// * Nothing that a service sends may panic, and all of it is limited in size before it is kept.
+/// * No key and no token may reach an error, a log line or `Debug`.
+pub trait Provider: Send + Sync {
+    /// What messages and logs call it, such as `gemini`.
+    fn name(&self) -> &str;
+
+    /// Asks for one reply.
+    fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a>;
+}
+
+/// A reply as it arrives; errors end it.
+pub type ModelStream<'a> = BoxStream<'a, Result<ModelEvent, ModelError>>;
+
+/// All that a model is given for one reply.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The model's name as its service knows it, without the provider before it.
+    pub model: &'a str,
+    /// The system instructions.
+    pub system: Option<&'a str>,
+    /// The conversation, oldest first. Each function call is followed by its response.
+    pub contents: &'a [Content],
+    /// The tools that the model may call.
+    pub tools: &'a [ToolSpec],
+    /// How to answer.
+    pub settings: &'a Settings,
+}
+
+/// How a model is to answer. What is not set is the service's own default.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// How freely it chooses its words; 0 is the least, most services take up to 2.
+    pub temperature: Option<f32>,
+    /// Out of which share of the likeliest words it chooses, from 0 to 1.
+    pub top_p: Option<f32>,
+    /// The most tokens that it may answer with.
+    pub max_output_tokens: Option<u32>,
+    /// The most tokens that it may think with; 0 is none, -1 is as many as it likes.
+    pub thinking_budget: Option<i32>,
+}
+
+/// One thing that happens while a reply arrives.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelEvent {
+    /// More of the reply.
+    Chunk(Chunk),
+    /// What was shown of this reply so far is void: it is being asked for again.
+    Retry,
+}
+
+/// A piece of a reply. Any of it can be missing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chunk {
+    /// Text, thoughts, function calls and data, in order.
+    pub parts: Vec<Part>,
+    /// Why the model stopped, in the last chunk that has parts or in one after it.
+    pub finish: Option<FinishReason>,
+    /// What the reply has cost up to here.
+    pub usage: Option<Usage>,
+    /// Addresses of what the model cites.
+    pub citations: Vec<String>,
+}
+
+impl Chunk {
+    /// Whether there is nothing in it, so that it need not be yielded.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty() && self.finish.is_none() && self.usage.is_none() && self.citations.is_empty()
+    }
+}

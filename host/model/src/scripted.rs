@@ -1,0 +1,198 @@
+//! A model that says what a script has it say: the one that tests run with.
+//!
+//! A script is JSON lines, one line for each reply, in the order in which they are asked for:
+//!
+//! ```json
+//! {"expect": {"last_text": "TODO"}, "chunks": [{"text": "I look."}, {"call": {"name": "ls", "arguments": {}}}]}
+//! {"expect": {"responses": ["[dir] src"]}, "chunks": [{"text": "Done."}, {"usage": {"input": 10, "output": 2}}]}
+//! ```
+//!
+//! `expect` may have `responses` (for each function response of the last message, in order, a piece of its
+//! text), `last_text` (a piece of the last message's text), `system` (a piece of the system instructions) and
+//! `tools` (names that must be declared). `chunks` are, in order: `text`, `thought`, `call` (`name`,
+//! `arguments`, `id`), `usage` (`input`, `output`, `cached`, `thought`), `finish` (a reason such as `stop` or
+//! `max_tokens`; without one `stop` is added, `null` leaves it out), `retry` (`true`), `error` (`kind`,
+//! `message`, `status`) and `hang` (`true`: nothing more ever comes). Nothing follows an `error` or a `hang`.
+//!
+//! Promises to fail any request that does not meet what its line expects, or whose history has a function call
+//! without exactly one response, directly after it and in the order of the calls. So every test with a script
+//! also tests that. Deliberately not here: picking a reply by what was asked, and repeating one.
+
+mod check;
+mod script;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::{StreamExt, stream};
+
+use self::script::{Item, Reply};
+use crate::{Chunk, ErrorKind, ModelError, ModelEvent, ModelStream, Provider, ProviderKind, Request, Service};
+
+/// A script and how far it has come.
+pub struct Scripted {
+    /// Where the script came from, for errors.
+    name: String,
+    replies: Vec<Reply>,
+    next: AtomicUsize,
+}
+
+/// What is wrong with a script, or with a request that it answers.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScriptError {
+    /// The file cannot be read.
+    #[error("the script `{name}` cannot be read: {why}")]
+    Unreadable {
+        /// The script.
+        name: String,
+        /// What the system said.
+        why: String,
+    },
+    /// A line is no reply.
+    #[error("line {line} of the script `{name}` is no reply: {why}")]
+    Line {
+        /// The script.
+        name: String,
+        /// Which line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// There are more requests than replies.
+    #[error("the script `{name}` has {replies} replies and was asked for one more")]
+    Exhausted {
+        /// The script.
+        name: String,
+        /// How many it has.
+        replies: usize,
+    },
+    /// The request is not what the script expects.
+    #[error("line {line} of the script `{name}` expects {expected}, and there is {found}")]
+    Unexpected {
+        /// The script.
+        name: String,
+        /// Which line, from 1.
+        line: usize,
+        /// What was to be there.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+    /// The history of the request breaks the rule for calls and responses.
+    #[error("the request for line {line} of the script `{name}` has a broken history: {fault}")]
+    History {
+        /// The script.
+        name: String,
+        /// Which line, from 1.
+        line: usize,
+        /// Which message breaks it, and how.
+        fault: String,
+    },
+}
+
+impl ScriptError {
+    /// What sort of trouble it is; none that asking again helps with.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Unreadable { .. } | Self::Line { .. } => ErrorKind::Configuration,
+            Self::Exhausted { .. } | Self::Unexpected { .. } | Self::History { .. } => ErrorKind::Input,
+        }
+    }
+}
+
+impl Scripted {
+    /// Reads the script in a file.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, is larger than any script, or a line of it is no reply.
+    pub fn open(file: &Path) -> Result<Self, ScriptError> {
+        let name = file.display().to_string();
+        let text = script::read(file).map_err(|why| ScriptError::Unreadable { name: name.clone(), why })?;
+        Self::parse(&name, &text)
+    }
+
+    /// Reads a script. Its name is for errors.
+    ///
+    /// # Errors
+    ///
+    /// When a line is no reply.
+    pub fn parse(name: &str, text: &str) -> Result<Self, ScriptError> {
+        let replies =
+            script::parse(text).map_err(|(line, why)| ScriptError::Line { name: name.to_owned(), line, why })?;
+        Ok(Self { name: name.to_owned(), replies, next: AtomicUsize::new(0) })
+    }
+
+    /// How many of its replies were not asked for.
+    pub fn left(&self) -> usize {
+        self.replies.len().saturating_sub(self.next.load(Ordering::Relaxed))
+    }
+
+    /// The next reply, if the request is as it should be.
+    fn reply(&self, request: &Request<'_>) -> Result<&Reply, ScriptError> {
+        let name = || self.name.clone();
+        let Some(reply) = self.replies.get(self.next.fetch_add(1, Ordering::Relaxed)) else {
+            return Err(ScriptError::Exhausted { name: name(), replies: self.replies.len() });
+        };
+        let line = reply.line;
+        check::history(request.contents).map_err(|fault| ScriptError::History { name: name(), line, fault })?;
+        check::expectation(&reply.expect, request).map_err(|(expected, found)| ScriptError::Unexpected {
+            name: name(),
+            line,
+            expected,
+            found,
+        })?;
+        Ok(reply)
+    }
+
+    fn event(&self, item: &Item) -> Result<ModelEvent, ModelError> {
+        let chunk = match item {
+            Item::Text(_) | Item::Thought(_) | Item::Call(_) => {
+                Chunk { parts: item.part().into_iter().collect(), ..Chunk::default() }
+            }
+            Item::Usage(usage) => Chunk { usage: Some(*usage), ..Chunk::default() },
+            Item::Finish(finish) => Chunk { finish: finish.clone(), ..Chunk::default() },
+            Item::Retry(_) => return Ok(ModelEvent::Retry),
+            Item::Error(error) => {
+                let service = Service { provider: ProviderKind::Scripted, address: self.name.clone() };
+                let (kind, message, delay) = (error.kind.into(), error.message.clone(), None);
+                return Err(match error.status {
+                    Some(status) => ModelError::Status { service, status, kind, message, delay },
+                    None => ModelError::Reported { service, status: None, kind, message },
+                });
+            }
+            Item::Hang(_) => Chunk::default(),
+        };
+        Ok(ModelEvent::Chunk(chunk))
+    }
+}
+
+impl Provider for Scripted {
+    fn name(&self) -> &str {
+        ProviderKind::Scripted.as_str()
+    }
+
+    fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {
+        let start = stream::once(async move {
+            match self.reply(&request) {
+                Ok(reply) => self.replay(reply),
+                Err(error) => stream::once(async { Err(error.into()) }).boxed(),
+            }
+        });
+        start.flatten().boxed()
+    }
+}
+
+impl Scripted {
+    fn replay<'a>(&'a self, reply: &'a Reply) -> ModelStream<'a> {
+        let hangs = matches!(reply.items.last(), Some(Item::Hang(_)));
+        let said = &reply.items[..reply.items.len() - usize::from(hangs)];
+        // A finish of `null` says nothing, so nothing is yielded for it.
+        let is_said = |event: &Result<_, _>| !matches!(event, Ok(ModelEvent::Chunk(chunk)) if chunk.is_empty());
+        let events = stream::iter(said.iter().map(|item| self.event(item)).filter(is_said));
+        if hangs { events.chain(stream::pending()).boxed() } else { events.boxed() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

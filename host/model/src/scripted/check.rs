@@ -1,0 +1,78 @@
+//! What a script holds a request against.
+
+use host_message::{Content, Role};
+
+use super::script::Expect;
+use crate::Request;
+use crate::text::clip;
+
+/// Checks that every call has exactly one response, in the message directly after it and in the order of the
+/// calls, and that there is no response but those. The error says which message breaks that, from 0.
+pub(super) fn history(contents: &[Content]) -> Result<(), String> {
+    let mut open: Vec<&str> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for (at, content) in contents.iter().enumerate() {
+        let responses: Vec<&str> = content.function_responses().map(|response| response.id.as_str()).collect();
+        if responses != open {
+            return Err(format!("message {at} has to answer {}, and answers {}", ids(&open), ids(&responses)));
+        }
+        open = content.function_calls().map(|call| call.id.as_str()).collect();
+        for id in &open {
+            if id.is_empty() || !seen.insert(*id) {
+                return Err(format!("message {at} has a call whose id `{id}` is empty or was there before"));
+            }
+        }
+        if !open.is_empty() && content.role == Role::User {
+            return Err(format!("message {at} is the user's and has the calls {}", ids(&open)));
+        }
+        if !responses.is_empty() && content.role == Role::Model {
+            return Err(format!("message {at} is the model's and has the responses {}", ids(&responses)));
+        }
+    }
+    if open.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("the last message has to be followed by answers to {}", ids(&open)))
+    }
+}
+
+/// Checks the request against what its line expects. The error says what was to be there, and what is.
+pub(super) fn expectation(expect: &Expect, request: &Request<'_>) -> Result<(), (String, String)> {
+    let last = request.contents.last();
+    if let Some(pieces) = &expect.responses {
+        let responses: Vec<&str> =
+            last.into_iter().flat_map(Content::function_responses).map(|response| response.body.text()).collect();
+        if responses.len() != pieces.len() {
+            let found = format!("{} in the last message", responses.len());
+            return Err((format!("{} function responses", pieces.len()), found));
+        }
+        for (at, (piece, response)) in pieces.iter().zip(responses).enumerate() {
+            contains(&format!("function response {at}"), response, piece)?;
+        }
+    }
+    if let Some(piece) = &expect.last_text {
+        contains("the last message", &last.map(Content::visible_text).unwrap_or_default(), piece)?;
+    }
+    if let Some(piece) = &expect.system {
+        contains("the system instructions", request.system.unwrap_or_default(), piece)?;
+    }
+    for name in &expect.tools {
+        let declared: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
+        if !declared.contains(&name.as_str()) {
+            return Err((format!("the tool `{name}`"), ids(&declared)));
+        }
+    }
+    Ok(())
+}
+
+fn contains(what: &str, text: &str, piece: &str) -> Result<(), (String, String)> {
+    if text.contains(piece) {
+        return Ok(());
+    }
+    Err((format!("`{}` in {what}", clip(piece)), format!("`{}`", clip(text))))
+}
+
+/// The names, or `nothing`.
+fn ids(ids: &[&str]) -> String {
+    if ids.is_empty() { "nothing".to_owned() } else { format!("`{}`", clip(&ids.join("`, `"))) }
+}

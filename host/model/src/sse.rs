@@ -1,0 +1,284 @@
+//! Server-sent events, from bytes cut anywhere to the data of whole events.
+//!
+//! Promises the same events however the bytes were cut, inside a character as well; line ends as CRLF, CR or
+//! LF; comments and other fields skipped; a last event without its blank line is still an event. Each size is
+//! limited. Data is bytes: whether it is text is for the JSON parser to find out, which looks at it anyway.
+//!
+//! Deliberately not here: the fields `event`, `id` and `retry`, which no wire format of this crate needs, and
+//! reconnecting, since a reply cannot be resumed. The crate `sse-stream` was looked at instead: it drops a last
+//! event that has no blank line, and has no limit for an event's size.
+
+use bytes::{Buf, Bytes};
+
+use crate::ReplyFault;
+
+/// The most bytes of one event. It protects the host's memory from a server that never ends a line; the
+/// largest honest event is an image in base64.
+const MAX_EVENT_BYTES: usize = 32 << 20;
+
+/// The most bytes of one reply, for a server that never ends its events.
+const MAX_REPLY_BYTES: usize = 256 << 20;
+
+/// Buffers that grew beyond this for one event are given back after it.
+const KEPT_BYTES: usize = 64 << 10;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Cuts bytes into events. Give it bytes with [`Decoder::push`] when [`Decoder::next_event`] has no more.
+pub(crate) struct Decoder {
+    /// What was pushed and not looked at.
+    input: Bytes,
+    /// The beginning of a line whose end has not come.
+    line: Vec<u8>,
+    /// The data lines of the event that is being read, each with a line feed after it.
+    data: Vec<u8>,
+    /// Whether `data` was handed out, so that the next event starts anew.
+    handed_out: bool,
+    /// Whether the last line ended in CR at the end of the input, so that a LF now belongs to it.
+    after_return: bool,
+    /// Whether no line has ended yet: a byte order mark may stand there.
+    first_line: bool,
+    ended: bool,
+    received: usize,
+    max_event: usize,
+    max_reply: usize,
+}
+
+impl Decoder {
+    pub(crate) fn new() -> Self {
+        Self::with_limits(MAX_EVENT_BYTES, MAX_REPLY_BYTES)
+    }
+
+    fn with_limits(max_event: usize, max_reply: usize) -> Self {
+        Self {
+            input: Bytes::new(),
+            line: Vec::new(),
+            data: Vec::new(),
+            handed_out: false,
+            after_return: false,
+            first_line: true,
+            ended: false,
+            received: 0,
+            max_event,
+            max_reply,
+        }
+    }
+
+    /// Takes the next bytes of the reply.
+    ///
+    /// # Errors
+    ///
+    /// When the reply is larger than any honest one.
+    pub(crate) fn push(&mut self, bytes: Bytes) -> Result<(), ReplyFault> {
+        self.received = self.received.saturating_add(bytes.len());
+        if self.received > self.max_reply {
+            return Err(ReplyFault::ReplyTooLarge { limit: self.max_reply });
+        }
+        if self.input.is_empty() {
+            self.input = bytes;
+        } else {
+            self.input = [&self.input[..], &bytes[..]].concat().into();
+        }
+        Ok(())
+    }
+
+    /// Says that no more bytes come. What is there without its line end or blank line then counts as whole.
+    pub(crate) fn end(&mut self) {
+        self.ended = true;
+    }
+
+    /// The data of the next event, or `None` when more bytes are needed, or none are left.
+    ///
+    /// # Errors
+    ///
+    /// When the event is larger than any honest one.
+    pub(crate) fn next_event(&mut self) -> Result<Option<&[u8]>, ReplyFault> {
+        if std::mem::take(&mut self.handed_out) {
+            self.data.clear();
+            self.data.shrink_to(KEPT_BYTES);
+        }
+        loop {
+            if self.after_return && !self.input.is_empty() {
+                self.after_return = false;
+                if self.input[0] == b'\n' {
+                    self.input.advance(1);
+                }
+            }
+            let Some(at) = memchr::memchr2(b'\n', b'\r', &self.input) else {
+                let rest = std::mem::take(&mut self.input);
+                self.check_size(self.line.len() + rest.len())?;
+                self.line.extend_from_slice(&rest);
+                if !self.ended {
+                    return Ok(None);
+                }
+                let last = std::mem::take(&mut self.line);
+                self.take_line(&last)?;
+                return Ok(self.hand_out());
+            };
+            let head = self.input.split_to(at);
+            self.after_return = self.input[0] == b'\r';
+            self.input.advance(1);
+            let is_blank = if self.line.is_empty() {
+                self.take_line(&head)?
+            } else {
+                self.check_size(self.line.len() + head.len())?;
+                let mut line = std::mem::take(&mut self.line);
+                line.extend_from_slice(&head);
+                let is_blank = self.take_line(&line)?;
+                line.clear();
+                line.shrink_to(KEPT_BYTES);
+                self.line = line;
+                is_blank
+            };
+            if is_blank {
+                match self.data.len() {
+                    // Nothing but the line feed of an empty data line is no event.
+                    0 | 1 => self.data.clear(),
+                    _ => return Ok(self.hand_out()),
+                }
+            }
+        }
+    }
+
+    /// Reads one line without its end; whether it was blank, which ends an event.
+    fn take_line(&mut self, mut line: &[u8]) -> Result<bool, ReplyFault> {
+        if std::mem::take(&mut self.first_line) {
+            line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+        }
+        let value = match line.strip_prefix(b"data") {
+            _ if line.is_empty() => return Ok(true),
+            Some([]) => &[],
+            Some([b':', b' ', value @ ..] | [b':', value @ ..]) => value,
+            // A comment, or a field that is not needed.
+            Some(_) | None => return Ok(false),
+        };
+        self.check_size(self.data.len() + value.len())?;
+        self.data.extend_from_slice(value);
+        self.data.push(b'\n');
+        Ok(false)
+    }
+
+    /// The data without its last line feed, if there is any but line feeds.
+    fn hand_out(&mut self) -> Option<&[u8]> {
+        self.handed_out = true;
+        match self.data.split_last() {
+            Some((_, [])) | None => None,
+            Some((_, data)) => Some(data),
+        }
+    }
+
+    fn check_size(&self, size: usize) -> Result<(), ReplyFault> {
+        if size > self.max_event { Err(ReplyFault::EventTooLarge { limit: self.max_event }) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Every event of the pieces, pushed one after the other.
+    fn events<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
+        let mut decoder = Decoder::new();
+        let mut events = Vec::new();
+        let mut drain = |decoder: &mut Decoder| {
+            while let Some(data) = decoder.next_event().expect("small enough") {
+                events.push(String::from_utf8_lossy(data).into_owned());
+            }
+        };
+        for piece in pieces {
+            decoder.push(Bytes::copy_from_slice(piece)).expect("small enough");
+            drain(&mut decoder);
+        }
+        decoder.end();
+        drain(&mut decoder);
+        events
+    }
+
+    #[test]
+    fn events_are_read_as_the_standard_says() {
+        let check = |text: &str, expected: &[&str]| {
+            assert_eq!(events([text.as_bytes()]), expected, "{text:?}");
+            assert_eq!(events(text.as_bytes().chunks(1)), expected, "byte by byte: {text:?}");
+        };
+        check("", &[]);
+        check("\n\n\r\n", &[]);
+        check("data: a\n\ndata: b\n\n", &["a", "b"]);
+        check("data: a\r\n\r\ndata: b\r\n\r\n", &["a", "b"]);
+        check("data: a\r\rdata: b\r\r", &["a", "b"]);
+        check("data: a\r\n\rdata: b\n\r\n", &["a", "b"]);
+        check("data:a\n\ndata:  b\n\n", &["a", " b"]);
+        check("data: a\ndata: b\ndata:\n\n", &["a\nb\n"]);
+        check("data\n\ndata:\n\ndata: \n\ndata: a\n\n", &["a"]);
+        check("data:\ndata:\n\n", &["\n"]);
+        check(": keep-alive\n\n:\n\ndata: a\n: between\ndata: b\n\n", &["a\nb"]);
+        check("event: ping\nid: 7\nretry: 10\n\ndata: a\nevent: x\n\n", &["a"]);
+        check("database: x\ndata : x\n data: x\n\n", &[]);
+        check("\u{feff}data: a\n\n", &["a"]);
+        check("\n\u{feff}data: a\n\n", &[]);
+        check("data: größe 😀\n\n", &["größe 😀"]);
+        check("data: a\n\ndata: [DONE]\n\n", &["a", "[DONE]"]);
+    }
+
+    #[test]
+    fn the_last_event_needs_no_blank_line() {
+        for end in ["", "\n", "\r", "\r\n", "\n\n", "\r\n\r\n"] {
+            let text = format!("data: a\n\ndata: b{end}");
+            assert_eq!(events([text.as_bytes()]), ["a", "b"], "{end:?}");
+        }
+    }
+
+    #[test]
+    fn an_event_without_end_is_refused() {
+        for endless in ["data: xxxxxxxxxxx", "data: xxxxx\ndata: xxxxx\n", ": xxxxxxxxxxxx"] {
+            let mut decoder = Decoder::with_limits(10, 1000);
+            let result = endless.as_bytes().chunks(3).try_for_each(|piece| {
+                decoder.push(Bytes::copy_from_slice(piece))?;
+                decoder.next_event().map(|event| assert_eq!(event, None, "{endless:?}"))
+            });
+            assert_eq!(result, Err(ReplyFault::EventTooLarge { limit: 10 }), "{endless:?}");
+        }
+    }
+
+    #[test]
+    fn a_reply_without_end_is_refused() {
+        let mut decoder = Decoder::with_limits(100, 20);
+        assert_eq!(decoder.push(Bytes::from_static(b"data: a\n\n")), Ok(()));
+        assert_eq!(decoder.next_event(), Ok(Some(&b"a"[..])));
+        assert_eq!(decoder.next_event(), Ok(None));
+        assert_eq!(decoder.push(Bytes::from_static(b"data: abcdef")), Err(ReplyFault::ReplyTooLarge { limit: 20 }));
+    }
+
+    #[test]
+    fn bytes_pushed_early_are_not_lost() {
+        let mut decoder = Decoder::new();
+        decoder.push(Bytes::from_static(b"data: a\n\nda")).unwrap();
+        decoder.push(Bytes::from_static(b"ta: b\n\n")).unwrap();
+        assert_eq!(decoder.next_event(), Ok(Some(&b"a"[..])));
+        assert_eq!(decoder.next_event(), Ok(Some(&b"b"[..])));
+    }
+
+    proptest! {
+        #[test]
+        fn any_cut_gives_the_same_events(
+            lines in prop::collection::vec("(data|data: ?|: ?|event: |\u{feff})?[a-zäß😀 ]{0,4}(\n|\r|\r\n){1,3}", 0..12),
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+        ) {
+            let text = lines.concat();
+            let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
+            at.extend([0, text.len()]);
+            at.sort_unstable();
+            let pieces = at.windows(2).map(|ends| &text.as_bytes()[ends[0]..ends[1]]);
+            prop_assert_eq!(events(pieces), events([text.as_bytes()]));
+        }
+
+        #[test]
+        fn no_bytes_are_too_strange(
+            pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..8),
+        ) {
+            let whole = pieces.concat();
+            prop_assert_eq!(events(pieces.iter().map(Vec::as_slice)), events([&whole[..]]));
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! One request to a model's service and the events of its reply, the same for every wire format.
+//!
+//! Owns the HTTP client, the time limits, and how a refusal becomes a [`ModelError`]. Promises that nothing is
+//! sent before the stream is polled, that dropping the stream closes the connection, that no redirect is
+//! followed, and that the key goes into one header and nowhere else.
+//!
+//! Deliberately not here: what a request and an event look like ([`Reader`] is the wire format's part), and
+//! asking again. Proxies are taken from the environment by the client itself, as every program does it.
+
+mod address;
+mod receiving;
+
+use std::error::Error;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use futures::{StreamExt, TryStreamExt, stream};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Response};
+use tokio::time::timeout;
+use url::Url;
+
+use self::address::{base_url, is_plain_loopback, shown};
+use self::receiving::Receiving;
+use crate::error::{Cause, Service};
+use crate::failure::Failure;
+use crate::text::{clip, clip_bytes};
+use crate::{Access, ApiKey, Chunk, ModelError, ModelEvent, ModelStream, ProviderKind, ReplyFault};
+
+/// Ends the wait for a service that does not answer its door.
+const CONNECT_LIMIT: Duration = Duration::from_secs(30);
+
+/// Ends the wait for a service that went silent. Long, since a model may think long before its first word, and
+/// a local one reads the whole prompt before it.
+const SILENCE_LIMIT: Duration = Duration::from_secs(300);
+
+/// Ends the wait for the words of an error: the status is known already.
+const ERROR_BODY_LIMIT: Duration = Duration::from_secs(10);
+
+/// The most bytes of an error's body, so that an error cannot fill the memory.
+const MAX_ERROR_BYTES: usize = 64 << 10;
+
+/// Keys shorter than this are placeholders for local servers (`none`, `ollama`), and ordinary words.
+const SHORTEST_SECRET: usize = 8;
+
+/// Reads the events of one reply in one wire format.
+///
+/// # For whoever implements it
+///
+/// Keep what is not whole yet, and hand it out once it is. After `Done` or an error it is not called again.
+pub(crate) trait Reader: Send {
+    /// Reads the data of one event.
+    fn event(&mut self, data: &[u8]) -> Result<Heard, Unheard>;
+
+    /// The connection ended in good order. What is still kept is handed out now, if the reply is whole;
+    /// otherwise this is [`ReplyFault::Unfinished`].
+    fn end(&mut self) -> Result<Chunk, ReplyFault>;
+}
+
+/// What an event gave.
+pub(crate) enum Heard {
+    /// A piece of the reply, perhaps an empty one; more may follow.
+    More(Chunk),
+    /// The last piece: the event says that the reply is over.
+    Done(Chunk),
+}
+
+/// Why an event gave nothing.
+pub(crate) enum Unheard {
+    /// It is not the JSON that it should be.
+    NotJson(serde_json::Error),
+    /// The service reports an error.
+    Failed(Failure),
+    /// The service does not answer this prompt, for this reason.
+    Blocked(String),
+}
+
+impl From<serde_json::Error> for Unheard {
+    fn from(error: serde_json::Error) -> Self {
+        Self::NotJson(error)
+    }
+}
+
+/// The way to one service.
+pub(crate) struct Transport {
+    service: Service,
+    base: Url,
+    key: Option<ApiKey>,
+    headers: HeaderMap,
+    /// Made at the first request: reading the machine's root certificates takes some milliseconds.
+    client: OnceLock<Client>,
+}
+
+impl Transport {
+    /// Checks address and key; sends nothing. `key_header` is the header for the key and what stands before
+    /// the key in it.
+    pub(crate) fn new(
+        provider: ProviderKind,
+        access: Access,
+        key_header: (&'static str, &'static str),
+    ) -> Result<Self, ModelError> {
+        let address = access.address.as_deref().or(provider.default_address()).unwrap_or_default();
+        let base =
+            base_url(address).map_err(|why| ModelError::Address { provider, address: clip(&shown(address)), why })?;
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(key) = &access.key {
+            let (name, before) = key_header;
+            let mut value = HeaderValue::from_str(&format!("{before}{}", key.reveal()))
+                .map_err(|_| ModelError::UnusableKey { provider })?;
+            value.set_sensitive(true);
+            headers.insert(HeaderName::from_static(name), value);
+        }
+        let service = Service { provider, address: clip(&shown(base.as_str())) };
+        Ok(Self { service, base, key: access.key, headers, client: OnceLock::new() })
+    }
+
+    /// The base address, for what depends on whose server it is.
+    pub(crate) fn base(&self) -> &Url {
+        &self.base
+    }
+
+    /// The base address with more segments to its path.
+    pub(crate) fn url<'s>(&self, segments: impl IntoIterator<Item = &'s str>) -> Url {
+        let mut url = self.base.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(segments);
+        }
+        url
+    }
+
+    /// Posts a body and reads the reply's events. `body` is called when the stream is first polled.
+    pub(crate) fn stream<'a, R: Reader + 'a>(
+        &'a self,
+        url: Url,
+        body: impl FnOnce() -> Vec<u8> + Send + 'a,
+        reader: R,
+    ) -> ModelStream<'a> {
+        let replies = async move {
+            let response = self.post(url, body()).await?;
+            let receiving = Receiving::new(self, response, reader);
+            Ok::<_, ModelError>(stream::try_unfold(receiving, async |mut receiving| {
+                let chunk = receiving.next().await?;
+                Ok(chunk.map(|chunk| (ModelEvent::Chunk(chunk), receiving)))
+            }))
+        };
+        stream::once(replies).try_flatten().boxed()
+    }
+
+    /// Sends the request and sees that an event stream comes back.
+    async fn post(&self, url: Url, body: Vec<u8>) -> Result<Response, ModelError> {
+        tracing::debug!(provider = %self.service.provider, bytes = body.len(), "request");
+        let request = self.client()?.post(url).headers(self.headers.clone()).body(body);
+        let response = timeout(SILENCE_LIMIT, request.send())
+            .await
+            .map_err(|_| self.silent())?
+            .map_err(|error| self.send_error(error))?;
+        let status = response.status();
+        tracing::debug!(status = status.as_u16(), "response");
+        if !status.is_success() {
+            let delay = delay(response.headers());
+            let failure = Failure::from_body(status.as_u16(), &self.error_body(response).await);
+            let Failure { message, kind, .. } = failure;
+            return Err(ModelError::Status {
+                service: self.service.clone(),
+                status: status.as_u16(),
+                kind,
+                message,
+                delay,
+            });
+        }
+        let media_type = response.headers().get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+        if [&b"application/json"[..], b"text/html"].iter().any(|other| starts_with_ignore_case(media_type, other)) {
+            // Some servers answer an error with the status of a success.
+            let fault = ReplyFault::NotAStream { media_type: clip_bytes(media_type) };
+            let body = self.error_body(response).await;
+            return Err(match serde_json::from_slice::<serde_json::Value>(&body) {
+                Ok(value) if value.get("error").is_some() => self.reported(Failure::from_error(&value["error"])),
+                _ => self.fault(fault),
+            });
+        }
+        Ok(response)
+    }
+
+    /// The client for this address, made when it is first needed.
+    fn client(&self) -> Result<&Client, ModelError> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        // Without a default the TLS library panics. The binary may have set one: then this changes nothing.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = Client::builder()
+            .user_agent(concat!("host/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(CONNECT_LIMIT)
+            .redirect(Policy::none());
+        if is_plain_loopback(&self.base) {
+            // No certificate is needed, so none are read, and no proxy stands before this machine itself.
+            builder = builder.tls_certs_only([]).no_proxy();
+        }
+        let client = builder.build().map_err(|error| ModelError::Client { cause: cause(error) })?;
+        Ok(self.client.get_or_init(|| client))
+    }
+
+    /// The beginning of an error's body, as far as it comes, without the key.
+    async fn error_body(&self, mut response: Response) -> Vec<u8> {
+        let mut body = Vec::new();
+        let read = async {
+            while let Ok(Some(bytes)) = response.chunk().await {
+                let room = MAX_ERROR_BYTES - body.len();
+                body.extend_from_slice(bytes.get(..room).unwrap_or(&bytes));
+                if body.len() >= MAX_ERROR_BYTES {
+                    break;
+                }
+            }
+        };
+        // What came in time is shown; the status alone is an error already.
+        let _ = timeout(ERROR_BODY_LIMIT, read).await;
+        self.without_key(&String::from_utf8_lossy(&body)).into_bytes()
+    }
+
+    /// Some services repeat the key that they do not accept.
+    fn without_key(&self, text: &str) -> String {
+        match &self.key {
+            Some(key) if key.reveal().len() >= SHORTEST_SECRET => text.replace(key.reveal(), "(key)"),
+            Some(_) | None => text.to_owned(),
+        }
+    }
+
+    fn send_error(&self, error: reqwest::Error) -> ModelError {
+        let service = self.service.clone();
+        if error.is_builder() {
+            ModelError::Client { cause: cause(error) }
+        } else if error.is_connect() || error.is_timeout() {
+            ModelError::Unreachable { service, cause: cause(error) }
+        } else {
+            ModelError::Interrupted { service, cause: cause(error) }
+        }
+    }
+
+    fn silent(&self) -> ModelError {
+        ModelError::Silent { service: self.service.clone(), limit: SILENCE_LIMIT }
+    }
+
+    fn fault(&self, fault: ReplyFault) -> ModelError {
+        ModelError::Reply { service: self.service.clone(), fault }
+    }
+
+    fn reported(&self, failure: Failure) -> ModelError {
+        let Failure { message, status, kind } = failure;
+        ModelError::Reported { service: self.service.clone(), status, kind, message: self.without_key(&message) }
+    }
+}
+
+/// `Retry-After` as a number of seconds.
+fn delay(headers: &HeaderMap) -> Option<Duration> {
+    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(seconds))
+}
+
+fn starts_with_ignore_case(text: &[u8], start: &[u8]) -> bool {
+    text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+}
+
+/// What the network said, outermost first, without the address, which is named already.
+fn cause(error: reqwest::Error) -> Cause {
+    let error = error.without_url();
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(inner) = source {
+        let words = inner.to_string();
+        if !text.contains(&words) {
+            text = format!("{text}: {words}");
+        }
+        source = inner.source();
+    }
+    Cause(clip(&text))
+}

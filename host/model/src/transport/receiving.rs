@@ -1,0 +1,115 @@
+//! A reply while it arrives: bytes to events, events to chunks, and the three ways in which it ends.
+
+use std::time::Duration;
+
+use reqwest::Response;
+use tokio::time::timeout;
+
+use super::{Heard, Reader, SILENCE_LIMIT, Transport, Unheard, cause};
+use crate::sse::Decoder;
+use crate::text::{clip, clip_bytes};
+use crate::{Chunk, ModelError, ReplyFault};
+
+/// How long to wait for the end of a reply that said it is over. When the end comes, the connection can be
+/// used for the next request; a service that keeps it open only costs this much.
+const TAIL_LIMIT: Duration = Duration::from_millis(100);
+
+/// A reply on its way. Dropping it drops the response, and with it the connection.
+pub(super) struct Receiving<'a, R> {
+    transport: &'a Transport,
+    response: Response,
+    decoder: Decoder,
+    reader: R,
+    stage: Stage,
+}
+
+/// How far a reply has come.
+enum Stage {
+    /// More bytes may come.
+    Open,
+    /// No more bytes come; events may be left.
+    Ended,
+    /// An event said that the reply is over; the connection may not have ended.
+    Done,
+}
+
+impl<'a, R: Reader> Receiving<'a, R> {
+    pub(super) fn new(transport: &'a Transport, response: Response, reader: R) -> Self {
+        Self { transport, response, decoder: Decoder::new(), reader, stage: Stage::Open }
+    }
+
+    /// The next piece that has something in it; `None` when the reply is whole.
+    pub(super) async fn next(&mut self) -> Result<Option<Chunk>, ModelError> {
+        loop {
+            // A server that sends faster than this reads must not keep the thread from everything else.
+            tokio::task::consume_budget().await;
+            if matches!(self.stage, Stage::Done) {
+                self.read_tail().await;
+                return Ok(None);
+            }
+            match self.event()? {
+                Some(chunk) if chunk.is_empty() => continue,
+                Some(chunk) => return Ok(Some(chunk)),
+                None => {}
+            }
+            match self.stage {
+                Stage::Open => self.receive().await?,
+                Stage::Ended => {
+                    self.stage = Stage::Done;
+                    let chunk = self.reader.end().map_err(|fault| self.transport.fault(fault))?;
+                    return Ok((!chunk.is_empty()).then_some(chunk));
+                }
+                Stage::Done => {}
+            }
+        }
+    }
+
+    /// Waits for more bytes.
+    async fn receive(&mut self) -> Result<(), ModelError> {
+        match timeout(SILENCE_LIMIT, self.response.chunk()).await {
+            Ok(Ok(Some(bytes))) => self.decoder.push(bytes).map_err(|fault| self.transport.fault(fault)),
+            Ok(Ok(None)) => {
+                self.decoder.end();
+                self.stage = Stage::Ended;
+                Ok(())
+            }
+            Ok(Err(error)) => {
+                let service = self.transport.service.clone();
+                Err(ModelError::Interrupted { service, cause: cause(error) })
+            }
+            Err(_) => Err(self.transport.silent()),
+        }
+    }
+
+    /// Reads to the end of the connection's part in this reply, which is over.
+    async fn read_tail(&mut self) {
+        let tail = async { while let Ok(Some(_)) = self.response.chunk().await {} };
+        // Neither an error nor the time limit changes a reply that is whole.
+        let _ = timeout(TAIL_LIMIT, tail).await;
+    }
+
+    /// What the next event says, out of the bytes that are here; `None` when they hold no more.
+    fn event(&mut self) -> Result<Option<Chunk>, ModelError> {
+        let fault = |fault| self.transport.fault(fault);
+        let Some(data) = self.decoder.next_event().map_err(fault)? else { return Ok(None) };
+        match self.reader.event(data) {
+            Ok(Heard::More(chunk)) => Ok(Some(chunk)),
+            Ok(Heard::Done(chunk)) => {
+                self.stage = Stage::Done;
+                Ok(Some(chunk))
+            }
+            // An event that lacks its end, at the end of the stream, is a connection that was cut.
+            Err(Unheard::NotJson(error)) if error.is_eof() && matches!(self.stage, Stage::Ended) => {
+                Err(fault(ReplyFault::Unfinished))
+            }
+            Err(Unheard::NotJson(error)) => {
+                let excerpt = self.transport.without_key(&clip_bytes(data));
+                Err(fault(ReplyFault::NotJson { why: clip(&error.to_string()), excerpt }))
+            }
+            Err(Unheard::Failed(failure)) => Err(self.transport.reported(failure)),
+            Err(Unheard::Blocked(reason)) => {
+                Err(ModelError::Blocked { service: self.transport.service.clone(), reason })
+            }
+        }
+    }
+}
