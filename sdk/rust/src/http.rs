@@ -1,0 +1,42 @@
+//! The capability `http`: fetching from the authorities that were granted.
+
+use crate::Failure;
+pub use crate::bindings::host::cap::http::{Error, Request, Response, fetch};
+
+impl Request {
+    /// A `GET` of an address, without headers, of which at most `size_limit` bytes of the body are taken.
+    pub fn get(url: impl Into<String>, size_limit: u32) -> Self {
+        Self {
+            method: "GET".to_owned(),
+            url: url.into(),
+            headers: Vec::new(),
+            body: None,
+            time_limit: None,
+            size_limit,
+        }
+    }
+
+    /// Adds a header.
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+}
+
+impl Response {
+    /// The first header of this name, without regard to case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Denied(denial) | Error::RedirectDenied(denial) => denial.into(),
+            Error::Invalid(why) => Self::InvalidArguments(why),
+            Error::TimedOut => Self::Unavailable("the server took too long to answer".to_owned()),
+            Error::Unavailable(why) => Self::Unavailable(why),
+        }
+    }
+}
