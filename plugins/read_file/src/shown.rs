@@ -1,0 +1,86 @@
+//! How the lines of a file are put before a model, with what it must know about them in a first line.
+
+use host_sdk::Failure;
+use tool_text::{Shown, printable};
+
+/// The text for a model.
+///
+/// # Errors
+///
+/// `invalid-arguments` when the file ends before the first line that was wanted.
+pub(crate) fn write(path: &str, shown: &Shown) -> Result<String, Failure> {
+    let path = printable(path);
+    if shown.total == 0 {
+        return Ok(format!("(`{path}` is empty)\n"));
+    }
+    if shown.first > shown.total {
+        let lines = if shown.total == 1 { "1 line".to_owned() } else { format!("{} lines", shown.total) };
+        return Err(Failure::InvalidArguments(format!(
+            "`offset` {} is past the end: `{path}` has {lines}",
+            shown.first
+        )));
+    }
+    let mut notes = Vec::new();
+    if !shown.is_whole() {
+        let last = shown.first + shown.count.saturating_sub(1);
+        notes.push(format!("lines {}-{last} of {}", shown.first, shown.total));
+        if last < shown.total {
+            notes.push(format!("to read on, pass offset: {}", last + 1));
+        }
+    }
+    if shown.crlf {
+        notes.push("lines end in CRLF".to_owned());
+    }
+    if shown.lossy {
+        notes.push("bytes that are no UTF-8 are shown as \u{fffd}".to_owned());
+    }
+    if notes.is_empty() {
+        return Ok(shown.text.clone());
+    }
+    Ok(format!("({})\n{}", notes.join("; "), shown.text))
+}
+
+/// The line for a person.
+pub(crate) fn summary(path: &str, shown: &Shown) -> String {
+    let path = printable(path);
+    match shown.is_whole() {
+        true if shown.total == 1 => format!("{path}: 1 line"),
+        true => format!("{path}: {} lines", shown.total),
+        false => format!("{path}: {} of {} lines", shown.count, shown.total),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tool_text::Window;
+
+    fn of(file: &[u8], first: u64, limit: u64) -> Result<String, Failure> {
+        let mut window = Window::new(first, limit);
+        window.feed(file);
+        write("f", &window.finish())
+    }
+
+    #[test]
+    fn a_whole_file_comes_as_it_is() {
+        assert_eq!(of(b"a\nb", 1, 10), Ok("a\nb".to_owned()));
+        assert_eq!(of(b"", 1, 10), Ok("(`f` is empty)\n".to_owned()));
+    }
+
+    #[test]
+    fn a_part_says_which_and_how_to_read_on() {
+        let check = |first, limit, expected: &str| assert_eq!(of(b"a\nb\nc\n", first, limit).as_deref(), Ok(expected));
+        check(1, 2, "(lines 1-2 of 3; to read on, pass offset: 3)\na\nb\n");
+        check(3, 9, "(lines 3-3 of 3)\nc\n");
+        let beyond = Failure::InvalidArguments("`offset` 4 is past the end: `f` has 3 lines".to_owned());
+        assert_eq!(of(b"a\nb\nc\n", 4, 1), Err(beyond));
+    }
+
+    #[test]
+    fn what_was_changed_in_showing_is_said() {
+        assert_eq!(
+            of(b"a\r\n\xff\n", 1, 9).as_deref(),
+            Ok("(lines end in CRLF; bytes that are no UTF-8 are shown as \u{fffd})\na\n\u{fffd}\n")
+        );
+    }
+}

@@ -1,0 +1,98 @@
+//! The tool `shell`: a command line, run by `sh`.
+//!
+//! `sh` and no other shell, since every Unix has it and a grant names the program (`sh -c`).
+//!
+//! Deliberately not here: understanding the command. Which commands run, are asked about or refused is the host's
+//! policy; a session that stays open between calls would keep state that nobody sees.
+
+mod kept;
+mod report;
+
+use host_sdk::process::{self, Command, Source};
+use host_sdk::{Annotations, Confirmation, ExecConfirmation, Failure, Outcome, Tool, context, export_plugin};
+use kept::Kept;
+use report::Report;
+use serde::Deserialize;
+
+const DESCRIPTION: &str = "\
+Runs a command line with `sh -c` and returns what it printed (`Output:`, `Error:`), and its exit code, signal and \
+background processes where they say something. It has no terminal and its input is empty, so nothing can ask back. \
+It is ended after 5 minutes without output; processes that it leaves running are ended with it.";
+
+/// How long it may print nothing, in milliseconds. A command that waits for input would otherwise wait for ever.
+const SILENCE_LIMIT: u64 = 5 * 60 * 1_000;
+
+/// How much live output is handed to the host at once, in bytes, as the contract says.
+const EMIT_LIMIT: usize = 64 * 1024;
+
+export_plugin!(shell());
+
+fn shell() -> Tool {
+    Tool::new("shell", DESCRIPTION, include_str!("input.json"), call)
+        .title("Run a command")
+        .annotations(Annotations::MOST_CAREFUL)
+        .needs("process", "*", "run the commands that the model writes")
+        .preview(preview)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    command: String,
+    #[serde(default)]
+    directory: String,
+    /// For the person who approves the call, who sees the arguments.
+    #[serde(default, rename = "description")]
+    _description: String,
+}
+
+fn preview(arguments: Arguments) -> Result<Option<Confirmation>, Failure> {
+    let Arguments { command, directory, .. } = arguments;
+    let directory = if directory.is_empty() { ".".to_owned() } else { directory };
+    Ok(Some(Confirmation::Exec(ExecConfirmation { command, directory })))
+}
+
+fn call(arguments: Arguments) -> Result<Outcome, Failure> {
+    let Arguments { command, directory, .. } = arguments;
+    let child = process::spawn(&Command {
+        directory,
+        // Without a terminal a pager only gets in the way, and colours are noise to a model.
+        environment: [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("TERM", "dumb")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .to_vec(),
+        silence_limit: Some(SILENCE_LIMIT),
+        ..Command::new(["sh", "-c", command.as_str()])
+    })?;
+
+    let (mut stdout, mut stderr) = (Kept::default(), Kept::default());
+    let mut stopped = false;
+    while let Some(chunk) = child.read() {
+        let kept = match chunk.source {
+            Source::Stdout => &mut stdout,
+            Source::Stderr => &mut stderr,
+        };
+        emit(&kept.take(&chunk.data));
+        // Its last words are still read: killing it ends both outputs.
+        if !stopped && context::should_stop() {
+            stopped = true;
+            child.kill();
+        }
+    }
+    stopped = stopped || context::should_stop();
+    if stopped {
+        child.kill();
+    }
+    let report = Report { stdout: stdout.finish(), stderr: stderr.finish(), exit: child.wait() };
+    if stopped {
+        return Err(Failure::Cancelled(report.partial()));
+    }
+    Ok(Outcome::text(report.write()).with_summary(report.summary(&command)))
+}
+
+fn emit(mut text: &str) {
+    while !text.is_empty() {
+        let (piece, rest) = text.split_at(text.floor_char_boundary(EMIT_LIMIT));
+        context::emit(piece);
+        text = rest;
+    }
+}
