@@ -1,0 +1,145 @@
+//! What a call shows while it runs.
+//!
+//! Live output is for the person who watches and is no part of the outcome, so it may be lost and must never
+//! hold the call up: the channel behind a [`LiveOutput`] is bounded, what does not fit is dropped, and what was
+//! dropped is counted and told with the call's end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::mpsc;
+
+/// How many pieces may wait to be shown. Protects memory when the terminal is slower than the tools.
+const WAITING_PIECES: usize = 64;
+
+/// The longest piece, in bytes of UTF-8; the rest of a longer one is dropped. Together with [`WAITING_PIECES`]
+/// it bounds what waits.
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// The most that one call may show, in bytes of UTF-8. Protects the person's terminal and log from a tool that
+/// never stops talking.
+const CALL_BYTES: u64 = 8 * 1024 * 1024;
+
+/// What a piece counts besides its bytes. Bounds the number of pieces that say nothing.
+const PIECE_COST: u64 = 64;
+
+/// One piece of what a call shows while it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Live {
+    /// Text as the tool printed it; it may hold control characters.
+    Output(String),
+    /// How far the call is.
+    Progress {
+        /// Units done.
+        done: u64,
+        /// Units in all, where known.
+        total: Option<u64>,
+        /// What is being done.
+        message: String,
+    },
+}
+
+/// A piece, and which call of its reply shows it.
+pub(crate) type Piece = (usize, Live);
+
+/// A call's handle for live output: cheap to clone, never blocks, never fails.
+#[derive(Clone, Debug)]
+pub struct LiveOutput {
+    call: usize,
+    sender: mpsc::Sender<Piece>,
+    counts: Arc<Counts>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    taken: AtomicU64,
+    dropped: AtomicU64,
+}
+
+impl LiveOutput {
+    /// Shows text. What is over the limits is dropped and counted.
+    pub fn output(&self, text: &str) {
+        let kept = &text[..text.floor_char_boundary(PIECE_BYTES)];
+        self.drop_bytes(text.len() - kept.len());
+        self.send(kept.len(), || Live::Output(kept.to_owned()));
+    }
+
+    /// Says how far the call is, with a word for what is being done.
+    pub fn progress(&self, done: u64, total: Option<u64>, message: &str) {
+        let kept = &message[..message.floor_char_boundary(PIECE_BYTES)];
+        self.drop_bytes(message.len() - kept.len());
+        self.send(kept.len(), || Live::Progress { done, total, message: kept.to_owned() });
+    }
+
+    /// A handle that nobody listens to, for calls outside a scheduler.
+    pub fn nowhere() -> Self {
+        Self { call: 0, sender: mpsc::channel(1).0, counts: Arc::default() }
+    }
+
+    /// A handle for the call at this index, with the channel's other end elsewhere.
+    pub(crate) fn new(call: usize, sender: mpsc::Sender<Piece>) -> Self {
+        Self { call, sender, counts: Arc::default() }
+    }
+
+    /// How many bytes were dropped until now.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.counts.dropped.load(Ordering::Relaxed)
+    }
+
+    fn send(&self, bytes: usize, piece: impl FnOnce() -> Live) {
+        let bytes = bytes as u64;
+        let cost = bytes.saturating_add(PIECE_COST);
+        let fits = self.counts.taken.fetch_add(cost, Ordering::Relaxed).saturating_add(cost) <= CALL_BYTES;
+        let sent = fits && self.sender.try_reserve().map(|place| place.send((self.call, piece()))).is_ok();
+        if !sent {
+            self.counts.dropped.fetch_add(bytes, Ordering::Relaxed);
+        }
+    }
+
+    fn drop_bytes(&self, bytes: usize) {
+        self.counts.dropped.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+}
+
+/// The channel that all calls of one reply show their live output through.
+pub(crate) fn channel() -> (mpsc::Sender<Piece>, mpsc::Receiver<Piece>) {
+    mpsc::channel(WAITING_PIECES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_that_nobody_takes_is_dropped_and_counted() {
+        let (sender, _receiver) = channel();
+        let live = LiveOutput::new(0, sender);
+        for _ in 0..WAITING_PIECES + 3 {
+            live.output("four");
+        }
+        assert_eq!(live.dropped(), 12);
+    }
+
+    #[test]
+    fn a_long_piece_is_cut_at_a_character() {
+        let (sender, mut receiver) = channel();
+        let live = LiveOutput::new(7, sender);
+        live.output(&format!("{}ä", "x".repeat(PIECE_BYTES - 1)));
+        assert_eq!(live.dropped(), 2);
+        assert_eq!(receiver.try_recv(), Ok((7, Live::Output("x".repeat(PIECE_BYTES - 1)))));
+    }
+
+    #[test]
+    fn one_call_cannot_show_without_end() {
+        let (sender, mut receiver) = channel();
+        let live = LiveOutput::new(0, sender);
+        let piece = "x".repeat(PIECE_BYTES);
+        let mut shown = 0;
+        for _ in 0..2 * CALL_BYTES / PIECE_BYTES as u64 {
+            live.output(&piece);
+            shown += u64::from(receiver.try_recv().is_ok());
+        }
+        assert_eq!(shown, CALL_BYTES / (PIECE_BYTES as u64 + PIECE_COST));
+        assert_eq!(live.dropped(), 2 * CALL_BYTES - shown * PIECE_BYTES as u64);
+    }
+}

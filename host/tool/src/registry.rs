@@ -1,0 +1,299 @@
+//! The tools that there are, by name.
+//!
+//! A registry is one agent's: [`Registry::only`] makes a smaller one, which still knows the names that it left
+//! out, so that a call to one of them is refused as such and not as an unknown name.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, OnceLock};
+
+use host_message::{FunctionCall, ToolName, ToolSpec};
+use serde_json::Value;
+
+use crate::{CallFailure, FailureKind, Schema, SchemaError, Tool, cut};
+
+/// How many names an unknown one is answered with.
+const NEAREST: usize = 3;
+
+/// How much of an unknown name is repeated, in characters: a model may write anything for a name.
+const SHOWN_NAME: usize = 64;
+
+/// Tools by name, in the order of their registration.
+#[derive(Clone, Default)]
+pub struct Registry {
+    specs: Vec<ToolSpec>,
+    entries: Vec<Arc<Entry>>,
+    index: HashMap<ToolName, usize>,
+    elsewhere: BTreeSet<ToolName>,
+}
+
+struct Entry {
+    tool: Arc<dyn Tool>,
+    schema: OnceLock<Result<Schema, SchemaError>>,
+}
+
+/// Why tools cannot be registered or chosen.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RegistryError {
+    /// Two tools have one name.
+    #[error("there is already a tool `{name}`")]
+    Duplicate {
+        /// The name.
+        name: ToolName,
+    },
+    /// The arguments of a call are always an object, and the schema says something else.
+    #[error("the input schema of `{name}` is not of type `object`")]
+    NotAnObject {
+        /// The tool.
+        name: ToolName,
+    },
+    /// The input schema cannot be compiled.
+    #[error("the input schema of `{name}` cannot be used")]
+    Schema {
+        /// The tool.
+        name: ToolName,
+        /// What is wrong with it.
+        #[source]
+        cause: SchemaError,
+    },
+    /// A list of tools names one that there is not.
+    #[error("there is no tool `{name}`{}", did_you_mean(nearest))]
+    NoSuchTool {
+        /// The name.
+        name: String,
+        /// The nearest names that there are.
+        nearest: Vec<ToolName>,
+    },
+}
+
+impl Registry {
+    /// A registry without tools.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tool behind the others.
+    ///
+    /// The schema is compiled with the tool's first call, since few of the tools are ever called in a run;
+    /// [`Registry::verify`] compiles all of them.
+    ///
+    /// # Errors
+    ///
+    /// When the name is taken, or the input schema is not of type `object`.
+    pub fn register(&mut self, tool: Arc<dyn Tool>) -> Result<(), RegistryError> {
+        let spec = tool.spec().clone();
+        let name = spec.name.clone();
+        if self.index.contains_key(&name) {
+            return Err(RegistryError::Duplicate { name });
+        }
+        if spec.input_schema.get("type").and_then(Value::as_str) != Some("object") {
+            return Err(RegistryError::NotAnObject { name });
+        }
+        self.elsewhere.remove(&name);
+        self.add(name, spec, Arc::new(Entry { tool, schema: OnceLock::new() }));
+        Ok(())
+    }
+
+    /// Compiles every input schema that is not compiled yet.
+    ///
+    /// # Errors
+    ///
+    /// With the first schema that cannot be compiled.
+    pub fn verify(&self) -> Result<(), RegistryError> {
+        for (spec, entry) in self.specs.iter().zip(&self.entries) {
+            if let Err(cause) = entry.schema(spec) {
+                return Err(RegistryError::Schema { name: spec.name.clone(), cause: cause.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    /// The tools with these names alone, in the order that they have here.
+    ///
+    /// # Errors
+    ///
+    /// When a name is none of a tool here.
+    pub fn only<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Result<Self, RegistryError> {
+        let mut kept = BTreeSet::new();
+        for name in names {
+            let Some(at) = self.index.get(&ToolName::new(name)) else {
+                return Err(RegistryError::NoSuchTool {
+                    name: cut(name, SHOWN_NAME).into_owned(),
+                    nearest: self.nearest(name),
+                });
+            };
+            kept.insert(*at);
+        }
+        let mut smaller = Self { elsewhere: self.elsewhere.clone(), ..Self::default() };
+        for (at, (spec, entry)) in self.specs.iter().zip(&self.entries).enumerate() {
+            if kept.contains(&at) {
+                smaller.add(spec.name.clone(), spec.clone(), Arc::clone(entry));
+            } else {
+                smaller.elsewhere.insert(spec.name.clone());
+            }
+        }
+        Ok(smaller)
+    }
+
+    /// What a model is told about the tools, in order.
+    pub fn specs(&self) -> &[ToolSpec] {
+        &self.specs
+    }
+
+    /// The tool with this name.
+    pub fn get(&self, name: &ToolName) -> Option<&Arc<dyn Tool>> {
+        self.index.get(name).and_then(|&at| self.entries.get(at)).map(|entry| &entry.tool)
+    }
+
+    /// Up to three names of tools here, the nearest first.
+    pub fn nearest(&self, name: &str) -> Vec<ToolName> {
+        // Longer than any tool's name, and the cost grows with the product of the lengths.
+        let name: String = name.chars().take(2 * SHOWN_NAME).collect();
+        let mut names: Vec<_> = self
+            .specs
+            .iter()
+            .map(|spec| (strsim::damerau_levenshtein(&name, spec.name.as_str()), &spec.name))
+            .collect();
+        names.sort();
+        names.into_iter().take(NEAREST).map(|(_, name)| name.clone()).collect()
+    }
+
+    /// The tool that a call names, once the call's arguments meet its schema.
+    ///
+    /// # Errors
+    ///
+    /// With what the model is told: the nearest names, that the tool is another agent's, or the validator's
+    /// words.
+    pub fn admit(&self, call: &FunctionCall) -> Result<Arc<dyn Tool>, CallFailure> {
+        let found = self.index.get(&call.name).and_then(|&at| Some((self.specs.get(at)?, self.entries.get(at)?)));
+        let Some((spec, entry)) = found else { return Err(self.refusal(call.name.as_str())) };
+        let schema = entry.schema(spec).as_ref().map_err(|error| {
+            CallFailure::new(FailureKind::Failed, format!("`{}` cannot be called: {error}", spec.name))
+        })?;
+        schema.check(&Value::Object(call.arguments.clone())).map_err(|violations| {
+            let words = format!("the arguments of `{}` do not meet its schema:\n{violations}", spec.name);
+            CallFailure::new(FailureKind::InvalidArguments, words)
+        })?;
+        Ok(Arc::clone(&entry.tool))
+    }
+
+    fn refusal(&self, name: &str) -> CallFailure {
+        let shown = cut(name, SHOWN_NAME);
+        if self.elsewhere.contains(&ToolName::new(name)) {
+            let words = format!("Unauthorized tool call: '{shown}' is not available to this agent.");
+            return CallFailure::new(FailureKind::Unauthorized, words);
+        }
+        let nearest = did_you_mean(&self.nearest(name));
+        let words = format!("there is no tool `{shown}`; tools must be called by their exact names{nearest}");
+        CallFailure::new(FailureKind::UnknownTool, words)
+    }
+
+    fn add(&mut self, name: ToolName, spec: ToolSpec, entry: Arc<Entry>) {
+        self.index.insert(name, self.specs.len());
+        self.specs.push(spec);
+        self.entries.push(entry);
+    }
+}
+
+impl Entry {
+    fn schema(&self, spec: &ToolSpec) -> &Result<Schema, SchemaError> {
+        self.schema.get_or_init(|| Schema::compile(&spec.input_schema))
+    }
+}
+
+fn did_you_mean(names: &[ToolName]) -> String {
+    match names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().as_slice() {
+        [] => String::new(),
+        [one] => format!(", did you mean {one}?"),
+        [first @ .., last] => format!(", did you mean {} or {last}?", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::future::BoxFuture;
+    use host_message::{Annotations, CallId};
+    use serde_json::{Map, json};
+
+    use super::*;
+    use crate::{CallContext, Outcome};
+
+    struct Named(ToolSpec);
+
+    impl Tool for Named {
+        fn spec(&self) -> &ToolSpec {
+            &self.0
+        }
+
+        fn call<'a>(&'a self, _: &'a FunctionCall, _: CallContext) -> BoxFuture<'a, Outcome> {
+            unreachable!("a registry runs nothing")
+        }
+    }
+
+    fn named(name: &str, input_schema: Value) -> Arc<dyn Tool> {
+        Arc::new(Named(ToolSpec {
+            name: ToolName::new(name),
+            title: None,
+            description: String::new(),
+            input_schema,
+            output_schema: None,
+            annotations: Annotations::default(),
+        }))
+    }
+
+    fn with(names: &[&str]) -> Registry {
+        let mut registry = Registry::new();
+        for name in names {
+            registry.register(named(name, json!({"type": "object"}))).expect("the names differ");
+        }
+        registry
+    }
+
+    fn names(registry: &Registry) -> Vec<&str> {
+        registry.specs().iter().map(|spec| spec.name.as_str()).collect()
+    }
+
+    fn refused(registry: &Registry, name: &str) -> FailureKind {
+        let call = FunctionCall { id: CallId::new("1"), name: ToolName::new(name), arguments: Map::new() };
+        registry.admit(&call).map(|_| ()).expect_err("it is refused").kind
+    }
+
+    #[test]
+    fn a_smaller_registry_keeps_the_order_and_knows_what_it_left_out() {
+        let all = with(&["ls", "read_file", "grep", "shell"]);
+        let some = all.only(["grep", "ls", "read_file"]).expect("they are there");
+        let few = some.only(["ls"]).expect("it is there");
+        assert_eq!((names(&some), names(&few)), (vec!["ls", "read_file", "grep"], vec!["ls"]));
+        for left_out in ["grep", "shell"] {
+            assert_eq!(refused(&few, left_out), FailureKind::Unauthorized);
+        }
+        assert_eq!(refused(&few, "grepp"), FailureKind::UnknownTool);
+        let error = all.only(["raed_file"]).map(|_| ()).expect_err("there is none").to_string();
+        assert_eq!(error, "there is no tool `raed_file`, did you mean `read_file`, `shell` or `grep`?");
+    }
+
+    #[test]
+    fn the_nearest_names_are_at_most_three() {
+        assert_eq!(with(&["a", "ab", "abc", "abcd"]).nearest("abcde").len(), NEAREST);
+        assert_eq!(with(&["a"]).nearest(&"x".repeat(1_000_000)).len(), 1);
+        assert!(with(&[]).nearest("a").is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_registered_is_told() {
+        let mut registry = with(&["ls"]);
+        let duplicate = registry.register(named("ls", json!({"type": "object"})));
+        assert_eq!(duplicate, Err(RegistryError::Duplicate { name: ToolName::new("ls") }));
+        let list = registry.register(named("list", json!({"type": "array"})));
+        assert_eq!(list, Err(RegistryError::NotAnObject { name: ToolName::new("list") }));
+    }
+
+    #[test]
+    fn a_schema_that_cannot_be_compiled_is_told_by_verify_and_by_the_call() {
+        let mut registry = with(&["ls"]);
+        assert_eq!(registry.verify(), Ok(()));
+        registry.register(named("bad", json!({"type": "object", "required": 5}))).expect("not compiled yet");
+        let error = registry.verify().expect_err("it is a bad schema");
+        assert_eq!(error.to_string(), "the input schema of `bad` cannot be used");
+        assert_eq!(refused(&registry, "bad"), FailureKind::Failed);
+    }
+}

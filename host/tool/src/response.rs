@@ -1,0 +1,258 @@
+//! What the model is told of a settled call.
+//!
+//! Every settled call becomes one function response, whatever its outcome, with the data parts that belong to it
+//! behind. Long text is clipped; the whole of it goes to a file of the session, whose path the model gets.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use host_message::{FunctionResponse, Output, OutputPart, Part, PartData, ResponseBody};
+
+use crate::clip::{Ends, ends};
+use crate::{Outcome, SettledCall};
+
+/// How much text of one call the model gets, in characters. Protects its window from one long output.
+const TEXT_BUDGET: usize = 40_000;
+
+/// How many names are tried for a file before giving up: the files of earlier runs of the session lie there too.
+const NAME_ATTEMPTS: u32 = 100_000;
+
+/// Puts outcomes into words for the model.
+#[derive(Debug, Default)]
+pub struct Responder {
+    spill: Option<Spill>,
+}
+
+/// The folder that takes the whole text of what was clipped.
+#[derive(Debug)]
+pub struct Spill {
+    folder: PathBuf,
+    next: AtomicU32,
+}
+
+impl Responder {
+    /// A responder that keeps whole texts in the folder, or nowhere.
+    pub fn new(spill: Option<Spill>) -> Self {
+        Self { spill }
+    }
+
+    /// The function response that answers the call, and behind it the data that the tool returned.
+    pub fn respond(&self, settled: &SettledCall) -> Vec<Part> {
+        let (body, data) = match &settled.outcome {
+            Outcome::Success(output) => (ResponseBody::Output(self.clip(text_of(output))), data_of(output)),
+            Outcome::Error(failure) => (ResponseBody::Error(self.clip(failure.message.clone())), Vec::new()),
+            Outcome::Cancelled { reason, partial } => {
+                let mut text = format!("[Operation Cancelled] Reason: {reason}");
+                if let Some(partial) = partial.as_deref().filter(|partial| !partial.is_empty()) {
+                    text.push_str("\n\nPartial output:\n");
+                    text.push_str(partial);
+                }
+                (ResponseBody::Error(self.clip(text)), Vec::new())
+            }
+        };
+        let response = FunctionResponse { id: settled.call.id.clone(), name: settled.call.name.clone(), body };
+        let mut parts = vec![PartData::FunctionResponse(response).into()];
+        parts.extend(data);
+        parts
+    }
+
+    fn clip(&self, text: String) -> String {
+        let Some(Ends { head, tail, left_out, all }) = ends(&text, TEXT_BUDGET) else { return text };
+        let whole = match self.spill.as_ref().map(|spill| spill.write(&text)) {
+            Some(Ok(path)) => format!("the whole text is in `{}`", path.display()),
+            Some(Err(error)) => format!("they are lost: the whole text could not be written to a file ({error})"),
+            None => "they are lost: this run keeps no files".to_owned(),
+        };
+        format!("{head}\n\n[… {left_out} of {all} characters are left out here; {whole} …]\n\n{tail}")
+    }
+}
+
+impl Spill {
+    /// Files go into this folder, which is made with the first of them.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), next: AtomicU32::new(1) }
+    }
+
+    /// Writes the text to a new file that only the user can read. Its name is made here, of nothing but a number:
+    /// no word of a tool or a model is part of a path.
+    fn write(&self, text: &str) -> io::Result<PathBuf> {
+        make_folder(&self.folder)?;
+        for _ in 0..NAME_ATTEMPTS {
+            let path = self.folder.join(format!("output-{}.txt", self.next.fetch_add(1, Ordering::Relaxed)));
+            match create_new(&path) {
+                Ok(mut file) => {
+                    return match file.write_all(text.as_bytes()) {
+                        Ok(()) => Ok(path),
+                        Err(error) => {
+                            // Half a text under the name of a whole one would mislead.
+                            drop(fs::remove_file(&path));
+                            Err(error)
+                        }
+                    };
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::Error::new(io::ErrorKind::AlreadyExists, "every name is taken"))
+    }
+}
+
+fn make_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+fn create_new(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// All the text of an output, a piece after the other; never empty, since an empty response reads like a broken
+/// one.
+fn text_of(output: &Output) -> String {
+    let mut pieces: Vec<String> = output
+        .content
+        .iter()
+        .filter_map(|part| match part {
+            OutputPart::Text(text) => Some(text.clone()),
+            OutputPart::Link { uri, title: Some(title) } => Some(format!("[{title}]({uri})")),
+            OutputPart::Link { uri, title: None } => Some(uri.clone()),
+            OutputPart::Data(_) => None,
+        })
+        .filter(|text| !text.is_empty())
+        .collect();
+    if pieces.is_empty() {
+        pieces.extend(output.content.iter().filter_map(|part| match part {
+            OutputPart::Data(data) => Some(format!("Binary content of type {} was processed.", data.mime_type)),
+            OutputPart::Text(_) | OutputPart::Link { .. } => None,
+        }));
+    }
+    match (&output.structured, pieces.is_empty()) {
+        (_, false) => pieces.join("\n"),
+        (Some(value), true) => value.to_string(),
+        (None, true) => "The call succeeded and returned nothing.".to_owned(),
+    }
+}
+
+fn data_of(output: &Output) -> Vec<Part> {
+    let data = output.content.iter().filter_map(|part| match part {
+        OutputPart::Data(data) => Some(PartData::InlineData(data.clone()).into()),
+        OutputPart::Text(_) | OutputPart::Link { .. } => None,
+    });
+    data.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use host_message::{CallId, FunctionCall, InlineData, ToolName};
+    use serde_json::{Map, json};
+
+    use super::*;
+    use crate::{CallFailure, FailureKind};
+
+    fn respond(responder: &Responder, outcome: Outcome) -> (ResponseBody, usize) {
+        let call = FunctionCall { id: CallId::new("c"), name: ToolName::new("t"), arguments: Map::new() };
+        let settled = SettledCall { call: Arc::new(call), outcome, duration: Duration::ZERO, dropped: 0 };
+        let mut parts = responder.respond(&settled).into_iter();
+        let Some(PartData::FunctionResponse(response)) = parts.next().map(|part| part.data) else {
+            panic!("the response comes first")
+        };
+        assert_eq!((response.id.as_str(), response.name.as_str()), ("c", "t"));
+        (response.body, parts.filter(|part| matches!(part.data, PartData::InlineData(_))).count())
+    }
+
+    fn check(outcome: Outcome, body: ResponseBody, data: usize) {
+        assert_eq!(respond(&Responder::default(), outcome), (body, data));
+    }
+
+    fn output(text: &str) -> ResponseBody {
+        ResponseBody::Output(text.to_owned())
+    }
+
+    fn error(text: &str) -> ResponseBody {
+        ResponseBody::Error(text.to_owned())
+    }
+
+    #[test]
+    fn every_outcome_is_one_response() {
+        let png = || OutputPart::Data(InlineData { mime_type: "image/png".to_owned(), base64: "AAAA".to_owned() });
+        let with = |content| Outcome::Success(Output { content, structured: None, display: None });
+        check(with(vec![OutputPart::Text("a".into()), OutputPart::Text("b".into())]), output("a\nb"), 0);
+        check(with(vec![OutputPart::Text("seen".into()), png()]), output("seen"), 1);
+        check(with(vec![png()]), output("Binary content of type image/png was processed."), 1);
+        check(with(vec![]), output("The call succeeded and returned nothing."), 0);
+        let link = OutputPart::Link { uri: "https://a.example".into(), title: Some("A".into()) };
+        check(with(vec![link]), output("[A](https://a.example)"), 0);
+        let structured = Output { content: vec![], structured: Some(json!({"n": 1})), display: None };
+        check(Outcome::Success(structured), output("{\"n\":1}"), 0);
+        check(CallFailure::new(FailureKind::Denied, "no").into(), error("no"), 0);
+        let cancelled = |partial: Option<&str>| Outcome::Cancelled {
+            reason: "enough".to_owned(),
+            partial: partial.map(str::to_owned),
+        };
+        check(cancelled(None), error("[Operation Cancelled] Reason: enough"), 0);
+        check(cancelled(Some("ha")), error("[Operation Cancelled] Reason: enough\n\nPartial output:\nha"), 0);
+    }
+
+    #[test]
+    fn long_text_is_clipped_and_lies_whole_in_a_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let responder = Responder::new(Some(Spill::new(folder.path().join("outputs"))));
+        let long = format!("{}ö{}", "ä".repeat(TEXT_BUDGET), "z".repeat(9));
+        let (body, _) = respond(&responder, Outcome::Success(Output::text(long.clone())));
+        let path = folder.path().join("outputs/output-1.txt");
+        assert_eq!(fs::read_to_string(&path).expect("it was written"), long);
+        let note = format!("[… 10 of 40010 characters are left out here; the whole text is in `{}` …]", path.display());
+        let want = format!("{}\n\n{note}\n\n{}ö{}", "ä".repeat(8_000), "ä".repeat(31_990), "z".repeat(9));
+        assert_eq!(body.text(), want);
+    }
+
+    #[test]
+    fn text_within_the_budget_stays_as_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let responder = Responder::new(Some(Spill::new(folder.path().join("outputs"))));
+        let text = "ä".repeat(TEXT_BUDGET);
+        assert_eq!(respond(&responder, Outcome::Success(Output::text(text.clone()))).0.text(), text);
+        assert!(!folder.path().join("outputs").exists());
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_told_with_the_clipped_text() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let taken = folder.path().join("taken");
+        fs::write(&taken, "a file where a folder should be").expect("it can be written");
+        for spill in [None, Some(Spill::new(&taken))] {
+            let (body, _) = respond(&Responder::new(spill), Outcome::Success(Output::text("x".repeat(50_000))));
+            assert!(body.text().contains("10000 of 50000 characters are left out here; they are lost"), "{body:?}");
+            assert!(body.text().len() < TEXT_BUDGET + 500);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_are_the_users_alone_and_overwrite_nothing() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let elsewhere = folder.path().join("elsewhere");
+        fs::write(&elsewhere, "precious").expect("it can be written");
+        let outputs = folder.path().join("outputs");
+        fs::create_dir(&outputs).expect("a new folder");
+        std::os::unix::fs::symlink(&elsewhere, outputs.join("output-1.txt")).expect("a link");
+        let path = Spill::new(&outputs).write("text").expect("there is another name");
+        assert_eq!(path, outputs.join("output-2.txt"));
+        assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_to_string(&elsewhere).expect("it is there"), "precious");
+    }
+}

@@ -1,0 +1,329 @@
+use std::future::pending;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use futures::future::BoxFuture;
+use host_message::{Annotations, CallId, Output, ToolName, ToolSpec};
+use serde_json::{Value, json};
+use tokio::sync::Barrier;
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::{CallChange, Live};
+
+type Body = dyn Fn(FunctionCall, CallContext) -> BoxFuture<'static, Outcome> + Send + Sync;
+
+struct Fake {
+    spec: ToolSpec,
+    body: Box<Body>,
+}
+
+impl Tool for Fake {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(&'a self, call: &'a FunctionCall, context: CallContext) -> BoxFuture<'a, Outcome> {
+        (self.body)(call.clone(), context)
+    }
+}
+
+fn tool<F: Future<Output = Outcome> + Send + 'static>(
+    name: &str,
+    read_only: bool,
+    body: impl Fn(FunctionCall, CallContext) -> F + Send + Sync + 'static,
+) -> Arc<dyn Tool> {
+    let spec = ToolSpec {
+        name: ToolName::new(name),
+        title: None,
+        description: String::new(),
+        input_schema: json!({"type": "object", "properties": {"n": {"type": "integer"}}}),
+        output_schema: None,
+        annotations: Annotations { read_only, ..Annotations::default() },
+    };
+    Arc::new(Fake { spec, body: Box::new(move |call, context| body(call, context).boxed()) })
+}
+
+fn registry(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Registry {
+    let mut registry = Registry::new();
+    for tool in tools {
+        registry.register(tool).expect("the names differ");
+    }
+    registry
+}
+
+fn call(id: usize, name: &str) -> FunctionCall {
+    FunctionCall { id: CallId::new(id.to_string()), name: ToolName::new(name), arguments: serde_json::Map::new() }
+}
+
+fn calls(names: &[&str]) -> Vec<FunctionCall> {
+    names.iter().enumerate().map(|(id, name)| call(id, name)).collect()
+}
+
+fn done() -> Outcome {
+    Outcome::Success(Output::text("done"))
+}
+
+/// What ended how, in one word each.
+fn words(settled: &[SettledCall]) -> Vec<String> {
+    let word = |settled: &SettledCall| match &settled.outcome {
+        Outcome::Success(_) => "done".to_owned(),
+        Outcome::Error(failure) => format!("{:?}", failure.kind),
+        Outcome::Cancelled { .. } => "cancelled".to_owned(),
+    };
+    settled.iter().map(word).collect()
+}
+
+/// Runs calls that must come to an end; with paused time a hang is found at once.
+async fn run(registry: &Registry, calls: Vec<FunctionCall>) -> Vec<SettledCall> {
+    let ids: Vec<_> = calls.iter().map(|call| call.id.clone()).collect();
+    let cancel = Cancel::under(&CancellationToken::new());
+    let observe = |_: CallEvent<'_>| ControlFlow::Continue(());
+    let running = Scheduler::new(registry).run(calls, &cancel, &observe);
+    let settled = tokio::time::timeout(Duration::from_secs(3600), running).await.expect("all calls end");
+    let got: Vec<_> = settled.iter().map(|settled| settled.call.id.clone()).collect();
+    assert_eq!(got, ids, "one for each, in order");
+    settled
+}
+
+#[tokio::test(start_paused = true)]
+async fn neighbouring_reads_run_side_by_side_and_a_refused_call_does_not_part_them() {
+    let barrier = Arc::new(Barrier::new(3));
+    let read = tool("read", true, move |_, _| {
+        let barrier = Arc::clone(&barrier);
+        async move {
+            barrier.wait().await;
+            done()
+        }
+    });
+    let settled = run(&registry([read]), calls(&["read", "raed", "read", "read"])).await;
+    assert_eq!(words(&settled), ["done", "UnknownTool", "done", "done"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_changes_something_runs_alone_in_its_place() {
+    let running = Arc::new(AtomicUsize::new(0));
+    let most = Arc::new(AtomicUsize::new(0));
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let make = |name: &str, read_only: bool| {
+        let (running, most, order) = (Arc::clone(&running), Arc::clone(&most), Arc::clone(&order));
+        tool(name, read_only, move |call, _| {
+            let (running, most, order) = (Arc::clone(&running), Arc::clone(&most), Arc::clone(&order));
+            async move {
+                let now = running.fetch_add(1, Ordering::SeqCst) + 1;
+                most.fetch_max(now, Ordering::SeqCst);
+                assert!(read_only || now == 1, "a write has company");
+                order.lock().expect("no test panics with it").push(call.id.as_str().to_owned());
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                running.fetch_sub(1, Ordering::SeqCst);
+                done()
+            }
+        })
+    };
+    let registry = registry([make("r", true), make("w", false)]);
+    let settled = run(&registry, calls(&["r", "r", "w", "w", "r", "w", "r", "r"])).await;
+    assert_eq!(words(&settled), ["done"; 8]);
+    assert_eq!(most.load(Ordering::SeqCst), 2);
+    let order = order.lock().expect("no test panics with it").concat();
+    assert_eq!(order.replace("10", "01").replace("76", "67"), "01234567");
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_so_many_calls_run_side_by_side() {
+    let running = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
+    let counts = Arc::clone(&running);
+    let read = tool("read", true, move |_, _| {
+        let counts = Arc::clone(&counts);
+        async move {
+            counts.1.fetch_max(counts.0.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            counts.0.fetch_sub(1, Ordering::SeqCst);
+            done()
+        }
+    });
+    let settled = run(&registry([read]), calls(&["read"; 3 * SIDE_BY_SIDE])).await;
+    assert_eq!(words(&settled), vec!["done"; 3 * SIDE_BY_SIDE]);
+    assert_eq!(running.1.load(Ordering::SeqCst), SIDE_BY_SIDE);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_refused_is_told_and_stops_nothing() {
+    let all =
+        registry(["ls", "read_file", "grep", "glob", "shell"].map(|name| tool(name, true, |_, _| async { done() })));
+    let mine = all.only(["ls", "read_file", "grep", "glob"]).expect("they are there");
+    let mut wanted = calls(&["ls", "read_fil", "shell", "grep", "ls"]);
+    wanted[3].arguments.insert("n".to_owned(), Value::from("many"));
+    let settled = run(&mine, wanted).await;
+    let told: Vec<_> = settled
+        .iter()
+        .map(|settled| match &settled.outcome {
+            Outcome::Error(failure) => failure.message.as_str(),
+            _ => "",
+        })
+        .collect();
+    let nearest = "there is no tool `read_fil`; tools must be called by their exact names, did you mean";
+    assert!(told[1].starts_with(nearest) && told[1].contains("mean `read_file`, "), "{}", told[1]);
+    assert_eq!(told[2], "Unauthorized tool call: 'shell' is not available to this agent.");
+    assert_eq!(
+        told[3],
+        "the arguments of `grep` do not meet its schema:\nat `/n`: \"many\" is not of type \"integer\""
+    );
+    assert_eq!(words(&settled), ["done", "UnknownTool", "Unauthorized", "InvalidArguments", "done"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_is_an_outcome_and_siblings_go_on() {
+    let late = tool("late", true, |_, _| async { panic!("no number {}", 5) });
+    let early = tool("early", true, |_, _| -> std::future::Ready<Outcome> { panic!("at once") });
+    let fine = tool("fine", true, |_, _| async { done() });
+    let settled = run(&registry([late, early, fine]), calls(&["late", "early", "fine"])).await;
+    assert_eq!(words(&settled), ["Crashed", "Crashed", "done"]);
+    let Outcome::Error(failure) = &settled[0].outcome else { panic!("it crashed") };
+    assert_eq!(failure.message, "the tool panicked: no number 5");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_cannot_hold_calls_without_end() {
+    let read = tool("read", true, |_, _| async { done() });
+    let settled = run(&registry([read]), calls(&["read"; CALLS_IN_A_REPLY + 2])).await;
+    let words = words(&settled);
+    assert!(words[..CALLS_IN_A_REPLY].iter().all(|word| word == "done"));
+    assert_eq!(words[CALLS_IN_A_REPLY..], ["Failed", "Failed"]);
+}
+
+/// Sets a flag when it is dropped.
+struct Dropped(Arc<AtomicBool>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Tools for cancelling: one gives up at once with what it had, one never does, one must not run.
+fn stubborn(dropped: &Arc<AtomicBool>) -> Registry {
+    let dropped = Arc::clone(dropped);
+    let polite = tool("polite", true, |_, context| async move {
+        context.cancel.cancelled().await;
+        Outcome::Cancelled { reason: "told to".to_owned(), partial: Some("half".to_owned()) }
+    });
+    let deaf = tool("deaf", true, move |_, _| {
+        let dropped = Dropped(Arc::clone(&dropped));
+        async move {
+            let _dropped = dropped;
+            pending().await
+        }
+    });
+    let write = tool("write", false, |_, _| async { panic!("it ran") });
+    registry([polite, deaf, write])
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_settles_every_call() {
+    let dropped = Arc::new(AtomicBool::new(false));
+    let registry = stubborn(&dropped);
+    let cancel = Cancel::under(&CancellationToken::new());
+    let started = AtomicUsize::new(0);
+    let observe = |event: CallEvent<'_>| {
+        // Cancelled once both of the first wave run.
+        if matches!(event.change, CallChange::Executing) && started.fetch_add(1, Ordering::SeqCst) == 1 {
+            let cancel = cancel.clone();
+            tokio::spawn(async move { cancel.cancel("enough") });
+        }
+        if let (CallChange::Settled(_), "deaf") = (event.change, event.name.as_str()) {
+            assert!(dropped.load(Ordering::SeqCst), "it is dropped before it settles");
+        }
+        ControlFlow::Continue(())
+    };
+    let began = tokio::time::Instant::now();
+    let settled = Scheduler::new(&registry).run(calls(&["polite", "deaf", "write"]), &cancel, &observe).await;
+    assert_eq!(began.elapsed().as_secs(), CANCEL_GRACE.as_secs());
+    let cancelled =
+        |partial: Option<&str>| Outcome::Cancelled { reason: "enough".to_owned(), partial: partial.map(str::to_owned) };
+    let outcomes: Vec<_> = settled.into_iter().map(|settled| settled.outcome).collect();
+    assert_eq!(outcomes, [cancelled(Some("half")), cancelled(None), cancelled(None)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_observer_that_stops_keeps_calls_from_running() {
+    let ran = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&ran);
+    let write = tool("write", false, move |_, _| {
+        counter.fetch_add(1, Ordering::SeqCst);
+        async { done() }
+    });
+    let registry = registry([write]);
+    let cancel = Cancel::under(&CancellationToken::new());
+    let observe = |event: CallEvent<'_>| match event.change {
+        CallChange::Executing if event.id.as_str() == "1" => ControlFlow::Break("the disk is full".to_owned()),
+        _ => ControlFlow::Continue(()),
+    };
+    let settled = Scheduler::new(&registry).run(calls(&["write"; 3]), &cancel, &observe).await;
+    assert_eq!(words(&settled), ["done", "cancelled", "cancelled"]);
+    assert_eq!(ran.load(Ordering::SeqCst), 1);
+    let why = Outcome::Cancelled { reason: "the disk is full".to_owned(), partial: None };
+    assert_eq!((&settled[1].outcome, &settled[2].outcome), (&why, &why));
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_change_is_told_in_order_and_nothing_after_the_end() {
+    let kept = Arc::new(Mutex::new(None));
+    let keep = Arc::clone(&kept);
+    let chatty = tool("chatty", false, move |_, context| {
+        let keep = Arc::clone(&keep);
+        async move {
+            context.live.output("hello");
+            context.live.progress(1, Some(2), "half");
+            *keep.lock().expect("no test panics with it") = Some(context.live);
+            done()
+        }
+    });
+    let keep = Arc::clone(&kept);
+    let after = tool("after", false, move |_, _| {
+        if let Some(live) = keep.lock().expect("no test panics with it").take() {
+            live.output("too late");
+        }
+        async { done() }
+    });
+    let told = Mutex::new(Vec::new());
+    let observe = |event: CallEvent<'_>| {
+        let word = match event.change {
+            CallChange::Validating(_) => "validating".to_owned(),
+            CallChange::Scheduled => "scheduled".to_owned(),
+            CallChange::Executing => "executing".to_owned(),
+            CallChange::Live(Live::Output(text)) => text.clone(),
+            CallChange::Live(Live::Progress { done, .. }) => done.to_string(),
+            CallChange::Settled(_) => "settled".to_owned(),
+        };
+        told.lock().expect("no test panics with it").push(format!("{} {word}", event.id));
+        ControlFlow::Continue(())
+    };
+    let registry = registry([chatty, after]);
+    let cancel = Cancel::under(&CancellationToken::new());
+    Scheduler::new(&registry).run(calls(&["chatty", "after"]), &cancel, &observe).await;
+    let told = told.into_inner().expect("no test panics with it");
+    let want =
+        "0 validating,1 validating,0 scheduled,1 scheduled,0 executing,0 hello,0 1,0 settled,1 executing,1 settled";
+    assert_eq!(told.join(","), want);
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropping_the_run_drops_its_calls() {
+    let dropped = Arc::new(AtomicBool::new(false));
+    let registry = stubborn(&dropped);
+    let cancel = Cancel::under(&CancellationToken::new());
+    let observe = |_: CallEvent<'_>| ControlFlow::Continue(());
+    let running = Scheduler::new(&registry).run(calls(&["deaf"]), &cancel, &observe);
+    assert!(tokio::time::timeout(Duration::from_secs(1), running).await.is_err(), "it never ends by itself");
+    tokio::task::yield_now().await;
+    assert!(dropped.load(Ordering::SeqCst));
+}
+
+#[test]
+fn the_future_of_a_run_can_move_between_threads() {
+    fn check<T: Send>(_: T) {}
+    let registry = Registry::new();
+    let cancel = Cancel::under(&CancellationToken::new());
+    let observe = |_: CallEvent<'_>| ControlFlow::Continue(());
+    check(Scheduler::new(&registry).run(Vec::new(), &cancel, &observe));
+}

@@ -1,0 +1,106 @@
+//! What a tool is to the host: something with a spec that can be called once at a time and answers with an
+//! [`Outcome`].
+//!
+//! An outcome is an answer for the model. There is deliberately no error type here: a call that failed is told
+//! to the model, and the run goes on.
+
+use futures::future::BoxFuture;
+use host_message::{FunctionCall, Output, ToolSpec};
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::LiveOutput;
+
+/// Something that a model can call.
+///
+/// For the implementer:
+///
+/// * [`spec`](Tool::spec) is asked often and must be cheap; it never changes while the tool is registered.
+/// * [`call`](Tool::call) gets arguments that met the spec's input schema. Its future runs as a task of its own,
+///   beside other calls when the spec says `read_only`, so it must yield now and then: work that blocks a thread
+///   for long belongs on a blocking thread, with a limit of its own.
+/// * When `context.cancel` fires, the call has [`CANCEL_GRACE`](crate::CANCEL_GRACE) to end with
+///   [`Outcome::Cancelled`] and what it had until then. After that its future is dropped, and dropping it must
+///   free everything that the call holds: processes, stores, connections.
+/// * A time limit is the tool's own, as [`FailureKind::TimedOut`]. A panic is caught and told as
+///   [`FailureKind::Crashed`]; it is a bug all the same.
+pub trait Tool: Send + Sync {
+    /// What the model is told about it.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Does it.
+    fn call<'a>(&'a self, call: &'a FunctionCall, context: CallContext) -> BoxFuture<'a, Outcome>;
+}
+
+/// What a running call gets from the host.
+#[derive(Clone, Debug)]
+pub struct CallContext {
+    /// Fires when the call is to stop, and when its future is dropped.
+    pub cancel: CancellationToken,
+    /// Where its live output goes.
+    pub live: LiveOutput,
+}
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It did what it was asked.
+    Success(Output),
+    /// It did not, and says why.
+    Error(CallFailure),
+    /// It was told to stop, or never began.
+    Cancelled {
+        /// Why, in words for the model.
+        reason: String,
+        /// What it had until then.
+        partial: Option<String>,
+    },
+}
+
+/// Why a call did not do what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallFailure {
+    /// What kind of failure it is.
+    pub kind: FailureKind,
+    /// What went wrong and what to do about it, in words for the model.
+    pub message: String,
+}
+
+/// The kinds of failure, for counting and display; the model reads the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// No tool has that name.
+    UnknownTool,
+    /// The arguments do not meet the schema, or make no sense to the tool.
+    InvalidArguments,
+    /// A capability said no.
+    Denied,
+    /// What was named is not there.
+    NotFound,
+    /// The world is not as the call assumed.
+    Conflict,
+    /// It may work later.
+    Unavailable,
+    /// The tool's time limit passed.
+    TimedOut,
+    /// The tool trapped, panicked, or met a limit of its sandbox.
+    Crashed,
+    /// Anything else.
+    Failed,
+    /// The tool exists and is not this agent's.
+    Unauthorized,
+}
+
+impl CallFailure {
+    /// A failure of this kind, with these words for the model.
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+}
+
+impl From<CallFailure> for Outcome {
+    fn from(failure: CallFailure) -> Self {
+        Self::Error(failure)
+    }
+}
