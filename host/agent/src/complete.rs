@@ -1,0 +1,201 @@
+//! `complete_task`: how an agent says that it is done, as a tool that runs here and nowhere else.
+//!
+//! It goes through the scheduler like any other call, so its arguments are checked against its schema, its event
+//! is told and its outcome is recorded. It does not say that it only reads, so it runs alone in its place: of two
+//! calls in one reply the first that is good counts.
+
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use host_message::{Annotations, FunctionCall, Output, ToolName, ToolSpec};
+use host_tool::{CallContext, CallFailure, FailureKind, Outcome, Tool};
+use serde_json::{Map, Value, json};
+
+use crate::OutputConfig;
+
+/// The name of the tool.
+pub const COMPLETE_TASK: &str = "complete_task";
+
+/// The argument of an agent without an output config.
+const PLAIN_ARGUMENT: &str = "result";
+
+/// The tool, for one run. Clones share what was accepted.
+#[derive(Clone)]
+pub(crate) struct CompleteTask {
+    spec: ToolSpec,
+    argument: String,
+    transform: Option<fn(&Value) -> String>,
+    accepted: Arc<Mutex<Accepted>>,
+}
+
+/// Whether the run has its answer.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Accepted {
+    #[default]
+    Nothing,
+    Answer(String),
+    Taken,
+}
+
+impl CompleteTask {
+    pub(crate) fn new(output: Option<&OutputConfig>) -> Self {
+        let (argument, transform, schema) = match output {
+            Some(output) => (output.name.as_str(), output.transform, argument_schema(output)),
+            None => {
+                let description = "Your final answer: everything that you were asked for, in words.";
+                (PLAIN_ARGUMENT, None, json!({"type": "string", "description": description}))
+            }
+        };
+        let spec = ToolSpec {
+            name: ToolName::new(COMPLETE_TASK),
+            title: None,
+            description: "Hands in the result of your task and ends it. Call it once, when you are done: it is the \
+                          only way to end the task, and nothing that you say elsewhere is part of the result."
+                .to_owned(),
+            input_schema: input_schema(argument, schema),
+            output_schema: None,
+            annotations: Annotations { read_only: false, destructive: false, idempotent: false, open_world: false },
+        };
+        Self { spec, argument: argument.to_owned(), transform, accepted: Arc::default() }
+    }
+
+    /// The answer, once.
+    pub(crate) fn take(&self) -> Option<String> {
+        let mut accepted = self.accepted.lock().unwrap_or_else(PoisonError::into_inner);
+        match mem::replace(&mut *accepted, Accepted::Taken) {
+            Accepted::Answer(answer) => Some(answer),
+            unchanged => {
+                *accepted = unchanged;
+                None
+            }
+        }
+    }
+
+    fn complete(&self, arguments: &Map<String, Value>) -> Result<Output, CallFailure> {
+        let value = arguments.get(&self.argument).unwrap_or(&Value::Null);
+        if value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty()) {
+            let words = format!("the argument `{}` is empty; call `{COMPLETE_TASK}` again with it", self.argument);
+            return Err(CallFailure::new(FailureKind::InvalidArguments, words));
+        }
+        let mut accepted = self.accepted.lock().unwrap_or_else(PoisonError::into_inner);
+        if *accepted != Accepted::Nothing {
+            let words = "the task is completed already: the first result counts, and this one is dropped";
+            return Err(CallFailure::new(FailureKind::Conflict, words));
+        }
+        *accepted = Accepted::Answer(match (self.transform, value) {
+            (Some(transform), value) => transform(value),
+            (None, Value::String(text)) => text.clone(),
+            (None, value) => format!("{value:#}"),
+        });
+        Ok(Output::text("The result was handed in and the task is completed."))
+    }
+}
+
+impl Tool for CompleteTask {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(&'a self, call: &'a FunctionCall, _: CallContext) -> BoxFuture<'a, Outcome> {
+        async { self.complete(&call.arguments).map_or_else(Outcome::Error, Outcome::Success) }.boxed()
+    }
+}
+
+fn argument_schema(output: &OutputConfig) -> Value {
+    let mut schema = output.schema.clone();
+    if let Value::Object(schema) = &mut schema {
+        schema.entry("description").or_insert_with(|| Value::from(output.description.as_str()));
+    }
+    schema
+}
+
+/// The schema of the arguments. What the argument's own schema refers to is moved to the root, since a `$ref` is
+/// read from there.
+fn input_schema(argument: &str, mut schema: Value) -> Value {
+    let mut root = Map::new();
+    if let Value::Object(inner) = &mut schema {
+        for key in ["$schema", "$defs", "definitions"] {
+            if let Some(moved) = inner.remove(key) {
+                root.insert(key.to_owned(), moved);
+            }
+        }
+    }
+    root.insert("type".to_owned(), Value::from("object"));
+    root.insert("properties".to_owned(), json!({argument: schema}));
+    root.insert("required".to_owned(), json!([argument]));
+    Value::Object(root)
+}
+
+#[cfg(test)]
+mod tests {
+    use host_message::CallId;
+    use host_tool::Registry;
+
+    use super::*;
+
+    fn call(arguments: Value) -> FunctionCall {
+        let Value::Object(arguments) = arguments else { unreachable!("the tests give objects") };
+        FunctionCall { id: CallId::new("c"), name: ToolName::new(COMPLETE_TASK), arguments }
+    }
+
+    /// Checks arguments the way that a run does: first the schema, then the tool.
+    fn check(output: Option<&OutputConfig>, arguments: Value, want: Result<&str, &str>) {
+        let tool = CompleteTask::new(output);
+        let mut registry = Registry::new();
+        registry.register(Arc::new(tool.clone())).expect("it can be registered");
+        let call = call(arguments);
+        let got = registry.admit(&call).and_then(|_| tool.complete(&call.arguments)).map(|_| tool.take());
+        match (got, want) {
+            (Ok(answer), Ok(want)) => assert_eq!(answer.as_deref(), Some(want)),
+            (Err(failure), Err(want)) => assert!(failure.message.contains(want), "{} / {want}", failure.message),
+            (got, want) => panic!("{got:?} instead of {want:?}"),
+        }
+    }
+
+    fn report() -> OutputConfig {
+        let schema = json!({
+            "type": "object",
+            "properties": {"files": {"type": "array", "items": {"$ref": "#/$defs/file"}}},
+            "required": ["files"],
+            "$defs": {"file": {"type": "string"}},
+        });
+        OutputConfig { name: "report".to_owned(), description: "what was found".to_owned(), schema, transform: None }
+    }
+
+    #[test]
+    fn without_an_output_config_the_result_is_a_text() {
+        check(None, json!({"result": "done"}), Ok("done"));
+        check(None, json!({}), Err("\"result\" is a required property"));
+        check(None, json!({"result": null}), Err("null is not of type \"string\""));
+        check(None, json!({"result": " \n"}), Err("the argument `result` is empty"));
+        check(None, json!({"result": 3}), Err("3 is not of type \"string\""));
+    }
+
+    #[test]
+    fn with_an_output_config_the_value_meets_its_schema() {
+        let report = report();
+        check(Some(&report), json!({"report": {"files": []}}), Ok("{\n  \"files\": []\n}"));
+        check(Some(&report), json!({"report": {}}), Err("at `/report`: \"files\" is a required property"));
+        check(Some(&report), json!({"report": {"files": [1]}}), Err("at `/report/files/0`"));
+        check(Some(&report), json!({"result": "x"}), Err("\"report\" is a required property"));
+        let anything = OutputConfig { schema: json!({}), ..report.clone() };
+        check(Some(&anything), json!({"report": null}), Err("the argument `report` is empty"));
+        let counted = OutputConfig {
+            transform: Some(|value| format!("{} files", value["files"].as_array().map_or(0, Vec::len))),
+            ..report
+        };
+        check(Some(&counted), json!({"report": {"files": ["a"]}}), Ok("1 files"));
+    }
+
+    #[test]
+    fn the_first_result_counts() {
+        let tool = CompleteTask::new(None);
+        assert!(tool.complete(&call(json!({"result": ""})).arguments).is_err());
+        assert!(tool.complete(&call(json!({"result": "first"})).arguments).is_ok());
+        let second = tool.complete(&call(json!({"result": "second"})).arguments);
+        assert_eq!(second.map_err(|failure| failure.kind), Err(FailureKind::Conflict));
+        assert_eq!((tool.take().as_deref(), tool.take()), (Some("first"), None));
+    }
+}

@@ -1,0 +1,138 @@
+//! What an agent is: a declaration, plain data.
+//!
+//! Built-in agents and those that a user writes down are the same to the loop. Deliberately not here: the files
+//! that agents are read from.
+
+mod input;
+
+use std::time::Duration;
+
+use host_message::Role;
+use serde_json::Value;
+
+pub use self::input::{Input, InputConfig, InputError, InputKind};
+
+/// What a query says when the definition has none.
+const DEFAULT_QUERY: &str = "Get Started!";
+
+/// How many turns a run may take. Protects the person's account from a model that goes round in circles.
+const MAX_TURNS: u32 = 30;
+
+/// How long a run may take.
+const MAX_TIME: Duration = Duration::from_secs(10 * 60);
+
+/// How long the one request may take that a run gets after a limit.
+const GRACE: Duration = Duration::from_secs(60);
+
+/// An agent.
+#[derive(Clone, Debug)]
+pub struct AgentDefinition {
+    /// What it is called in events, logs and configuration.
+    pub name: String,
+    /// What it is called before people.
+    pub display_name: String,
+    /// What it is for, in words for the agent that calls it.
+    pub description: String,
+    /// What it is told.
+    pub prompt: PromptConfig,
+    /// The model that it asks.
+    pub model: ModelConfig,
+    /// How long it may go on.
+    pub run: RunConfig,
+    /// The tools that it may call.
+    pub tools: ToolConfig,
+    /// What it must be given.
+    pub inputs: InputConfig,
+    /// What it must answer with; none is a text. Without meaning for [`Completion::Text`].
+    pub output: Option<OutputConfig>,
+    /// How it says that it is done.
+    pub completion: Completion,
+}
+
+/// What an agent is told. `${name}` stands for an input in each of the texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptConfig {
+    /// The system instructions.
+    pub system: Option<String>,
+    /// The conversation before the query, to show the agent how it goes.
+    pub initial_messages: Vec<InitialMessage>,
+    /// What it is asked.
+    pub query: String,
+}
+
+/// A message that was never said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InitialMessage {
+    /// Who would have said it.
+    pub role: Role,
+    /// What.
+    pub text: String,
+}
+
+/// The model that an agent asks, and how.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelConfig {
+    /// Its name as the provider's service knows it, without the provider.
+    pub model: String,
+    /// How freely it chooses its words; none leaves it to the service.
+    pub temperature: Option<f32>,
+    /// Out of which share of the likeliest words it chooses; none leaves it to the service.
+    pub top_p: Option<f32>,
+    /// The most tokens that it may think with; -1 is as many as it likes, none leaves it to the service.
+    pub thinking_budget: Option<i32>,
+}
+
+/// How long an agent may go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunConfig {
+    /// The most turns.
+    pub max_turns: u32,
+    /// The longest time.
+    pub max_time: Duration,
+    /// How long the one request may take that it gets after a limit.
+    pub grace: Duration,
+}
+
+/// The tools that an agent may call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ToolConfig {
+    /// All that there are.
+    #[default]
+    All,
+    /// Those with these names.
+    Only(Vec<String>),
+}
+
+/// What an agent must answer with.
+#[derive(Clone, Debug)]
+pub struct OutputConfig {
+    /// The name of the one argument of `complete_task`.
+    pub name: String,
+    /// What it is, in words for the model.
+    pub description: String,
+    /// Its JSON Schema. A `$ref` may reach into its `$defs` and `definitions`, and not to its root.
+    pub schema: Value,
+    /// Makes the result's text out of it; without one a text stays and anything else becomes pretty JSON.
+    pub transform: Option<fn(&Value) -> String>,
+}
+
+/// How an agent says that it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completion {
+    /// It calls `complete_task`; a reply without a call is against the protocol.
+    Tool,
+    /// Its first reply without a call is its answer.
+    Text,
+}
+
+impl Default for PromptConfig {
+    fn default() -> Self {
+        Self { system: None, initial_messages: Vec::new(), query: DEFAULT_QUERY.to_owned() }
+    }
+}
+
+impl Default for RunConfig {
+    fn default() -> Self {
+        Self { max_turns: MAX_TURNS, max_time: MAX_TIME, grace: GRACE }
+    }
+}

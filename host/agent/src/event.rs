@@ -1,0 +1,215 @@
+//! What happens in a run, as it happens: the terminal, JSON lines and the page of a browser read the same events.
+//!
+//! The serialised names are stable. An event borrows all that it tells, so telling costs next to nothing; whoever
+//! keeps one must copy it. Content arrives here in pieces, while the session log gets whole messages.
+
+use host_message::{AgentId, CallId, Display, FinishReason, FunctionCall, OutputPart, SessionId, ToolName, Usage};
+use host_tool::{FailureKind, Outcome, cut};
+use serde::Serialize;
+
+use crate::TerminateReason;
+
+/// The longest summary of an outcome, in characters: it is one line.
+const SUMMARY_CHARACTERS: usize = 160;
+
+/// Whoever watches a run.
+///
+/// For the implementer: `event` is called from within the loop, for each piece of text, and from several threads
+/// at once. It must be quick, must not block for long, and must not panic. Texts come from models and tools and
+/// may hold control characters: make them safe before they reach a terminal.
+pub trait Observer: Send + Sync {
+    /// Something happened.
+    fn event(&self, event: &Event<'_>);
+}
+
+/// Something that happened, and to whom.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Event<'a> {
+    /// The agent's name.
+    pub agent: &'a str,
+    /// Which agent of the run it is; a subagent has an id of its own.
+    pub agent_id: &'a AgentId,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: EventKind<'a>,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum EventKind<'a> {
+    /// A run began.
+    RunStarted {
+        /// The model, as its service knows it.
+        model: &'a str,
+        /// The session that records it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        session: Option<&'a SessionId>,
+    },
+    /// The model is asked.
+    TurnStarted {
+        /// Which turn of the agent it is, from 0.
+        turn: u32,
+    },
+    /// A piece of the model's answer.
+    Content {
+        /// The piece.
+        text: &'a str,
+    },
+    /// A piece of what the model thinks.
+    Thought {
+        /// What the thought is about, told once: with the piece that completes it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        subject: Option<&'a str>,
+        /// The piece.
+        text: &'a str,
+    },
+    /// The model cites something.
+    Citation {
+        /// Its address.
+        uri: &'a str,
+    },
+    /// The reply is asked for again: its content and thoughts so far are void.
+    Retry,
+    /// The model ended its reply.
+    Finished {
+        /// Why.
+        reason: &'a FinishReason,
+        /// What the reply cost, where the service said so.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
+    },
+    /// The model wants a tool called.
+    ToolCallRequest {
+        /// The call as the model wrote it.
+        call: &'a FunctionCall,
+    },
+    /// A call begins to run.
+    ToolCallStart {
+        /// The call.
+        call_id: &'a CallId,
+        /// Its tool.
+        name: &'a ToolName,
+    },
+    /// A running call shows something.
+    ToolCallOutput {
+        /// The call.
+        call_id: &'a CallId,
+        /// Its tool.
+        name: &'a ToolName,
+        /// What it shows.
+        text: &'a str,
+    },
+    /// A running call says how far it is.
+    ToolCallProgress {
+        /// The call.
+        call_id: &'a CallId,
+        /// Its tool.
+        name: &'a ToolName,
+        /// Units done.
+        done: u64,
+        /// Units in all, where known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        total: Option<u64>,
+        /// What is being done.
+        message: &'a str,
+    },
+    /// A call ended, whether it ran or not.
+    ToolCallEnd {
+        /// The call.
+        call_id: &'a CallId,
+        /// Its tool.
+        name: &'a ToolName,
+        /// How.
+        #[serde(flatten)]
+        status: CallStatus,
+        /// One line about it.
+        summary: &'a str,
+        /// What a person is shown of it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        display: Option<&'a Display>,
+        /// What the model is told, clipped.
+        response: &'a str,
+        /// How long it ran, in milliseconds.
+        duration_ms: u64,
+        /// How many bytes of its live output were dropped.
+        dropped_bytes: u64,
+    },
+    /// A limit was met, and the model gets one last request.
+    RecoveryStarted {
+        /// The end that the run comes to if that fails.
+        reason: TerminateReason,
+    },
+    /// The user's cancel reached the run.
+    UserCancelled,
+    /// Something failed that ends the run, or its recovery.
+    Error {
+        /// What, with its causes.
+        message: &'a str,
+    },
+    /// The run ended.
+    RunEnded {
+        /// How.
+        terminate_reason: TerminateReason,
+        /// The limit that was met before a recovery made it `GOAL`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        recovered_from: Option<TerminateReason>,
+        /// The answer.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<&'a str>,
+        /// How many turns it took; a recovery is none.
+        turns: u32,
+        /// What all its replies cost.
+        usage: Usage,
+    },
+}
+
+/// How a call ended, in one word and the kind of failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum CallStatus {
+    /// Well.
+    Success,
+    /// Not well.
+    Error {
+        /// What kind of failure it is.
+        kind: FailureKind,
+    },
+    /// It was told to stop, or never began.
+    Cancelled,
+}
+
+impl CallStatus {
+    /// The status of an outcome.
+    pub fn of(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Success(_) => Self::Success,
+            Outcome::Error(failure) => Self::Error { kind: failure.kind },
+            Outcome::Cancelled { .. } => Self::Cancelled,
+        }
+    }
+}
+
+/// One line about an outcome: what the tool says of itself, else the first line of what it returned.
+pub(crate) fn summary(outcome: &Outcome) -> String {
+    let text = match outcome {
+        Outcome::Success(output) => match &output.display {
+            Some(Display::Summary(line)) => line.as_str(),
+            Some(Display::Difference { path, .. }) => path,
+            None => match output.content.first() {
+                Some(OutputPart::Text(text)) => text,
+                Some(OutputPart::Link { uri, .. }) => uri,
+                Some(OutputPart::Data(data)) => &data.mime_type,
+                None => "",
+            },
+        },
+        Outcome::Error(failure) => &failure.message,
+        Outcome::Cancelled { reason, .. } => reason,
+    };
+    let text = text.trim();
+    let line = text.lines().next().unwrap_or_default();
+    match text.lines().count() {
+        0 | 1 => cut(line, SUMMARY_CHARACTERS).into_owned(),
+        lines => format!("{} ({lines} lines)", cut(line, SUMMARY_CHARACTERS)),
+    }
+}

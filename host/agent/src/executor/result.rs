@@ -1,0 +1,148 @@
+//! How a run ended.
+
+use std::error::Error;
+
+use host_message::{FinishReason, Usage};
+use host_model::ModelError;
+use host_tool::RegistryError;
+use serde::Serialize;
+
+use super::Agent;
+use crate::{EventKind, HistoryError, InputError, ReplyError, SessionError, TemplateError};
+
+/// The six ends of a run. Only `Goal` is an end that was meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum TerminateReason {
+    /// The task is done.
+    Goal,
+    /// The time limit passed.
+    Timeout,
+    /// The turn limit was met.
+    MaxTurns,
+    /// The user cancelled.
+    Aborted,
+    /// Something failed.
+    Error,
+    /// The model ended a reply without a call, and had to call `complete_task`.
+    ErrorNoCompleteTaskCall,
+}
+
+/// How a run ended, and what came of it.
+#[derive(Debug)]
+pub struct RunResult {
+    /// The answer; there is one exactly when the run ended as `Goal`. It may be empty.
+    pub result: Option<String>,
+    /// How it ended.
+    pub terminate_reason: TerminateReason,
+    /// What failed: ended the run, or its recovery.
+    pub error: Option<RunError>,
+    /// The limit that was met before a recovery made the run a `Goal`.
+    pub recovered_from: Option<TerminateReason>,
+    /// Without an answer, the last text that the model wrote, whole or not.
+    pub partial: Option<String>,
+    /// Why the model's last reply ended; `MaxTokens` says that an answer is cut short.
+    pub finish: Option<FinishReason>,
+    /// What all its replies cost.
+    pub usage: Usage,
+    /// How many turns it took; a recovery is none.
+    pub turns: u32,
+}
+
+/// What ends a run as `Error`.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The inputs are not those of the agent.
+    #[error("the agent cannot be run with these inputs")]
+    Inputs(#[from] InputError),
+    /// A prompt cannot be filled in.
+    #[error("a prompt of the agent cannot be filled in")]
+    Template(#[from] TemplateError),
+    /// The model, or the way to it, failed.
+    #[error(transparent)]
+    Model(ModelError),
+    /// The model's reply is no good.
+    #[error(transparent)]
+    Reply(ReplyError),
+    /// The session log cannot be written.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// The reply does not fit the conversation.
+    #[error("the model's reply does not fit the conversation")]
+    History(#[from] HistoryError),
+    /// The tools cannot be put together.
+    #[error("the agent's tools cannot be put together")]
+    Tools(#[from] RegistryError),
+}
+
+impl TerminateReason {
+    /// Whether the model gets one last request.
+    pub(super) fn can_recover(self) -> bool {
+        match self {
+            Self::Timeout | Self::MaxTurns | Self::ErrorNoCompleteTaskCall => true,
+            Self::Goal | Self::Aborted | Self::Error => false,
+        }
+    }
+}
+
+impl RunResult {
+    /// The result of a run whose prompts could not be made; nobody was asked anything.
+    pub(super) fn never_began(error: RunError, agent: &Agent) -> Self {
+        agent.tell(EventKind::Error { message: &with_causes(&error) });
+        let result = Self {
+            result: None,
+            terminate_reason: TerminateReason::Error,
+            error: Some(error),
+            recovered_from: None,
+            partial: None,
+            finish: None,
+            usage: Usage::default(),
+            turns: 0,
+        };
+        agent.tell(result.as_event());
+        result
+    }
+
+    pub(super) fn as_event(&self) -> EventKind<'_> {
+        EventKind::RunEnded {
+            terminate_reason: self.terminate_reason,
+            recovered_from: self.recovered_from,
+            result: self.result.as_deref(),
+            turns: self.turns,
+            usage: self.usage,
+        }
+    }
+}
+
+impl RunError {
+    /// What to do about it, as a sentence without a full stop.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::Model(error) => error.help(),
+            Self::Session(error) => Some(error.help()),
+            Self::Reply(_) => Some("try again, or try another model".to_owned()),
+            Self::Inputs(_) | Self::Template(_) | Self::History(_) | Self::Tools(_) => None,
+        }
+    }
+}
+
+impl From<ReplyError> for RunError {
+    fn from(error: ReplyError) -> Self {
+        match error {
+            ReplyError::Model(error) => Self::Model(error),
+            other => Self::Reply(other),
+        }
+    }
+}
+
+/// An error and its causes in one line.
+pub(super) fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

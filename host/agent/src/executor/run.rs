@@ -1,0 +1,265 @@
+//! One run: turns until an end, and the last request after a limit.
+
+use std::time::Duration;
+
+use host_message::{FinishReason, Part, PromptId, Usage};
+use host_tool::Registry;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use super::result::with_causes;
+use super::turn::{Step, Stop};
+use super::{Agent, Conversation, RunError, RunResult, TerminateReason};
+use crate::complete::{COMPLETE_TASK, CompleteTask};
+use crate::{Completion, Entry, EventKind, History, SessionError};
+
+/// Longer than any run: a hundred years. A later time may be none that the machine can name.
+const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
+/// A run under way.
+pub(super) struct Run<'r> {
+    pub(super) agent: &'r Agent,
+    /// Fires when the user cancels, and when the run is dropped.
+    pub(super) cancel: &'r CancellationToken,
+    pub(super) complete: Option<CompleteTask>,
+    pub(super) system: Option<String>,
+    pub(super) usage: Usage,
+    pub(super) finish: Option<FinishReason>,
+    /// The last text that the model wrote.
+    pub(super) partial: Option<String>,
+    state: &'r mut Conversation,
+    turns: u32,
+}
+
+/// How a run ends.
+struct Ending {
+    reason: TerminateReason,
+    result: Option<String>,
+    error: Option<RunError>,
+}
+
+impl<'r> Run<'r> {
+    pub(super) fn new(
+        agent: &'r Agent,
+        cancel: &'r CancellationToken,
+        state: &'r mut Conversation,
+        system: Option<String>,
+    ) -> Self {
+        let complete = match agent.definition.completion {
+            Completion::Tool => Some(CompleteTask::new(agent.definition.output.as_ref())),
+            Completion::Text => None,
+        };
+        let (usage, finish, partial) = (Usage::default(), None, None);
+        Self { agent, cancel, complete, system, usage, finish, partial, state, turns: 0 }
+    }
+
+    pub(super) async fn drive(mut self, history: &mut History, query: String) -> RunResult {
+        let mut message = Some(vec![Part::text(query)]);
+        let mut ending = self.until_end(history, &mut message).await.unwrap_or_else(Ending::error);
+        let mut recovered_from = None;
+        if ending.reason.can_recover() {
+            let met = ending.reason;
+            ending = self.recover(history, message, met).await.unwrap_or_else(Ending::error);
+            recovered_from = (ending.reason == TerminateReason::Goal).then_some(met);
+        }
+        self.result(ending, recovered_from)
+    }
+
+    /// Takes turns until an end. `message` is what the model is still to be asked: none while the outcomes of
+    /// calls are the last message, and the same again when nothing came of asking.
+    async fn until_end(&mut self, history: &mut History, message: &mut Option<Vec<Part>>) -> Result<Ending, RunError> {
+        let agent = self.agent;
+        let limits = agent.definition.run;
+        let deadline = after(limits.max_time);
+        self.record(Entry::RunStarted {
+            agent: &agent.definition.name,
+            agent_id: &agent.id,
+            model: &agent.definition.model.model,
+            system: self.system.as_deref(),
+        })?;
+        if !self.state.recorded {
+            let prompt = self.next_prompt();
+            for content in history.contents() {
+                self.record(Entry::Content { prompt: &prompt, content })?;
+            }
+            self.state.recorded = true;
+        }
+        let tools = agent.tools_with(self.complete.as_ref())?;
+        loop {
+            if self.turns >= limits.max_turns {
+                return Ok(Ending::without_answer(TerminateReason::MaxTurns));
+            }
+            // Who cancels wants an end, not a last request: the cancel comes before the deadline.
+            if self.cancel.is_cancelled() {
+                return Ok(Ending::without_answer(TerminateReason::Aborted));
+            }
+            if Instant::now() >= deadline {
+                return Ok(Ending::without_answer(TerminateReason::Timeout));
+            }
+            agent.tell(EventKind::TurnStarted { turn: self.turns });
+            self.turns += 1;
+            match self.ask(history, message, &tools, &tools, deadline).await {
+                Ok(Step::Called) => {}
+                Ok(Step::Completed(result)) => return Ok(Ending::goal(result)),
+                Ok(Step::Answered(text)) => {
+                    return Ok(match agent.definition.completion {
+                        Completion::Text => Ending::goal(text),
+                        Completion::Tool => Ending::without_answer(TerminateReason::ErrorNoCompleteTaskCall),
+                    });
+                }
+                Err(stop) => return stop.ending(TerminateReason::Timeout),
+            }
+        }
+    }
+
+    /// The one request after a limit. All tools stay declared, since a service may refuse a conversation with
+    /// calls of tools that it is not told of; but none runs save `complete_task`.
+    async fn recover(
+        &mut self,
+        history: &mut History,
+        message: Option<Vec<Part>>,
+        met: TerminateReason,
+    ) -> Result<Ending, RunError> {
+        self.agent.tell(EventKind::RecoveryStarted { reason: met });
+        let declared = self.agent.tools_with(self.complete.as_ref())?;
+        let runnable = declared.only(self.complete.iter().map(|_| COMPLETE_TASK))?;
+        let mut last = message.unwrap_or_default();
+        last.push(Part::text(self.warning(met)));
+        let deadline = after(self.agent.definition.run.grace);
+        match self.ask(history, &mut Some(last), &declared, &runnable, deadline).await {
+            Ok(Step::Completed(result)) => Ok(Ending::goal(result)),
+            Ok(Step::Answered(text)) if self.complete.is_none() && !text.trim().is_empty() => Ok(Ending::goal(text)),
+            Ok(Step::Answered(_) | Step::Called) => Ok(Ending::without_answer(met)),
+            // A model that fails now takes nothing away from the limit that was met.
+            Err(Stop::Failed(error @ (RunError::Model(_) | RunError::Reply(_)))) => {
+                Ok(Ending { error: Some(error), ..Ending::without_answer(met) })
+            }
+            Err(stop) => stop.ending(met),
+        }
+    }
+
+    async fn ask(
+        &mut self,
+        history: &mut History,
+        message: &mut Option<Vec<Part>>,
+        declared: &Registry,
+        runnable: &Registry,
+        deadline: Instant,
+    ) -> Result<Step, Stop> {
+        let prompt = self.next_prompt();
+        self.state.next_prompt = self.state.next_prompt.saturating_add(1);
+        let span = tracing::info_span!("turn", prompt_id = %prompt);
+        self.turn(history, message, &prompt, declared, runnable, deadline).instrument(span).await
+    }
+
+    fn next_prompt(&self) -> PromptId {
+        PromptId { agent: self.agent.id.clone(), turn: self.state.next_prompt }
+    }
+
+    fn warning(&self, met: TerminateReason) -> String {
+        let limits = self.agent.definition.run;
+        let what = match met {
+            TerminateReason::Timeout => {
+                format!("The time limit of this run, {} s, has passed.", limits.max_time.as_secs())
+            }
+            TerminateReason::MaxTurns => format!("The limit of this run, {} turns, is reached.", limits.max_turns),
+            TerminateReason::ErrorNoCompleteTaskCall => {
+                format!("Your reply had no tool call. This run can only be ended by a call of `{COMPLETE_TASK}`.")
+            }
+            TerminateReason::Goal | TerminateReason::Aborted | TerminateReason::Error => String::new(),
+        };
+        let how = match &self.complete {
+            Some(_) => format!("Call `{COMPLETE_TASK}` at once, with the best answer that you have so far."),
+            None => "Write your final answer at once, the best that you have so far.".to_owned(),
+        };
+        format!(
+            "{what} You have one last reply and {} s for it. {how} Say in it what is missing. Call no other tool: \
+             it would not run.",
+            limits.grace.as_secs()
+        )
+    }
+
+    fn result(self, ending: Ending, recovered_from: Option<TerminateReason>) -> RunResult {
+        let Ending { reason, result, error } = ending;
+        let mut result = RunResult {
+            partial: if result.is_some() { None } else { self.partial.clone() },
+            result,
+            terminate_reason: reason,
+            error,
+            recovered_from,
+            finish: self.finish.clone(),
+            usage: self.usage,
+            turns: self.turns,
+        };
+        let recorded = self.report(&result).and_then(|()| self.record_end(&result));
+        if let Err(error) = recorded
+            && result.terminate_reason != TerminateReason::Error
+        {
+            // The log does not say how the run ended. What it found is handed over all the same.
+            result.partial = result.result.take().or(result.partial);
+            result.terminate_reason = TerminateReason::Error;
+            result.recovered_from = None;
+            self.agent.tell(EventKind::Error { message: &with_causes(&error) });
+            result.error = Some(error.into());
+        }
+        self.agent.tell(result.as_event());
+        result
+    }
+
+    /// Tells and records what made the run end badly.
+    fn report(&self, result: &RunResult) -> Result<(), SessionError> {
+        if result.terminate_reason == TerminateReason::Aborted {
+            self.agent.tell(EventKind::UserCancelled);
+        }
+        let Some(error) = &result.error else { return Ok(()) };
+        let message = with_causes(error);
+        self.agent.tell(EventKind::Error { message: &message });
+        self.record(Entry::Error { agent_id: &self.agent.id, message: &message })
+    }
+
+    fn record_end(&self, result: &RunResult) -> Result<(), SessionError> {
+        self.record(Entry::RunEnded {
+            agent_id: &self.agent.id,
+            terminate_reason: result.terminate_reason,
+            recovered_from: result.recovered_from,
+            result: result.result.as_deref(),
+            turns: result.turns,
+            usage: result.usage,
+        })
+    }
+
+    pub(super) fn record(&self, entry: Entry<'_>) -> Result<(), SessionError> {
+        self.agent.session.as_ref().map_or(Ok(()), |session| session.record(entry))
+    }
+}
+
+impl Ending {
+    fn goal(result: String) -> Self {
+        Self { reason: TerminateReason::Goal, result: Some(result), error: None }
+    }
+
+    fn without_answer(reason: TerminateReason) -> Self {
+        Self { reason, result: None, error: None }
+    }
+
+    fn error(error: RunError) -> Self {
+        Self { reason: TerminateReason::Error, result: None, error: Some(error) }
+    }
+}
+
+impl Stop {
+    /// The end that this stop leads to; `late` is the one when a deadline passed.
+    fn ending(self, late: TerminateReason) -> Result<Ending, RunError> {
+        match self {
+            Self::Cancelled => Ok(Ending::without_answer(TerminateReason::Aborted)),
+            Self::Late => Ok(Ending::without_answer(late)),
+            Self::Failed(error) => Err(error),
+        }
+    }
+}
+
+/// When this time from now is over.
+fn after(time: Duration) -> Instant {
+    Instant::now() + time.min(FAR)
+}

@@ -1,0 +1,245 @@
+//! The loop against a model that says what the test wrote down, and tools that do what the test needs.
+
+mod cancel;
+mod ends;
+mod record;
+mod recovery;
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, stream};
+use host_message::{
+    Annotations, CallId, Content, FinishReason, FunctionCall, Output, Part, PartData, Role, ToolName, ToolSpec, Usage,
+};
+use host_model::{Chunk, ModelError, ModelEvent, ModelStream, ProviderKind, Request};
+use host_tool::{CallContext, Outcome, Tool};
+use serde_json::json;
+
+use super::*;
+use crate::{Input, InputConfig, InputKind, ModelConfig, OutputConfig, PromptConfig, RunConfig};
+
+/// One reply: these events, and then the end of the stream or, with `hangs`, nothing any more.
+struct Scripted {
+    events: Vec<Result<ModelEvent, ModelError>>,
+    hangs: bool,
+}
+
+/// What the model was sent, in short: see [`Model::sent`].
+struct Model {
+    replies: Mutex<VecDeque<Scripted>>,
+    sent: Mutex<Vec<String>>,
+    last: Mutex<Vec<Content>>,
+    tools: Mutex<Vec<String>>,
+}
+
+impl Model {
+    fn new(replies: impl IntoIterator<Item = Scripted>) -> Arc<Self> {
+        let replies = Mutex::new(replies.into_iter().collect());
+        Arc::new(Self { replies, sent: Mutex::default(), last: Mutex::default(), tools: Mutex::default() })
+    }
+
+    /// The last message of each request: its text, or the texts of its responses.
+    fn sent(&self) -> Vec<String> {
+        self.sent.lock().expect("no test panics with it").clone()
+    }
+
+    /// All messages of the last request.
+    fn last(&self) -> Vec<Content> {
+        self.last.lock().expect("no test panics with it").clone()
+    }
+
+    fn tools(&self) -> String {
+        self.tools.lock().expect("no test panics with it").join(" ")
+    }
+}
+
+impl Provider for Model {
+    fn name(&self) -> &str {
+        "scripted"
+    }
+
+    fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {
+        let mut due: Vec<&CallId> = Vec::new();
+        for content in request.contents {
+            let told: Vec<_> = content.function_responses().map(|response| &response.id).collect();
+            assert_eq!(told, due, "each call is followed by its outcome, in order");
+            due = content.function_calls().map(|call| &call.id).collect();
+        }
+        let last = request.contents.last().expect("a model is asked something");
+        assert_eq!(last.role, Role::User);
+        let responses: Vec<_> = last.function_responses().map(|response| response.body.text().to_owned()).collect();
+        let short = if responses.is_empty() { last.visible_text() } else { responses.join(" | ") };
+        self.sent.lock().expect("no test panics with it").push(short);
+        *self.last.lock().expect("no test panics with it") = request.contents.to_vec();
+        *self.tools.lock().expect("no test panics with it") =
+            request.tools.iter().map(|tool| tool.name.to_string()).collect();
+        let reply = self.replies.lock().expect("no test panics with it").pop_front();
+        let Scripted { events, hangs } = reply.expect("the model is not asked more often than the test says");
+        let events = stream::iter(events);
+        if hangs { events.chain(stream::pending()).boxed() } else { events.boxed() }
+    }
+}
+
+fn chunk(parts: Vec<Part>, finish: Option<FinishReason>) -> Result<ModelEvent, ModelError> {
+    let usage = finish.as_ref().map(|_| Usage { input: 10, output: 1, ..Usage::default() });
+    Ok(ModelEvent::Chunk(Chunk { parts, finish, usage, citations: Vec::new() }))
+}
+
+fn reply(parts: Vec<Part>) -> Scripted {
+    Scripted { events: vec![chunk(parts, None), chunk(Vec::new(), Some(FinishReason::Stop))], hangs: false }
+}
+
+fn text(text: &str) -> Scripted {
+    reply(vec![Part::text(text)])
+}
+
+/// A reply with calls, each a name and its arguments.
+fn calls<const N: usize>(calls: [(&str, Value); N]) -> Scripted {
+    reply(calls.into_iter().map(|(name, arguments)| call(name, arguments)).collect())
+}
+
+fn call(name: &str, arguments: Value) -> Part {
+    let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
+    PartData::FunctionCall(FunctionCall { id: CallId::new(""), name: ToolName::new(name), arguments }).into()
+}
+
+fn complete(result: &str) -> Scripted {
+    calls([("complete_task", json!({"result": result}))])
+}
+
+/// A reply that says something and then nothing any more.
+fn hangs(said: &str) -> Scripted {
+    Scripted { events: vec![chunk(vec![Part::text(said)], None)], hangs: true }
+}
+
+/// A reply that says something and then breaks.
+fn breaks(said: &str) -> Scripted {
+    let error = ModelError::MissingKey { provider: ProviderKind::Gemini };
+    Scripted { events: vec![chunk(vec![Part::text(said)], None), Err(error)], hangs: false }
+}
+
+/// A tool that answers with its own name; `wait` never does, but says what it had when it is told to stop.
+struct Named(ToolSpec);
+
+impl Named {
+    fn tool(name: &str) -> Arc<dyn Tool> {
+        Arc::new(Self(ToolSpec {
+            name: ToolName::new(name),
+            title: None,
+            description: String::new(),
+            input_schema: json!({"type": "object"}),
+            output_schema: None,
+            annotations: Annotations { read_only: name != "write", ..Annotations::default() },
+        }))
+    }
+}
+
+impl Tool for Named {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn call<'a>(&'a self, _: &'a FunctionCall, context: CallContext) -> BoxFuture<'a, Outcome> {
+        async move {
+            let name = self.0.name.as_str();
+            if name == "wait" {
+                context.cancel.cancelled().await;
+                return Outcome::Cancelled { reason: String::new(), partial: Some("half".to_owned()) };
+            }
+            context.live.output("working");
+            Outcome::Success(Output::text(format!("{name} did it")))
+        }
+        .boxed()
+    }
+}
+
+/// Keeps the types of the events that it is told.
+#[derive(Default)]
+struct Watcher {
+    lines: Mutex<Vec<Value>>,
+}
+
+impl Watcher {
+    fn types(&self) -> Vec<String> {
+        let lines = self.lines.lock().expect("no test panics with it");
+        lines.iter().map(|line| line["type"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+}
+
+impl Observer for Watcher {
+    fn event(&self, event: &Event<'_>) {
+        let line = serde_json::to_value(event).expect("an event is plain data");
+        self.lines.lock().expect("no test panics with it").push(line);
+    }
+}
+
+fn definition(completion: Completion) -> AgentDefinition {
+    AgentDefinition {
+        name: "tester".to_owned(),
+        display_name: "Tester".to_owned(),
+        description: "tests".to_owned(),
+        prompt: PromptConfig {
+            system: Some("You test ${task}.".to_owned()),
+            initial_messages: Vec::new(),
+            query: "Do: ${task}".to_owned(),
+        },
+        model: ModelConfig { model: "m".to_owned(), ..ModelConfig::default() },
+        run: RunConfig { max_turns: 3, max_time: Duration::from_secs(100), grace: Duration::from_secs(60) },
+        tools: ToolConfig::All,
+        inputs: InputConfig(
+            [("task".to_owned(), Input { description: "it".to_owned(), kind: InputKind::String, required: true })]
+                .into(),
+        ),
+        output: None,
+        completion,
+    }
+}
+
+/// An agent under test and those who see what it does.
+struct Bench {
+    executor: Executor,
+    model: Arc<Model>,
+    watcher: Arc<Watcher>,
+    cancel: CancellationToken,
+}
+
+fn bench<const N: usize>(definition: AgentDefinition, replies: [Scripted; N]) -> Bench {
+    bench_with(definition, replies, None)
+}
+
+fn bench_with<const N: usize>(
+    definition: AgentDefinition,
+    replies: [Scripted; N],
+    session: Option<Arc<SessionLog>>,
+) -> Bench {
+    let mut tools = Registry::new();
+    for name in ["read", "look", "write", "wait"] {
+        tools.register(Named::tool(name)).expect("the names differ");
+    }
+    let (model, watcher) = (Model::new(replies), Arc::new(Watcher::default()));
+    let setup = Setup {
+        agent_id: AgentId::new("main"),
+        provider: Arc::clone(&model) as Arc<dyn Provider>,
+        tools,
+        responder: Responder::default(),
+        observer: Arc::clone(&watcher) as Arc<dyn Observer>,
+        session,
+    };
+    let executor = Executor::new(definition, setup).expect("the definition is good");
+    Bench { executor, model, watcher, cancel: CancellationToken::new() }
+}
+
+impl Bench {
+    async fn run(&mut self) -> RunResult {
+        let inputs = Map::from_iter([("task".to_owned(), Value::from("tests"))]);
+        self.executor.run(&inputs, &self.cancel).await
+    }
+}
+
+/// What a run came to, in the order: end, answer, partial text, turns.
+fn came_to(result: &RunResult) -> (TerminateReason, Option<&str>, Option<&str>, u32) {
+    (result.terminate_reason, result.result.as_deref(), result.partial.as_deref(), result.turns)
+}

@@ -1,0 +1,91 @@
+//! Cancels and deadlines in each phase.
+
+use super::TerminateReason::*;
+use super::*;
+
+/// Runs, and cancels after so many seconds.
+async fn cancelled_after(seconds: u64, bench: &mut Bench) -> RunResult {
+    let cancel = bench.cancel.clone();
+    let task = tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+        cancel.cancel();
+    });
+    let result = bench.run().await;
+    task.abort();
+    result
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_before_the_first_turn_asks_nobody() {
+    let mut bench = bench(definition(Completion::Text), []);
+    bench.cancel.cancel();
+    assert_eq!(came_to(&bench.run().await), (Aborted, None, None, 0));
+    assert_eq!(bench.watcher.types(), ["run_started", "user_cancelled", "run_ended"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_while_the_model_answers_leaves_the_history_as_it_was() {
+    let mut bench = bench(definition(Completion::Text), [hangs("half")]);
+    assert_eq!(came_to(&cancelled_after(5, &mut bench).await), (Aborted, None, Some("half"), 1));
+    assert!(bench.executor.history().contents().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_while_calls_run_settles_each_of_them() {
+    let replies = [calls([("read", json!({})), ("wait", json!({})), ("write", json!({}))])];
+    let mut bench = bench(definition(Completion::Text), replies);
+    assert_eq!(came_to(&cancelled_after(5, &mut bench).await), (Aborted, None, None, 1));
+    let contents = bench.executor.history().contents();
+    let told: Vec<_> = contents.last().expect("outcomes").function_responses().map(|one| one.body.text()).collect();
+    let cancelled = "[Operation Cancelled] Reason: the user cancelled the run";
+    assert_eq!(told, ["read did it", &format!("{cancelled}\n\nPartial output:\nhalf"), cancelled]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_after_the_task_was_completed_still_aborts_and_keeps_the_answer() {
+    let replies = [calls([("complete_task", json!({"result": "found"})), ("wait", json!({}))])];
+    let mut bench = bench(definition(Completion::Tool), replies);
+    assert_eq!(came_to(&cancelled_after(5, &mut bench).await), (Aborted, None, Some("found"), 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_in_a_recovery_aborts() {
+    let mut bench = bench(definition(Completion::Text), [hangs("one"), hangs("two")]);
+    assert_eq!(came_to(&cancelled_after(120, &mut bench).await), (Aborted, None, Some("two"), 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_deadline_reaches_a_running_call_and_the_model_is_told() {
+    let mut bench = bench(definition(Completion::Text), [calls([("wait", json!({}))]), text("in time")]);
+    let began = tokio::time::Instant::now();
+    let result = bench.run().await;
+    assert_eq!(came_to(&result), (Goal, Some("in time"), None, 1));
+    assert_eq!((result.recovered_from, began.elapsed().as_secs()), (Some(Timeout), 100));
+    let told = bench.model.last();
+    let outcome = told[2].function_responses().next().expect("an outcome").body.text();
+    assert!(outcome.starts_with("[Operation Cancelled] Reason: the time limit of the run has passed"), "{outcome}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_completed_in_the_turn_that_meets_the_deadline_is_a_goal() {
+    let replies = [calls([("complete_task", json!({"result": "found"})), ("wait", json!({}))])];
+    let result = bench(definition(Completion::Tool), replies).run().await;
+    assert_eq!((came_to(&result), result.recovered_from), ((Goal, Some("found"), None, 1), None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropping_a_run_settles_its_calls_as_interrupted() {
+    let mut bench = bench(definition(Completion::Text), [calls([("wait", json!({}))])]);
+    assert!(tokio::time::timeout(Duration::from_secs(5), bench.run()).await.is_err(), "it waits");
+    let contents = bench.executor.history().contents();
+    let told = contents.last().expect("outcomes").function_responses().next().expect("an outcome").body.text();
+    assert!(told.starts_with("[Operation Cancelled] Reason: the call was interrupted"), "{told}");
+    assert!(!bench.cancel.is_cancelled(), "the caller's token is the caller's");
+}
+
+#[test]
+fn the_future_of_a_run_can_move_between_threads() {
+    fn check<T: Send>(_: T) {}
+    let mut bench = bench(definition(Completion::Text), []);
+    check(bench.run());
+}

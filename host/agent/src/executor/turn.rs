@@ -1,0 +1,258 @@
+//! One turn: a request, its reply, and the calls that the reply wants.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
+
+use host_message::{CallId, FunctionCall, Part, PartData, PromptId};
+use host_model::Request;
+use host_tool::{CallChange, CallEvent, Cancel, Live, Outcome, Registry, Scheduler, SettledCall};
+use tokio::time::{Instant, sleep_until};
+
+use super::RunError;
+use super::run::Run;
+use crate::event::summary;
+use crate::reply::{ReplyBuilder, read};
+use crate::{CallStatus, Entry, EventKind, Exchange, History, Replied, Reply, SessionError, Unsettled};
+
+/// What calls are told when the run's time is over.
+const OUT_OF_TIME: &str = "the time limit of the run has passed";
+
+/// What calls are told when they could not be recorded.
+const UNRECORDED: &str = "the session log cannot be written";
+
+/// What a turn led to.
+pub(super) enum Step {
+    /// Its calls have settled, and the model is to be told.
+    Called,
+    /// The reply had no call; this is its text.
+    Answered(String),
+    /// `complete_task` accepted this.
+    Completed(String),
+}
+
+/// Why a turn did not get there.
+pub(super) enum Stop {
+    /// The user cancelled.
+    Cancelled,
+    /// The deadline passed.
+    Late,
+    /// Something failed.
+    Failed(RunError),
+}
+
+impl Run<'_> {
+    /// Takes a turn. `message` is taken when it becomes part of the history, and is still there otherwise.
+    pub(super) async fn turn(
+        &mut self,
+        history: &mut History,
+        message: &mut Option<Vec<Part>>,
+        prompt: &PromptId,
+        declared: &Registry,
+        runnable: &Registry,
+        deadline: Instant,
+    ) -> Result<Step, Stop> {
+        let asked = message.is_some();
+        let exchange = match message.take() {
+            Some(parts) => history.ask(parts)?,
+            None => history.go_on(),
+        };
+        if asked && let Some(content) = exchange.contents().last() {
+            self.record(Entry::Content { prompt, content })?;
+        }
+        let reply = match self.reply(&exchange, prompt, declared, deadline).await {
+            Ok(reply) => reply,
+            Err(stop) => {
+                *message = exchange.withdraw();
+                if asked {
+                    self.record(Entry::Withdrawn { prompt })?;
+                }
+                return Err(stop);
+            }
+        };
+        self.record(Entry::Content { prompt, content: &reply.content })?;
+        let text = reply.content.visible_text();
+        if !text.is_empty() {
+            self.partial = Some(text.clone());
+        }
+        self.finish = Some(reply.finish);
+        let unsettled = match exchange.reply(reply.content.parts) {
+            Ok(Replied::Calls(unsettled)) => unsettled,
+            Ok(Replied::Final) => return Ok(Step::Answered(text)),
+            Err(error) => {
+                self.record(Entry::Withdrawn { prompt })?;
+                return Err(error.into());
+            }
+        };
+        let ended = self.run_calls(unsettled, prompt, runnable, deadline).await;
+        let completed = self.complete.as_ref().and_then(|complete| complete.take());
+        match (ended, completed) {
+            (Err(stop @ (Stop::Failed(_) | Stop::Cancelled)), Some(result)) => {
+                self.partial = Some(result);
+                Err(stop)
+            }
+            // The task was done before the time was over.
+            (Ok(()) | Err(Stop::Late), Some(result)) => Ok(Step::Completed(result)),
+            (Ok(()), None) => Ok(Step::Called),
+            (Err(stop), None) => Err(stop),
+        }
+    }
+
+    /// Asks, and waits for a good reply.
+    async fn reply(
+        &mut self,
+        exchange: &Exchange<'_>,
+        prompt: &PromptId,
+        declared: &Registry,
+        deadline: Instant,
+    ) -> Result<Reply, Stop> {
+        let contents = exchange.contents();
+        let after_outcomes = contents.last().is_some_and(|last| last.function_responses().next().is_some());
+        let agent = self.agent;
+        let request = Request {
+            model: &agent.definition.model.model,
+            system: self.system.as_deref(),
+            contents,
+            tools: declared.specs(),
+            settings: &agent.settings,
+        };
+        let mut builder = ReplyBuilder::new(prompt);
+        let tell = |kind: EventKind<'_>| agent.tell(kind);
+        let ended = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Err(Stop::Cancelled),
+            () = sleep_until(deadline) => Err(Stop::Late),
+            ended = read(agent.provider.stream(request), &mut builder, &tell) => {
+                ended.map_err(|error| Stop::Failed(RunError::Model(error)))
+            }
+        };
+        self.usage.add(builder.usage());
+        let text = builder.visible_text();
+        let reply = match ended {
+            Ok(()) => {
+                builder.finish(|id| exchange.has_call(id), after_outcomes).map_err(|error| Stop::Failed(error.into()))
+            }
+            Err(stop) => Err(stop),
+        };
+        if reply.is_err() && !text.is_empty() {
+            self.partial = Some(text);
+        }
+        reply
+    }
+
+    /// Runs the calls of a reply, and tells the history how each ended, whatever happened.
+    async fn run_calls(
+        &self,
+        unsettled: Unsettled<'_>,
+        prompt: &PromptId,
+        runnable: &Registry,
+        deadline: Instant,
+    ) -> Result<(), Stop> {
+        let calls = unsettled.calls().cloned().collect();
+        let cancel = Cancel::under(self.cancel);
+        let watch = Watch { run: self, prompt, answers: Mutex::default(), failure: Mutex::default() };
+        let observe = |event: CallEvent<'_>| watch.observe(event);
+        let scheduler = Scheduler::new(runnable);
+        let settled = {
+            let mut running = std::pin::pin!(scheduler.run(calls, &cancel, &observe));
+            tokio::select! {
+                biased;
+                settled = &mut running => settled,
+                () = sleep_until(deadline) => {
+                    cancel.cancel(OUT_OF_TIME);
+                    running.await
+                }
+            }
+        };
+        let Watch { answers, failure, .. } = watch;
+        let mut answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
+        unsettled.settle(settled.iter().filter_map(|settled| answers.remove(&settled.call.id)).collect())?;
+        if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(Stop::Failed(error.into()));
+        }
+        if self.cancel.is_cancelled() {
+            return Err(Stop::Cancelled);
+        }
+        if Instant::now() >= deadline { Err(Stop::Late) } else { Ok(()) }
+    }
+}
+
+/// Watches the calls of one reply: tells, records, and puts outcomes into words as they come.
+struct Watch<'w> {
+    run: &'w Run<'w>,
+    prompt: &'w PromptId,
+    answers: Mutex<HashMap<CallId, Vec<Part>>>,
+    /// Why the log could not be written.
+    failure: Mutex<Option<SessionError>>,
+}
+
+impl Watch<'_> {
+    fn observe(&self, event: CallEvent<'_>) -> ControlFlow<String> {
+        let CallEvent { id: call_id, name, change } = event;
+        let agent = self.run.agent;
+        match change {
+            CallChange::Validating(call) => agent.tell(EventKind::ToolCallRequest { call }),
+            CallChange::Scheduled => {}
+            CallChange::Executing => {
+                self.record(Entry::CallStarted { prompt: self.prompt, call_id, name })?;
+                agent.tell(EventKind::ToolCallStart { call_id, name });
+            }
+            CallChange::Live(Live::Output(text)) => agent.tell(EventKind::ToolCallOutput { call_id, name, text }),
+            CallChange::Live(Live::Progress { done, total, message }) => {
+                let (done, total) = (*done, *total);
+                agent.tell(EventKind::ToolCallProgress { call_id, name, done, total, message });
+            }
+            CallChange::Settled(settled) => return self.settled(settled),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn settled(&self, settled: &SettledCall) -> ControlFlow<String> {
+        let SettledCall { call, outcome, duration, dropped } = settled;
+        let FunctionCall { id: call_id, name, .. } = call.as_ref();
+        let parts = self.run.agent.responder.respond(settled);
+        let status = CallStatus::of(outcome);
+        let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        let recorded =
+            self.record(Entry::CallSettled { prompt: self.prompt, call_id, status, duration_ms, parts: &parts });
+        let response = parts.first().map_or("", |part| match &part.data {
+            PartData::FunctionResponse(response) => response.body.text(),
+            _ => "",
+        });
+        let display = match outcome {
+            Outcome::Success(output) => output.display.as_ref(),
+            Outcome::Error(_) | Outcome::Cancelled { .. } => None,
+        };
+        let summary = &summary(outcome);
+        let dropped_bytes = *dropped;
+        self.run.agent.tell(EventKind::ToolCallEnd {
+            call_id,
+            name,
+            status,
+            summary,
+            display,
+            response,
+            duration_ms,
+            dropped_bytes,
+        });
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).insert(call_id.clone(), parts);
+        recorded
+    }
+
+    /// Records an entry; a failure stops the calls. The first is the one that says why.
+    fn record(&self, entry: Entry<'_>) -> ControlFlow<String> {
+        match self.run.record(entry) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                ControlFlow::Break(UNRECORDED.to_owned())
+            }
+        }
+    }
+}
+
+impl<E: Into<RunError>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}

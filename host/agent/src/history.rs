@@ -1,0 +1,246 @@
+//! The conversation as the model gets it, in which no call stays without its outcome.
+//!
+//! The rule is held by types: asking borrows the history as an [`Exchange`], a reply with calls turns that into
+//! [`Unsettled`] calls, and only settling all of them gives the history back. What is dropped half-way leaves a
+//! history that keeps the rule: a request that came to nothing was never asked, and calls that were interrupted
+//! are told as such, since they may have changed something.
+//!
+//! Appending costs the same however long the history is, and a request takes the messages as they lie here.
+//! Deliberately not here: what was said besides (replies that were no good, thoughts that broke off); the
+//! session log has that.
+
+use std::collections::HashSet;
+use std::mem;
+
+use host_message::{CallId, Content, FunctionCall, FunctionResponse, Part, PartData, ResponseBody, Role};
+
+/// What the model is told of a call whose outcome nobody waited for.
+const INTERRUPTED: &str =
+    "[Operation Cancelled] Reason: the call was interrupted; it may have done all, some or none of its work";
+
+/// A conversation.
+#[derive(Debug, Default)]
+pub struct History {
+    contents: Vec<Content>,
+    calls: HashSet<CallId>,
+}
+
+/// A request under way. Dropping it, or withdrawing it, leaves the history as it was before it.
+#[derive(Debug)]
+#[must_use]
+pub struct Exchange<'h> {
+    history: &'h mut History,
+    /// How long the history was before.
+    mark: usize,
+    kept: bool,
+}
+
+/// What a reply leads to.
+#[derive(Debug)]
+#[must_use]
+pub enum Replied<'h> {
+    /// It has no calls: the exchange is over, and in the history.
+    Final,
+    /// It has calls, which must settle.
+    Calls(Unsettled<'h>),
+}
+
+/// A reply's calls. Dropping it settles them as interrupted.
+#[derive(Debug)]
+#[must_use]
+pub struct Unsettled<'h> {
+    exchange: Exchange<'h>,
+    /// The reply; without parts once the calls are settled.
+    content: Content,
+}
+
+/// What cannot be part of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HistoryError {
+    /// A message of the user's holds a function call or response.
+    #[error("a message of the user's holds a function call or response")]
+    CallFromUser,
+    /// A reply holds a function response.
+    #[error("the model's reply holds a function response")]
+    ResponseFromModel,
+    /// Two calls have one id.
+    #[error("there is already a call `{id}`")]
+    DuplicateCall {
+        /// The id.
+        id: CallId,
+    },
+    /// The outcomes are not one for each call, in order.
+    #[error("the outcomes do not match the calls: the call `{id}` has none in its place")]
+    Unmatched {
+        /// The first call that has no outcome in its place.
+        id: CallId,
+    },
+    /// There are more outcomes than calls.
+    #[error("there are more outcomes than calls")]
+    TooMany,
+}
+
+impl History {
+    /// A conversation in which nothing was said.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A conversation that begins with these texts.
+    pub fn beginning_with(texts: impl IntoIterator<Item = (Role, String)>) -> Self {
+        let contents = texts.into_iter().map(|(role, text)| Content { role, parts: vec![Part::text(text)] }).collect();
+        Self { contents, calls: HashSet::new() }
+    }
+
+    /// The messages, oldest first.
+    pub fn contents(&self) -> &[Content] {
+        &self.contents
+    }
+
+    /// Whether a call of the conversation has this id.
+    pub fn has_call(&self, id: &CallId) -> bool {
+        self.calls.contains(id)
+    }
+
+    /// Begins a request with a new message of the user's.
+    ///
+    /// # Errors
+    ///
+    /// When the message holds a function call or response.
+    pub fn ask(&mut self, message: Vec<Part>) -> Result<Exchange<'_>, HistoryError> {
+        if message.iter().any(|part| is_call(part) || is_response(part)) {
+            return Err(HistoryError::CallFromUser);
+        }
+        let mark = self.contents.len();
+        self.contents.push(Content { role: Role::User, parts: message });
+        Ok(Exchange { history: self, mark, kept: false })
+    }
+
+    /// Begins a request without a new message: the outcomes of calls are the last one.
+    pub fn go_on(&mut self) -> Exchange<'_> {
+        let mark = self.contents.len();
+        Exchange { history: self, mark, kept: false }
+    }
+}
+
+impl<'h> Exchange<'h> {
+    /// What the model is sent.
+    pub fn contents(&self) -> &[Content] {
+        &self.history.contents
+    }
+
+    /// Whether a call of the conversation has this id.
+    pub fn has_call(&self, id: &CallId) -> bool {
+        self.history.has_call(id)
+    }
+
+    /// Takes the reply. A reply without anything to send back (thoughts alone, or nothing) leaves no message.
+    ///
+    /// # Errors
+    ///
+    /// When it holds a function response, or a call whose id is taken; the request then counts as never asked.
+    pub fn reply(mut self, parts: Vec<Part>) -> Result<Replied<'h>, HistoryError> {
+        if parts.iter().any(is_response) {
+            return Err(HistoryError::ResponseFromModel);
+        }
+        let content = Content { role: Role::Model, parts };
+        let mut ids = HashSet::new();
+        for FunctionCall { id, .. } in content.function_calls() {
+            if self.history.has_call(id) || !ids.insert(id) {
+                return Err(HistoryError::DuplicateCall { id: id.clone() });
+            }
+        }
+        if !ids.is_empty() {
+            return Ok(Replied::Calls(Unsettled { exchange: self, content }));
+        }
+        self.kept = true;
+        if content.parts.iter().any(|part| !part.thought) {
+            self.history.contents.push(content);
+        }
+        Ok(Replied::Final)
+    }
+
+    /// Gives the message back that was asked, if this exchange began with one.
+    pub fn withdraw(self) -> Option<Vec<Part>> {
+        let began_with_one = self.history.contents.len() > self.mark;
+        if began_with_one { self.history.contents.pop().map(|content| content.parts) } else { None }
+    }
+}
+
+impl Drop for Exchange<'_> {
+    fn drop(&mut self) {
+        if !self.kept {
+            self.history.contents.truncate(self.mark);
+        }
+    }
+}
+
+impl Unsettled<'_> {
+    /// The calls, in order.
+    pub fn calls(&self) -> impl Iterator<Item = &FunctionCall> {
+        self.content.function_calls()
+    }
+
+    /// Takes what the model is told of each call, in the order of the calls: one function response each, first,
+    /// and the data that belongs to it.
+    ///
+    /// # Errors
+    ///
+    /// When the outcomes do not match the calls; all calls then settle as interrupted.
+    pub fn settle(mut self, outcomes: Vec<Vec<Part>>) -> Result<(), HistoryError> {
+        let mut left = outcomes.iter();
+        for call in self.content.function_calls() {
+            if !left.next().is_some_and(|parts| answers(parts, call)) {
+                return Err(HistoryError::Unmatched { id: call.id.clone() });
+            }
+        }
+        if left.next().is_some() {
+            return Err(HistoryError::TooMany);
+        }
+        self.keep(outcomes.into_iter().flatten().collect());
+        Ok(())
+    }
+
+    fn keep(&mut self, outcomes: Vec<Part>) {
+        let content = mem::replace(&mut self.content, Content { role: Role::Model, parts: Vec::new() });
+        let history = &mut *self.exchange.history;
+        history.calls.extend(content.function_calls().map(|call| call.id.clone()));
+        history.contents.push(content);
+        history.contents.push(Content { role: Role::User, parts: outcomes });
+        self.exchange.kept = true;
+    }
+}
+
+impl Drop for Unsettled<'_> {
+    fn drop(&mut self) {
+        // Nothing is left here once the calls were settled.
+        let interrupted: Vec<Part> = self
+            .content
+            .function_calls()
+            .map(|FunctionCall { id, name, .. }| {
+                let body = ResponseBody::Error(INTERRUPTED.to_owned());
+                PartData::FunctionResponse(FunctionResponse { id: id.clone(), name: name.clone(), body }).into()
+            })
+            .collect();
+        if !interrupted.is_empty() {
+            self.keep(interrupted);
+        }
+    }
+}
+
+fn answers(parts: &[Part], call: &FunctionCall) -> bool {
+    let first = matches!(parts.first().map(|part| &part.data), Some(PartData::FunctionResponse(response))
+        if response.id == call.id && response.name == call.name);
+    first && !parts.iter().skip(1).any(|part| is_call(part) || is_response(part))
+}
+
+fn is_call(part: &Part) -> bool {
+    matches!(part.data, PartData::FunctionCall(_))
+}
+
+fn is_response(part: &Part) -> bool {
+    matches!(part.data, PartData::FunctionResponse(_))
+}
+
+#[cfg(test)]
+mod tests;

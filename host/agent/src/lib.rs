@@ -1,0 +1,37 @@
+//! The agent: a declaration, and the loop that runs it.
+//!
+//! Owns [`AgentDefinition`] and the [`Executor`] that asks a model, runs the calls it wants and asks again until
+//! one of six ends; the [`History`] in which no call stays without its outcome; the [`SessionLog`] that writes
+//! everything down as it happens; and the [`Event`]s by which others watch.
+//!
+//! It promises that a run ends within its limits and says how it ended, that dropping a run cancels all that it
+//! started, and that nothing runs which the session log could not record.
+//!
+//! Deliberately not here: printing and reading the environment (the binary does both), what a tool does, and any
+//! provider's wire format. Between the history and the model there is room for three things that are not built:
+//! shortening a long conversation, before a turn; asking again for a reply that is no good, around the reading of
+//! the reply; and a watch for loops, around the calls.
+
+mod clock;
+mod complete;
+mod definition;
+mod event;
+mod executor;
+mod history;
+mod reply;
+mod session;
+mod template;
+mod thought;
+
+pub use clock::Clock;
+pub use complete::COMPLETE_TASK;
+pub use definition::{
+    AgentDefinition, Completion, InitialMessage, Input, InputConfig, InputError, InputKind, ModelConfig, OutputConfig,
+    PromptConfig, RunConfig, ToolConfig,
+};
+pub use event::{CallStatus, Event, EventKind, Observer};
+pub use executor::{Executor, RunError, RunResult, Setup, SetupError, TerminateReason};
+pub use history::{Exchange, History, HistoryError, Replied, Unsettled};
+pub use reply::{Reply, ReplyError};
+pub use session::{Entry, SESSION_VERSION, SessionError, SessionLog};
+pub use template::{TemplateError, fill};

@@ -1,0 +1,196 @@
+//! One reply of a model, put together from its stream.
+//!
+//! Adjacent pieces of text join, thoughts with thoughts; a piece that carries a signature stays apart, since the
+//! signature belongs to it alone. Every call gets an id that no other call of the conversation has.
+//!
+//! A reply is good when it has a call, or says why it ended and has visible text; after the outcomes of calls it
+//! may also be empty. A reply that is not good ends the run as an error for now: asking for it again belongs
+//! around [`read`], which takes a new [`ReplyBuilder`] each time.
+
+use std::collections::HashSet;
+
+use futures::StreamExt;
+use host_message::{CallId, Content, FinishReason, Part, PartData, PromptId, Role, Usage};
+use host_model::{Chunk, ModelError, ModelEvent, ModelStream};
+
+use crate::event::EventKind;
+use crate::thought::Subjects;
+
+/// A whole, good reply.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// What the model said, in order; of role model.
+    pub content: Content,
+    /// Why it ended.
+    pub finish: FinishReason,
+}
+
+/// Why there is no good reply.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ReplyError {
+    /// The model, or the way to it, failed.
+    #[error("the model gave no reply")]
+    Model(#[from] ModelError),
+    /// The stream ended and the model had not said why.
+    #[error("the model's reply broke off")]
+    Unfinished,
+    /// There is nothing in it that a person could read and no call.
+    #[error("the model's reply is empty (it ended with `{}`)", word(finish))]
+    Empty {
+        /// Why it ended.
+        finish: FinishReason,
+    },
+    /// The model tried to call a tool, and its service could not read the call.
+    #[error("the model's call of a tool could not be read")]
+    MalformedCall,
+    /// A safety rule of the service stopped it.
+    #[error("the model's service stopped the reply (`{}`)", word(finish))]
+    Blocked {
+        /// Which.
+        finish: FinishReason,
+    },
+}
+
+/// Gathers the pieces of a reply.
+#[derive(Debug)]
+pub(crate) struct ReplyBuilder<'a> {
+    prompt: &'a PromptId,
+    parts: Vec<Part>,
+    finish: Option<FinishReason>,
+    usage: Option<Usage>,
+    subjects: Subjects,
+}
+
+/// Reads the stream to its end, telling what arrives. What was read until an error, or until the future is
+/// dropped, stays in the builder.
+pub(crate) async fn read(
+    mut stream: ModelStream<'_>,
+    builder: &mut ReplyBuilder<'_>,
+    tell: &(dyn Fn(EventKind<'_>) + Send + Sync),
+) -> Result<(), ModelError> {
+    while let Some(event) = stream.next().await {
+        match event? {
+            ModelEvent::Chunk(chunk) => builder.push(chunk, tell),
+            ModelEvent::Retry => {
+                builder.clear();
+                tell(EventKind::Retry);
+            }
+        }
+    }
+    if let Some(reason) = &builder.finish {
+        tell(EventKind::Finished { reason, usage: builder.usage });
+    }
+    Ok(())
+}
+
+impl<'a> ReplyBuilder<'a> {
+    pub(crate) fn new(prompt: &'a PromptId) -> Self {
+        Self { prompt, parts: Vec::new(), finish: None, usage: None, subjects: Subjects::default() }
+    }
+
+    /// What the reply cost, as far as its service said.
+    pub(crate) fn usage(&self) -> Usage {
+        self.usage.unwrap_or_default()
+    }
+
+    /// The text until now that is no thought.
+    pub(crate) fn visible_text(&self) -> String {
+        self.parts.iter().filter(|part| !part.thought).filter_map(Part::as_text).collect()
+    }
+
+    /// The reply, if it is a good one. `taken` says which ids calls of the conversation have; `after_outcomes`,
+    /// whether the model was just told the outcomes of calls.
+    pub(crate) fn finish(self, taken: impl Fn(&CallId) -> bool, after_outcomes: bool) -> Result<Reply, ReplyError> {
+        let mut content = Content { role: Role::Model, parts: self.parts };
+        name_calls(&mut content.parts, self.prompt, taken);
+        let finish = self.finish.ok_or(ReplyError::Unfinished)?;
+        if content.function_calls().next().is_some() {
+            return Ok(Reply { content, finish });
+        }
+        match finish {
+            FinishReason::MalformedFunctionCall => Err(ReplyError::MalformedCall),
+            FinishReason::Safety | FinishReason::Recitation => Err(ReplyError::Blocked { finish }),
+            FinishReason::Stop | FinishReason::MaxTokens | FinishReason::Other(_) => {
+                let empty = content.visible_text().trim().is_empty();
+                if empty && !after_outcomes { Err(ReplyError::Empty { finish }) } else { Ok(Reply { content, finish }) }
+            }
+        }
+    }
+
+    fn clear(&mut self) {
+        *self = Self::new(self.prompt);
+    }
+
+    fn push(&mut self, chunk: Chunk, tell: &(dyn Fn(EventKind<'_>) + Send + Sync)) {
+        for part in chunk.parts {
+            self.push_part(part, tell);
+        }
+        for uri in &chunk.citations {
+            tell(EventKind::Citation { uri });
+        }
+        if chunk.usage.is_some() {
+            self.usage = chunk.usage;
+        }
+        if chunk.finish.is_some() {
+            self.finish = chunk.finish;
+        }
+    }
+
+    fn push_part(&mut self, part: Part, tell: &(dyn Fn(EventKind<'_>) + Send + Sync)) {
+        if let PartData::Text(text) = &part.data {
+            if text.is_empty() && part.signature.is_none() {
+                return;
+            }
+            if part.thought {
+                let subject = self.subjects.push(text);
+                tell(EventKind::Thought { subject: subject.as_deref(), text });
+            } else if !text.is_empty() {
+                tell(EventKind::Content { text });
+            }
+            if part.signature.is_none()
+                && let Some(Part { data: PartData::Text(before), thought, signature: None }) = self.parts.last_mut()
+                && *thought == part.thought
+            {
+                before.push_str(text);
+                return;
+            }
+        }
+        self.parts.push(part);
+    }
+}
+
+/// Gives an id to each call that has none, or one that another call has. The index that a made id ends with is
+/// the call's among the calls of its reply.
+fn name_calls(parts: &mut [Part], prompt: &PromptId, taken: impl Fn(&CallId) -> bool) {
+    let mut used = HashSet::new();
+    let calls = parts.iter_mut().filter_map(|part| match &mut part.data {
+        PartData::FunctionCall(call) => Some(call),
+        _ => None,
+    });
+    for (index, call) in calls.enumerate() {
+        let fresh = |id: &CallId, used: &HashSet<CallId>| !id.as_str().is_empty() && !taken(id) && !used.contains(id);
+        if !fresh(&call.id, &used) {
+            // A model may have chosen an id that looks like one of ours; another mark makes it differ.
+            let mut id = prompt.call(index);
+            while !fresh(&id, &used) {
+                id = CallId::new(format!("{id}+"));
+            }
+            call.id = id;
+        }
+        used.insert(call.id.clone());
+    }
+}
+
+fn word(finish: &FinishReason) -> &str {
+    match finish {
+        FinishReason::Stop => "stop",
+        FinishReason::MaxTokens => "max_tokens",
+        FinishReason::Safety => "safety",
+        FinishReason::Recitation => "recitation",
+        FinishReason::MalformedFunctionCall => "malformed_function_call",
+        FinishReason::Other(word) => word,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,282 @@
+//! The session log: everything that is said and done in a session, written down as it happens.
+//!
+//! One file for each session, `<folder>/<session id>.jsonl`, one JSON object a line, the format's version in the
+//! first. It is only ever appended to, each entry with one write and before what it announces happens, so a log
+//! that breaks off says what was under way. It holds whole messages in their order, and each call's state and
+//! outcome: all that going on with a session later needs. The outcomes of a reply's calls are its `call_settled`
+//! entries; in the order of the calls they make the user's message that follows the reply. A reply of thoughts alone
+//! is logged, and no message of the conversation.
+//!
+//! A log that could not be written once is never written again: half a line may lie at its end.
+//!
+//! Deliberately not here: reading a log, and how long logs are kept. A log survives the end of the process, and
+//! not that of the machine: it is not synchronised to the disk.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use host_message::{AgentId, CallId, Content, Part, PromptId, SessionId, ToolName, Usage};
+use serde::Serialize;
+
+use crate::{CallStatus, Clock, TerminateReason};
+
+/// The version of the log's format, in its first line.
+pub const SESSION_VERSION: u32 = 1;
+
+/// How many ids are tried for a new session. Two sessions of one second clash once in four thousand million.
+const ID_ATTEMPTS: usize = 8;
+
+/// One line of a log. Every line also has `time`.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Entry<'a> {
+    /// The first line.
+    Session {
+        /// The version of the format.
+        version: u32,
+        /// The session's id.
+        id: &'a SessionId,
+    },
+    /// An agent's run began.
+    RunStarted {
+        /// The agent's name.
+        agent: &'a str,
+        /// Its id in the session.
+        agent_id: &'a AgentId,
+        /// The model, as its service knows it.
+        model: &'a str,
+        /// The system instructions, with the inputs filled in.
+        system: Option<&'a str>,
+    },
+    /// A message: what the model is asked, or its whole reply.
+    Content {
+        /// The request that it is part of; its agent's id is in it.
+        prompt: &'a PromptId,
+        /// The message.
+        content: &'a Content,
+    },
+    /// Nothing came of this request: its messages are no part of the conversation.
+    Withdrawn {
+        /// The request.
+        prompt: &'a PromptId,
+    },
+    /// A call is about to run.
+    CallStarted {
+        /// The request whose reply asked for it.
+        prompt: &'a PromptId,
+        /// The call.
+        call_id: &'a CallId,
+        /// Its tool.
+        name: &'a ToolName,
+    },
+    /// A call ended, whether it ran or not.
+    CallSettled {
+        /// The request whose reply asked for it.
+        prompt: &'a PromptId,
+        /// The call.
+        call_id: &'a CallId,
+        /// How it ended.
+        #[serde(flatten)]
+        status: CallStatus,
+        /// How long it ran, in milliseconds.
+        duration_ms: u64,
+        /// What the model is told: a function response, and the data that belongs to it.
+        parts: &'a [Part],
+    },
+    /// Something failed that ends the run, or its recovery.
+    Error {
+        /// The agent's id.
+        agent_id: &'a AgentId,
+        /// What, with its causes.
+        message: &'a str,
+    },
+    /// An agent's run ended.
+    RunEnded {
+        /// Its id.
+        agent_id: &'a AgentId,
+        /// How.
+        terminate_reason: TerminateReason,
+        /// The limit that was met before a recovery made it `GOAL`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        recovered_from: Option<TerminateReason>,
+        /// The answer.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<&'a str>,
+        /// How many turns it took.
+        turns: u32,
+        /// What all its replies cost.
+        usage: Usage,
+    },
+}
+
+/// Why a session cannot be recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The log could not be made.
+    #[error("could not create the session log in `{}`", folder.display())]
+    Create {
+        /// The folder.
+        folder: PathBuf,
+        /// The system's words.
+        #[source]
+        cause: io::Error,
+    },
+    /// The log could not be written.
+    #[error("could not write the session log `{}`", path.display())]
+    Write {
+        /// The log.
+        path: PathBuf,
+        /// The system's words.
+        #[source]
+        cause: io::Error,
+    },
+    /// The log could not be written before.
+    #[error("the session log `{}` is broken off: it could not be written before", path.display())]
+    Broken {
+        /// The log.
+        path: PathBuf,
+    },
+}
+
+/// A session's log. Several agents of one session write to it, from several threads.
+pub struct SessionLog {
+    id: SessionId,
+    path: PathBuf,
+    clock: Clock,
+    file: Mutex<Sink>,
+}
+
+/// Where lines go; none once that failed.
+struct Sink {
+    writer: Option<Box<dyn Write + Send>>,
+    line: Vec<u8>,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    time: String,
+    #[serde(flatten)]
+    entry: Entry<'a>,
+}
+
+impl SessionLog {
+    /// Makes a new log in the folder, which is made too where it is missing. Both are the user's alone.
+    ///
+    /// # Errors
+    ///
+    /// When the folder or the file cannot be made, or the first line cannot be written.
+    pub fn create(folder: &Path, clock: Clock) -> Result<Self, SessionError> {
+        let failed = |cause| SessionError::Create { folder: folder.to_owned(), cause };
+        make_folder(folder).map_err(failed)?;
+        let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
+        for _ in 0..ID_ATTEMPTS {
+            let id = new_id(&clock).map_err(failed)?;
+            let path = folder.join(format!("{id}.jsonl"));
+            match create_new(&path) {
+                Ok(file) => return Self::onto(Box::new(file), id, path, clock),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
+                Err(error) => return Err(failed(error)),
+            }
+        }
+        Err(failed(last))
+    }
+
+    /// A log that goes to a writer, which must not hold back what it is given. The path is for messages.
+    ///
+    /// # Errors
+    ///
+    /// When the first line cannot be written.
+    pub fn onto(
+        writer: Box<dyn Write + Send>,
+        id: SessionId,
+        path: PathBuf,
+        clock: Clock,
+    ) -> Result<Self, SessionError> {
+        let log = Self { id, path, clock, file: Mutex::new(Sink { writer: Some(writer), line: Vec::new() }) };
+        log.record(Entry::Session { version: SESSION_VERSION, id: &log.id })?;
+        Ok(log)
+    }
+
+    /// The session's id.
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// Where the log is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes one entry.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written, and for every entry after that.
+    pub fn record(&self, entry: Entry<'_>) -> Result<(), SessionError> {
+        let line = Line { time: self.clock.now().to_string(), entry };
+        // A thread that panicked here left at most an unused line behind.
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let Sink { writer, line: bytes } = &mut *file;
+        let Some(open) = writer else { return Err(SessionError::Broken { path: self.path.clone() }) };
+        bytes.clear();
+        let written = serde_json::to_writer(&mut *bytes, &line).map_err(io::Error::from).and_then(|()| {
+            bytes.push(b'\n');
+            open.write_all(bytes)?;
+            open.flush()
+        });
+        written.map_err(|cause| {
+            *writer = None;
+            SessionError::Write { path: self.path.clone(), cause }
+        })
+    }
+}
+
+impl SessionError {
+    /// What to do about it, as a sentence without a full stop.
+    pub fn help(&self) -> String {
+        let (place, cause) = match self {
+            Self::Create { folder, cause } => (folder, Some(cause)),
+            Self::Write { path, cause } => (path, Some(cause)),
+            Self::Broken { path } => (path, None),
+        };
+        let place = place.display();
+        match cause.map(io::Error::kind) {
+            Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
+                format!("make room on the disk that holds `{place}` and run again")
+            }
+            Some(io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => {
+                format!("make `{place}` writable for you and run again")
+            }
+            _ => format!("see that `{place}` can be written and run again"),
+        }
+    }
+}
+
+/// An id that sorts by its time, with enough chance in it to tell the sessions of a second apart.
+fn new_id(clock: &Clock) -> io::Result<SessionId> {
+    let mut chance = [0; 4];
+    getrandom::fill(&mut chance)?;
+    let text = format!("{}-{:08x}", clock.now().strftime("%Y%m%d-%H%M%S"), u32::from_le_bytes(chance));
+    SessionId::new(text).map_err(io::Error::other)
+}
+
+fn make_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+fn create_new(path: &Path) -> io::Result<fs::File> {
+    let mut options = OpenOptions::new();
+    options.append(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+#[cfg(test)]
+mod tests;
