@@ -47,7 +47,9 @@ impl Denied {
         let mode = match capability {
             Capability::FsWrite => ", or --approval-mode auto-edit for the workspace",
             Capability::Process => ", or --approval-mode yolo for the workspace",
-            Capability::FsRead | Capability::Http | Capability::State => "",
+            Capability::Http => ", or --approval-mode yolo for public addresses",
+            Capability::State => ", or --approval-mode auto-edit",
+            Capability::FsRead => "",
         };
         Self {
             plugin: plugin.clone(),

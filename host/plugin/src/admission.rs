@@ -6,7 +6,7 @@
 //!
 //! Deliberately not here: whether a single path or address is covered. That is asked of the grants at each use.
 
-use host_capability::{Capability, CapabilitySet, Denied, Grants, PluginName};
+use host_capability::{Capability, CapabilitySet, Denied, Grants, PluginName, Scope};
 use semver::Version;
 use wasmparser::{ComponentExternalKind, ComponentTypeRef, Encoding, Parser, Payload};
 
@@ -177,10 +177,20 @@ pub fn admit(
             return Err(AdmissionError::Undeclared { plugin: plugin.clone(), interface, capability });
         };
         if !effective.has(capability) {
-            return Err(Denied::ungranted(plugin, capability, &scope.to_string()).into());
+            return Err(Denied::ungranted(plugin, capability, &suggested(scope)).into());
         }
     }
     Ok(())
+}
+
+/// The grant to name to a person: what the plugin asks for, or the usual part of it when it asks for everything.
+fn suggested(asked: &Scope) -> String {
+    let text = asked.to_string();
+    match asked {
+        Scope::FsRead(_) | Scope::FsWrite(_) if text == "/" || text == "*" => ".".to_owned(),
+        Scope::Http(_) if text.contains("*:*") => "*".to_owned(),
+        Scope::FsRead(_) | Scope::FsWrite(_) | Scope::Process(_) | Scope::Http(_) | Scope::State(_) => text,
+    }
 }
 
 enum Import {

@@ -1,0 +1,34 @@
+//! Lists the built-in plugins: whatever lies in `plugins/dist`, so that a new tool needs no line here.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{env, fs};
+
+fn main() {
+    let dist = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/dist");
+    println!("cargo::rerun-if-changed={}", dist.display());
+    let mut names: Vec<String> = fs::read_dir(&dist)
+        .map(|entries| {
+            entries
+                .filter_map(|entry| {
+                    entry.ok()?.file_name().into_string().ok()?.strip_suffix(".wasm").map(str::to_owned)
+                })
+                .collect()
+        })
+        .unwrap_or_default();
+    names.sort();
+    let mut list = String::from("&[\n");
+    for name in names {
+        let file = |end: &str| dist.join(format!("{name}.{end}")).display().to_string();
+        writeln!(
+            list,
+            "    BuiltIn {{ name: {name:?}, manifest: include_str!({:?}), component: include_bytes!({:?}) }},",
+            file("json"),
+            file("wasm")
+        )
+        .expect("a string takes everything");
+    }
+    list.push(']');
+    let out = Path::new(&env::var_os("OUT_DIR").expect("cargo sets it")).join("built_in.rs");
+    fs::write(out, list).expect("cargo's own folder can be written");
+}

@@ -1,0 +1,160 @@
+//! From the words of the person to grants: the approval mode, `--grant` and `--deny`.
+//!
+//! Nothing here decides about a single path or address; it only says what is granted at all. What a plugin's manifest
+//! does not ask for is never granted, and a mode that only reads cuts everything down to reading.
+
+use std::path::Path;
+
+use host_capability::{Capability, Grants, Scope};
+
+use crate::arguments::{Access, ApprovalMode};
+use crate::exit::Failure;
+use crate::plugins::Installed;
+
+/// Folders and files of the workspace that no mode lets a tool change: version control's own, and the host's.
+const NEVER_WRITTEN: &str = ".,!**/.git,!**/.hg,!**/.jj,!**/.svn,!**/.host";
+
+/// What the person granted, read once and good for every plugin.
+#[derive(Debug)]
+pub(crate) struct Granted {
+    mode: ApprovalMode,
+    by_mode: Grants,
+    grants: Vec<(String, Scope)>,
+    denies: Vec<Deny>,
+}
+
+#[derive(Debug)]
+struct Deny {
+    plugin: String,
+    capability: Capability,
+    /// The paths, for a deny that names some; none denies the capability whole.
+    paths: Option<Scope>,
+}
+
+impl Granted {
+    /// Reads the flags, and holds them against the plugins that there are.
+    pub(crate) fn read(
+        access: &Access,
+        configured: Option<ApprovalMode>,
+        plugins: &[Installed],
+        workspace: &Path,
+    ) -> Result<Self, Failure> {
+        let mode = access.approval_mode.or(configured).unwrap_or(ApprovalMode::Default);
+        let grants = access.grant.iter().map(|text| grant(text, plugins, workspace)).collect::<Result<_, _>>()?;
+        let denies = access.deny.iter().map(|text| deny(text, plugins, workspace)).collect::<Result<_, _>>()?;
+        Ok(Self { mode, by_mode: by_mode(mode, workspace)?, grants, denies })
+    }
+
+    /// The mode.
+    pub(crate) fn mode(&self) -> ApprovalMode {
+        self.mode
+    }
+
+    /// What a plugin may touch: what it asks for, as far as it was granted.
+    pub(crate) fn to(&self, plugin: &Installed) -> Grants {
+        let name = plugin.manifest.name.as_str();
+        let mut granted = self.by_mode.clone();
+        for (_, scope) in self.grants.iter().filter(|(wanted, _)| wanted == name) {
+            granted = granted.with(scope.clone());
+        }
+        for deny in self.denies.iter().filter(|deny| deny.plugin == "*" || deny.plugin == name) {
+            granted = granted
+                .iter()
+                .filter_map(|scope| match (&deny.paths, scope.capability() == deny.capability) {
+                    (_, false) => Some(scope.clone()),
+                    (Some(paths), true) => scope.meet(paths),
+                    (None, true) => None,
+                })
+                .collect();
+        }
+        let effective = granted.meet(plugin.plugin.declared());
+        if self.mode == ApprovalMode::Plan { effective.reading() } else { effective }
+    }
+}
+
+fn by_mode(mode: ApprovalMode, workspace: &Path) -> Result<Grants, Failure> {
+    let mut grants = vec![(Capability::FsRead, "."), (Capability::State, "read")];
+    if mode >= ApprovalMode::AutoEdit {
+        grants.extend([(Capability::FsWrite, NEVER_WRITTEN), (Capability::State, "write")]);
+    }
+    if mode >= ApprovalMode::Yolo {
+        grants.extend([(Capability::Process, "*"), (Capability::Http, "* *:*")]);
+    }
+    grants
+        .into_iter()
+        .map(|(capability, text)| {
+            Scope::parse(capability, text, workspace).map_err(|error| {
+                Failure::input(format!("the folder `{}` cannot be granted", workspace.display()))
+                    .cause(error.to_string())
+            })
+        })
+        .collect()
+}
+
+fn grant(text: &str, plugins: &[Installed], workspace: &Path) -> Result<(String, Scope), Failure> {
+    let form = || {
+        Failure::input(format!("`--grant {text}` is no grant"))
+            .help("write it as PLUGIN:CAPABILITY=SCOPE, such as shell:process=git")
+    };
+    let (plugin, rest) = text.split_once(':').ok_or_else(form)?;
+    let (capability, scope) = rest.split_once('=').ok_or_else(form)?;
+    let installed = find(plugin, plugins, text)?;
+    let capability = parse_capability(capability, text)?;
+    if !installed.plugin.declared().has(capability) {
+        return Err(Failure::input(format!(
+            "`--grant {text}` has no effect: `{plugin}` does not ask for {capability}"
+        ))
+        .help(format!("it asks for {}", asked(installed))));
+    }
+    let scope = Scope::parse(capability, scope, workspace)
+        .map_err(|error| Failure::input(format!("`--grant {text}`: {error}")).help(error.help()))?;
+    Ok((plugin.to_owned(), scope))
+}
+
+fn deny(text: &str, plugins: &[Installed], workspace: &Path) -> Result<Deny, Failure> {
+    let form = || {
+        Failure::input(format!("`--deny {text}` is no deny"))
+            .help("write it as PLUGIN:CAPABILITY, or PLUGIN:fs-read=GLOB for paths; PLUGIN can be `*`")
+    };
+    let (plugin, rest) = text.split_once(':').ok_or_else(form)?;
+    if plugin != "*" {
+        find(plugin, plugins, text)?;
+    }
+    let (capability, glob) = rest.split_once('=').map_or((rest, None), |(capability, glob)| (capability, Some(glob)));
+    let capability = parse_capability(capability, text)?;
+    let paths = match (capability, glob) {
+        (_, None) => None,
+        (Capability::FsRead | Capability::FsWrite, Some(glob)) => {
+            let scope = format!("*,!{glob}");
+            Some(
+                Scope::parse(capability, &scope, workspace)
+                    .map_err(|error| Failure::input(format!("`--deny {text}`: {error}")).help(error.help()))?,
+            )
+        }
+        (Capability::Process | Capability::Http | Capability::State, Some(_)) => return Err(form()),
+    };
+    Ok(Deny { plugin: plugin.to_owned(), capability, paths })
+}
+
+fn find<'p>(name: &str, plugins: &'p [Installed], text: &str) -> Result<&'p Installed, Failure> {
+    plugins.iter().find(|plugin| plugin.manifest.name == name).ok_or_else(|| {
+        let nearest = plugins
+            .iter()
+            .map(|plugin| plugin.manifest.name.as_str())
+            .min_by_key(|known| strsim::damerau_levenshtein(name, known));
+        let failure = Failure::input(format!("there is no plugin `{name}` for `{text}`"));
+        match nearest {
+            Some(nearest) => failure.help(format!("the nearest name is `{nearest}`; `host tool list` has them all")),
+            None => failure,
+        }
+    })
+}
+
+fn parse_capability(name: &str, text: &str) -> Result<Capability, Failure> {
+    name.parse::<Capability>().map_err(|error| Failure::input(format!("`{text}`: {error}")))
+}
+
+fn asked(plugin: &Installed) -> String {
+    let names: Vec<String> = plugin.plugin.declared().iter().map(|scope| scope.capability().to_string()).collect();
+    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+}

@@ -1,0 +1,240 @@
+//! The command line: what can be said, and how it is explained.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::exit::Code;
+
+/// Reads the arguments of this process. Help and version are printed here; a mistake is told and is bad input.
+pub(crate) fn parse() -> Result<Arguments, Code> {
+    Arguments::try_parse().map_err(|error| {
+        let told = error.print();
+        if error.use_stderr() || told.is_err() { Code::Input } else { Code::Done }
+    })
+}
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "host",
+    version,
+    about = "Runs an LLM agent in your repository. Every tool it can call is a WebAssembly component that holds exactly \
+             the capabilities you granted.",
+    after_help = "Try it without a key or a network:\n  host run --model offline \"Survey this repository\"",
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run an agent on a task, in this repository
+    Run(Run),
+    /// List, show or call the tools, through the same sandbox and without a model
+    #[command(subcommand)]
+    Tool(Tool),
+    /// Build plugins
+    #[command(subcommand)]
+    Plugin(Plugin),
+    /// Check that everything the host needs is there
+    Doctor(Doctor),
+    /// Print a completion script for a shell
+    #[command(after_help = "Example:\n  host completions bash > ~/.local/share/bash-completion/completions/host")]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  host run --model offline \"Survey this repository: what is it, and where are the TODOs?\"
+  GEMINI_API_KEY=… host run \"Why does the test suite take so long?\"
+  git diff | host run \"Review this change\"
+  host run --approval-mode auto-edit \"Fix the typo in README.md\"
+  host run --grant 'shell:process=cargo test' \"Run the tests and explain the first failure\"
+  host run --output-format stream-json \"…\" | jq .
+
+Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 54 tool failed, 57 time limit,
+58 no answer given, 59 model service failed, 130 cancelled.")]
+pub(crate) struct Run {
+    /// What to do. Standard input, when it is no terminal, is added to it
+    pub(crate) prompt: Vec<String>,
+    /// The model: gemini/NAME, openai/NAME, offline, scripted:FILE [default: the configured one, else the first whose key is set]
+    #[arg(short, long, value_name = "ID")]
+    pub(crate) model: Option<String>,
+    /// What to print: text (the answer), json (one object at the end) or stream-json (a line for each event)
+    #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT", hide_possible_values = true)]
+    pub(crate) output_format: Format,
+    /// The most requests to the model [default: 30]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_turns: Option<u32>,
+    /// The longest time, as 90s, 10m or 1h [default: 10m]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) access: Access,
+}
+
+/// Where to work.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Place {
+    /// Work in this folder instead of the current one
+    #[arg(short = 'C', value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+    /// Work in a folder that is no repository
+    #[arg(long)]
+    pub(crate) any_folder: bool,
+}
+
+/// What the tools may touch.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Access {
+    /// What needs no asking: plan and default only read, auto-edit also writes files of the workspace, yolo also runs
+    /// programs and fetches
+    #[arg(long, value_enum, value_name = "MODE", hide_possible_values = true)]
+    pub(crate) approval_mode: Option<ApprovalMode>,
+    /// Grant a plugin something more, as PLUGIN:CAPABILITY=SCOPE; may be repeated
+    #[arg(long, value_name = "PLUGIN:CAP=SCOPE")]
+    pub(crate) grant: Vec<String>,
+    /// Take something from a plugin (`*` is each): PLUGIN:CAPABILITY, or PLUGIN:fs-read=GLOB; may be repeated
+    #[arg(long, value_name = "PLUGIN:CAP")]
+    pub(crate) deny: Vec<String>,
+    /// Add a plugin that `host plugin build` made: its .wasm file, or a folder of them; may be repeated
+    #[arg(long, value_name = "PATH")]
+    pub(crate) plugin: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Text,
+    Json,
+    StreamJson,
+}
+
+/// How much happens without asking. Later modes include earlier ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ApprovalMode {
+    /// Reading only, whatever else was granted.
+    Plan,
+    /// Reading; what was granted besides.
+    Default,
+    /// Also changing files of the workspace.
+    AutoEdit,
+    /// Also running programs and fetching from public addresses.
+    Yolo,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Tool {
+    /// List the tools and what they may touch
+    List {
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        access: Access,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show a tool: what a model is told, what it imports, what it may touch
+    #[command(after_help = "Example:\n  host tool show grep")]
+    Show {
+        /// The tool's name
+        name: String,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        access: Access,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Call a tool
+    #[command(after_help = "Examples:
+  host tool call ls '{\"path\": \"src\"}'
+  host tool call grep '{\"pattern\": \"TODO\", \"output\": \"count\"}'
+  host tool call --preview edit '{\"path\": \"a.txt\", \"old_string\": \"a\", \"new_string\": \"b\"}'")]
+    Call {
+        /// The tool's name
+        name: String,
+        /// The arguments, a JSON object; `-` reads it from standard input
+        #[arg(default_value = "{}")]
+        arguments: String,
+        /// Say what the call would do, and do nothing
+        #[arg(long)]
+        preview: bool,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        access: Access,
+        /// Print the whole outcome as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Plugin {
+    /// Build the plugins of a package or workspace to components
+    #[command(after_help = "The same sources and compiler give the same bytes.
+
+Examples:
+  host plugin build plugins --out plugins/dist
+  host plugin build plugins --out plugins/dist --check")]
+    Build {
+        /// The package or workspace
+        #[arg(default_value = ".")]
+        folder: PathBuf,
+        /// Where the components and their manifests go
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+        /// Write nothing; fail when what is there is not what would be built
+        #[arg(long)]
+        check: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{text}` is no duration; write it as 90s, 10m or 1h30m");
+    let parsed: jiff::SignedDuration = text.parse().map_err(|_| wrong())?;
+    let duration = Duration::try_from(parsed).map_err(|_| wrong())?;
+    if duration.is_zero() { Err("it must be longer than nothing".to_owned()) } else { Ok(duration) }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn durations_read_as_people_write_them() {
+        for (text, seconds) in
+            [("90s", Some(90)), ("10m", Some(600)), ("1h30m", Some(5400)), ("0s", None), ("-1s", None), ("ten", None)]
+        {
+            assert_eq!(duration(text).ok(), seconds.map(Duration::from_secs), "{text}");
+        }
+    }
+}

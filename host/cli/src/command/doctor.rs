@@ -1,0 +1,134 @@
+//! `host doctor`: whether everything that the host needs is there, and what to do where it is not.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anstyle::AnsiColor;
+use host_model::ProviderKind;
+use host_plugin::{Allocator, Runtime, RuntimeOptions, Workspace};
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::arguments::Doctor;
+use crate::configuration::Configuration;
+use crate::environment::Environment;
+use crate::exit::{Code, Failure};
+use crate::plugins;
+use crate::printer::{Out, Style};
+
+/// What was looked at.
+#[derive(Serialize)]
+struct Finding {
+    about: &'static str,
+    state: State,
+    said: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Good,
+    /// The host works without it.
+    Note,
+    Bad,
+}
+
+pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code, Failure> {
+    let mut findings = Vec::new();
+    let mut find = |about, state, said: String| findings.push(Finding { about, state, said });
+    let folders = environment.folders();
+    match &folders {
+        Ok(folders) => {
+            for (about, folder) in
+                [("cache", &folders.cache), ("state", &folders.state), ("sessions", &folders.sessions)]
+            {
+                match can_write(folder) {
+                    Ok(()) => find(about, State::Good, folder.display().to_string()),
+                    Err(error) => find(about, State::Bad, format!("`{}` cannot be written: {error}", folder.display())),
+                }
+            }
+            match Configuration::read(&environment, folders) {
+                Ok(_) => find("configuration", State::Good, "it is read without a complaint".to_owned()),
+                Err(failure) => {
+                    find("configuration", State::Bad, [failure.message, failure.causes.join("; ")].join(": "))
+                }
+            }
+        }
+        Err(failure) => find("folders", State::Bad, failure.message.clone()),
+    }
+    let cache = folders.ok().map(|folders| folders.cache);
+    let runtime = Arc::new(Runtime::new(RuntimeOptions { cache, ..RuntimeOptions::default() }));
+    match runtime.allocator() {
+        Ok(Allocator::Pooling) => find("engine", State::Good, "instances come from a pool".to_owned()),
+        Ok(Allocator::OnDemand) => find(
+            "engine",
+            State::Note,
+            "there is no address space for a pool (see `ulimit -v`); each call is slower".to_owned(),
+        ),
+        Err(error) => find("engine", State::Bad, error.to_string()),
+    }
+    match plugins::all(&[], Workspace::new("/".into()).root()) {
+        Ok(plugins) if plugins.is_empty() => find(
+            "built-in tools",
+            State::Bad,
+            "there are none in this build: `host plugin build plugins --out plugins/dist`, then build the host again"
+                .to_owned(),
+        ),
+        Ok(plugins) => {
+            let mut broken = Vec::new();
+            for installed in &plugins {
+                if let Err(error) = runtime.prepare(&installed.plugin).await {
+                    broken.push(error.to_string());
+                }
+            }
+            if broken.is_empty() {
+                find("built-in tools", State::Good, format!("all {} compile and are kept compiled", plugins.len()));
+            } else {
+                find("built-in tools", State::Bad, broken.join("; "));
+            }
+        }
+        Err(failure) => find("built-in tools", State::Bad, failure.message),
+    }
+    for kind in [ProviderKind::Gemini, ProviderKind::OpenAi] {
+        let Some(variable) = kind.key_variable() else { continue };
+        match environment.variable(variable) {
+            Some(_) => find("model", State::Good, format!("{variable} is set")),
+            None => find(
+                "model",
+                State::Note,
+                format!("{variable} is not set; `{kind}/…` needs it, `offline` needs nothing"),
+            ),
+        }
+    }
+    let bad = findings.iter().any(|finding| finding.state == State::Bad);
+    print(&findings, &doctor, &environment)?;
+    if bad {
+        Err(Failure::configuration("something that the host needs is not there; it is marked above"))
+    } else {
+        Ok(Code::Done)
+    }
+}
+
+fn print(findings: &[Finding], doctor: &Doctor, environment: &Environment) -> Result<(), Failure> {
+    let out = Out::new(CancellationToken::new());
+    if doctor.json {
+        let json = serde_json::to_string_pretty(findings).map_err(|error| Failure::configuration(error.to_string()))?;
+        out.write(&format!("{json}\n"));
+        return Ok(());
+    }
+    let style = Style { colour: Style::of(environment).colour && environment.stdout_is_terminal };
+    for finding in findings {
+        let mark = match finding.state {
+            State::Good => style.paint("good", AnsiColor::Green),
+            State::Note => style.paint("note", AnsiColor::Yellow),
+            State::Bad => style.paint("bad ", AnsiColor::Red),
+        };
+        out.write(&format!("{mark}  {:15} {}\n", finding.about, finding.said));
+    }
+    Ok(())
+}
+
+fn can_write(folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    tempfile::tempfile_in(folder).map(drop)
+}

@@ -1,0 +1,69 @@
+//! Where a command works, and with what: the workspace, the configuration, the plugins, the grants, the runtime.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use host_plugin::{Runtime, RuntimeOptions, Workspace};
+use host_tool::Registry;
+
+use crate::access::Granted;
+use crate::arguments::{Access, Place};
+use crate::configuration::Configuration;
+use crate::environment::{Environment, Folders};
+use crate::exit::Failure;
+use crate::plugins::{self, Installed};
+
+/// By these a folder is known to be the top of a repository.
+const REPOSITORY_MARKS: &[&str] = &[".git", ".hg", ".jj", ".svn", ".host"];
+
+/// Everything that a command with tools needs.
+pub(crate) struct Workplace {
+    pub(crate) folders: Folders,
+    pub(crate) configuration: Configuration,
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) runtime: Arc<Runtime>,
+    pub(crate) plugins: Vec<Installed>,
+    pub(crate) granted: Granted,
+    pub(crate) tools: Registry,
+}
+
+impl Workplace {
+    /// Puts it together; nothing is compiled or run.
+    pub(crate) fn open(place: &Place, access: &Access, environment: &Environment) -> Result<Self, Failure> {
+        let folders = environment.folders()?;
+        let configuration = Configuration::read(environment, &folders)?;
+        let root = folder(place)?;
+        let runtime = Arc::new(Runtime::new(RuntimeOptions {
+            cache: Some(folders.cache.clone()),
+            state: Some(folders.state.clone()),
+            environment: environment.all(),
+            limits: configuration.limits(),
+        }));
+        let plugins = plugins::all(&access.plugin, &root)?;
+        let granted = Granted::read(access, configuration.approval_mode, &plugins, &root)?;
+        let workspace = Arc::new(Workspace::new(root));
+        let tools = plugins::registry(&plugins, &granted, &runtime, &workspace)?;
+        Ok(Self { folders, configuration, workspace, runtime, plugins, granted, tools })
+    }
+}
+
+/// The folder to work in, with its symbolic links resolved.
+fn folder(place: &Place) -> Result<PathBuf, Failure> {
+    let wanted = place.folder.as_deref().unwrap_or(Path::new("."));
+    let unreadable = |error: std::io::Error| {
+        Failure::input(format!("the folder `{}` cannot be worked in: {error}", wanted.display()))
+            .help("name a folder that is there and that you may read, with -C DIR")
+    };
+    let root = std::fs::canonicalize(wanted).map_err(unreadable)?;
+    // Listing it now says what each tool would say later.
+    std::fs::read_dir(&root).map_err(unreadable)?;
+    let in_a_repository =
+        root.ancestors().any(|folder| REPOSITORY_MARKS.iter().any(|mark| folder.join(mark).symlink_metadata().is_ok()));
+    if in_a_repository || place.any_folder {
+        return Ok(root);
+    }
+    Err(Failure::input(format!("`{}` is not in a repository", root.display())).help(
+        "go to one with -C DIR, make it one with `git init`, or say --any-folder to work in a folder where nothing can \
+         be undone",
+    ))
+}

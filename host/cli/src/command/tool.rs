@@ -1,0 +1,254 @@
+//! `host tool`: the tools through the same sandbox, without a model.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use host_capability::Capability;
+use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName};
+use host_plugin::{Confirmation, Invocation};
+use host_tool::{CallContext, LiveOutput, Outcome};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::place::Workplace;
+use crate::arguments::{Access, Place, Tool};
+use crate::environment::Environment;
+use crate::exit::{Code, Failure};
+use crate::plugins::Installed;
+use crate::printer::{Out, visible};
+
+pub(crate) async fn run(tool: Tool, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
+    let out = Out::new(stop.clone());
+    match tool {
+        Tool::List { place, access, json } => list(&open(&place, &access, &environment)?, json, &out),
+        Tool::Show { name, place, access, json } => show(&open(&place, &access, &environment)?, &name, json, &out),
+        Tool::Call { name, arguments, preview, place, access, json } => {
+            let place = open(&place, &access, &environment)?;
+            let arguments = if arguments == "-" { read_arguments()? } else { arguments };
+            let Value::Object(arguments) =
+                serde_json::from_str(&arguments).map_err(|error| not_arguments(&error.to_string()))?
+            else {
+                return Err(not_arguments("it is JSON, and no object"));
+            };
+            let call = FunctionCall { id: CallId::new("tool-call"), name: ToolName::new(name), arguments };
+            if preview {
+                show_preview(&place, call, json, &out).await
+            } else {
+                run_call(&place, call, json, &out, stop).await
+            }
+        }
+    }
+}
+
+fn open(place: &Place, access: &Access, environment: &Environment) -> Result<Workplace, Failure> {
+    Workplace::open(place, access, environment)
+}
+
+fn not_arguments(why: &str) -> Failure {
+    Failure::input(format!("the arguments are no JSON object: {why}")).help("write them as '{\"path\": \"src\"}'")
+}
+
+fn read_arguments() -> Result<String, Failure> {
+    std::io::read_to_string(std::io::stdin())
+        .map_err(|error| Failure::input(format!("the arguments cannot be read from standard input: {error}")))
+}
+
+fn list(place: &Workplace, json: bool, out: &Out) -> Result<Code, Failure> {
+    let mut rows = Vec::new();
+    for installed in &place.plugins {
+        let granted = place.granted.to(installed);
+        for tool in &installed.manifest.tools {
+            let needs: Vec<(Capability, bool)> = installed
+                .plugin
+                .declared()
+                .iter()
+                .map(|scope| (scope.capability(), granted.has(scope.capability())))
+                .collect();
+            let title = tool.spec.title.clone().unwrap_or_default();
+            rows.push((tool.spec.name.to_string(), installed.manifest.name.clone(), title, needs));
+        }
+    }
+    if json {
+        let rows: Vec<Value> = rows
+            .iter()
+            .map(|(name, plugin, title, needs)| {
+                let needs: serde_json::Map<String, Value> =
+                    needs.iter().map(|(capability, granted)| (capability.to_string(), Value::Bool(*granted))).collect();
+                json!({"name": name, "plugin": plugin, "title": title, "granted": needs})
+            })
+            .collect();
+        return print_json(&json!(rows), out);
+    }
+    let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or_default();
+    let mut text = String::new();
+    for (name, _, title, needs) in &rows {
+        let needs: Vec<String> = needs
+            .iter()
+            .map(
+                |(capability, granted)| {
+                    if *granted { capability.to_string() } else { format!("{capability} (not granted)") }
+                },
+            )
+            .collect();
+        // A string takes everything.
+        let _ = writeln!(text, "{name:width$}  {}", visible(title));
+        let _ = writeln!(text, "{:width$}  {}", "", needs.join(", "));
+    }
+    out.write(&text);
+    Ok(Code::Done)
+}
+
+fn show(place: &Workplace, name: &str, json: bool, out: &Out) -> Result<Code, Failure> {
+    let (installed, tool) = find(place, name)?;
+    let imports = installed.plugin.imports().map_err(|error| Failure::input(error.to_string()))?;
+    let granted = place.granted.to(installed);
+    if json {
+        return print_json(
+            &json!({
+                "tool": tool.spec,
+                "plugin": {"name": installed.manifest.name, "version": installed.manifest.version, "license": installed.manifest.license},
+                "component": {"sha256": installed.plugin.digest().as_str(), "size": installed.plugin.component().len(), "imports": imports.names},
+                "asks_for": installed.manifest.capabilities,
+                "granted": granted,
+            }),
+            out,
+        );
+    }
+    let spec = &tool.spec;
+    let mut text = format!("{}", spec.name);
+    if let Some(title) = &spec.title {
+        let _ = write!(text, ": {title}");
+    }
+    let _ = writeln!(text, "\n\n{}\n", spec.description.trim());
+    let schema = serde_json::to_string_pretty(&spec.input_schema).unwrap_or_default();
+    let _ = writeln!(text, "Arguments:\n{schema}\n");
+    let manifest = &installed.manifest;
+    let _ = writeln!(
+        text,
+        "Plugin `{}` {} ({}), SHA-256 {}",
+        manifest.name,
+        manifest.version,
+        manifest.license,
+        installed.plugin.digest()
+    );
+    let _ = writeln!(text, "Imports: {}", imports.names.join(", "));
+    for (capability, declared) in &manifest.capabilities {
+        let scope = capability.parse().ok().and_then(|capability| granted.scope(capability)).map(ToString::to_string);
+        let state = match scope {
+            Some(scope) => format!("granted: {scope}"),
+            None => "not granted".to_owned(),
+        };
+        let _ = writeln!(text, "  {capability}: to {} ({state})", visible(&declared.reason));
+    }
+    out.write(&text);
+    Ok(Code::Done)
+}
+
+async fn run_call(
+    place: &Workplace,
+    call: FunctionCall,
+    json: bool,
+    out: &Out,
+    stop: CancellationToken,
+) -> Result<Code, Failure> {
+    let tool = place.tools.admit(&call).map_err(|failure| Failure::input(failure.message))?;
+    let context = CallContext { cancel: stop.clone(), live: LiveOutput::nowhere() };
+    let ended = tool.call(&call, context);
+    tokio::pin!(ended);
+    let outcome = tokio::select! {
+        outcome = &mut ended => outcome,
+        () = stop.cancelled() => match tokio::time::timeout(host_tool::CANCEL_GRACE, ended).await {
+            Ok(outcome) => outcome,
+            Err(_) => Outcome::Cancelled { reason: "it did not stop by itself".to_owned(), partial: None },
+        },
+    };
+    match outcome {
+        Outcome::Success(output) if json => print_json(&json!(output), out),
+        Outcome::Success(output) => {
+            out.write(&text_of(&output));
+            Ok(Code::Done)
+        }
+        Outcome::Error(failure) => Err(Failure::new(Code::Tool, failure.message)),
+        Outcome::Cancelled { reason, partial } => {
+            out.write(&partial.unwrap_or_default());
+            Err(Failure::new(Code::Cancelled, reason))
+        }
+    }
+}
+
+async fn show_preview(place: &Workplace, call: FunctionCall, json: bool, out: &Out) -> Result<Code, Failure> {
+    place.tools.admit(&call).map_err(|failure| Failure::input(failure.message))?;
+    let (installed, _) = find(place, call.name.as_str())?;
+    let invocation = Invocation {
+        id: call.id,
+        tool: call.name,
+        arguments: Value::Object(call.arguments).to_string(),
+        grants: Arc::new(place.granted.to(installed)),
+        workspace: Arc::clone(&place.workspace),
+        config: Arc::default(),
+        cancel: CancellationToken::new(),
+        listener: Arc::new(()),
+    };
+    let preview = place.runtime.preview(&installed.plugin, invocation).await;
+    let confirmation = preview.map_err(|error| Failure::new(Code::Tool, error.to_string()))?;
+    if json {
+        let value = match confirmation {
+            None => Value::Null,
+            Some(Confirmation::Exec { command, directory }) => {
+                json!({"kind": "exec", "command": command, "directory": directory})
+            }
+            Some(Confirmation::Edit { path, unified, proposed }) => {
+                json!({"kind": "edit", "path": path, "difference": unified, "proposed": proposed})
+            }
+            Some(Confirmation::Info(text)) => json!({"kind": "info", "text": text}),
+        };
+        return print_json(&value, out);
+    }
+    let text = match confirmation {
+        None => "nothing that anybody would be asked about\n".to_owned(),
+        Some(Confirmation::Exec { command, directory }) => {
+            format!("run in {}:\n{}\n", visible(&directory), visible(&command))
+        }
+        Some(Confirmation::Edit { unified, .. }) => unified,
+        Some(Confirmation::Info(text)) => format!("{}\n", visible(&text)),
+    };
+    out.write(&text);
+    Ok(Code::Done)
+}
+
+fn find<'p>(place: &'p Workplace, name: &str) -> Result<(&'p Installed, &'p host_bundle::ToolEntry), Failure> {
+    let found = place.plugins.iter().find_map(|installed| {
+        let tool = installed.manifest.tools.iter().find(|tool| tool.spec.name.as_str() == name)?;
+        Some((installed, tool))
+    });
+    found.ok_or_else(|| {
+        let nearest: Vec<String> = place.tools.nearest(name).iter().map(|name| format!("`{name}`")).collect();
+        let failure = Failure::input(format!("there is no tool `{name}`"));
+        if nearest.is_empty() { failure } else { failure.help(format!("the nearest are {}", nearest.join(", "))) }
+    })
+}
+
+/// The text of an output as it is, for a pipe or a terminal; data is told, not printed.
+fn text_of(output: &Output) -> String {
+    let mut text = String::new();
+    for part in &output.content {
+        match part {
+            OutputPart::Text(part) => text.push_str(&visible(part)),
+            OutputPart::Data(data) => {
+                let _ =
+                    write!(text, "({} of {} base64 characters; --json has them)", data.mime_type, data.base64.len());
+            }
+            OutputPart::Link { uri, .. } => text.push_str(&visible(uri)),
+        }
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn print_json(value: &Value, out: &Out) -> Result<Code, Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::new(Code::Tool, error.to_string()))?;
+    out.write(&format!("{text}\n"));
+    Ok(Code::Done)
+}

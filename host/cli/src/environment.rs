@@ -1,0 +1,79 @@
+//! The environment: the one place that reads it.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use crate::exit::Failure;
+
+/// What the process was started with.
+#[derive(Clone)]
+pub(crate) struct Environment {
+    variables: BTreeMap<OsString, OsString>,
+    home: Option<PathBuf>,
+    /// Whether standard output is a terminal.
+    pub(crate) stdout_is_terminal: bool,
+    /// Whether standard error is a terminal.
+    pub(crate) stderr_is_terminal: bool,
+    /// Whether standard input is a terminal.
+    pub(crate) stdin_is_terminal: bool,
+}
+
+/// Where the host keeps things, each a folder of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Folders {
+    /// The user's configuration.
+    pub(crate) configuration: PathBuf,
+    /// Compiled components.
+    pub(crate) cache: PathBuf,
+    /// What plugins keep.
+    pub(crate) state: PathBuf,
+    /// Session logs.
+    pub(crate) sessions: PathBuf,
+}
+
+impl Environment {
+    pub(crate) fn of_this_process() -> Self {
+        Self {
+            variables: std::env::vars_os().collect(),
+            home: std::env::home_dir().filter(|home| home.is_absolute()),
+            stdout_is_terminal: std::io::stdout().is_terminal(),
+            stderr_is_terminal: std::io::stderr().is_terminal(),
+            stdin_is_terminal: std::io::stdin().is_terminal(),
+        }
+    }
+
+    /// A variable that is set to something.
+    pub(crate) fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.variables.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+
+    /// A variable that is set to text.
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        self.variable(name)?.to_str().map(str::to_owned)
+    }
+
+    /// All of it, for the programs that tools run.
+    pub(crate) fn all(&self) -> Vec<(OsString, OsString)> {
+        self.variables.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    /// The folders of the XDG base directory specification, on every system: this is a program for terminals.
+    pub(crate) fn folders(&self) -> Result<Folders, Failure> {
+        let folder = |variable: &str, usual: &str| {
+            let set = self.variable(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+            let folder = set.or_else(|| Some(self.home.as_ref()?.join(usual)));
+            folder.map(|folder| folder.join("host")).ok_or_else(|| {
+                Failure::configuration("there is no home folder to keep things in")
+                    .help(format!("set HOME, or {variable} to a folder that can be written"))
+            })
+        };
+        Ok(Folders {
+            configuration: folder("XDG_CONFIG_HOME", ".config")?,
+            cache: folder("XDG_CACHE_HOME", ".cache")?.join("components"),
+            state: folder("XDG_DATA_HOME", ".local/share")?.join("state"),
+            sessions: folder("XDG_STATE_HOME", ".local/state")?.join("sessions"),
+        })
+    }
+}

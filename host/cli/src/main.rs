@@ -1,0 +1,73 @@
+//! `host`: runs an agent in a repository, with tools that hold exactly what they were granted.
+//!
+//! Owns everything that touches the person and the machine around them: arguments, the environment, configuration,
+//! the terminal, exit codes. What it starts, it ends: no child outlives it, and no run that did not reach its end
+//! exits with 0.
+//!
+//! Deliberately not here: any decision about what a call may touch beyond reading the person's words (`access`
+//! turns flags into grants; `host-capability` decides), and anything that a web page would need as well.
+
+mod access;
+mod arguments;
+mod command;
+mod configuration;
+mod environment;
+mod exit;
+mod interrupt;
+mod plugins;
+mod printer;
+
+use std::process::ExitCode;
+
+use arguments::{Arguments, Command};
+use environment::Environment;
+use exit::{Code, Failure};
+
+fn main() -> ExitCode {
+    let arguments = match arguments::parse() {
+        Ok(arguments) => arguments,
+        Err(code) => return code.into(),
+    };
+    let environment = Environment::of_this_process();
+    start_log(&environment);
+    ignore_file_size_signal();
+    let style = printer::Style::of(&environment);
+    match dispatch(arguments, environment) {
+        Ok(code) => code.into(),
+        Err(failure) => exit::report(&failure, style).into(),
+    }
+}
+
+fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Failure> {
+    match arguments.command {
+        Command::Completions { shell } => command::completions(shell),
+        Command::Run(run) => interrupt::block_on(|stop| command::run::run(run, environment, stop)),
+        Command::Tool(tool) => interrupt::block_on(|stop| command::tool::run(tool, environment, stop)),
+        Command::Plugin(plugin) => interrupt::block_on(|_| command::plugin::run(plugin, environment)),
+        Command::Doctor(doctor) => interrupt::block_on(|_| command::doctor::run(doctor, environment)),
+    }
+}
+
+/// The log goes to standard error, and says nothing below warnings unless `HOST_LOG` asks for more.
+fn start_log(environment: &Environment) {
+    let filter = environment.text("HOST_LOG").unwrap_or_else(|| "warn".to_owned());
+    let filter = tracing_subscriber::EnvFilter::builder().parse_lossy(filter);
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(printer::Style::of(environment).colour)
+        .without_time()
+        .with_target(false)
+        .finish();
+    // Only a second call can fail, and there is one.
+    tracing::subscriber::set_global_default(subscriber).ok();
+}
+
+/// A file that reaches the system's size limit is an error that can be explained, not the death of the process.
+fn ignore_file_size_signal() {
+    #[cfg(unix)]
+    // SAFETY: no handler is installed; the disposition of one signal is set before any thread is started.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    }
+}

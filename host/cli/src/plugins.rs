@@ -1,0 +1,139 @@
+//! The plugins that there are: the built-in ones, and those that the person named with `--plugin`.
+//!
+//! Only manifests are read here. A component is looked at when one of its tools is first called.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use host_bundle::{Manifest, Source};
+use host_plugin::{MAX_COMPONENT, Plugin, Runtime, Workspace};
+use host_tool::{PluginTool, Registry, Sandbox};
+
+use crate::access::Granted;
+use crate::exit::Failure;
+
+/// A plugin that is part of the host.
+struct BuiltIn {
+    name: &'static str,
+    manifest: &'static str,
+    component: &'static [u8],
+}
+
+/// Whatever lay in `plugins/dist` when the host was built.
+const BUILT_IN: &[BuiltIn] = include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
+
+/// A plugin, and what its manifest says.
+#[derive(Debug)]
+pub(crate) struct Installed {
+    pub(crate) manifest: Manifest,
+    pub(crate) plugin: Arc<Plugin>,
+}
+
+/// Reads the manifests of all plugins.
+pub(crate) fn all(named: &[PathBuf], workspace: &Path) -> Result<Vec<Installed>, Failure> {
+    let mut plugins = Vec::new();
+    for built_in in BUILT_IN {
+        let source = Source::BuiltIn(built_in.name);
+        plugins.push(installed(built_in.manifest, source, Cow::Borrowed(built_in.component), workspace)?);
+    }
+    for path in named {
+        for file in components(path)? {
+            let manifest = file.with_extension("json");
+            let text = read(&manifest, "the manifest", 32 << 20)?;
+            let text = String::from_utf8(text)
+                .map_err(|_| Failure::input(format!("the manifest `{}` is no text", manifest.display())))?;
+            let component = read(&file, "the component", MAX_COMPONENT as u64)?;
+            let plugin = installed(&text, Source::File(manifest), Cow::Owned(component), workspace)?;
+            // What was named by hand must be a plugin: better said now than at its first call.
+            plugin.plugin.imports().map_err(|error| {
+                Failure::input(format!("`{}` is not taken", file.display()))
+                    .cause(error.to_string())
+                    .help("`host plugin build` makes components that are")
+            })?;
+            if let Some(taken) = plugins.iter().find(|other| other.manifest.name == plugin.manifest.name) {
+                return Err(Failure::input(format!("there is a plugin `{}` already", taken.manifest.name))
+                    .help("give the other one another name in its plugin.toml, and build it again"));
+            }
+            plugins.push(plugin);
+        }
+    }
+    Ok(plugins)
+}
+
+/// The tools of all plugins, each with what it may touch.
+pub(crate) fn registry(
+    plugins: &[Installed],
+    granted: &Granted,
+    runtime: &Arc<Runtime>,
+    workspace: &Arc<Workspace>,
+) -> Result<Registry, Failure> {
+    let mut registry = Registry::new();
+    for installed in plugins {
+        let sandbox = Sandbox {
+            runtime: Arc::clone(runtime),
+            grants: Arc::new(granted.to(installed)),
+            workspace: Arc::clone(workspace),
+            config: Arc::default(),
+        };
+        for tool in &installed.manifest.tools {
+            let tool = PluginTool::new(tool.spec.clone(), Arc::clone(&installed.plugin), sandbox.clone());
+            registry.register(Arc::new(tool)).map_err(|error| {
+                Failure::input(format!("the plugin `{}` cannot be used", installed.manifest.name))
+                    .cause(error.to_string())
+            })?;
+        }
+    }
+    Ok(registry)
+}
+
+fn installed(
+    manifest: &str,
+    source: Source,
+    component: Cow<'static, [u8]>,
+    workspace: &Path,
+) -> Result<Installed, Failure> {
+    let wrong = |error: host_bundle::ManifestError| {
+        Failure::input(error.to_string()).help("build the plugin again with `host plugin build`")
+    };
+    let manifest = Manifest::parse(manifest, source).map_err(wrong)?;
+    let declared = manifest.declared(workspace).map_err(wrong)?;
+    let plugin = Arc::new(Plugin::new(manifest.plugin_name(), component, declared));
+    Ok(Installed { manifest, plugin })
+}
+
+/// The components that a path names: itself, or all in the folder.
+fn components(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let unreadable =
+        |error: std::io::Error| Failure::input(format!("the plugin `{}` cannot be read: {error}", path.display()));
+    if !std::fs::metadata(path).map_err(unreadable)?.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(unreadable)? {
+        let file = entry.map_err(unreadable)?.path();
+        if file.extension().is_some_and(|end| end == "wasm") {
+            files.push(file);
+        }
+    }
+    files.sort();
+    if files.is_empty() {
+        return Err(Failure::input(format!("there is no plugin in `{}`", path.display()))
+            .help("`host plugin build SOURCES --out DIR` puts components there"));
+    }
+    Ok(files)
+}
+
+fn read(path: &Path, what: &str, limit: u64) -> Result<Vec<u8>, Failure> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes));
+    match read {
+        Ok(_) if bytes.len() as u64 > limit => {
+            Err(Failure::input(format!("{what} `{}` is over the limit of {limit} bytes", path.display())))
+        }
+        Ok(_) => Ok(bytes),
+        Err(error) => Err(Failure::input(format!("{what} `{}` cannot be read: {error}", path.display()))
+            .help("`host plugin build` puts a component NAME.wasm and its manifest NAME.json side by side")),
+    }
+}

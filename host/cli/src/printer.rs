@@ -1,0 +1,152 @@
+//! What a run looks like: on a terminal, as text in a pipe, as JSON.
+//!
+//! Promises: standard output has the answer (or JSON) and nothing else; what models and tools wrote reaches a terminal
+//! with its control characters made visible; a reader that went away ends the run quietly.
+
+mod json;
+mod stream_json;
+mod terminal;
+mod text;
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anstyle::AnsiColor;
+use host_agent::{Observer, RunResult};
+use tokio_util::sync::CancellationToken;
+
+use crate::arguments::Format;
+use crate::environment::Environment;
+use crate::exit::Failure;
+
+/// Shows a run while it goes on, and its end.
+pub(crate) trait Printer: Observer {
+    /// The run ended, with `failure` when it did not reach its end. Errors of writing are kept by the output itself.
+    fn finish(&self, result: &RunResult, failure: Option<&Failure>);
+}
+
+/// The printer of a format.
+pub(crate) fn of(format: Format, environment: &Environment, out: Out) -> Arc<dyn Printer> {
+    match format {
+        Format::Text if environment.stdout_is_terminal && environment.stderr_is_terminal => {
+            Arc::new(terminal::Terminal::new(out, Style::of(environment)))
+        }
+        Format::Text => Arc::new(text::Text::new(out, Style::of(environment))),
+        Format::Json => Arc::new(json::Json::new(out)),
+        Format::StreamJson => Arc::new(stream_json::StreamJson::new(out)),
+    }
+}
+
+/// Whether there is colour.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Style {
+    /// Whether standard error takes colour.
+    pub(crate) colour: bool,
+}
+
+impl Style {
+    /// Colour on a terminal, unless `NO_COLOR` is set or the terminal is a dumb one.
+    pub(crate) fn of(environment: &Environment) -> Self {
+        let dumb = environment.text("TERM").is_some_and(|term| term == "dumb");
+        Self { colour: environment.stderr_is_terminal && environment.variable("NO_COLOR").is_none() && !dumb }
+    }
+
+    /// The text in a colour, where there is any.
+    pub(crate) fn paint(self, text: &str, colour: AnsiColor) -> String {
+        if !self.colour {
+            return text.to_owned();
+        }
+        let style = colour.on_default().bold();
+        format!("{style}{text}{style:#}")
+    }
+
+    /// The text dimmed, where that is possible.
+    pub(crate) fn dim(self, text: &str) -> String {
+        if !self.colour {
+            return text.to_owned();
+        }
+        let style = anstyle::Style::new().dimmed();
+        format!("{style}{text}{style:#}")
+    }
+}
+
+/// Standard output, and what becomes of a run that nobody reads: it is stopped, without a word.
+#[derive(Clone, Debug)]
+pub(crate) struct Out {
+    gone: Arc<AtomicBool>,
+    stop: CancellationToken,
+}
+
+impl Out {
+    pub(crate) fn new(stop: CancellationToken) -> Self {
+        Self { gone: Arc::default(), stop }
+    }
+
+    /// Writes and flushes. When that fails, the run is stopped and nothing more is written.
+    pub(crate) fn write(&self, text: &str) {
+        if self.is_gone() || text.is_empty() {
+            return;
+        }
+        let mut stdout = io::stdout().lock();
+        if let Err(error) = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+            self.gone.store(true, Ordering::Relaxed);
+            self.stop.cancel();
+            if error.kind() != io::ErrorKind::BrokenPipe {
+                to_stderr(&format!("error: the answer cannot be written: {error}\n"));
+            }
+        }
+    }
+
+    /// Whether nobody reads any more.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Relaxed)
+    }
+}
+
+/// Writes to standard error; when that is gone too there is nobody left to tell.
+pub(crate) fn to_stderr(text: &str) {
+    let mut stderr = io::stderr().lock();
+    stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush()).ok();
+}
+
+/// Text from a model, a tool or a server, safe for a terminal: control characters and those that turn the direction
+/// of writing are shown by their code; line ends and tabs stay.
+pub(crate) fn visible(text: &str) -> std::borrow::Cow<'_, str> {
+    let harmful = |c: char| (c.is_control() && c != '\n' && c != '\t') || is_bidi(c);
+    if !text.contains(harmful) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if harmful(character) {
+            shown.extend(character.escape_unicode());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown.into()
+}
+
+/// The formatting characters of the Unicode bidirectional algorithm (UAX 9, table 2).
+fn is_bidi(character: char) -> bool {
+    matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_steers_a_terminal_gets_through() {
+        for (text, shown) in [
+            ("plain\n\ttext ä", "plain\n\ttext ä"),
+            ("\u{1b}[2Jx", "\\u{1b}[2Jx"),
+            ("a\rb", "a\\u{d}b"),
+            ("\u{9b}31m", "\\u{9b}31m"),
+            ("x\u{202e}y", "x\\u{202e}y"),
+        ] {
+            assert_eq!(visible(text), shown);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! `stream-json`: a line of JSON for each thing that happens: `init`, then `message`, `tool_use`, `tool_result` and
+//! `error` as they come, and `result` at the end.
+//!
+//! The shapes here are the program's interface, apart from the loop's own events.
+
+use std::sync::{Mutex, PoisonError};
+
+use host_agent::{CallStatus, Event, EventKind, Observer, RunResult, TerminateReason};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::json::{Statistics, Tally, Wrong};
+use super::{Out, Printer};
+use crate::exit::Failure;
+
+pub(super) struct StreamJson {
+    out: Out,
+    tally: Mutex<Tally>,
+}
+
+#[derive(Serialize)]
+struct Stamped<'a> {
+    #[serde(flatten)]
+    line: Line<'a>,
+    timestamp: String,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line<'a> {
+    Init {
+        session_id: Option<&'a str>,
+        model: &'a str,
+    },
+    Message {
+        role: &'static str,
+        content: &'a str,
+        /// A piece of a message; the pieces until the next other line are one.
+        delta: bool,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        thought: bool,
+    },
+    ToolUse {
+        tool_id: &'a str,
+        tool_name: &'a str,
+        parameters: &'a Map<String, Value>,
+    },
+    ToolResult {
+        tool_id: &'a str,
+        tool_name: &'a str,
+        status: &'static str,
+        output: &'a str,
+        duration_ms: u64,
+    },
+    Error {
+        severity: &'static str,
+        message: &'a str,
+    },
+    Result {
+        status: &'static str,
+        terminate_reason: TerminateReason,
+        response: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        partial_response: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<Wrong<'a>>,
+        stats: Statistics<'a>,
+    },
+}
+
+impl StreamJson {
+    pub(super) fn new(out: Out) -> Self {
+        Self { out, tally: Mutex::default() }
+    }
+
+    fn line(&self, line: Line<'_>) {
+        match serde_json::to_string(&Stamped { line, timestamp: Timestamp::now().to_string() }) {
+            Ok(json) => self.out.write(&format!("{json}\n")),
+            Err(error) => super::to_stderr(&format!("error: an event is no JSON: {error}\n")),
+        }
+    }
+}
+
+impl Observer for StreamJson {
+    fn event(&self, event: &Event<'_>) {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner).count(event);
+        match event.kind {
+            EventKind::RunStarted { model, session } => {
+                let session = session.map(ToString::to_string);
+                self.line(Line::Init { session_id: session.as_deref(), model });
+            }
+            EventKind::Content { text } => {
+                self.line(Line::Message { role: "assistant", content: text, delta: true, thought: false });
+            }
+            EventKind::Thought { text, .. } => {
+                self.line(Line::Message { role: "assistant", content: text, delta: true, thought: true });
+            }
+            EventKind::ToolCallRequest { call } => self.line(Line::ToolUse {
+                tool_id: call.id.as_str(),
+                tool_name: call.name.as_str(),
+                parameters: &call.arguments,
+            }),
+            EventKind::ToolCallEnd { call_id, name, status, response, duration_ms, .. } => {
+                self.line(Line::ToolResult {
+                    tool_id: call_id.as_str(),
+                    tool_name: name.as_str(),
+                    status: match status {
+                        CallStatus::Success => "success",
+                        CallStatus::Error { .. } => "error",
+                        CallStatus::Cancelled => "cancelled",
+                    },
+                    output: response,
+                    duration_ms,
+                })
+            }
+            EventKind::Retry => {
+                self.line(Line::Error {
+                    severity: "warning",
+                    message: "the reply is asked for again; its pieces so far are void",
+                });
+            }
+            EventKind::RecoveryStarted { .. } => {
+                self.line(Line::Error {
+                    severity: "warning",
+                    message: "a limit was met; the model is asked for its best answer so far",
+                });
+            }
+            EventKind::UserCancelled => {
+                self.line(Line::Error { severity: "warning", message: "cancelled by the user" })
+            }
+            EventKind::Error { message } => self.line(Line::Error { severity: "error", message }),
+            EventKind::TurnStarted { .. }
+            | EventKind::Citation { .. }
+            | EventKind::Finished { .. }
+            | EventKind::ToolCallStart { .. }
+            | EventKind::ToolCallOutput { .. }
+            | EventKind::ToolCallProgress { .. }
+            | EventKind::RunEnded { .. } => {}
+        }
+    }
+}
+
+impl Printer for StreamJson {
+    fn finish(&self, result: &RunResult, failure: Option<&Failure>) {
+        let tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        self.line(Line::Result {
+            status: if failure.is_some() { "error" } else { "success" },
+            terminate_reason: result.terminate_reason,
+            response: result.result.as_deref(),
+            partial_response: result.partial.as_deref(),
+            error: failure.map(Wrong::of),
+            stats: tally.statistics(result),
+        });
+    }
+}

@@ -1,0 +1,47 @@
+//! Text where standard output is no terminal: the answer at the end, and nothing before.
+
+use host_agent::{Event, Observer, RunResult};
+
+use super::{Out, Printer, Style, to_stderr, visible};
+use crate::exit::{Failure, words};
+
+pub(super) struct Text {
+    out: Out,
+    style: Style,
+}
+
+impl Text {
+    pub(super) fn new(out: Out, style: Style) -> Self {
+        Self { out, style }
+    }
+}
+
+impl Observer for Text {
+    fn event(&self, _event: &Event<'_>) {}
+}
+
+impl Printer for Text {
+    fn finish(&self, result: &RunResult, failure: Option<&Failure>) {
+        if let Some(answer) = &result.result {
+            self.out.write(answer);
+            if !answer.ends_with('\n') {
+                self.out.write("\n");
+            }
+        }
+        if self.out.is_gone() {
+            return;
+        }
+        if let Some(failure) = failure {
+            to_stderr(&partial(result));
+            to_stderr(&words(failure, self.style));
+        }
+    }
+}
+
+/// What the model had written when the run ended without an answer: no answer, and not to be lost.
+pub(super) fn partial(result: &RunResult) -> String {
+    match result.partial.as_deref().map(str::trim) {
+        Some(text) if !text.is_empty() => format!("What it had until then:\n\n{}\n\n", visible(text)),
+        _ => String::new(),
+    }
+}

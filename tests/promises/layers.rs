@@ -1,0 +1,266 @@
+//! The arrows between the crates, and what only one of them may do, held against the manifests and the sources.
+//!
+//! ARCHITECTURE.md says which rules these are and why. Deliberately not here: what the sandbox promises, which is
+//! tried with real calls elsewhere.
+
+use std::path::{Path, PathBuf};
+
+use host_tests::repository;
+use toml::{Table, Value};
+
+mod source;
+
+use source::Source;
+
+/// The crates, lowest first, each with its folder beneath `host/`. One imports only from those before it.
+const LAYERS: &[(&str, &str)] = &[
+    ("host-message", "message"),
+    ("host-capability", "capability"),
+    ("host-plugin", "plugin"),
+    ("host-bundle", "bundle"),
+    ("host-model", "model"),
+    ("host-tool", "tool"),
+    ("host-agent", "agent"),
+    ("host", "cli"),
+];
+
+/// Dependencies that belong to some crates alone, with why.
+const KEPT: &[(&str, &[&str], &str)] = &[
+    ("anyhow", &["host"], "an error below the binary says which of its cases it is"),
+    ("wasmtime", &["host-plugin"], "guests run in one place"),
+    ("wasmtime-wasi", &["host-plugin"], "guests run in one place"),
+    ("tokio", &["host-plugin", "host-model", "host-tool", "host-agent", "host"], "what lies lower waits for nothing"),
+];
+
+/// What prints or reads the process's own surroundings.
+const SURROUNDINGS: &[&str] = &[
+    "print!",
+    "println!",
+    "eprint!",
+    "eprintln!",
+    "dbg!",
+    "stdin()",
+    "stdout()",
+    "stderr()",
+    "env::{",
+    "env::args",
+    "env::current_dir",
+    "env::home_dir",
+    "env::remove_var",
+    "env::set_current_dir",
+    "env::set_var",
+    "env::temp_dir",
+    "env::var",
+];
+
+/// What makes a scope, and so can make grants wider.
+const WIDENS: &[&str] = &["Scope::parse"];
+
+/// What makes something callable by a model.
+const CALLABLE: &[&str] = &["impl Tool for", "impl host_tool::Tool for"];
+
+/// What ends the process, and who may.
+const ENDS: &[&str] = &["fn main()", "process::exit", "process::abort"];
+
+/// What reaches a file, a program or the network.
+const REACHES: &[&str] = &[
+    "fs::",
+    "std::fs",
+    "std::process",
+    "process::Command",
+    "TcpStream",
+    "TcpListener",
+    "UdpSocket",
+    "ToSocketAddrs",
+    ".canonicalize(",
+    ".exists(",
+    ".is_dir(",
+    ".is_file(",
+    ".is_symlink(",
+    ".metadata(",
+    ".read_dir(",
+    ".read_link(",
+    ".symlink_metadata(",
+    ".try_exists(",
+];
+
+#[test]
+fn imports_run_one_way() {
+    let wrong: Vec<String> = LAYERS.iter().flat_map(|(name, folder)| wrong_arrows(name, &manifest(folder))).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_folder_of_the_host_is_a_crate_with_its_place_in_the_order() {
+    let mut folders: Vec<String> = std::fs::read_dir(repository().join("host"))
+        .expect("the crates of the host")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("a plain name"))
+        .collect();
+    folders.sort();
+    let mut known: Vec<&str> = LAYERS.iter().map(|(_, folder)| *folder).collect();
+    known.sort_unstable();
+    assert_eq!(folders, known);
+    for (name, folder) in LAYERS {
+        let manifest = manifest(folder);
+        assert_eq!(manifest["package"]["name"].as_str(), Some(*name));
+        let inherits = manifest.get("lints").and_then(|lints| lints.get("workspace")).and_then(Value::as_bool);
+        assert_eq!(inherits, Some(true), "`{name}` has to set `[lints] workspace = true`");
+    }
+}
+
+#[test]
+fn every_crate_has_a_front_page_that_says_what_is_deliberately_not_there() {
+    for (name, folder) in LAYERS {
+        let root = ["lib.rs", "main.rs"].map(|file| sources(folder).join(file)).into_iter().find(|path| path.exists());
+        let root = root.unwrap_or_else(|| panic!("`{name}` has neither lib.rs nor main.rs"));
+        let page = front_page(&read(&root));
+        assert!(page.contains("Deliberately not here"), "{}: its front page is `{page}`", root.display());
+    }
+}
+
+#[test]
+fn only_the_binary_prints_or_reads_the_environment() {
+    check(SURROUNDINGS, |folder, _| folder == "cli", "only host/cli prints and reads the environment");
+}
+
+#[test]
+fn only_the_binary_and_manifests_make_a_scope() {
+    let allowed = |folder: &str, file: &str| match folder {
+        "capability" | "cli" => true,
+        "bundle" => file == "manifest.rs",
+        _ => false,
+    };
+    check(WIDENS, allowed, "a grant is a person's word, or what a manifest asks for");
+}
+
+#[test]
+fn only_plugins_and_the_agent_itself_are_tools() {
+    let allowed =
+        |folder: &str, file: &str| [("tool", "plugin_tool.rs"), ("agent", "complete.rs")].contains(&(folder, file));
+    check(CALLABLE, allowed, "whatever else a model calls runs in a component");
+}
+
+#[test]
+fn only_main_ends_the_process() {
+    check(ENDS, |folder, file| folder == "cli" && file == "main.rs", "only main ends the process");
+}
+
+#[test]
+fn the_lattice_touches_nothing() {
+    check(REACHES, |folder, _| folder != "capability", "host-capability decides and never acts");
+}
+
+/// Fails with every place that has one of the words and is not allowed to.
+fn check(words: &[&str], allowed: impl Fn(&str, &str) -> bool, rule: &str) {
+    let mut wrong = Vec::new();
+    let mut permitted = 0;
+    for (_, folder) in LAYERS {
+        let root = sources(folder);
+        for (file, source) in source::beneath(&root) {
+            let found = source.find(words).into_iter();
+            if allowed(folder, &file) {
+                permitted += found.len();
+            } else {
+                wrong.extend(found.map(|(line, word)| format!("host/{folder}/src/{file}:{line} has `{word}`: {rule}")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(permitted > 0, "nobody does this at all, so the words of the rule are out of date: {rule}");
+}
+
+/// What is wrong with the dependencies of a crate, a line each.
+fn wrong_arrows(name: &str, manifest: &Table) -> Vec<String> {
+    let place = |wanted: &str| LAYERS.iter().position(|(layer, _)| *layer == wanted);
+    let mut wrong = Vec::new();
+    for dependency in dependencies(manifest) {
+        let ours = dependency == "host" || dependency.starts_with("host-");
+        if ours && place(&dependency) >= place(name) {
+            wrong.push(format!("`{name}` imports `{dependency}`, which lies above it or in no layer"));
+        } else if ours && place(&dependency).is_none() {
+            wrong.push(format!("`{name}` imports `{dependency}`, which lies in no layer"));
+        }
+        for (kept, owners, why) in KEPT {
+            if dependency == *kept && !owners.contains(&name) {
+                wrong.push(format!("`{name}` imports `{kept}`, which is for `{}`: {why}", owners.join("`, `")));
+            }
+        }
+    }
+    wrong
+}
+
+/// All packages that a manifest names, whatever for and on whatever system.
+fn dependencies(manifest: &Table) -> Vec<String> {
+    const TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
+    let of_targets = manifest.get("target").and_then(Value::as_table).into_iter().flat_map(Table::values);
+    let places = std::iter::once(manifest).chain(of_targets.filter_map(Value::as_table));
+    places
+        .flat_map(|place| TABLES.iter().filter_map(|table| place.get(*table)?.as_table()))
+        .flatten()
+        .map(|(key, value)| value.get("package").and_then(Value::as_str).unwrap_or(key).to_owned())
+        .collect()
+}
+
+/// The text of the `//!` lines that a file opens with.
+fn front_page(text: &str) -> String {
+    let lines = text.lines().map_while(|line| line.strip_prefix("//!"));
+    lines.map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+fn manifest(folder: &str) -> Table {
+    read(&repository().join("host").join(folder).join("Cargo.toml")).parse().expect("a manifest is TOML")
+}
+
+fn sources(folder: &str) -> PathBuf {
+    repository().join("host").join(folder).join("src")
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn a_wrong_arrow_is_named_wherever_it_stands() {
+    for (name, manifest, wrong) in [
+        ("host-tool", "[dependencies]\nhost-plugin.workspace = true\nserde = '1'", None),
+        ("host-tool", "[dependencies]\nhost-agent.workspace = true", Some("`host-tool` imports `host-agent`")),
+        ("host-tool", "[dependencies]\nhost-tests = { path = '../../tests' }", Some("in no layer")),
+        ("host-model", "[dev-dependencies]\nhost-tool.workspace = true", Some("`host-model` imports `host-tool`")),
+        ("host-model", "[build-dependencies]\nhost = { path = '../cli' }", Some("`host-model` imports `host`")),
+        ("host-plugin", "[target.'cfg(unix)'.dependencies]\nhost-bundle.workspace = true", Some("`host-bundle`")),
+        ("host-plugin", "[dependencies]\nlower = { package = 'host-tool', path = '../tool' }", Some("`host-tool`")),
+        ("host-plugin", "[dependencies]\nhost-plugin.workspace = true", Some("`host-plugin` imports `host-plugin`")),
+        ("host-capability", "[dev-dependencies]\ntokio.workspace = true", Some("waits for nothing")),
+        ("host-agent", "[dependencies]\nanyhow.workspace = true", Some("which is for `host`")),
+        ("host-tool", "[dependencies]\nwasmtime.workspace = true", Some("guests run in one place")),
+        ("host", "[dependencies]\nanyhow.workspace = true\nhost-agent.workspace = true", None),
+    ] {
+        let found = wrong_arrows(name, &manifest.parse().expect("TOML"));
+        match wrong {
+            None => assert!(found.is_empty(), "{manifest}: {found:?}"),
+            Some(words) => assert!(found.len() == 1 && found[0].contains(words), "{manifest}: {found:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_forbidden_word_is_found_in_code_and_nowhere_else() {
+    for (text, lines) in [
+        ("fn f() {\n    println!(\"x\");\n}", &[2][..]),
+        ("fn f() { std::env::var_os(\"X\"); }", &[1]),
+        ("use std::env::{self, var};", &[1]),
+        ("use std::io::stdout;\nfn f() { stdout().lock(); }", &[2]),
+        ("// println!()\n/* dbg!() /* dbg!() */ dbg!() */ /// dbg!()\nfn f() {}", &[]),
+        ("const A: &str = \"dbg!() \\\" dbg!()\"; const B: &str = r#\"dbg!() \" dbg!()\"#;", &[]),
+        ("const A: char = '\"'; fn f<'a>(x: &'a str) { dbg!(x) } const B: char = '\\'';", &[1]),
+        ("fn f() { my_println!(); sprint!(); output.stdout.take(); env!(\"X\"); }", &[]),
+        ("#[cfg(test)]\nmod tests {\n    fn f() { println!(); }\n}\nfn g() { dbg!() }", &[5]),
+        ("#[cfg(test)]\nuse std::env::{var};\nfn g() { dbg!() }", &[3]),
+        ("#[cfg(test)]\n#[allow(unused)]\nfn f(x: [u8; 2]) { dbg!() }\nfn g() { dbg!() }", &[4]),
+        ("#[cfg(not(test))]\nfn f() { dbg!() }", &[2]),
+    ] {
+        let found = Source::of(text).find(SURROUNDINGS);
+        assert_eq!(found.iter().map(|(line, _)| *line).collect::<Vec<_>>(), lines, "{text}: {found:?}");
+    }
+    assert_eq!(Source::of("#[cfg(test)]\nmod tests;\nmod real;").test_modules(), ["tests"]);
+}

@@ -1,0 +1,145 @@
+//! What the sandbox promises, tried with plugins that break every rule they can.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use host_capability::{Grants, PluginName};
+use host_plugin::{Allocator, CallError, Limit, Plugin};
+use host_tests::{Bench, Heard, eventually, guest, runtime};
+use serde_json::json;
+
+mod files;
+mod network;
+mod programs;
+mod states;
+
+/// The first promise of all: whoever drops a call gets everything back at once, whatever the guest is doing.
+#[tokio::test(flavor = "multi_thread")]
+async fn dropping_a_call_frees_its_store_whether_the_guest_computes_or_waits_in_the_host() {
+    let computing = Bench::new("misbehave", &[]);
+    let heard = Arc::new(Heard::default());
+    let mut invocation = computing.invocation("loop_until_told", json!({"text": "I compute"}));
+    invocation.listener = heard.clone();
+    let store = Arc::downgrade(&invocation.config);
+    let call = tokio::spawn(async move { computing.invoke(invocation).await });
+    heard.something().await;
+    assert!(store.upgrade().is_some(), "the store holds the configuration while the call runs");
+    call.abort();
+    assert!(call.await.expect_err("it was dropped").is_cancelled());
+    assert!(store.upgrade().is_none(), "and nothing holds it afterwards");
+
+    let waiting = Bench::new("reach", &["fs-read=.", "fs-write=.", "process=*", "http=*", "state=write"]);
+    let marker = waiting.root().join("started");
+    let invocation = waiting
+        .invocation("run", json!({"argv": ["sh", "-c", format!("echo > '{}'; exec sleep 1000", marker.display())]}));
+    let store = Arc::downgrade(&invocation.config);
+    let call = tokio::spawn(async move { waiting.invoke(invocation).await });
+    eventually(|| marker.exists()).await;
+    call.abort();
+    assert!(call.await.expect_err("it was dropped").is_cancelled());
+    assert!(store.upgrade().is_none());
+}
+
+#[tokio::test]
+async fn each_call_has_an_instance_of_its_own() {
+    let bench = Bench::new("misbehave", &[]);
+    for _ in 0..3 {
+        assert_eq!(bench.text("count", json!({})).await, "1");
+    }
+}
+
+#[tokio::test]
+async fn a_guest_that_traps_says_what_and_where_and_the_next_call_works() {
+    let bench = Bench::new("misbehave", &[]);
+    let error = bench.call("panic", json!({"text": "the sky fell"})).await.expect_err("it panics");
+    let CallError::Crashed { panic: Some(panic), backtrace, .. } = &error else { panic!("{error:?}") };
+    assert!(panic.starts_with("the sky fell, at ") && panic.contains("lib.rs:"), "{panic}");
+    assert!(backtrace.contains("host_sdk::tool::Tool::new") && !backtrace.contains("panicking"), "{backtrace}");
+
+    let error = bench.call("recurse", json!({})).await.expect_err("its stack is not endless");
+    assert!(error.to_string().contains("call stack exhausted"), "{error}");
+
+    assert_eq!(bench.text("echo", json!({"text": "still here"})).await, "still here");
+}
+
+#[tokio::test]
+async fn a_guest_that_grows_is_stopped_by_its_limit() {
+    let bench = Bench::new("misbehave", &[]);
+    let error = bench.call("grow", json!({})).await.expect_err("its memory is not endless");
+    assert!(matches!(error, CallError::Limit { limit: Limit::Memory, .. }), "{error:?}");
+    assert_eq!(bench.text("echo", json!({"text": "still here"})).await, "still here");
+}
+
+#[tokio::test]
+async fn a_guest_that_loops_is_stopped_by_the_time_limit() {
+    let bench = Bench::new("misbehave", &[]);
+    let error = bench.call("loop_for_ever", json!({})).await.expect_err("its time is not endless");
+    assert!(matches!(error, CallError::TimedOut { limit, .. } if limit == Duration::from_secs(5)), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_guest_that_is_told_to_stop_can_say_what_it_had() {
+    let bench = Bench::new("misbehave", &[]);
+    let heard = Arc::new(Heard::default());
+    let mut invocation = bench.invocation("loop_until_told", json!({"text": "begun"}));
+    invocation.listener = heard.clone();
+    let cancel = invocation.cancel.clone();
+    let (ended, ()) = tokio::join!(bench.invoke(invocation), async {
+        heard.something().await;
+        cancel.cancel();
+    });
+    let error = ended.expect_err("it was told to stop");
+    assert!(
+        matches!(&error, CallError::Failure(host_plugin::Failure::Cancelled(had)) if had == "what I had"),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn what_a_guest_returns_is_bounded() {
+    let bench = Bench::new("misbehave", &[]);
+    for tool in ["flood", "flood_pieces"] {
+        let error = bench.call(tool, json!({})).await.expect_err("9 MiB are too much");
+        assert!(matches!(error, CallError::TooMuch { what: "text", .. }), "{error:?}");
+    }
+    let error = bench.call("no_json", json!({})).await.expect_err("it is torn");
+    assert!(matches!(error, CallError::NotJson { .. }), "{error:?}");
+
+    let heard = Arc::new(Heard::default());
+    let mut invocation = bench.invocation("shout", json!({}));
+    invocation.listener = heard.clone();
+    bench.invoke(invocation).await.expect("shouting is no crime");
+    let text = heard.text();
+    assert!(text.len() <= (8 << 20) + 100 && text.contains("cut here"), "{}", text.len());
+}
+
+#[tokio::test]
+async fn an_import_that_was_not_granted_is_not_linked_and_the_refusal_says_what_would_grant_it() {
+    let bench = Bench::new("reach", &["fs-read=.", "process=*", "http=*", "state=write"]);
+    let error = bench.call("read", json!({"path": "x"})).await.expect_err("fs-write is missing").to_string();
+    assert!(error.contains("`reach`") && error.contains("fs-write"), "{error}");
+
+    let undeclared = Plugin::new(PluginName::new("reach"), guest("reach").component().to_vec(), Grants::none());
+    let bench = Bench::with(Arc::new(undeclared), &["fs-read=."]);
+    let error = bench.call("read", json!({"path": "x"})).await.expect_err("nothing is declared").to_string();
+    assert!(error.contains("manifest does not declare") && error.contains("host:cap/"), "{error}");
+}
+
+#[tokio::test]
+async fn a_preview_cannot_change_anything() {
+    let bench = Bench::new("reach", &["fs-read=.", "fs-write=.", "process=*", "http=*", "state=write"]);
+    let error = bench.preview("write", json!({"path": "x"})).await.expect_err("it writes");
+    assert!(error.to_string().contains("fs-write"), "{error}");
+    assert!(!bench.root().join("x").exists());
+}
+
+#[tokio::test]
+async fn a_plugin_describes_itself_without_a_capability() {
+    let tools = runtime().describe(guest("reach")).await.expect("it only talks");
+    assert!(tools.iter().any(|tool| tool.spec.name.as_str() == "fetch"));
+}
+
+#[tokio::test]
+async fn instances_come_from_a_pool_here() {
+    assert_eq!(runtime().allocator().expect("the engine starts"), Allocator::Pooling);
+}

@@ -1,0 +1,213 @@
+//! What `fs-read` and `fs-write` promise.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use host_plugin::Digest;
+use host_tests::Bench;
+use serde_json::json;
+
+/// A workspace that may be read and written, but for keys; with a secret beside it.
+fn bench() -> Bench {
+    let bench =
+        Bench::new("reach", &["fs-read=.,!**/*.pem", "fs-write=.,!**/*.pem", "process=*", "http=*", "state=write"]);
+    std::fs::write(bench.outside().join("secret"), "outside").expect("written");
+    bench.file("a.txt", "inside").file("key.pem", "private").file("deep/b.txt", "below");
+    bench
+}
+
+#[tokio::test]
+async fn nothing_outside_of_the_granted_roots_is_read_by_any_way_there() {
+    let bench = bench();
+    let outside = bench.outside();
+    symlink(outside.join("secret"), bench.root().join("link")).expect("made");
+    symlink(&outside, bench.root().join("folder")).expect("made");
+    symlink("../secret", bench.root().join("relative")).expect("made");
+    symlink("/proc/self/root", bench.root().join("magic")).expect("made");
+    symlink("key.pem", bench.root().join("innocent")).expect("made");
+    symlink(".", bench.root().join("here")).expect("made");
+    let absolute = outside.join("secret").display().to_string();
+    for path in [
+        "../secret",
+        "deep/../../secret",
+        &absolute,
+        "link",
+        "link/",
+        "folder/secret",
+        "folder/../secret",
+        "relative",
+        "magic/etc/hostname",
+        "/etc/hostname",
+        "key.pem",
+        "./deep/../key.pem",
+        "here/key.pem",
+        "innocent",
+    ] {
+        let answer = bench.text("read", json!({"path": path})).await;
+        assert!(answer.starts_with("error: "), "{path} was read: {answer}");
+        assert!(!answer.contains("outside") && !answer.contains("private"), "{path}: {answer}");
+    }
+    assert_eq!(bench.text("read", json!({"path": "a.txt"})).await, "inside");
+    assert_eq!(bench.text("read", json!({"path": "here/here/deep/b.txt"})).await, "below");
+    assert_eq!(bench.text("read", json!({"path": bench.root().join("a.txt")})).await, "inside");
+}
+
+#[tokio::test]
+async fn a_refusal_says_what_was_wanted_and_what_would_allow_it() {
+    let bench = bench();
+    let answer = bench.text("read", json!({"path": "/etc/hostname"})).await;
+    for part in ["`reach`", "fs-read", "`/etc/hostname`", "--grant reach:fs-read=/etc/hostname"] {
+        assert!(answer.contains(part), "{part} in {answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_walk_hands_over_only_what_may_be_read() {
+    let bench = bench();
+    symlink(bench.outside().join("secret"), bench.root().join("link")).expect("made");
+    symlink(bench.outside(), bench.root().join("folder")).expect("made");
+    bench.file(".gitignore", "*.log\n").file("x.log", "ignored").file(".git/config", "git");
+    let answer = bench.text("walk", json!({"path": "."})).await;
+    assert_eq!(answer, ".gitignore=*.log\n\na.txt=inside\ndeep/b.txt=below");
+    assert_eq!(bench.text("walk", json!({"path": "deep"})).await, "deep/b.txt=below");
+    assert_eq!(bench.text("walk", json!({"path": "deep/b.txt"})).await, "deep/b.txt=below");
+    assert!(bench.text("walk", json!({"path": ".."})).await.starts_with("error: "));
+    assert!(bench.text("walk", json!({"path": "nowhere"})).await.contains("nowhere"));
+}
+
+#[tokio::test]
+async fn pipes_and_devices_are_refused_at_once() {
+    let bench = bench();
+    rustix::fs::mkfifoat(rustix::fs::CWD, bench.root().join("pipe"), rustix::fs::Mode::RUSR).expect("made");
+    let answer = bench.text("read", json!({"path": "pipe"})).await;
+    assert!(answer.contains("no regular file"), "{answer}");
+    assert!(!bench.text("walk", json!({"path": "."})).await.contains("pipe"));
+}
+
+#[tokio::test]
+async fn nothing_outside_of_the_granted_roots_is_changed_by_any_way_there() {
+    let bench = bench();
+    let outside = bench.outside();
+    symlink(outside.join("secret"), bench.root().join("link")).expect("made");
+    symlink(&outside, bench.root().join("folder")).expect("made");
+    symlink(outside.join("new"), bench.root().join("dangling")).expect("made");
+    let absolute = outside.join("secret").display().to_string();
+    for path in [
+        "../secret",
+        &absolute,
+        "link",
+        "link/",
+        "folder/secret",
+        "folder/new",
+        "folder/new/deep",
+        "dangling",
+        "key.pem",
+    ] {
+        for (tool, arguments) in [
+            ("write", json!({"path": path, "text": "changed"})),
+            ("rename", json!({"path": "a.txt", "text": path})),
+            ("make_directory", json!({"path": path})),
+        ] {
+            let answer = bench.text(tool, arguments).await;
+            assert!(answer.starts_with("error: "), "{tool} {path}: {answer}");
+        }
+    }
+    for path in ["../secret", "folder/secret", &absolute, "key.pem"] {
+        let answer = bench.text("remove", json!({"path": path})).await;
+        assert!(answer.starts_with("error: "), "{path}: {answer}");
+        let answer = bench.text("rename", json!({"path": path, "text": "stolen"})).await;
+        assert!(answer.starts_with("error: "), "{path}: {answer}");
+    }
+    assert_eq!(std::fs::read_to_string(outside.join("secret")).expect("there"), "outside");
+    assert_eq!(bench.content("key.pem"), "private");
+    assert_eq!(bench.content("a.txt"), "inside");
+    let mut names: Vec<_> =
+        std::fs::read_dir(&outside).expect("there").map(|entry| entry.expect("read").file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["secret", "workspace"]);
+}
+
+/// The published holes of wasmtime-wasi's own file system (GHSA-2r75-cxrj-cmph, GHSA-4ch3-9j33-3pmj,
+/// GHSA-vqjp-4c8c-hfgg), tried here.
+#[tokio::test]
+async fn a_grant_for_reading_changes_nothing() {
+    let bench = Bench::new("reach", &["fs-read=.", "fs-write=out", "process=*", "http=*", "state=write"]);
+    bench.file("a.txt", "inside").file("out/b.txt", "mine");
+    for (tool, arguments) in [
+        ("write", json!({"path": "a.txt", "text": ""})),
+        ("write", json!({"path": "out/../a.txt", "text": ""})),
+        ("rename", json!({"path": "a.txt", "text": "out/a.txt"})),
+        ("rename", json!({"path": "out/b.txt", "text": "a.txt"})),
+        ("rename", json!({"path": "out/b.txt", "text": "b.txt/"})),
+        ("remove", json!({"path": "a.txt"})),
+        ("remove", json!({"path": "a.txt/"})),
+        ("remove", json!({"path": "out"})),
+    ] {
+        let answer = bench.text(tool, arguments.clone()).await;
+        assert!(answer.starts_with("error: "), "{tool} {arguments}: {answer}");
+    }
+    assert_eq!(bench.content("a.txt"), "inside");
+    assert_eq!(bench.content("out/b.txt"), "mine");
+}
+
+#[tokio::test]
+async fn a_file_is_replaced_whole_and_only_when_it_is_as_expected() {
+    let bench = bench();
+    let digest = Digest::of(b"inside").to_string();
+    std::fs::set_permissions(bench.root().join("a.txt"), PermissionsExt::from_mode(0o640)).expect("set");
+
+    let stale =
+        bench.text("write", json!({"path": "a.txt", "text": "new", "expected": Digest::of(b"old").to_string()})).await;
+    assert!(stale.contains("changed"), "{stale}");
+    let taken = bench.text("write", json!({"path": "a.txt", "text": "new", "expected": "absent"})).await;
+    assert!(taken.contains("changed"), "{taken}");
+    assert_eq!(bench.content("a.txt"), "inside");
+
+    let written = bench.text("write", json!({"path": "a.txt", "text": "new", "expected": digest})).await;
+    assert_eq!(written, Digest::of(b"new").to_string());
+    assert_eq!(bench.content("a.txt"), "new");
+    let mode = std::fs::metadata(bench.root().join("a.txt")).expect("there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+
+    bench.text("write", json!({"path": "made/on/the/way.txt", "text": "x", "expected": "absent"})).await;
+    assert_eq!(bench.content("made/on/the/way.txt"), "x");
+    // Nothing is left beside what was written.
+    assert_eq!(bench.text("list", json!({"path": "made/on/the"})).await, "way.txt");
+}
+
+#[tokio::test]
+async fn a_rename_never_replaces_what_is_there() {
+    let bench = bench();
+    let answer = bench.text("rename", json!({"path": "a.txt", "text": "deep/b.txt"})).await;
+    assert!(answer.starts_with("error: "), "{answer}");
+    assert_eq!(bench.content("deep/b.txt"), "below");
+    assert_eq!(bench.text("rename", json!({"path": "a.txt", "text": "deep/c.txt"})).await, "renamed");
+    assert_eq!(bench.content("deep/c.txt"), "inside");
+}
+
+#[tokio::test]
+async fn ignore_rules_are_told() {
+    let bench = bench();
+    bench.file(".gitignore", "out/\n").file("out/x", "").file(".git/HEAD", "");
+    assert!(bench.text("stat", json!({"path": "out/x"})).await.ends_with("ignored: true"));
+    assert!(bench.text("stat", json!({"path": "a.txt"})).await.ends_with("ignored: false"));
+}
+
+#[tokio::test]
+async fn a_root_swapped_for_a_link_after_the_grant_leads_nowhere() {
+    let bench = Bench::new("reach", &["fs-read=src", "fs-write=src", "process=*", "http=*", "state=write"]);
+    std::fs::write(bench.outside().join("secret"), "outside").expect("written");
+    symlink(bench.outside(), bench.root().join("src")).expect("made");
+    let answer = bench.text("read", json!({"path": "src/secret"})).await;
+    assert!(answer.starts_with("error: ") && !answer.contains("outside\n"), "{answer}");
+    let answer = bench.text("write", json!({"path": "src/new", "text": "x"})).await;
+    assert!(answer.starts_with("error: "), "{answer}");
+    assert!(!bench.outside().join("new").exists());
+}
+
+#[tokio::test]
+async fn a_single_file_can_be_granted() {
+    let bench = Bench::new("reach", &["fs-read=a.txt", "fs-write=a.txt", "process=*", "http=*", "state=write"]);
+    bench.file("a.txt", "inside").file("b.txt", "other");
+    assert_eq!(bench.text("read", json!({"path": "a.txt"})).await, "inside");
+    assert!(bench.text("read", json!({"path": "b.txt"})).await.starts_with("error: "));
+}

@@ -1,0 +1,99 @@
+//! What `http` promises, against a server on this machine.
+
+use host_tests::Bench;
+use host_tests::server::{Answer, Server};
+use serde_json::json;
+
+fn bench(http: &str) -> Bench {
+    Bench::new("reach", &["fs-read=.", "fs-write=.", "process=*", &format!("http={http}"), "state=write"])
+}
+
+#[tokio::test]
+async fn a_granted_address_is_fetched_and_what_speaks_of_credentials_stays_with_the_host() {
+    let server =
+        Server::start(|_| Answer::ok("hello").header("set-cookie", "session=1").header("x-shown", "yes")).await;
+    let bench = bench(&format!("127.0.0.1:{}", server.port()));
+    let answer = bench.text("fetch", json!({"path": server.url("/x")})).await;
+    assert!(answer.starts_with("200 ") && answer.ends_with("hello") && answer.contains("x-shown: yes"), "{answer}");
+    assert!(!answer.contains("session"), "{answer}");
+    for field in ["Authorization", "Cookie", "Host", "Proxy-Authorization", "Transfer-Encoding"] {
+        let answer = bench.text("fetch", json!({"path": server.url("/x"), "environment": [[field, "x"]]})).await;
+        assert!(answer.contains("belongs to the host"), "{answer}");
+    }
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn what_is_not_granted_is_not_asked() {
+    let server = Server::start(|_| Answer::ok("hello")).await;
+    let port = server.port();
+    for http in
+        [&format!("127.0.0.2:{port}"), "*:*", "*", &format!("POST 127.0.0.1:{port}"), &format!("*.0.0.1:{port}")]
+    {
+        if let Ok(bench) = std::panic::catch_unwind(|| bench(http)) {
+            let answer = bench.text("fetch", json!({"path": server.url("/x")})).await;
+            assert!(answer.starts_with("error: ") && answer.contains("http"), "{http}: {answer}");
+        }
+    }
+    assert!(server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_name_that_leads_to_this_machine_needs_a_grant_that_names_it() {
+    let server = Server::start(|_| Answer::ok("hello")).await;
+    let url = format!("http://localhost:{}/", server.port());
+    let answer = bench("*:*").text("fetch", json!({"path": url})).await;
+    assert!(answer.starts_with("error: "), "{answer}");
+    assert!(server.requests().is_empty());
+    let answer = bench(&format!("localhost:{}", server.port())).text("fetch", json!({"path": url})).await;
+    assert!(answer.ends_with("hello"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_redirect_out_of_the_grant_is_not_followed() {
+    let other = Server::start(|_| Answer::ok("stolen")).await;
+    let target = other.url("/steal");
+    let server = Server::start(move |request| match request.path.as_str() {
+        "/out" => Answer::redirect(302, &target),
+        "/file" => Answer::redirect(302, "file:///etc/passwd"),
+        "/round" => Answer::redirect(301, "/round"),
+        "/on" => Answer::redirect(307, "/end"),
+        _ => Answer::ok("the end"),
+    })
+    .await;
+    let bench = bench(&format!("127.0.0.1:{}", server.port()));
+    let answer = bench.text("fetch", json!({"path": server.url("/out")})).await;
+    assert!(answer.starts_with("error: ") && answer.contains(&format!("127.0.0.1:{}", other.port())), "{answer}");
+    assert!(other.requests().is_empty());
+    for path in ["/file", "/round"] {
+        let answer = bench.text("fetch", json!({"path": server.url(path)})).await;
+        assert!(answer.starts_with("error: ") && answer.contains("redirect"), "{path}: {answer}");
+    }
+    assert!(bench.text("fetch", json!({"path": server.url("/on")})).await.ends_with("the end"));
+}
+
+#[tokio::test]
+async fn a_body_is_cut_at_the_limit_and_said_to_be() {
+    let server = Server::start(|_| Answer::ok(&"x".repeat(100_000))).await;
+    let bench = bench(&format!("127.0.0.1:{}", server.port()));
+    let answer = bench.text("fetch", json!({"path": server.url("/"), "limit": 1000})).await;
+    assert!(answer.starts_with("200 (cut)") && answer.ends_with(&"x".repeat(1000)), "{}", answer.len());
+    assert!(answer.len() < 2000);
+}
+
+#[tokio::test]
+async fn addresses_that_make_no_sense_are_refused_in_words() {
+    let bench = bench("*:*");
+    for (url, says) in [
+        ("ftp://example.com/", "neither http nor https"),
+        ("file:///etc/passwd", "neither http nor https"),
+        ("https://user:pass@example.com/", "user name or password"),
+        ("not an address", "makes no sense"),
+        ("http://169.254.169.254/latest/meta-data/", "169.254.169.254"),
+        ("http://[::1]/", "::1"),
+        ("http://2130706433/", "127.0.0.1"),
+    ] {
+        let answer = bench.text("fetch", json!({"path": url})).await;
+        assert!(answer.starts_with("error: ") && answer.contains(says), "{url}: {answer}");
+    }
+}

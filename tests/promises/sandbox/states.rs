@@ -1,0 +1,52 @@
+//! What `state` promises.
+
+use host_tests::Bench;
+use serde_json::json;
+
+fn bench(state: &str) -> Bench {
+    Bench::new("reach", &["fs-read=.", "fs-write=.", "process=*", "http=*", &format!("state={state}")])
+}
+
+#[tokio::test]
+async fn a_value_is_kept_for_the_project_and_for_no_other() {
+    let (one, other) = (bench("write"), bench("write"));
+    let version = one.text("keep", json!({"path": "k", "text": "first", "expected": "absent"})).await;
+    assert_eq!(one.text("kept", json!({"path": "k"})).await, "first");
+    assert_eq!(other.text("kept", json!({"path": "k"})).await, "nothing");
+
+    let stale = one.text("keep", json!({"path": "k", "text": "second", "expected": "absent"})).await;
+    assert!(stale.starts_with("error: "), "{stale}");
+    one.text("keep", json!({"path": "k", "text": "second", "expected": version})).await;
+    assert_eq!(one.text("kept", json!({"path": "k"})).await, "second");
+}
+
+#[tokio::test]
+async fn a_grant_for_reading_keeps_nothing() {
+    let bench = bench("read");
+    let answer = bench.text("keep", json!({"path": "k", "text": "x"})).await;
+    assert!(answer.contains("state"), "{answer}");
+    assert_eq!(bench.text("kept", json!({"path": "k"})).await, "nothing");
+}
+
+#[tokio::test]
+async fn a_key_is_no_path() {
+    let bench = bench("write");
+    for key in ["", ".", "..", "../x", "a/b", "/etc/x", ".hidden", "a\u{0}b", &"k".repeat(129)] {
+        let answer = bench.text("keep", json!({"path": key, "text": "x"})).await;
+        assert!(answer.contains("is no key"), "{key:?}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_kept_is_bounded() {
+    let bench = bench("write");
+    let big = "x".repeat(1 << 20);
+    for number in 0..16 {
+        let answer = bench.text("keep", json!({"path": format!("k{number}"), "text": big})).await;
+        assert!(!answer.starts_with("error: "), "{answer}");
+    }
+    for text in [&big, &format!("{big}x")] {
+        let answer = bench.text("keep", json!({"path": "more", "text": text})).await;
+        assert!(answer.starts_with("error: "), "{answer}");
+    }
+}
