@@ -30,6 +30,15 @@ impl Denied {
         Self::new(plugin, capability, requested, Some(requested), None)
     }
 
+    /// The same for what a deny of the grant leaves out: no approval mode changes that.
+    pub(crate) fn left_out(mut self) -> Self {
+        if let Some((grant, _mode)) = self.help.split_once(", or --approval-mode") {
+            self.help = grant.to_owned();
+        }
+        self.help = format!("a deny of its grant leaves it out; {}, and take away a --deny that names it", self.help);
+        self
+    }
+
     /// `naming` is the text of a scope that would cover what is wanted, if one can.
     pub(crate) fn new(
         plugin: &PluginName,
@@ -45,6 +54,8 @@ impl Denied {
             None => format!("to allow it, add --grant {plugin}:{capability}=SCOPE with a scope that covers it"),
         };
         let mode = match capability {
+            // Who has a grant of its own chose it over the mode's.
+            Capability::Http | Capability::State if held.is_some() => "",
             Capability::FsWrite => ", or --approval-mode auto-edit for the workspace",
             Capability::Process => ", or --approval-mode yolo for the workspace",
             Capability::Http => ", or --approval-mode yolo for public addresses",
@@ -110,6 +121,20 @@ mod tests {
             "to allow it, add --grant fetch:process=x, or --approval-mode yolo for the workspace"
         );
         assert_eq!(help(Capability::FsRead), "to allow it, add --grant fetch:fs-read=x");
+    }
+
+    #[test]
+    fn what_a_deny_leaves_out_is_not_said_to_need_a_mode() {
+        let workspace = Path::new("/w");
+        let grants = crate::Grants::none().with(Scope::parse(Capability::FsWrite, ".,!.git", workspace).unwrap());
+        let no = grants.permit_write(&PluginName::new("edit"), Path::new("/w/.git/config")).unwrap_err();
+        assert_eq!(
+            no.help,
+            "a deny of its grant leaves it out; to allow it, add --grant edit:fs-write=/w/.git/config, and take away a \
+             --deny that names it"
+        );
+        let no = grants.permit_write(&PluginName::new("edit"), Path::new("/etc/x")).unwrap_err();
+        assert!(no.help.contains("--approval-mode auto-edit"), "{}", no.help);
     }
 
     #[test]

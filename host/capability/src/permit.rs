@@ -192,7 +192,17 @@ impl PathPermit {
 fn denied_path(plugin: &PluginName, capability: Capability, path: &Path, held: Option<&Scope>) -> Denied {
     // What is relative, leaves `/` or is no UTF-8 cannot be granted.
     let naming = normal(path).and_then(|path| path.to_str().map(|text| quote(text).into_owned()));
-    Denied::new(plugin, capability, &path.to_string_lossy(), naming.as_deref(), held)
+    let denied = Denied::new(plugin, capability, &path.to_string_lossy(), naming.as_deref(), held);
+    let covered = match (held, normal(path)) {
+        (Some(Scope::FsRead(paths) | Scope::FsWrite(paths)), Some(path)) => {
+            path.to_str().is_some() && paths.roots().any(|root| path.starts_with(root.path()))
+        }
+        (
+            Some(Scope::FsRead(_) | Scope::FsWrite(_) | Scope::Process(_) | Scope::Http(_) | Scope::State(_)) | None,
+            _,
+        ) => false,
+    };
+    if covered { denied.left_out() } else { denied }
 }
 
 impl ProcessPermit {

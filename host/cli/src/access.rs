@@ -45,6 +45,16 @@ impl Granted {
         Ok(Self { mode, by_mode: by_mode(mode, workspace)?, grants, denies })
     }
 
+    /// Lets every plugin that reads also read this folder of the host's own.
+    pub(crate) fn also_reading(mut self, folder: &Path) -> Result<Self, Failure> {
+        let scope = Scope::parse_absolute(Capability::FsRead, &quoted(folder)).map_err(|error| {
+            Failure::configuration(format!("the folder `{}` cannot be granted", folder.display()))
+                .cause(error.to_string())
+        })?;
+        self.by_mode = self.by_mode.with(scope);
+        Ok(self)
+    }
+
     /// The mode.
     pub(crate) fn mode(&self) -> ApprovalMode {
         self.mode
@@ -70,6 +80,12 @@ impl Granted {
         let effective = granted.meet(plugin.plugin.declared());
         if self.mode == ApprovalMode::Plan { effective.reading() } else { effective }
     }
+}
+
+/// A path as a scope has it, taken literally.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    if text.contains('\'') { format!("\"{text}\"") } else { format!("'{text}'") }
 }
 
 fn by_mode(mode: ApprovalMode, workspace: &Path) -> Result<Grants, Failure> {

@@ -70,11 +70,12 @@ impl Run<'_> {
                 return Err(stop);
             }
         };
-        self.record(Entry::Content { prompt, content: &reply.content })?;
         let text = reply.content.visible_text();
         if !text.is_empty() {
+            // Before it is recorded: what cannot be written down must not be lost as well.
             self.partial = Some(text.clone());
         }
+        self.record(Entry::Content { prompt, content: &reply.content })?;
         self.finish = Some(reply.finish);
         let unsettled = match exchange.reply(reply.content.parts) {
             Ok(Replied::Calls(unsettled)) => unsettled,

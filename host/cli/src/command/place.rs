@@ -24,7 +24,6 @@ pub(crate) struct Workplace {
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) plugins: Vec<Installed>,
     pub(crate) granted: Granted,
-    pub(crate) tools: Registry,
 }
 
 impl Workplace {
@@ -42,8 +41,12 @@ impl Workplace {
         let plugins = plugins::all(&access.plugin, &root)?;
         let granted = Granted::read(access, configuration.approval_mode, &plugins, &root)?;
         let workspace = Arc::new(Workspace::new(root));
-        let tools = plugins::registry(&plugins, &granted, &runtime, &workspace)?;
-        Ok(Self { folders, configuration, workspace, runtime, plugins, granted, tools })
+        Ok(Self { folders, configuration, workspace, runtime, plugins, granted })
+    }
+
+    /// The tools, each with what it may touch.
+    pub(crate) fn tools(&self) -> Result<Registry, Failure> {
+        plugins::registry(&self.plugins, &self.granted, &self.runtime, &self.workspace)
     }
 }
 

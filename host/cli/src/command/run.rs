@@ -34,20 +34,22 @@ const USUAL_MODELS: &[(ProviderKind, &str)] =
 
 pub(crate) async fn run(run: Run, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     let prompt = prompt(&run.prompt, &environment).await?;
-    let place = Workplace::open(&run.place, &run.access, &environment)?;
+    let mut place = Workplace::open(&run.place, &run.access, &environment)?;
     let (model, provider) = model(run.model.as_deref(), &place.configuration, &environment)?;
     let session = Arc::new(SessionLog::create(&place.folders.sessions, Clock::system()).map_err(|error| {
         let failure = Failure::of(Code::Configuration, &error);
         failure.help(format!("{}, or set XDG_STATE_HOME to a folder that can be written", error.help()))
     })?);
-    let definition = definition(&run, &place, model);
+    // Large results go there, and the model is told to read them there.
     let spill = session.path().with_extension("outputs");
+    place.granted = place.granted.also_reading(&spill)?;
+    let definition = definition(&run, &place, model);
     let out = Out::new(stop.clone());
     let printer = printer::of(run.output_format, &environment, out.clone());
     let setup = Setup {
         agent_id: AgentId::new("main"),
         provider,
-        tools: place.tools.clone(),
+        tools: place.tools()?,
         responder: Responder::new(Some(Spill::new(spill))),
         observer: Arc::new(Watch(Arc::clone(&printer))),
         session: Some(Arc::clone(&session)),

@@ -151,7 +151,7 @@ async fn run_call(
     out: &Out,
     stop: CancellationToken,
 ) -> Result<Code, Failure> {
-    let tool = place.tools.admit(&call).map_err(|failure| Failure::input(failure.message))?;
+    let tool = place.tools()?.admit(&call).map_err(|failure| Failure::input(failure.message))?;
     let context = CallContext { cancel: stop.clone(), live: LiveOutput::nowhere() };
     let ended = tool.call(&call, context);
     tokio::pin!(ended);
@@ -177,7 +177,7 @@ async fn run_call(
 }
 
 async fn show_preview(place: &Workplace, call: FunctionCall, json: bool, out: &Out) -> Result<Code, Failure> {
-    place.tools.admit(&call).map_err(|failure| Failure::input(failure.message))?;
+    place.tools()?.admit(&call).map_err(|failure| Failure::input(failure.message))?;
     let (installed, _) = find(place, call.name.as_str())?;
     let invocation = Invocation {
         id: call.id,
@@ -221,8 +221,11 @@ fn find<'p>(place: &'p Workplace, name: &str) -> Result<(&'p Installed, &'p host
         let tool = installed.manifest.tools.iter().find(|tool| tool.spec.name.as_str() == name)?;
         Some((installed, tool))
     });
-    found.ok_or_else(|| {
-        let nearest: Vec<String> = place.tools.nearest(name).iter().map(|name| format!("`{name}`")).collect();
+    if let Some(found) = found {
+        return Ok(found);
+    }
+    Err({
+        let nearest: Vec<String> = place.tools()?.nearest(name).iter().map(|name| format!("`{name}`")).collect();
         let failure = Failure::input(format!("there is no tool `{name}`"));
         if nearest.is_empty() { failure } else { failure.help(format!("the nearest are {}", nearest.join(", "))) }
     })
