@@ -9,8 +9,8 @@
 //! Deliberately not here: matches across lines, and encodings other than UTF-8.
 
 mod counts;
+mod literals;
 mod matches;
-mod needles;
 mod pattern;
 mod scan;
 mod text;
@@ -20,6 +20,7 @@ use host_sdk::fs_read::{Batch, Walk, WalkOptions, WalkSummary};
 use host_sdk::{Annotations, Failure, Outcome, Tool, context, export_plugin};
 use matches::Matches;
 use pattern::Pattern;
+use scan::Scanner;
 use serde::Deserialize;
 
 const DESCRIPTION: &str = "\
@@ -89,7 +90,8 @@ enum Collector {
 fn call(arguments: Arguments) -> Result<Outcome, Failure> {
     let Arguments { pattern: source, path, include, ignore_case, fixed_strings, context, respect_ignore, output } =
         arguments;
-    let mut pattern = Pattern::new(&source, fixed_strings, ignore_case)?;
+    let pattern = Pattern::new(&source, fixed_strings, ignore_case)?;
+    let mut scanner = Scanner::new(&pattern);
     let mut collector = match output {
         Output::Matches => Collector::Matches(Matches::new(context.min(MAX_CONTEXT))),
         Output::Files => Collector::Files(Files::default()),
@@ -106,7 +108,7 @@ fn call(arguments: Arguments) -> Result<Outcome, Failure> {
         ..WalkOptions::default()
     })?;
     while let Some(batch) = walk.next_batch()? {
-        collector.search(&mut pattern, &batch);
+        collector.search(&mut scanner, &pattern, &batch)?;
         if context::should_stop() {
             return Err(Failure::Cancelled(collector.write(&source, &walk.summary())));
         }
@@ -117,11 +119,11 @@ fn call(arguments: Arguments) -> Result<Outcome, Failure> {
 }
 
 impl Collector {
-    fn search(&mut self, pattern: &mut Pattern, batch: &Batch) {
+    fn search(&mut self, scanner: &mut Scanner, pattern: &Pattern, batch: &Batch) -> Result<(), Failure> {
         match self {
-            Self::Matches(matches) => scan::scan(pattern, batch, |pattern, hit| matches.take(pattern, batch, &hit)),
-            Self::Files(files) => scan::scan(pattern, batch, |_, hit| files.take(&batch.name(hit.file))),
-            Self::Counts(counts) => scan::scan(pattern, batch, |_, hit| counts.take(&batch.name(hit.file))),
+            Self::Matches(matches) => scanner.scan(pattern, batch, |hit| matches.take(pattern, batch, &hit)),
+            Self::Files(files) => scanner.scan(pattern, batch, |hit| files.take(&batch.name(hit.file))),
+            Self::Counts(counts) => scanner.scan(pattern, batch, |hit| counts.take(&batch.name(hit.file))),
         }
     }
 

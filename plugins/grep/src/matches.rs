@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use host_sdk::fs_read::Batch;
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memchr_iter, memrchr};
 use tool_text::printable;
 
 use crate::pattern::Pattern;
@@ -53,7 +53,7 @@ impl Matches {
     }
 
     /// Takes one matching line.
-    pub(crate) fn take(&mut self, pattern: &mut Pattern, batch: &Batch, hit: &Hit) -> Next {
+    pub(crate) fn take(&mut self, pattern: &Pattern, batch: &Batch, hit: &Hit) -> Next {
         let path = batch.name(hit.file);
         if self.kept >= MAX_MATCHES && self.files.last_key_value().is_some_and(|(last, _)| *path >= **last) {
             self.more = true;
@@ -68,7 +68,7 @@ impl Matches {
             let text = shown(&contents[line], |_| None);
             file.lines.entry(number_before).or_insert(Line { text, is_match: false });
         }
-        let text = shown(&contents[hit.line.clone()], |line| pattern.find(line));
+        let text = shown(&contents[hit.line.clone()], |line| pattern.first_in(line));
         file.lines.insert(number, Line { text, is_match: true });
         for (line, number) in lines_after(contents, hit.line.end, span.end).take(self.context).zip(number + 1..) {
             file.lines.insert(number, Line { text: shown(&contents[line], |_| None), is_match: false });
@@ -93,7 +93,7 @@ impl Matches {
             *counted = Counted { path: path.to_owned(), offset: start, line: 1 };
         }
         let passed = batch.contents().get(counted.offset..hit.line.start).unwrap_or(&[]);
-        counted.line += passed.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        counted.line += memchr_iter(b'\n', passed).count() as u64;
         counted.offset = hit.line.start;
         counted.line
     }
@@ -163,14 +163,16 @@ fn lines_after(contents: &[u8], start: usize, end: usize) -> impl Iterator<Item 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scan::scan;
+    use crate::scan::Scanner;
 
     fn search(context: usize, batches: &[&[(&str, &[u8])]]) -> String {
-        let mut pattern = Pattern::new("x", false, false).expect("a pattern");
+        let pattern = Pattern::new("x", false, false).expect("a pattern");
+        let mut scanner = Scanner::new(&pattern);
         let mut matches = Matches::new(context);
         for files in batches {
             let batch = Batch::of(files);
-            scan(&mut pattern, &batch, |pattern, hit| matches.take(pattern, &batch, &hit));
+            let scanned = scanner.scan(&pattern, &batch, |hit| matches.take(&pattern, &batch, &hit));
+            assert!(scanned.is_ok());
         }
         matches.write("x")
     }

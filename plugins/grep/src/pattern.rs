@@ -1,21 +1,25 @@
-//! The regular expression, made so that no match leaves its line.
+//! The regular expression, made so that no match leaves its line: ripgrep's, with ripgrep's way to find the lines
+//! that may match by the texts that every match must hold.
 //!
-//! Its own, on `regex-automata`, instead of ripgrep's crate `grep-regex`: that one brings every Unicode table and
-//! three more engines, which triples the component. What it does for lines is small, and done here.
+//! A line ends in `\n` or `\r\n`, and its ending is no part of it: `$` stands before either, and `\s` matches
+//! neither. A pattern that asks for `\r` outright is the exception: for it a line ends in `\n` alone. Start and end of
+//! the text are start and end of the line, since every line is matched for itself.
+//!
+//! What finds the lines that may match is replaced where the machine or the buffer makes ripgrep's way slow: by
+//! [`Literals`], and, without such, for word boundaries of Unicode. The fast engines give up at the first character
+//! that is not ASCII when there is one, and what takes over is many times as slow; so the pattern without its
+//! boundaries goes ahead.
 
+use std::convert::Infallible;
 use std::ops::Range;
 
+use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoCaptures, NoError};
+use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use host_sdk::Failure;
-use memchr::{memchr, memrchr};
-use regex_automata::Input;
-use regex_automata::meta::{Cache, Config, Regex};
-use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{
-    Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Literal, Look, LookSet,
-    Repetition,
-};
+use regex_syntax::ast::{self, AssertionKind, Ast, Visitor};
+use regex_syntax::hir::translate::TranslatorBuilder;
 
-use crate::needles::Needles;
+use crate::literals::Literals;
 
 /// How large a compiled pattern may be, in bytes: `(a{1000}){1000}` would fill the memory.
 const MAX_COMPILED: usize = 10 * 1024 * 1024;
@@ -23,22 +27,21 @@ const MAX_COMPILED: usize = 10 * 1024 * 1024;
 /// How much the lazy automaton may remember, in bytes, before it starts anew.
 const AUTOMATON_CACHE: usize = 8 * 1024 * 1024;
 
-/// A compiled pattern, with the memory that searching needs.
+/// A compiled pattern.
 pub(crate) struct Pattern {
-    regex: Regex,
-    cache: Cache,
-    /// How the lines are found that may match.
+    regex: RegexMatcher,
     candidates: Candidates,
+    line_end: LineTerminator,
 }
 
 /// How the lines are found that may match.
 enum Candidates {
-    /// By what every match holds. The pattern decides about the line.
-    Needles(Needles),
-    /// By a pattern that matches at least where the real one does. The real one decides.
-    Looser(Box<(Regex, Cache)>),
-    /// By the pattern itself, so there is nothing left to decide.
-    Exact,
+    /// By what every match holds.
+    Literals(Literals),
+    /// By a regex that matches at least the lines that the real one does.
+    Looser(Box<RegexMatcher>),
+    /// As the regex itself has it.
+    Own,
 }
 
 impl Pattern {
@@ -49,174 +52,209 @@ impl Pattern {
     /// `invalid-arguments` when it is no regular expression, is too large, or can only match a line break.
     pub(crate) fn new(pattern: &str, fixed: bool, ignore_case: bool) -> Result<Self, Failure> {
         let invalid = |why: &dyn std::fmt::Display| Failure::InvalidArguments(format!("`{pattern}`: {why}"));
-        let escaped = if fixed { &regex_syntax::escape(pattern) } else { pattern };
-        // With `crlf` a `$` stands before `\r\n` too, so that files from Windows match as one expects.
-        let hir = ParserBuilder::new()
-            .multi_line(true)
-            .crlf(true)
-            .utf8(false)
-            .case_insensitive(ignore_case)
-            .build()
-            .parse(escaped)
-            .map_err(|error| invalid(&error))?;
-        let hir =
-            within_a_line(hir).ok_or_else(|| invalid(&"it has a line break, and lines are searched one by one"))?;
-        let compile = |hir: &Hir| {
-            let config = Config::new()
-                .utf8_empty(false)
-                .nfa_size_limit(Some(MAX_COMPILED))
-                .hybrid_cache_capacity(AUTOMATON_CACHE);
-            let regex = Regex::builder().configure(config).build_from_hir(hir);
-            regex.map(|regex| (regex.create_cache(), regex)).map_err(|error| match error.size_limit() {
-                Some(_) => invalid(&"it is too large when compiled: use fewer or smaller repetitions"),
-                None => invalid(&error),
+        let source = if fixed { &regex_syntax::escape(pattern) } else { pattern };
+        // Checked here too, since the builder puts the pattern in a group, which its errors then show, and which
+        // makes an expression of `a)|(b`.
+        let parsed = ast::parse::Parser::new().parse_with_comments(source).map_err(|error| invalid(&error))?;
+        let ast = parsed.ast;
+        let mut translator = TranslatorBuilder::new().utf8(false).case_insensitive(ignore_case).build();
+        let hir = translator.translate(source, &ast).map_err(|error| invalid(&error))?;
+        let Ok(mut assertions) = ast::visit(&ast, Assertions(Vec::new()));
+        // The last of them would swallow the end of the builder's group.
+        assertions.add_comments(&parsed.comments);
+        let mut builder = RegexMatcherBuilder::new();
+        builder.crlf(true).case_insensitive(ignore_case).size_limit(MAX_COMPILED).dfa_size_limit(AUTOMATON_CACHE);
+        let mut line_end = LineTerminator::crlf();
+        let mut anchors = ("(?mR:^)", "(?mR:$)");
+        let regex = match builder.build(&assertions.replaced(source, anchors, None)) {
+            Err(error) if matches!(error.kind(), ErrorKind::NotAllowed(_)) => {
+                line_end = LineTerminator::byte(b'\n');
+                anchors = ("(?m-R:^)", "(?m-R:$)");
+                builder.crlf(false).line_terminator(Some(b'\n'));
+                builder.build(&assertions.replaced(source, anchors, None))
+            }
+            built => built,
+        };
+        let compiled = |built: Result<RegexMatcher, grep_regex::Error>| {
+            built.map_err(|error| match error.kind() {
+                ErrorKind::NotAllowed(_) => invalid(&"it has a line break, and lines are searched one by one"),
+                // That it is an expression is known by now: all that is left is its size.
+                ErrorKind::Regex(_) => invalid(&"it is too large when compiled: use fewer or smaller repetitions"),
+                _ => invalid(&error),
             })
         };
-        let (cache, regex) = compile(&hir)?;
-        let candidates = match Needles::of(&hir) {
-            Some(needles) => Candidates::Needles(needles),
-            None if hir.properties().look_set().contains_word_unicode() => {
-                let (cache, regex) = compile(&without_word_boundaries(hir))?;
-                Candidates::Looser(Box::new((regex, cache)))
-            }
-            None => Candidates::Exact,
+        let regex = compiled(regex)?;
+        let candidates = if let Some(literals) = Literals::of(&hir) {
+            Candidates::Literals(literals)
+        } else if assertions.any_boundary() {
+            // Empty, and can still be repeated.
+            let looser = builder.build(&assertions.replaced(source, anchors, Some("(?:)")));
+            Candidates::Looser(Box::new(compiled(looser)?))
+        } else {
+            Candidates::Own
         };
-        Ok(Self { regex, cache, candidates })
+        Ok(Self { regex, candidates, line_end })
     }
 
-    /// The first line at or behind `at` that matches, without its line break. `at` is the start of a line.
-    pub(crate) fn next_line(&mut self, bytes: &[u8], mut at: usize) -> Option<Range<usize>> {
-        while at < bytes.len() {
-            let (place, sure) = match &mut self.candidates {
-                // A needle holds no line break, so its line is the one that it begins in.
-                Candidates::Needles(needles) => (needles.find(bytes, at)?, false),
-                Candidates::Looser(looser) => (end(&looser.0, &mut looser.1, bytes, at..bytes.len())?, false),
-                Candidates::Exact => (end(&self.regex, &mut self.cache, bytes, at..bytes.len())?, true),
+    /// What ends a line for this pattern; whoever searches has to be told the same.
+    pub(crate) fn line_end(&self) -> LineTerminator {
+        self.line_end
+    }
+
+    /// Where the first match in a line lies. The line has no ending.
+    pub(crate) fn first_in(&self, line: &[u8]) -> Option<Range<usize>> {
+        let found = self.regex.find(line).ok().flatten()?;
+        Some(found.start()..found.end())
+    }
+}
+
+impl Matcher for Pattern {
+    type Captures = NoCaptures;
+    type Error = NoError;
+
+    fn find_at(&self, bytes: &[u8], at: usize) -> Result<Option<Match>, NoError> {
+        self.regex.find_at(bytes, at)
+    }
+
+    fn new_captures(&self) -> Result<NoCaptures, NoError> {
+        Ok(NoCaptures::new())
+    }
+
+    fn shortest_match_at(&self, bytes: &[u8], at: usize) -> Result<Option<usize>, NoError> {
+        self.regex.shortest_match_at(bytes, at)
+    }
+
+    /// For one line. The searcher leaves a lone `\n` at its end, behind which `^$` would match.
+    fn is_match(&self, line: &[u8]) -> Result<bool, NoError> {
+        self.regex.is_match(line.strip_suffix(b"\n").unwrap_or(line))
+    }
+
+    fn non_matching_bytes(&self) -> Option<&ByteSet> {
+        self.regex.non_matching_bytes()
+    }
+
+    fn line_terminator(&self) -> Option<LineTerminator> {
+        self.regex.line_terminator()
+    }
+
+    fn find_candidate_line(&self, bytes: &[u8]) -> Result<Option<LineMatchKind>, NoError> {
+        match &self.candidates {
+            Candidates::Literals(literals) => Ok(literals.find(bytes).map(LineMatchKind::Candidate)),
+            Candidates::Looser(looser) => Ok(looser.find_candidate_line(bytes)?.map(|found| match found {
+                LineMatchKind::Confirmed(at) | LineMatchKind::Candidate(at) => LineMatchKind::Candidate(at),
+            })),
+            Candidates::Own => self.regex.find_candidate_line(bytes),
+        }
+    }
+}
+
+/// What may be replaced in a pattern, from left to right: what says something about a place without matching a byte
+/// there.
+struct Assertions(Vec<(Range<usize>, Assertion)>);
+
+#[derive(Clone, Copy, PartialEq)]
+enum Assertion {
+    /// Of a line or of the text.
+    Start,
+    /// Of a line or of the text.
+    End,
+    /// Of a word, or the lack of one.
+    Boundary,
+    /// No assertion at all, but what a reader is told.
+    Comment,
+}
+
+impl Assertions {
+    fn add_comments(&mut self, comments: &[ast::Comment]) {
+        let span = |comment: &ast::Comment| comment.span.start.offset..comment.span.end.offset;
+        self.0.extend(comments.iter().map(|comment| (span(comment), Assertion::Comment)));
+        self.0.sort_by_key(|(span, _)| span.start);
+    }
+
+    fn any_boundary(&self) -> bool {
+        self.0.iter().any(|(_, assertion)| *assertion == Assertion::Boundary)
+    }
+
+    /// The pattern with other anchors for start and end, and with another text for its boundaries if there is one.
+    fn replaced(&self, pattern: &str, (start, end): (&str, &str), boundary: Option<&str>) -> String {
+        let mut text = String::with_capacity(pattern.len());
+        let mut done = 0;
+        for (span, assertion) in &self.0 {
+            text.push_str(pattern.get(done..span.start).unwrap_or_default());
+            text.push_str(match assertion {
+                Assertion::Start => start,
+                Assertion::End => end,
+                Assertion::Boundary => boundary.or(pattern.get(span.clone())).unwrap_or_default(),
+                Assertion::Comment => "",
+            });
+            done = span.end;
+        }
+        text.push_str(pattern.get(done..).unwrap_or_default());
+        text
+    }
+}
+
+impl Visitor for Assertions {
+    type Output = Self;
+    type Err = Infallible;
+
+    fn finish(self) -> Result<Self, Infallible> {
+        Ok(self)
+    }
+
+    fn visit_pre(&mut self, ast: &Ast) -> Result<(), Infallible> {
+        if let Ast::Assertion(found) = ast {
+            let assertion = match found.kind {
+                AssertionKind::StartLine | AssertionKind::StartText => Assertion::Start,
+                AssertionKind::EndLine | AssertionKind::EndText => Assertion::End,
+                AssertionKind::WordBoundary
+                | AssertionKind::NotWordBoundary
+                | AssertionKind::WordBoundaryStart
+                | AssertionKind::WordBoundaryEnd
+                | AssertionKind::WordBoundaryStartAngle
+                | AssertionKind::WordBoundaryEndAngle
+                | AssertionKind::WordBoundaryStartHalf
+                | AssertionKind::WordBoundaryEndHalf => Assertion::Boundary,
             };
-            let line = line_around(bytes, at, place)?;
-            if sure || end(&self.regex, &mut self.cache, bytes, line.clone()).is_some() {
-                return Some(line);
-            }
-            at = line.end + 1;
+            self.0.push((found.span.start.offset..found.span.end.offset, assertion));
         }
-        None
+        Ok(())
     }
-
-    /// Where the first match in a line lies.
-    pub(crate) fn find(&mut self, line: &[u8]) -> Option<Range<usize>> {
-        self.regex.search_with(&mut self.cache, &Input::new(line)).map(|found| found.range())
-    }
-}
-
-/// Where the first match in `range` ends. What is around it counts for `^`, `$` and `\b`: cut out of its file, a line
-/// that ends in `\r\n` would have another end.
-fn end(regex: &Regex, cache: &mut Cache, bytes: &[u8], range: Range<usize>) -> Option<usize> {
-    regex.search_half_with(cache, &Input::new(bytes).range(range)).map(|half| half.offset())
-}
-
-/// The line that `place` lies in, where `at` is the start of a line at or before it; none when that is behind the
-/// last line break.
-fn line_around(bytes: &[u8], at: usize, place: usize) -> Option<Range<usize>> {
-    let start = memrchr(b'\n', bytes.get(at..place)?).map_or(at, |found| at + found + 1);
-    let rest = bytes.get(start..).filter(|rest| !rest.is_empty())?;
-    Some(start..memchr(b'\n', rest).map_or(bytes.len(), |found| start + found))
-}
-
-/// The same expression, matching at least where it did. A word boundary of Unicode stops the fast engines at each
-/// character that is no ASCII.
-fn without_word_boundaries(hir: Hir) -> Hir {
-    match hir.into_kind() {
-        HirKind::Look(look) if LookSet::singleton(look).contains_word_unicode() => Hir::empty(),
-        HirKind::Repetition(repetition) => {
-            let sub = Box::new(without_word_boundaries(*repetition.sub));
-            Hir::repetition(Repetition { sub, ..repetition })
-        }
-        HirKind::Concat(subs) => Hir::concat(subs.into_iter().map(without_word_boundaries).collect()),
-        HirKind::Alternation(subs) => Hir::alternation(subs.into_iter().map(without_word_boundaries).collect()),
-        HirKind::Capture(capture) => without_word_boundaries(*capture.sub),
-        HirKind::Empty => Hir::empty(),
-        HirKind::Literal(Literal(bytes)) => Hir::literal(bytes),
-        HirKind::Class(class) => Hir::class(class),
-        HirKind::Look(look) => Hir::look(look),
-    }
-}
-
-/// The same expression without what could match a line break; none when a line break is asked for outright.
-///
-/// Start and end of the text become start and end of the line, since every line is matched for itself. Groups go:
-/// nobody asks for what they hold.
-fn within_a_line(hir: Hir) -> Option<Hir> {
-    Some(match hir.into_kind() {
-        HirKind::Empty => Hir::empty(),
-        HirKind::Literal(Literal(bytes)) if bytes.contains(&b'\n') => return None,
-        HirKind::Literal(Literal(bytes)) => Hir::literal(bytes),
-        HirKind::Class(Class::Unicode(mut class)) => {
-            class.difference(&ClassUnicode::new([ClassUnicodeRange::new('\n', '\n')]));
-            Hir::class(Class::Unicode(class))
-        }
-        HirKind::Class(Class::Bytes(mut class)) => {
-            class.difference(&ClassBytes::new([ClassBytesRange::new(b'\n', b'\n')]));
-            Hir::class(Class::Bytes(class))
-        }
-        HirKind::Look(Look::Start | Look::StartLF) => Hir::look(Look::StartCRLF),
-        HirKind::Look(Look::End | Look::EndLF) => Hir::look(Look::EndCRLF),
-        HirKind::Look(look) => Hir::look(look),
-        HirKind::Repetition(repetition) => {
-            let sub = Box::new(within_a_line(*repetition.sub)?);
-            Hir::repetition(Repetition { sub, ..repetition })
-        }
-        HirKind::Capture(capture) => within_a_line(*capture.sub)?,
-        HirKind::Concat(subs) => Hir::concat(subs.into_iter().map(within_a_line).collect::<Option<_>>()?),
-        HirKind::Alternation(subs) => Hir::alternation(subs.into_iter().map(within_a_line).collect::<Option<_>>()?),
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn matches(pattern: &str, text: &str) -> Option<Range<usize>> {
-        Pattern::new(pattern, false, false).expect("a pattern").find(text.as_bytes())
+    fn pattern(pattern: &str, fixed: bool, ignore_case: bool) -> Pattern {
+        Pattern::new(pattern, fixed, ignore_case).expect("a pattern")
     }
 
     #[test]
-    fn no_match_leaves_its_line() {
-        let check = |pattern: &str, text: &str, found: Option<Range<usize>>| {
-            assert_eq!(matches(pattern, text), found, "{pattern} {text:?}");
+    fn the_first_match_of_a_line_is_found() {
+        let check = |source: &str, line: &str, found: Option<Range<usize>>| {
+            assert_eq!(pattern(source, false, false).first_in(line.as_bytes()), found, "{source} {line:?}");
         };
-        check(r"a\s+b", "a\nb a b", Some(4..7));
-        check(r"a[^x]b", "a\nb", None);
-        check(r"(?s)a.b", "a\nb", None);
-        check(r"(?-u:a[^x]b)", "a\nb", None);
-        check(r"\Ab$", "a\nb\nc", Some(2..3));
-        check(r"(?-m)^b\z", "a\nb\nc", Some(2..3));
-        check("b$", "ab\r\n", Some(1..2));
+        check("b$", "ab", Some(1..2));
         check("a.b", "a\rb", None);
         check(r"\bé\w+", "an éclair", Some(3..10));
+        check(r"\Ab\z", "b", Some(0..1));
+        check("x", "y", None);
     }
 
     #[test]
-    fn each_way_to_find_candidates_finds_the_same_lines() {
-        let text = "one two\n\nTwo a.two\r\n\u{e9}two two\u{e9}\n two\nx\n\u{212a}two_";
-        for pattern in [r"\btwo\b", r"\b[tx]\w*\b", "(?i)two$", r"^\W*$", "two|one", r"\b", r"\Bwo|x", "[a-z]wo"] {
-            let mut pattern = Pattern::new(pattern, false, false).expect("a pattern");
-            let mut found = Vec::new();
-            let mut at = 0;
-            while let Some(line) = pattern.next_line(text.as_bytes(), at) {
-                at = line.end + 1;
-                found.push(line);
-            }
-            let mut start = 0;
-            let mut expected = Vec::new();
-            for line in text.split('\n') {
-                let line_range = start..start + line.len();
-                if end(&pattern.regex, &mut pattern.cache, text.as_bytes(), line_range.clone()).is_some() {
-                    expected.push(line_range);
-                }
-                start += line.len() + 1;
-            }
-            assert_eq!(found, expected);
-        }
+    fn assertions_are_replaced_and_nothing_else_is() {
+        let check = |pattern: &str, expected: &str| {
+            let ast = ast::parse::Parser::new().parse(pattern).expect("a pattern");
+            let Ok(found) = ast::visit(&ast, Assertions(Vec::new()));
+            assert_eq!(found.replaced(pattern, ("<", ">"), Some("_")), expected);
+            assert_eq!(found.any_boundary(), expected.contains('_'), "{pattern}");
+            assert_eq!(found.replaced(pattern, ("^", "$"), None), pattern.replace(r"\A", "^").replace(r"\z", "$"));
+        };
+        check(r"\bé(x|\B+)\b{start}$", "_é(x|_+)_>");
+        check(r"\<a\>|^*b", "_a_|<*b");
+        check(r"\Aa\z", "<a>");
+        check(r"[\x08^$]\\b\^\$", r"[\x08^$]\\b\^\$");
     }
 
     #[test]
@@ -226,18 +264,24 @@ mod tests {
             _ => panic!("{pattern:?} is refused"),
         };
         check("a(", false, "unclosed group");
+        check("a)|(b", false, "unopened group");
         check(r"a\nb", false, "line break");
+        check(r"a\r\nb", false, "line break");
         check("a\nb", true, "line break");
         check("(a{1000}){1000}", false, "too large");
     }
 
     #[test]
     fn plain_text_and_case_are_what_was_asked_for() {
-        let find = |pattern, fixed, ignore_case, text: &str| {
-            Pattern::new(pattern, fixed, ignore_case).expect("a pattern").find(text.as_bytes())
+        let check = |source: &str, fixed, ignore_case, line: &str, found| {
+            assert_eq!(pattern(source, fixed, ignore_case).first_in(line.as_bytes()), found, "{source}");
         };
-        assert_eq!(find("a.b(", true, false, "axb( a.b("), Some(5..9));
-        assert_eq!(find("TODO", false, true, "x todo"), Some(2..6));
-        assert_eq!(find("straße", true, true, "STRAßE"), Some(0..7));
+        check("a.b(", true, false, "axb( a.b(", Some(5..9));
+        check("a\\b", true, false, "a\\b", Some(0..3));
+        check("TODO", false, true, "x todo", Some(2..6));
+        check("straße", true, true, "STRAßE", Some(0..7));
+        check("(?x) a b # ^ c", false, false, "a b ab", Some(4..6));
+        check("(?x) a # c\n b $", false, false, "ab ab", Some(3..5));
+        check("x)", true, true, "(X)", Some(1..3));
     }
 }

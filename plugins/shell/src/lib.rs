@@ -56,10 +56,7 @@ fn call(arguments: Arguments) -> Result<Outcome, Failure> {
     let Arguments { command, directory, .. } = arguments;
     let child = process::spawn(&Command {
         directory,
-        // Without a terminal a pager only gets in the way, and colours are noise to a model.
-        environment: [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("TERM", "dumb")]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .to_vec(),
+        // No variables of its own: setting one needs a grant for any program, and a narrower one must do.
         silence_limit: Some(SILENCE_LIMIT),
         ..Command::new(["sh", "-c", command.as_str()])
     })?;

@@ -203,6 +203,7 @@ impl<'p> Reader<'p> {
         let Some(file_type) = entry.file_type() else { return WalkState::Continue };
         let Ok(relative) = entry.path().strip_prefix(&plan.start) else { return WalkState::Continue };
         if plan.permit.denies(entry.path()) {
+            // Counted whatever the globs say: a count for each glob would tell the names of what may not be seen.
             plan.counts.denied.fetch_add(1, Ordering::Relaxed);
             return if file_type.is_dir() { WalkState::Skip } else { WalkState::Continue };
         }
