@@ -55,7 +55,7 @@ impl Denied {
         };
         let mode = match capability {
             // Who has a grant of its own chose it over the mode's.
-            Capability::Http | Capability::State if held.is_some() => "",
+            Capability::Http if held.is_some() => "",
             Capability::FsWrite => ", or --approval-mode auto-edit for the workspace",
             Capability::Process => ", or --approval-mode yolo for the workspace",
             Capability::Http => ", or --approval-mode yolo for public addresses",

@@ -16,17 +16,22 @@ const DROPPING: Duration = Duration::from_millis(500);
 /// Runs the work of a command. `stop` fires with the first Ctrl-C, or when the process is asked to end.
 pub(crate) fn block_on<F>(work: impl FnOnce(CancellationToken) -> F) -> Result<Code, Failure>
 where
-    F: Future<Output = Result<Code, Failure>>,
+    F: Future<Output = Result<Code, Failure>> + Send + 'static,
 {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::configuration(format!("no threads to work with: {error}")))?;
     let stop = CancellationToken::new();
+    // A task of its own, so that it runs on the threads that its connections run on. From the thread that blocks here,
+    // each piece of a reply would be two hops from thread to thread, which cost ten times as much as reading it.
+    let mut work = runtime.spawn(work(stop.clone()));
     let ended = runtime.block_on(async {
-        let work = work(stop.clone());
         tokio::select! {
-            ended = work => ended,
+            ended = &mut work => ended.unwrap_or_else(|error| match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(error) => Err(Failure::configuration(format!("the work was ended: {error}"))),
+            }),
             ended = twice(&stop) => ended,
         }
     });

@@ -164,10 +164,10 @@ impl Writable {
             Err(error) => return Err(self.error(&error, &self.shown())),
         };
         if about.is_symlink() {
-            return Err(Error::Exists(format!("{} is a symbolic link; write to what it points to", self.shown())));
+            return Err(Error::Invalid(format!("`{}` is a symbolic link; write to what it points to", self.shown())));
         }
         if !about.is_file() {
-            return Err(Error::Exists(format!("{} is no regular file", self.shown())));
+            return Err(Error::Invalid(format!("`{}` is no regular file", self.shown())));
         }
         if about.len() > MAX_WHOLE {
             return Err(Error::TooLarge(about.len()));
@@ -192,7 +192,8 @@ impl Writable {
                 tracing::warn!(file = %beside.display(), %error, "a file that was to be renamed is left over");
             }
             return Err(if error.kind() == io::ErrorKind::AlreadyExists {
-                Error::Changed(None)
+                // Another program was faster.
+                Error::Changed(self.there(folder, name)?.map(|there| there.digest))
             } else {
                 self.error(&error, &self.shown())
             });

@@ -45,6 +45,11 @@ const MAX_WORDS: usize = 10_000;
 /// See [`MAX_WORDS`].
 const MAX_COMMAND: usize = 1 << 20;
 
+/// Tells programs that nobody sits at a terminal: they are not to page, ask for a password or draw. Set here, not by
+/// plugins, whose variables need a grant for any program.
+const NOBODY_THERE: &[(&str, &str)] =
+    &[("GIT_PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0"), ("PAGER", "cat"), ("TERM", "dumb")];
+
 /// A program that runs, as a guest holds it. Dropping it ends the program and all that it started.
 #[derive(Debug)]
 #[expect(unreachable_pub, reason = "the generated bindings name it")]
@@ -121,6 +126,7 @@ impl CallState {
             .current_dir(&directory)
             .env_clear()
             .envs(self.shared.environment.iter().map(|(name, value)| (name, value)))
+            .envs(NOBODY_THERE.iter().copied())
             .envs(command.environment.iter().map(|(name, value)| (name, value)))
             .envs([descendants.mark()])
             .stdin(if command.stdin.is_some() { Stdio::piped() } else { Stdio::null() })

@@ -54,11 +54,14 @@ pub struct Runtime {
     starting: Mutex<()>,
     cache: OnceLock<Option<Cache>>,
     cache_folder: Option<PathBuf>,
-    linkers: Mutex<HashMap<(CapabilitySet, bool), Arc<Linker<CallState>>>>,
+    linkers: Mutex<Linkers>,
     running: Semaphore,
     limits: Limits,
     shared: Arc<Shared>,
 }
+
+/// A linker for each set of capabilities, with and without the inert part of WASI.
+type Linkers = HashMap<(CapabilitySet, bool), Arc<Linker<CallState>>>;
 
 /// What all calls of a process share.
 #[derive(Debug)]
@@ -207,6 +210,19 @@ impl Runtime {
         plugin.imports()?;
         self.compiled(plugin).await?;
         Ok(())
+    }
+
+    /// Starts the engine and loads what was compiled before, so that a first call finds it there. Compiles nothing;
+    /// what fails is left for the call to tell. It blocks for about a millisecond, and belongs on a thread of its own.
+    pub fn warm(&self, plugin: &Plugin) {
+        let (Ok((engine, ..)), Some(cache)) = (self.engine(), self.cache()) else { return };
+        if plugin.compiled.initialized() || plugin.imports().is_err() {
+            return;
+        }
+        if let Lookup::Hit(component) = cache.load(engine, plugin.digest()) {
+            // A call that was faster has made its own, and that one stays.
+            plugin.compiled.set(component).ok();
+        }
     }
 
     #[expect(clippy::too_many_arguments, reason = "each is one decision of the caller's, and none has a default")]

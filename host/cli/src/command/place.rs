@@ -44,6 +44,21 @@ impl Workplace {
         Ok(Self { folders, configuration, workspace, runtime, plugins, granted })
     }
 
+    /// Loads the tools while the model is asked, so that its first call does not wait for that. Nobody waits for the
+    /// thread: it ends with the process.
+    pub(crate) fn warm(&self) {
+        let runtime = Arc::clone(&self.runtime);
+        let plugins: Vec<_> = self.plugins.iter().map(|installed| Arc::clone(&installed.plugin)).collect();
+        let warming = std::thread::Builder::new().name("warm".to_owned()).spawn(move || {
+            for plugin in plugins {
+                runtime.warm(&plugin);
+            }
+        });
+        if let Err(error) = warming {
+            tracing::info!(%error, "no thread to load the tools with; each is loaded at its first call");
+        }
+    }
+
     /// The tools, each with what it may touch.
     pub(crate) fn tools(&self) -> Result<Registry, Failure> {
         plugins::registry(&self.plugins, &self.granted, &self.runtime, &self.workspace)

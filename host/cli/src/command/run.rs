@@ -36,6 +36,7 @@ pub(crate) async fn run(run: Run, environment: Environment, stop: CancellationTo
     let prompt = prompt(&run.prompt, &environment).await?;
     let mut place = Workplace::open(&run.place, &run.access, &environment)?;
     let (model, provider) = model(run.model.as_deref(), &place.configuration, &environment)?;
+    place.warm();
     let session = Arc::new(SessionLog::create(&place.folders.sessions, Clock::system()).map_err(|error| {
         let failure = Failure::of(Code::Configuration, &error);
         failure.help(format!("{}, or set XDG_STATE_HOME to a folder that can be written", error.help()))

@@ -15,6 +15,8 @@ use crate::exit::{Failure, words};
 
 /// The longest words about a call's arguments, in characters.
 const ARGUMENTS: usize = 60;
+/// What is shown of a summary however narrow the terminal is, in characters.
+const SHORTEST_SUMMARY: usize = 40;
 /// Lines of a difference that are shown.
 const DIFFERENCE_LINES: usize = 40;
 /// How often a spinner turns.
@@ -60,11 +62,10 @@ impl Terminal {
         state.waiting = Some(self.spinner(self.style.dim(message)));
     }
 
+    /// Writes a line above the spinners.
     fn line(&self, state: &mut State, line: &str) {
         self.end_line(state);
-        if self.bars.println(line).is_err() {
-            to_stderr(&format!("{line}\n"));
-        }
+        self.bars.suspend(|| to_stderr(&format!("{line}\n")));
     }
 
     fn end_line(&self, state: &mut State) {
@@ -87,7 +88,11 @@ impl Terminal {
             CallStatus::Cancelled => self.style.paint("■", AnsiColor::Yellow),
         };
         let time = self.style.dim(&took(end.milliseconds));
+        // A line is a line: what does not fit beside the rest is in the session log.
+        let rest = described.chars().count() + took(end.milliseconds).len() + " ✓  ·   … (cut)".chars().count();
+        let room = usize::from(console::Term::stderr().size().1).saturating_sub(rest).max(SHORTEST_SUMMARY);
         let summary = visible(end.summary);
+        let summary = cut(&summary, room);
         self.line(state, &format!("{mark} {described} · {summary} {time}"));
         if let Some(Display::Difference { unified, .. }) = end.display {
             for line in self.difference(unified) {
@@ -164,6 +169,7 @@ impl Observer for Terminal {
             }
             EventKind::ToolCallRequest { call } => {
                 state.stop_waiting();
+                self.end_line(state);
                 let described = describe(call);
                 let bar = self.spinner(described.clone());
                 state.calls.insert(call.id.clone(), (bar, described));

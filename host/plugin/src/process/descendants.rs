@@ -83,7 +83,13 @@ impl Descendants {
         running && fields.nth(1).and_then(|field| field.parse::<i32>().ok()) == Some(group.as_raw_pid())
     }
 
-    /// Sends a signal to all of it.
+    /// Nobody asks, since nothing is listed.
+    #[cfg(not(target_os = "linux"))]
+    fn in_group(&self, _pid: u32) -> bool {
+        false
+    }
+
+    /// Sends a signal to all of it, once to each process.
     pub(super) fn signal(&self, signal: Signal) {
         let pids = self.pids();
         // On Linux an empty list means that the group is gone, and its number may be somebody else's by now.
@@ -92,7 +98,8 @@ impl Descendants {
         {
             kill_process_group(group, signal).ok();
         }
-        for pid in pids {
+        // The group has had its signal: a second one tells many programs to skip their cleaning up.
+        for pid in pids.into_iter().filter(|pid| !self.in_group(*pid)) {
             if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
                 kill_process(pid, signal).ok();
             }
