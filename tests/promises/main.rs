@@ -1,5 +1,10 @@
 //! The promises of SECURITY.md and README.md, each tried once against the real thing.
 
+mod cache;
+mod components;
 mod documents;
+mod imports;
 mod layers;
+mod run;
 mod sandbox;
+mod tools;

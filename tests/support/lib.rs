@@ -1,15 +1,16 @@
 //! What the tests share: one runtime with one cache, the guests that misbehave (built once), and a folder to work in.
 
+pub mod host;
 pub mod server;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use host_bundle::Tools;
+use host_bundle::{Manifest, Source, Tools};
 use host_capability::{Capability, Grants, PluginName, Scope};
 use host_message::{CallId, Output, OutputPart, ToolName};
 use host_plugin::{CallError, CallListener, Invocation, Limits, Plugin, Runtime, RuntimeOptions, Workspace};
@@ -21,7 +22,7 @@ pub fn repository() -> PathBuf {
 }
 
 /// Adds the target of plugins where rustup manages the toolchain and lacks it.
-fn add_target() {
+pub fn add_target() {
     static ONCE: OnceLock<()> = OnceLock::new();
     ONCE.get_or_init(|| {
         // Where there is no rustup the build says what is missing.
@@ -57,6 +58,26 @@ pub fn guest(name: &str) -> &'static Arc<Plugin> {
             .collect()
     });
     guests.get(name).unwrap_or_else(|| panic!("there is no guest `{name}`"))
+}
+
+/// The manifest of a built-in tool, as it is shipped.
+pub fn built_in_manifest(name: &str) -> Manifest {
+    let path = repository().join("plugins/dist").join(name).with_extension("json");
+    let json = std::fs::read_to_string(&path).expect("each built-in tool has a manifest");
+    Manifest::parse(&json, Source::File(path)).expect("and it is right")
+}
+
+/// A built-in tool as it is shipped, loaded once for all tests.
+pub fn built_in(name: &str) -> Arc<Plugin> {
+    static LOADED: Mutex<BTreeMap<String, Arc<Plugin>>> = Mutex::new(BTreeMap::new());
+    // A tool that does not load fails its own test alone.
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    Arc::clone(loaded.entry(name.to_owned()).or_insert_with(|| {
+        let manifest = built_in_manifest(name);
+        let component = std::fs::read(repository().join("plugins/dist").join(name).with_extension("wasm"));
+        let declared = manifest.declared(Path::new("/")).expect("its scopes make sense");
+        Arc::new(Plugin::new(manifest.plugin_name(), component.expect("its component is there"), declared))
+    }))
 }
 
 /// A folder that lives as long as the tests of this process, and is the same for all of them.
@@ -96,6 +117,11 @@ impl Bench {
     /// An empty workspace for a guest with these grants, each `CAPABILITY=SCOPE`.
     pub fn new(guest_name: &str, grants: &[&str]) -> Self {
         Self::with(Arc::clone(guest(guest_name)), grants)
+    }
+
+    /// The same for a built-in tool.
+    pub fn built_in(name: &str, grants: &[&str]) -> Self {
+        Self::with(built_in(name), grants)
     }
 
     /// The same for any plugin.

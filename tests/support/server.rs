@@ -36,7 +36,7 @@ impl Request {
 pub struct Answer {
     status: u16,
     headers: Vec<(String, String)>,
-    pieces: Vec<String>,
+    pieces: Vec<Vec<u8>>,
     ending: Ending,
 }
 
@@ -52,8 +52,8 @@ enum Ending {
 
 impl Answer {
     /// 200 with a body.
-    pub fn ok(body: &str) -> Self {
-        Self { status: 200, headers: Vec::new(), pieces: vec![body.to_owned()], ending: Ending::Whole }
+    pub fn ok(body: impl AsRef<[u8]>) -> Self {
+        Self { status: 200, headers: Vec::new(), pieces: vec![body.as_ref().to_vec()], ending: Ending::Whole }
     }
 
     /// Any status with a body.
@@ -68,7 +68,7 @@ impl Answer {
 
     /// A stream of server-sent events, each sent by itself.
     pub fn events(events: impl IntoIterator<Item = impl ToString>) -> Self {
-        let pieces = events.into_iter().map(|event| format!("data: {}\n\n", event.to_string())).collect();
+        let pieces = events.into_iter().map(|event| format!("data: {}\n\n", event.to_string()).into_bytes()).collect();
         Self { pieces, ..Self::ok("") }.header("content-type", "text/event-stream")
     }
 
@@ -148,7 +148,8 @@ async fn serve(
         format!("HTTP/1.1 {} x\r\n{fields}transfer-encoding: chunked\r\nconnection: close\r\n\r\n", answer.status);
     stream.write_all(head.as_bytes()).await?;
     for piece in answer.pieces.iter().filter(|piece| !piece.is_empty()) {
-        stream.write_all(format!("{:x}\r\n{piece}\r\n", piece.len()).as_bytes()).await?;
+        let size = format!("{:x}\r\n", piece.len());
+        stream.write_all(&[size.as_bytes(), piece, b"\r\n"].concat()).await?;
     }
     match answer.ending {
         Ending::Whole => stream.write_all(b"0\r\n\r\n").await?,

@@ -74,7 +74,7 @@ async fn a_redirect_out_of_the_grant_is_not_followed() {
 
 #[tokio::test]
 async fn a_body_is_cut_at_the_limit_and_said_to_be() {
-    let server = Server::start(|_| Answer::ok(&"x".repeat(100_000))).await;
+    let server = Server::start(|_| Answer::ok("x".repeat(100_000))).await;
     let bench = bench(&format!("127.0.0.1:{}", server.port()));
     let answer = bench.text("fetch", json!({"path": server.url("/"), "limit": 1000})).await;
     assert!(answer.starts_with("200 (cut)") && answer.ends_with(&"x".repeat(1000)), "{}", answer.len());

@@ -15,7 +15,8 @@ export_plugin!(
         Ok(Outcome::text(names.join("\n")))
     }),
     tool("walk", |a| {
-        let options = fs_read::WalkOptions { root: a.path, contents: true, hidden: true, sorted: true, ..Default::default() };
+        let options =
+            fs_read::WalkOptions { root: a.path, contents: true, hidden: true, sorted: true, ..Default::default() };
         let walk = fs_read::Walk::open(&options)?;
         let mut lines = Vec::new();
         while let Some(batch) = walk.next_batch()? {
@@ -69,7 +70,12 @@ export_plugin!(
         let answer = http::fetch(&request)?;
         let cut = if answer.cut { " (cut)" } else { "" };
         let headers: String = answer.headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
-        Ok(Outcome::text(format!("{}{cut} {}\n{headers}{}", answer.status, answer.url, String::from_utf8_lossy(&answer.body))))
+        Ok(Outcome::text(format!(
+            "{}{cut} {}\n{headers}{}",
+            answer.status,
+            answer.url,
+            String::from_utf8_lossy(&answer.body)
+        )))
     }),
     tool("keep", |a| Ok(Outcome::text(state::put(&a.path, a.text.as_bytes(), &expected(a.expected))?))),
     tool("kept", |a| {

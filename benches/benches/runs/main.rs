@@ -1,0 +1,122 @@
+//! Whole runs of the binary, from the spawn of the process to its end, against a model's service on this machine.
+//!
+//! Prints a line for each measurement: its name, the median and the least, parted by tabs; `tests/bench.sh` makes a
+//! table of them. Kinds of runs take turns, so that a machine that is busy for a while spoils all of them alike.
+//! Deliberately not here: targets, and single calls (`calls`).
+
+mod process;
+mod service;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use process::{Ended, Place};
+use service::{Reply, Service};
+
+/// Characters of the long answer, and the events that it comes in.
+const ANSWER: usize = 200_000;
+/// See [`ANSWER`].
+const EVENTS: usize = 8_000;
+
+/// Runs of each kind when nobody says how many. Fewer have no median worth the name.
+const RUNS: usize = 15;
+
+/// The values of one measurement.
+type Values = BTreeMap<&'static str, Vec<f64>>;
+
+fn main() -> ExitCode {
+    // Cargo adds `--bench` for its own harness.
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let [host, runs @ ..] = arguments.as_slice() else {
+        return complain("name the binary: cargo bench --bench runs -- \"$PWD/target/release/host\" [RUNS]");
+    };
+    let runs = match runs.first().map(|runs| runs.parse()) {
+        None => RUNS,
+        Some(Ok(runs)) if runs > 0 => runs,
+        Some(_) => return complain("the number of runs is no number over 0"),
+    };
+    match measure(PathBuf::from(host), runs) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => complain(&error.to_string()),
+    }
+}
+
+fn complain(message: &str) -> ExitCode {
+    // There is nobody left to tell when this fails.
+    let _ = writeln!(std::io::stderr(), "error: {message}");
+    ExitCode::FAILURE
+}
+
+fn measure(host: PathBuf, runs: usize) -> Result<(), Box<dyn Error>> {
+    let service = Service::start()?;
+    let place = Place::new(host, service.port())?;
+    let mut values = Values::new();
+    // The first round fills the caches: of the host, which compiles its components once, and of the system.
+    for round in 0..=runs {
+        let mut counted = |name, value| {
+            if round > 0 {
+                values.entry(name).or_default().push(value);
+            }
+        };
+        let empty = run(&service, &place, vec![Reply::text(1, 1)], 1)?;
+        counted("first request (ms)", milliseconds(empty.requests[0]));
+        counted("run with an empty answer (ms)", milliseconds(empty.ended.wall));
+        counted("peak memory of one turn (MB)", megabytes(&empty.ended));
+
+        let reads = || Reply::call("read_file", r#"{"path":"README.md"}"#);
+        let called = run(&service, &place, vec![reads(), reads(), Reply::text(1, 1)], 3)?;
+        counted("first call between requests (ms)", milliseconds(called.requests[1] - called.answered[0]));
+        counted("later call between requests (ms)", milliseconds(called.requests[2] - called.answered[1]));
+        counted("peak memory with two calls (MB)", megabytes(&called.ended));
+
+        let long = run(&service, &place, vec![Reply::text(ANSWER, EVENTS).sent_at_once()], 1)?;
+        if long.ended.printed < ANSWER as u64 {
+            return Err(format!("only {} bytes of the long answer were printed", long.ended.printed).into());
+        }
+        counted("run with a long answer (ms)", milliseconds(long.ended.wall));
+        let single = run(&service, &place, vec![Reply::text(ANSWER, EVENTS)], 1)?;
+        counted("run with a long answer, event by event (ms)", milliseconds(single.ended.wall));
+    }
+    let mut out = std::io::stdout().lock();
+    for (name, mut values) in values {
+        values.sort_by(f64::total_cmp);
+        writeln!(out, "{name}\t{:.3}\t{:.3}", values[values.len() / 2], values[0])?;
+    }
+    Ok(())
+}
+
+/// One run, by the clock that starts just before its process does.
+struct Run {
+    /// When each request arrived.
+    requests: Vec<Duration>,
+    /// When each reply had been sent.
+    answered: Vec<Duration>,
+    ended: Ended,
+}
+
+fn run(service: &Service, place: &Place, replies: Vec<Reply>, requests: usize) -> Result<Run, Box<dyn Error>> {
+    service.will_say(replies);
+    let ended = place.run()?;
+    let seen = service.seen();
+    if seen.len() != requests {
+        return Err(format!("the run made {} requests instead of {requests}", seen.len()).into());
+    }
+    let since = |at: &std::time::Instant| at.duration_since(ended.started);
+    Ok(Run {
+        requests: seen.iter().map(|seen| since(&seen.arrived)).collect(),
+        answered: seen.iter().map(|seen| since(&seen.answered)).collect(),
+        ended,
+    })
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+fn megabytes(ended: &Ended) -> f64 {
+    ended.peak_memory as f64 / 1e6
+}

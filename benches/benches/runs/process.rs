@@ -1,0 +1,84 @@
+//! Starting the binary in a place of its own, and what its process cost.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A repository to work in, and folders for what the host keeps. Gone when it is dropped.
+pub(crate) struct Place {
+    host: PathBuf,
+    port: u16,
+    folder: tempfile::TempDir,
+}
+
+/// A process that has ended well.
+pub(crate) struct Ended {
+    /// Just before it was started.
+    pub(crate) started: Instant,
+    /// From then to its end.
+    pub(crate) wall: Duration,
+    /// The most memory that it held at once, in bytes.
+    pub(crate) peak_memory: u64,
+    /// Bytes on its standard output.
+    pub(crate) printed: u64,
+}
+
+impl Place {
+    pub(crate) fn new(host: PathBuf, port: u16) -> io::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        fs::create_dir_all(folder.path().join("repository/.git"))?;
+        fs::write(folder.path().join("repository/README.md"), "# A repository\n\nIt is small.\n".repeat(20))?;
+        Ok(Self { host, port, folder })
+    }
+
+    /// Runs the host on a task until it ends.
+    pub(crate) fn run(&self) -> io::Result<Ended> {
+        let (stdout, stderr) = (self.folder.path().join("stdout"), self.folder.path().join("stderr"));
+        let mut command = Command::new(&self.host);
+        command
+            .args(["run", "--model", "openai/x", "Answer."])
+            .current_dir(self.folder.path().join("repository"))
+            .env_clear()
+            .env("HOME", self.folder.path())
+            .env("OPENAI_BASE_URL", format!("http://127.0.0.1:{}", self.port))
+            .stdin(Stdio::null())
+            // A file takes everything at once, so nobody has to read along.
+            .stdout(File::create(&stdout)?)
+            .stderr(File::create(&stderr)?);
+        let started = Instant::now();
+        let child = command.spawn()?;
+        let (status, usage) = wait(child.id())?;
+        let wall = started.elapsed();
+        if status != 0 {
+            let said = fs::read_to_string(&stderr)?;
+            return Err(io::Error::other(format!("the host ended with wait status {status}: {}", said.trim_end())));
+        }
+        Ok(Ended { started, wall, peak_memory: peak_memory(&usage), printed: fs::metadata(&stdout)?.len() })
+    }
+}
+
+/// Waits for a child, and asks what it used; the standard library does only the first.
+fn wait(child: u32) -> io::Result<(i32, libc::rusage)> {
+    let child = libc::pid_t::try_from(child).map_err(io::Error::other)?;
+    let mut status = 0;
+    // SAFETY: `rusage` is plain numbers, for which zero is a value.
+    let mut usage = unsafe { std::mem::zeroed::<libc::rusage>() };
+    loop {
+        // SAFETY: both pointers are to variables that live longer than the call.
+        if unsafe { libc::wait4(child, &raw mut status, 0, &raw mut usage) } == child {
+            return Ok((status, usage));
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
+
+/// In bytes: macOS counts in them, the others in KiB.
+fn peak_memory(usage: &libc::rusage) -> u64 {
+    let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
+    u64::try_from(usage.ru_maxrss).unwrap_or(0) * unit
+}

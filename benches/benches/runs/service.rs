@@ -1,0 +1,152 @@
+//! A model's service that speaks OpenAI's chat completions on this machine, says what it was told to say, and
+//! remembers when.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+/// The service. Its threads end with the process.
+pub(crate) struct Service {
+    port: u16,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    replies: VecDeque<Reply>,
+    seen: Vec<Seen>,
+}
+
+/// One request and its reply.
+pub(crate) struct Seen {
+    /// When its first byte was there.
+    pub(crate) arrived: Instant,
+    /// When the last byte of the reply had been handed to the system.
+    pub(crate) answered: Instant,
+}
+
+/// What to say: a reply as bytes, made before anybody asks, so that making it is not measured.
+pub(crate) struct Reply {
+    /// What is handed to the system at once.
+    packets: Vec<Vec<u8>>,
+}
+
+impl Reply {
+    /// An answer of so many characters, in so many events.
+    pub(crate) fn text(characters: usize, events: usize) -> Self {
+        let piece = "x".repeat(characters / events);
+        let mut events = vec![json!({"choices": [{"index": 0, "delta": {"content": piece}}]}); events];
+        events.push(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}));
+        Self::of(&events)
+    }
+
+    /// A call of a tool.
+    pub(crate) fn call(tool: &str, arguments: &str) -> Self {
+        let call = json!({
+            "index": 0, "id": "call", "type": "function", "function": {"name": tool, "arguments": arguments}
+        });
+        Self::of(&[
+            json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}),
+            json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}),
+        ])
+    }
+
+    fn of(events: &[Value]) -> Self {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+        let chunk =
+            |event: String| format!("{:x}\r\ndata: {event}\n\n\r\n", event.len() + "data: \n\n".len()).into_bytes();
+        let events = events.iter().map(Value::to_string).chain(["[DONE]".to_owned()]);
+        let mut packets = vec![head.as_bytes().to_vec()];
+        packets.extend(events.map(chunk));
+        packets.push(b"0\r\n\r\n".to_vec());
+        Self { packets }
+    }
+
+    /// All of it at once, as far as the system takes it. Event by event, most of the cost is on the side that sends.
+    pub(crate) fn sent_at_once(self) -> Self {
+        Self { packets: vec![self.packets.concat()] }
+    }
+}
+
+impl Service {
+    pub(crate) fn start() -> io::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let port = listener.local_addr()?.port();
+        let state = Arc::new(Mutex::new(State::default()));
+        let shared = Arc::clone(&state);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let state = Arc::clone(&shared);
+                // A connection that breaks shows in what was seen.
+                std::thread::spawn(move || serve(stream, &state).ok());
+            }
+        });
+        Ok(Self { port, state })
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// What to answer to the next requests, one after the other.
+    pub(crate) fn will_say(&self, replies: Vec<Reply>) {
+        *lock(&self.state) = State { replies: replies.into(), seen: Vec::new() };
+    }
+
+    /// What was asked since, in order.
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        std::mem::take(&mut lock(&self.state).seen)
+    }
+}
+
+fn serve(stream: TcpStream, state: &Mutex<State>) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut stream = stream;
+    loop {
+        if reader.fill_buf()?.is_empty() {
+            return Ok(());
+        }
+        let arrived = Instant::now();
+        read_request(&mut reader)?;
+        let reply = lock(state).replies.pop_front().ok_or_else(|| io::Error::other("nothing is left to say"))?;
+        // Seen before it is answered in full, since the host may end as soon as it has what it needs.
+        let place = {
+            let seen = &mut lock(state).seen;
+            seen.push(Seen { arrived, answered: arrived });
+            seen.len() - 1
+        };
+        let sent = reply.packets.iter().try_for_each(|packet| stream.write_all(packet));
+        let answered = Instant::now();
+        if let Some(seen) = lock(state).seen.get_mut(place) {
+            seen.answered = answered;
+        }
+        sent?;
+    }
+}
+
+/// Reads a request with its body to the end.
+fn read_request(reader: &mut impl BufRead) -> io::Result<()> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        let line = line.trim_end().to_ascii_lowercase();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(value) = line.strip_prefix("content-length:") {
+            length = value.trim().parse().map_err(io::Error::other)?;
+        }
+    }
+    io::copy(&mut reader.take(length), &mut io::sink())?;
+    Ok(())
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,193 @@
+#!/usr/bin/env bash
+# How fast it is: builds the release binary, measures, and prints one table.
+#
+#   tests/bench.sh             all of it: about three minutes behind the build
+#   RUNS=31 tests/bench.sh     more runs of each kind (15 when nothing is said)
+#
+# It is a measurement and no test: a value over its target is marked, and the exit code is 0 unless something did not
+# run. Whatever is compared takes turns, so that a machine that is busy for a while spoils both alike; shown are the
+# median and the least. Its files lie in a folder of their own, which is removed.
+set -euo pipefail
+export LC_ALL=C
+
+cd "$(dirname "$0")/.."
+runs=${RUNS:-15}
+files=20000
+small_files=20
+
+need() {
+    command -v "$1" >/dev/null || { echo "error: \`$1\` is not installed; $2" >&2; exit 1; }
+}
+need cargo "see rust-toolchain.toml"
+need rg "it is what \`grep\` is measured against: install ripgrep"
+if ! command -v hyperfine >/dev/null; then
+    echo "hyperfine is not installed: the shell takes the times itself, with about a millisecond of its own in each" >&2
+fi
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/home"
+
+# A tree of $2 files in $1, some 7.8 KB each, that looks like source code; the same at each run. Of its folders
+# `target` is ignored. `TODO` stands in about one line of 1,000, `legacy_timeout` in one of 100,000.
+tree() {
+    mkdir -p "$1"
+    awk -v top="$1" -v files="$2" '
+        # Lehmer'"'"'s generator: the same numbers with every awk.
+        function next_random(below) { state = (state * 16807) % 2147483647; return state % below }
+        BEGIN {
+            state = 20261120
+            split("request reply buffer cursor handle session token window layout parser", noun)
+            split("read write flush check merge split encode decode open close", verb)
+            for (i = 0; i < 600; i++) {
+                n = noun[next_random(10) + 1]; v = verb[next_random(10) + 1]; m = noun[next_random(10) + 1]
+                kind = next_random(6)
+                if (kind == 0) line[i] = "    let " n "_" m " = self." v "_" n "(&" m ", options)?;"
+                else if (kind == 1) line[i] = "    // The " n " is kept until its " m " was told, or else " v " would wait."
+                else if (kind == 2) line[i] = "pub fn " v "_" n "(" m ": &mut Vec<u8>) -> Result<usize, Error> {"
+                else if (kind == 3) line[i] = "        Some(" n ") if " n ".len() > " next_random(4096) " => " m ".push(" n "),"
+                else if (kind == 4) line[i] = "    assert_eq!(" v "(" n "), " m ", \"" n " and " m " differ\");"
+                else line[i] = "}"
+            }
+            for (file = 0; file < files; file++) {
+                dir = top "/" (file % 20 == 19 ? "target" : "crate_" int(file / 400)) "/" noun[int(file / 40) % 10 + 1]
+                if (!(dir in made)) { made[dir] = 1; system("mkdir -p " dir) }
+                path = dir "/" verb[file % 10 + 1] "_" file ".rs"
+                for (i = 0; i < 140; i++) {
+                    at = next_random(100000)
+                    if (at < 100) print "    // TODO: " line[at] > path
+                    else if (at == 100) print "    let legacy_timeout = " file ";" > path
+                    else print line[at % 600] > path
+                }
+                close(path)
+            }
+        }'
+    printf 'target\n*.log\n' >"$1/.gitignore"
+    mkdir "$1/.git"
+}
+
+# Times commands in turn: `race NAME COMMAND [NAME COMMAND]...`. Leaves `MEDIAN MINIMUM`, in milliseconds, in
+# $folder/NAME. Output goes through a pipe: searchers notice /dev/null and stop at the first hit.
+race() {
+    local round i names=() commands=()
+    while (($#)); do
+        names+=("$1") commands+=("$2")
+        : >"$folder/$1.times"
+        shift 2
+    done
+    for ((round = 0; round <= runs; round++)); do
+        for i in "${!names[@]}"; do
+            # The first round warms.
+            time_once "${commands[i]}" >"$folder/once"
+            ((round == 0)) || cat "$folder/once" >>"$folder/${names[i]}.times"
+        done
+    done
+    for i in "${!names[@]}"; do
+        sort -n "$folder/${names[i]}.times" | awk '{ t[NR] = $1 } END { print t[int((NR + 1) / 2)], t[1] }' >"$folder/${names[i]}"
+    done
+}
+
+time_once() {
+    # What the host keeps goes to the folder; cargo still needs the home of whoever called this.
+    local -x HOME="$folder/home" XDG_CACHE_HOME= XDG_CONFIG_HOME= XDG_DATA_HOME= XDG_STATE_HOME= RIPGREP_CONFIG_PATH=
+    if command -v hyperfine >/dev/null; then
+        hyperfine -N --runs 1 --style none --output pipe --export-csv "$folder/csv" "$1" >/dev/null 2>"$folder/said" ||
+            { cat "$folder/said" >&2; return 1; }
+        awk -F, 'END { print $2 * 1000 }' "$folder/csv"
+    else
+        local words from
+        eval "words=($1)"
+        from=$EPOCHREALTIME
+        "${words[@]}" | cat >/dev/null
+        awk -v from="$from" -v to="$EPOCHREALTIME" 'BEGIN { print (to - from) * 1000 }'
+    fi
+}
+
+# The median and the least time of one of criterion's measurements, in microseconds.
+criterion() {
+    local sample="${CARGO_TARGET_DIR:-target}/criterion/$1/new/sample.json"
+    local list
+    for list in iters times; do
+        sed "s/.*\"$list\":\[\([^]]*\)\].*/\1/" "$sample" | tr ',' '\n' >"$folder/$list"
+    done
+    paste "$folder/times" "$folder/iters" | awk '{ print $1 / $2 / 1000 }' | sort -n |
+        awk '{ t[NR] = $1 } END { print t[int((NR + 1) / 2)], t[1] }'
+}
+
+# One line of the table: `row WHAT UNIT TARGET MEDIAN LEAST`; a target of `-` is none.
+row() {
+    awk -v what="$1" -v unit="$2" -v target="$3" -v median="$4" -v least="$5" 'BEGIN {
+        verdict = target == "-" ? "" : (median + 0 <= target + 0 ? "ok" : "over")
+        bound = target == "-" ? "" : "<= " target
+        printf "%-58s %9.2f %9.2f %-3s %9s  %s\n", what, median, least, unit, bound, verdict
+    }'
+}
+
+# A measurement of `runs`, by its name: its median and its least.
+of_runs() {
+    awk -F '\t' -v name="$1" '$1 == name { print $2, $3; found = 1 } END { exit !found }' "$folder/runs"
+}
+
+# What one costs beside another: `beside OP A B` on files of `MEDIAN MINIMUM`.
+beside() {
+    paste "$2" "$3" | awk -v op="$1" '{ if (op == "/") print $1 / $3, $2 / $4; else print $1 - $3, $2 - $4 }'
+}
+
+echo "building" >&2
+cargo build --quiet --release -p host
+host="$(realpath "${CARGO_TARGET_DIR:-target}")/release/host"
+cargo bench --quiet -p host-benches --no-run
+
+echo "making $files files" >&2
+tree "$folder/large" "$files"
+tree "$folder/small" "$small_files"
+
+echo "calls in one process" >&2
+cargo bench --quiet -p host-benches --bench calls >"$folder/said" 2>&1 || { cat "$folder/said" >&2; exit 1; }
+
+echo "whole runs" >&2
+cargo bench --quiet -p host-benches --bench runs -- "$host" "$runs" >"$folder/runs"
+
+echo "grep and rg" >&2
+literal="'{\"pattern\":\"TODO\"}'"
+rare="'{\"pattern\":\"legacy_timeout\"}'"
+regex="'{\"pattern\":\"let\\\\s\\\\w+_timeout\\\\s\"}'"
+race host_literal "$host tool call grep $literal -C $folder/large" rg_literal "rg -n TODO $folder/large" \
+    host_rare "$host tool call grep $rare -C $folder/large" rg_rare "rg -n legacy_timeout $folder/large" \
+    host_regex "$host tool call grep $regex -C $folder/large" rg_regex "rg -n 'let\s\w+_timeout\s' $folder/large"
+race host_small "$host tool call grep $literal -C $folder/small" rg_small "rg -n TODO $folder/small" rg_start "rg --version"
+
+hits=$( (cd "$folder/large" && rg -c TODO --no-filename || true) | awk '{ n += $1 } END { print n + 0 }')
+size=$(du -sm --apparent-size "$folder/large" 2>/dev/null || du -sm "$folder/large")
+echo
+echo "$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) cores, $runs runs of each kind; large tree: $files files, ${size%%[!0-9]*} MB, $hits lines with TODO"
+printf '%-58s %9s %9s %-3s %9s\n' measurement median least "" target
+echo "one call in a running host"
+row "  a call that does nothing" us 40 $(criterion empty\ call)
+row "  ls of 22 entries" us - $(criterion ls)
+row "  read_file of 13 KB" us - $(criterion read_file)
+criterion grep >"$folder/host_grep_call"
+awk '{ print $1 * 1000, $2 * 1000 }' "$folder/rg_small" >"$folder/rg_small_us"
+row "  grep of 20 files" us - $(<"$folder/host_grep_call")
+row "    of a whole rg on 20 files" x 1 $(beside / "$folder/host_grep_call" "$folder/rg_small_us")
+echo "host tool call grep, whole process"
+for kind in literal rare regex; do
+    row "  $kind, large tree" ms - $(<"$folder/host_$kind")
+    row "    rg" ms - $(<"$folder/rg_$kind")
+    row "    of rg" x 1.2 $(beside / "$folder/host_$kind" "$folder/rg_$kind")
+done
+row "  literal, 20 files" ms - $(<"$folder/host_small")
+row "    rg" ms - $(<"$folder/rg_small")
+row "    rg --version" ms - $(<"$folder/rg_start")
+echo "host run, whole process"
+row "  from the start to the first request" ms 40 $(of_runs "first request (ms)")
+row "  from a reply to the next request, with the first read_file" ms 3 $(of_runs "first call between requests (ms)")
+row "    with a later read_file" ms 3 $(of_runs "later call between requests (ms)")
+row "  peak memory of one turn" MB 60 $(of_runs "peak memory of one turn (MB)")
+row "    with two calls" MB 60 $(of_runs "peak memory with two calls (MB)")
+row "  a run with an empty answer" ms - $(of_runs "run with an empty answer (ms)")
+of_runs "run with an empty answer (ms)" >"$folder/empty"
+for how in "" ", event by event"; do
+    of_runs "run with a long answer$how (ms)" >"$folder/long"
+    row "  200 KB in 8,000 events$how: more than that" ms "$([[ -z $how ]] && echo 30 || echo -)" $(beside - "$folder/long" "$folder/empty")
+done

@@ -1,0 +1,202 @@
+//! `host run`, the real binary: what a person, a pipe or a program gets from it.
+
+mod ends;
+mod input;
+mod interrupt;
+mod terminal;
+mod wire;
+
+use host_tests::host::Host;
+use serde_json::json;
+
+fn answer(text: &str) -> serde_json::Value {
+    json!({"chunks": [{"text": text}]})
+}
+
+fn call(name: &str, arguments: serde_json::Value) -> serde_json::Value {
+    json!({"call": {"name": name, "arguments": arguments}})
+}
+
+#[test]
+fn the_main_job_needs_no_key_and_no_network_and_is_right_about_the_repository() {
+    let host = Host::new(["run", "--model", "offline", "Survey this repository: what is it, and where are the TODOs?"])
+        .file("Cargo.toml", "[package]\nname = \"rocket\"\ndescription = \"Flies to the moon\"\n")
+        .file("README.md", "# Rocket\n\nA rocket for the moon.\n")
+        .file("src/main.rs", "fn main() {} // TODO: lift off\n")
+        .file("src/fuel.rs", "// TODO: find some\n// nothing here\n// TODO: burn it\n")
+        .file(".gitignore", "target/\n")
+        .file("target/x.rs", "// TODO: never seen\n");
+    let ended = host.run();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(ended.stderr, "");
+    for right in [
+        "rocket",
+        "Flies to the moon",
+        "A rocket for the moon.",
+        "5 files",
+        "`rs` 2",
+        "3 lines in 2 files",
+        "src/main.rs:1",
+        "src/fuel.rs:1",
+        "src/fuel.rs:3",
+        "not a language model",
+    ] {
+        assert!(ended.stdout.contains(right), "{right} in\n{}", ended.stdout);
+    }
+    assert!(!ended.stdout.contains("never seen"), "{}", ended.stdout);
+}
+
+#[test]
+fn text_has_the_answer_on_standard_output_and_nothing_else() {
+    let ended = Host::scripted(&[answer("It is **42**.")], &["What is it?"]).run();
+    assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (Some(0), "It is **42**.\n", ""));
+}
+
+#[test]
+fn json_is_one_object_with_the_answer_and_what_it_cost() {
+    let replies = [
+        json!({"chunks": [call("ls", json!({})), {"usage": {"input": 100, "output": 10}}]}),
+        json!({"chunks": [{"text": "Done."}, {"usage": {"input": 120, "output": 5, "cached": 80}}]}),
+    ];
+    let host = Host::scripted(&replies, &["--output-format", "json", "Look"]);
+    let ended = host.run();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let object = ended.json();
+    assert_eq!(object["response"], "Done.");
+    assert_eq!(object["terminate_reason"], "GOAL");
+    assert_eq!(object["stats"]["turns"], 2);
+    assert_eq!(
+        object["stats"]["tokens"],
+        json!({"input": 220, "output": 15, "cached": 80, "thought": 0, "total": 235})
+    );
+    assert_eq!(object["stats"]["tools"]["ls"]["success"], 1);
+    assert!(object.get("error").is_none());
+    assert_eq!(object["session_id"], host.session()[0]["id"]);
+}
+
+#[test]
+fn stream_json_is_a_line_for_each_thing_that_happens() {
+    let replies = [json!({"chunks": [{"text": "I look."}, call("ls", json!({"path": "src"}))]}), answer("Done.")];
+    let ended = Host::scripted(&replies, &["--output-format", "stream-json", "Look"]).file("src/a.rs", "").run();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let lines = ended.lines();
+    let kinds: Vec<_> = lines.iter().map(|line| line["type"].as_str().expect("each has a type")).collect();
+    assert_eq!(kinds, ["init", "message", "tool_use", "tool_result", "message", "result"]);
+    assert_eq!(lines[2]["parameters"], json!({"path": "src"}));
+    assert_eq!(lines[3]["tool_id"], lines[2]["tool_id"]);
+    assert_eq!(lines[3]["output"], "a.rs (0 bytes)\n");
+    assert_eq!((&lines[5]["status"], &lines[5]["response"]), (&json!("success"), &json!("Done.")));
+    assert!(lines.iter().all(|line| line["timestamp"].is_string()));
+}
+
+#[test]
+fn each_call_gets_its_outcome_in_the_order_of_the_calls_whatever_happened() {
+    let calls = [
+        call("read_file", json!({"path": "a.txt"})),
+        call("no_such_tool", json!({})),
+        call("read_file", json!({"pth": "a.txt"})),
+        call("write_file", json!({"path": "b.txt", "content": "x"})),
+        call("shell", json!({"command": "touch c.txt"})),
+        call("read_file", json!({"path": "/etc/hostname"})),
+        call("read_file", json!({"path": "missing.txt"})),
+        call("grep", json!({"pattern": "inside"})),
+    ];
+    // The script fails the run when a response is missing, doubled or out of order.
+    let expected = json!({"responses": [
+        "inside",
+        "there is no tool `no_such_tool`",
+        "do not meet its schema",
+        "--approval-mode auto-edit",
+        "--approval-mode yolo",
+        "--grant read_file:fs-read=/etc/hostname",
+        "missing.txt",
+        "Found 1 match in 1 file"
+    ]});
+    let replies = [json!({"chunks": calls}), json!({"expect": expected, "chunks": [{"text": "Done."}]})];
+    let host = Host::scripted(&replies, &["Try everything"]).file("a.txt", "inside\n");
+    let ended = host.run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Done.\n"), "{ended:?}");
+    assert!(!host.repository().join("b.txt").exists() && !host.repository().join("c.txt").exists());
+}
+
+#[test]
+fn a_mode_or_a_grant_allows_what_was_refused() {
+    let write = call("write_file", json!({"path": "b.txt", "content": "written\n"}));
+    let shell = call("shell", json!({"command": "echo run > c.txt"}));
+    let replies = [json!({"chunks": [write, shell]}), answer("Done.")];
+
+    let host = Host::scripted(&replies, &["--approval-mode", "auto-edit", "Try"]);
+    assert_eq!(host.run().code, Some(0));
+    assert_eq!(std::fs::read_to_string(host.repository().join("b.txt")).expect("written"), "written\n");
+    assert!(!host.repository().join("c.txt").exists());
+
+    let host = Host::scripted(&replies, &["--approval-mode", "yolo", "Try"]);
+    assert_eq!(host.run().code, Some(0));
+    assert!(host.repository().join("b.txt").exists() && host.repository().join("c.txt").exists());
+
+    let host = Host::scripted(&replies, &["--grant", "shell:process=sh -c", "Try"]);
+    assert_eq!(host.run().code, Some(0));
+    assert!(!host.repository().join("b.txt").exists() && host.repository().join("c.txt").exists());
+
+    let host = Host::scripted(
+        &replies,
+        &["--approval-mode", "plan", "--grant", "shell:process=*", "--grant", "write_file:fs-write=.", "Try"],
+    );
+    assert_eq!(host.run().code, Some(0));
+    assert!(!host.repository().join("b.txt").exists() && !host.repository().join("c.txt").exists());
+
+    let host = Host::scripted(
+        &replies,
+        &["--approval-mode", "yolo", "--deny", "*:process", "--deny", "write_file:fs-write=b.*", "Try"],
+    );
+    assert_eq!(host.run().code, Some(0));
+    assert!(!host.repository().join("b.txt").exists() && !host.repository().join("c.txt").exists());
+}
+
+#[test]
+fn no_mode_lets_a_tool_write_into_version_control() {
+    let replies = [
+        json!({"chunks": [
+            call("write_file", json!({"path": ".git/hooks/pre-commit", "content": "evil"})),
+            call("write_file", json!({"path": "sub/.git/config", "content": "evil"})),
+            call("write_file", json!({"path": ".host/config.toml", "content": "evil"})),
+        ]}),
+        json!({"expect": {"responses": ["fs-write", "fs-write", "fs-write"]}, "chunks": [{"text": "Done."}]}),
+    ];
+    let host = Host::scripted(&replies, &["--approval-mode", "yolo", "Try"]);
+    let ended = host.run();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(!host.repository().join(".git/hooks").exists() && !host.repository().join("sub").exists());
+}
+
+#[test]
+fn a_session_is_recorded_as_it_happens() {
+    let replies = [json!({"chunks": [call("ls", json!({}))]}), answer("Done.")];
+    let host = Host::scripted(&replies, &["Look"]);
+    assert_eq!(host.run().code, Some(0));
+    let kinds: Vec<String> =
+        host.session().iter().map(|line| line["type"].as_str().expect("each has a type").to_owned()).collect();
+    assert_eq!(kinds[0], "session");
+    let at = |kind: &str| kinds.iter().position(|other| other == kind).unwrap_or_else(|| panic!("{kind} in {kinds:?}"));
+    assert!(at("call_started") < at("call_settled") && at("call_settled") < kinds.len() - 1, "{kinds:?}");
+}
+
+#[test]
+fn a_large_result_goes_to_a_file_that_the_model_is_told_of() {
+    let long: String = (0..3000).map(|number| format!("line {number} of a long file\n")).collect();
+    let replies = [
+        json!({"chunks": [call("read_file", json!({"path": "long.txt"}))]}),
+        json!({"expect": {"responses": ["characters are left out here; the whole text is in"]}, "chunks": [{"text": "Done."}]}),
+    ];
+    let host = Host::scripted(&replies, &["Read"]).file("long.txt", long);
+    assert_eq!(host.run().code, Some(0));
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_run_without_a_word() {
+    let host = Host::scripted(&[answer("A long story.")], &["Tell"]);
+    let ended = host.end(host.command_in_shell("\"$@\" > /dev/full; echo code $? >&2"));
+    assert!(ended.stderr.contains("cannot be written") && !ended.stderr.contains("panicked"), "{ended:?}");
+    let ended = host.end(host.command_in_shell("(\"$@\"; echo code $? >&2) | true"));
+    assert!(!ended.stderr.contains("error") && !ended.stderr.contains("panicked"), "{ended:?}");
+}

@@ -1,0 +1,120 @@
+//! What a person gets wrong: each is told once, with what to do, and with its code.
+
+use std::os::unix::fs::PermissionsExt;
+
+use host_tests::host::Host;
+
+use super::answer;
+
+fn check(host: &Host, code: i32, says: &[&str]) {
+    let ended = host.run();
+    assert_eq!(ended.code, Some(code), "{ended:?}");
+    assert_eq!(ended.stdout, "", "{ended:?}");
+    assert_eq!(ended.stderr.matches("error: ").count(), 1, "{ended:?}");
+    for words in says {
+        assert!(ended.stderr.contains(words), "{words} in {ended:?}");
+    }
+    assert!(!ended.stderr.contains("panicked"), "{ended:?}");
+}
+
+fn run(arguments: &[&str]) -> Host {
+    Host::scripted(&[answer("Done.")], arguments)
+}
+
+#[test]
+fn a_folder_that_cannot_be_worked_in() {
+    check(&run(&["-C", "missing", "Look"]), 42, &["`missing`", "No such file", "-C DIR"]);
+    check(&run(&["-C", "file", "Look"]).file("file", ""), 42, &["`file`"]);
+    let host = run(&["-C", "closed", "Look"]).file("closed/x", "");
+    let closed = host.repository().join("closed");
+    std::fs::set_permissions(&closed, PermissionsExt::from_mode(0o000)).expect("set");
+    // Root reads everything; then there is nothing to refuse.
+    if std::fs::read_dir(&closed).is_err() {
+        check(&host, 42, &["`closed`", "Permission denied"]);
+    }
+    std::fs::set_permissions(&closed, PermissionsExt::from_mode(0o700)).expect("set");
+}
+
+#[test]
+fn a_folder_that_is_no_repository() {
+    let host = run(&["Look"]);
+    std::fs::remove_dir(host.repository().join(".git")).expect("it was there");
+    check(&host, 42, &["is not in a repository", "git init", "--any-folder"]);
+    let host = run(&["--any-folder", "Look"]);
+    std::fs::remove_dir(host.repository().join(".git")).expect("it was there");
+    assert_eq!(host.run().code, Some(0));
+}
+
+#[test]
+fn a_configuration_that_makes_no_sense() {
+    check(&run(&["Look"]).configured("modle = \"offline\"\n"), 52, &["config.toml", "line 1", "`model`"]);
+    check(&run(&["Look"]).configured("model = \n"), 52, &["config.toml", "line 1"]);
+    check(&run(&["Look"]).configured("[run]\nmax_turns = \"many\"\n"), 52, &["line 2", "many"]);
+    check(&run(&["Look"]).env("HOST_CONFIG", "/no/such/file.toml"), 52, &["/no/such/file.toml", "HOST_CONFIG"]);
+}
+
+#[test]
+fn arguments_that_make_no_sense() {
+    check(&run(&[]), 42, &["nothing to do"]);
+    check(&Host::new(["run", "--model", "nonsense", "Look"]), 52, &["nonsense", "`offline`"]);
+    check(&Host::new(["run", "Look"]), 41, &["no model", "--model offline", "GEMINI_API_KEY"]);
+    check(&Host::new(["run", "--model", "gemini/x", "Look"]), 41, &["GEMINI_API_KEY"]);
+    check(&run(&["--grant", "grp:fs-read=.", "Look"]), 42, &["`grp`", "`grep`"]);
+    check(&run(&["--grant", "grep:fs-reed=.", "Look"]), 42, &["fs-reed"]);
+    check(&run(&["--grant", "grep:process=git", "Look"]), 42, &["no effect", "fs-read"]);
+    check(&run(&["--grant", "grep", "Look"]), 42, &["PLUGIN:CAPABILITY=SCOPE"]);
+    check(&run(&["--grant", "web_fetch:http=user@host", "Look"]), 42, &["web_fetch:http"]);
+    check(&run(&["--deny", "grep", "Look"]), 42, &["--deny"]);
+    let ended = Host::new(["run", "--no-such-flag"]).run();
+    assert_eq!(ended.code, Some(42), "{ended:?}");
+    assert_eq!(Host::new(["--help"]).run().code, Some(0));
+    assert_eq!(Host::new(["run", "--help"]).run().code, Some(0));
+    assert_eq!(Host::new(["--version"]).run().stdout, "host 0.1.0\n");
+}
+
+#[test]
+fn a_script_that_makes_no_sense() {
+    let host = Host::new(["run", "--model", "scripted:bad.jsonl", "Look"])
+        .file("bad.jsonl", "{\"chunks\": [{\"txt\": \"x\"}]}\n");
+    check(&host, 52, &["line 1", "bad.jsonl"]);
+}
+
+#[test]
+fn a_plugin_that_is_none() {
+    let manifest = r#"{"manifest":1,"name":"bad","version":"1.0.0","license":"MIT","contract":"0.1.0","capabilities":{},"tools":[]}"#;
+    let bad = |bytes: &[u8]| run(&["--plugin", "bad.wasm", "Look"]).file("bad.wasm", bytes).file("bad.json", manifest);
+    check(&bad(b"#!/bin/sh\n"), 42, &["bad.wasm", "no component"]);
+    check(&bad(b"\0asm\x01\0\0\0"), 42, &["bad.wasm", "core module", "host plugin build"]);
+    check(&bad(b"\0asm\x0d\0\x01\0"), 42, &["bad.wasm", "does not export"]);
+    check(&run(&["--plugin", "missing.wasm", "Look"]), 42, &["missing.wasm"]);
+    check(&run(&["--plugin", "alone.wasm", "Look"]).file("alone.wasm", "x"), 42, &["alone.json", "host plugin build"]);
+    check(&run(&["--plugin", ".", "Look"]), 42, &["there is no plugin"]);
+    let host =
+        run(&["--plugin", "bad.wasm", "Look"]).file("bad.wasm", "x").file("bad.json", "{\"manifest\":1,\"nam\":\"x\"}");
+    check(&host, 42, &["bad.json", "nam"]);
+}
+
+#[test]
+fn standard_input_is_joined_to_the_prompt() {
+    let reply = serde_json::json!({"expect": {"last_text": "Review this\n\n+ a line"}, "chunks": [{"text": "Fine."}]});
+    let ended = Host::scripted(&[reply], &["Review", "this"]).input("+ a line\n").run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Fine.\n"), "{ended:?}");
+    let reply = serde_json::json!({"expect": {"last_text": "just this"}, "chunks": [{"text": "Fine."}]});
+    assert_eq!(Host::scripted(&[reply], &[]).input("just this").run().code, Some(0));
+    check(&run(&["Look"]).input([0xff, 0xfe, 0x00]), 42, &["not UTF-8"]);
+}
+
+#[test]
+fn a_prompt_is_no_template() {
+    let reply =
+        serde_json::json!({"expect": {"last_text": "What does ${HOME} mean in ${x}?"}, "chunks": [{"text": "Fine."}]});
+    assert_eq!(Host::scripted(&[reply], &["What does ${HOME} mean in ${x}?"]).run().code, Some(0));
+}
+
+#[test]
+fn there_is_no_home() {
+    let host = run(&["Look"]);
+    let ended = host.end(host.command_in_shell("unset HOME XDG_CACHE_HOME; exec \"$@\""));
+    // Where the system knows the user's home, that is taken.
+    assert!(ended.code == Some(0) || (ended.code == Some(52) && ended.stderr.contains("HOME")), "{ended:?}");
+}

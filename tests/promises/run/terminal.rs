@@ -1,0 +1,61 @@
+//! What a person sees, through a real pseudo-terminal.
+
+use std::fs::File;
+use std::io::Read;
+
+use host_tests::host::Host;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use serde_json::json;
+
+use super::{answer, call};
+
+/// Runs it on a terminal of its own; everything that it wrote there.
+fn seen(host: &Host) -> String {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&master).expect("granted");
+    unlockpt(&master).expect("unlocked");
+    let name = ptsname(&master, Vec::new()).expect("it has a name");
+    let terminal = || File::options().read(true).write(true).open(name.to_str().expect("text")).expect("opened");
+    let mut command = host.command();
+    command.env("TERM", "xterm-256color").stdin(terminal()).stdout(terminal()).stderr(terminal());
+    let mut child = command.spawn().expect("it starts");
+    // Held by the command, the other end would never be at its end.
+    drop(command);
+    let mut bytes = Vec::new();
+    // Linux tells that nobody is left at the other end by an error.
+    File::from(master).read_to_end(&mut bytes).ok();
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn host() -> Host {
+    let replies = [
+        json!({"chunks": [{"text": "I look."}, call("ls", json!({})), call("shell", json!({"command": "id"})),
+                          call("write_file", json!({"path": "b.txt", "content": "new\n"}))]}),
+        answer("Done, \u{1b}[2Jreally."),
+    ];
+    Host::scripted(&replies, &["--approval-mode", "auto-edit", "Look"]).file("a.txt", "")
+}
+
+#[test]
+fn a_terminal_shows_a_line_for_each_call_a_difference_and_the_answer() {
+    let seen = seen(&host());
+    for part in ["I look.", "ls", "2 entries", "no process grant", "+new", "Done, \\u{1b}[2Jreally."] {
+        assert!(seen.contains(part), "{part} in {seen:?}");
+    }
+    assert!(seen.contains("\u{1b}[32m") || seen.contains("\u{1b}[1m\u{1b}[32m"), "there is colour in {seen:?}");
+    assert!(!seen.contains("\u{1b}[2J"), "nothing that a model wrote steers the terminal: {seen:?}");
+}
+
+#[test]
+fn without_colour_there_is_none() {
+    let seen = seen(&host().env("NO_COLOR", "1"));
+    assert!(seen.contains("Done, ") && seen.contains("+new"), "{seen:?}");
+    // Colours and weights end with `m`; the spinner's own movements do not.
+    let styled = seen.split("\u{1b}[").skip(1).any(|rest| {
+        rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').starts_with('m')
+            && !rest.starts_with("0m")
+            && !rest.starts_with('m')
+    });
+    assert!(!styled, "{seen:?}");
+}

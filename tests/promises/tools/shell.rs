@@ -1,0 +1,139 @@
+//! What `shell` promises.
+
+use std::sync::Arc;
+
+use host_plugin::{CallError, Confirmation, Failure};
+use host_tests::{Bench, Heard, eventually};
+use serde_json::json;
+
+use super::refuses;
+
+/// How much of one output is kept.
+const KEPT: usize = 1 << 20;
+
+fn bench() -> Bench {
+    Bench::built_in("shell", &["process=*"])
+}
+
+#[tokio::test]
+async fn each_line_of_a_result_is_there_only_when_it_says_something() {
+    let bench = bench();
+    bench.file("deep/x", "");
+    for (command, result) in [
+        ("echo a; echo b", "Output:\na\nb\n"),
+        ("printf a", "Output:\na\n"),
+        ("echo a; echo b >&2", "Output:\na\nError:\nb\n"),
+        ("echo no >&2; exit 3", "Error:\nno\nExit code: 3\n"),
+        ("exit 1", "Exit code: 1\n"),
+        ("true", "It succeeded and printed nothing\n"),
+        ("kill -9 $$", "Signal: 9\n"),
+        ("echo a; kill -TERM $$", "Output:\na\nSignal: 15\n"),
+        ("no-such-program-here 2>/dev/null", "Exit code: 127\n"),
+        ("cat", "It succeeded and printed nothing\n"),
+        ("echo $TERM $PAGER", "Output:\ndumb cat\n"),
+        ("printf '\\303\\050'", "Output:\n\u{fffd}(\n"),
+    ] {
+        assert_eq!(bench.text("shell", json!({"command": command})).await, result, "{command}");
+    }
+    let root = bench.root().display().to_string();
+    assert_eq!(bench.text("shell", json!({"command": "pwd"})).await, format!("Output:\n{root}\n"));
+    let deep = json!({"command": "pwd", "directory": "deep", "description": "shows where it is"});
+    assert_eq!(bench.text("shell", deep).await, format!("Output:\n{root}/deep\n"));
+}
+
+#[tokio::test]
+async fn processes_that_are_left_running_are_ended_and_said() {
+    let bench = bench();
+    let command = "sleep 1006 >/dev/null 2>&1 & echo $! > pid; echo done";
+    let result = bench.text("shell", json!({"command": command})).await;
+    let pid = bench.content("pid").trim().to_owned();
+    assert_eq!(result, format!("Output:\ndone\nBackground processes, now ended: {pid}\n"));
+    let alive = std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
+    assert!(!alive, "{pid} survived");
+}
+
+#[tokio::test]
+async fn long_output_keeps_its_head_and_its_tail_and_says_how_much_is_missing() {
+    let bench = bench();
+    let printed: usize = (100_000..400_000).map(|number: u32| number.to_string().len() + 1).sum();
+    let result = bench.text("shell", json!({"command": "seq 100000 399999; echo the end >&2"})).await;
+    assert!(result.starts_with("Output:\n100000\n100001\n"), "{}", &result[..100]);
+    assert!(result.ends_with("\n399998\n399999\nError:\nthe end\n"), "{}", &result[result.len() - 100..]);
+    assert!(result.contains(&format!("\n[cut: {} bytes here]\n", printed - KEPT)), "{}", result.len());
+    assert!(result.len() < KEPT + 200);
+}
+
+#[tokio::test]
+async fn output_is_heard_as_it_comes() {
+    let bench = bench();
+    let heard = Arc::new(Heard::default());
+    let command = "echo first; until [ -e go ]; do :; done; echo second >&2";
+    let mut invocation = bench.invocation("shell", json!({"command": command}));
+    invocation.listener = heard.clone();
+    let (ended, ()) = tokio::join!(bench.invoke(invocation), async {
+        heard.something().await;
+        assert_eq!(heard.text(), "first\n");
+        bench.file("go", "");
+    });
+    assert_eq!(host_tests::text(&ended.expect("it ends well")), "Output:\nfirst\nError:\nsecond\n");
+    assert_eq!(heard.text(), "first\nsecond\n");
+}
+
+#[tokio::test]
+async fn a_cancelled_command_returns_what_it_had_printed() {
+    let bench = bench();
+    for command in [
+        "echo begun; echo bad >&2; : > started; exec sleep 1007",
+        // One that prints when it is asked to end.
+        "trap 'echo bad >&2; exit' TERM; echo begun; : > started; while :; do :; done",
+        // One that does not end when it is asked; it is asked once.
+        "trap 'echo bad >&2' TERM; echo begun; : > started; while :; do :; done",
+    ] {
+        std::fs::remove_file(bench.root().join("started")).ok();
+        let invocation = bench.invocation("shell", json!({"command": command}));
+        let cancel = invocation.cancel.clone();
+        let (ended, ()) = tokio::join!(bench.invoke(invocation), async {
+            eventually(|| bench.root().join("started").exists()).await;
+            cancel.cancel();
+        });
+        let error = ended.expect_err("it was told to stop");
+        let CallError::Failure(Failure::Cancelled(had)) = &error else { panic!("{error:?}") };
+        assert_eq!(had, "Output:\nbegun\nError:\nbad\n", "{command}");
+    }
+}
+
+#[tokio::test]
+async fn the_preview_is_the_command_and_runs_nothing() {
+    let bench = bench();
+    for (arguments, directory) in
+        [(json!({"command": "touch made"}), "."), (json!({"command": "touch made", "directory": "deep"}), "deep")]
+    {
+        let shown = bench.preview("shell", arguments).await.expect("it is asked");
+        let expected = Confirmation::Exec { command: "touch made".to_owned(), directory: directory.to_owned() };
+        assert_eq!(shown, Some(expected));
+    }
+    assert!(!bench.root().join("made").exists());
+}
+
+/// As it is pasted into a shell: the scope has quotes of its own.
+const SUGGESTED: &str = r"--grant 'shell:process=sh -c '\''echo no'\'''";
+
+#[tokio::test]
+async fn a_command_that_is_not_covered_is_refused_and_the_grant_that_is_named_covers_it() {
+    let bench = Bench::built_in("shell", &["process=sh -c 'echo yes'"]);
+    assert_eq!(bench.text("shell", json!({"command": "echo yes"})).await, "Output:\nyes\n");
+    refuses(
+        &bench,
+        "shell",
+        [
+            (json!({"command": "echo no"}), "denied", &["`sh -c 'echo no'`", SUGGESTED]),
+            (json!({"command": "echo yes; echo no"}), "denied", &["process"]),
+            (json!({"command": "echo yes", "directory": "/etc"}), "denied", &["`/etc`"]),
+            (json!({"command": "echo yes", "directory": "nowhere"}), "not-found", &["`nowhere`"]),
+        ],
+    )
+    .await;
+    let none = Bench::built_in("shell", &[]);
+    let error = none.call("shell", json!({"command": "true"})).await.expect_err("it may not").to_string();
+    assert!(error.contains("`shell` has no process grant"), "{error}");
+}

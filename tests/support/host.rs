@@ -1,0 +1,210 @@
+//! The real binary, in a fresh repository, with a fresh home and an environment that has nothing else in it.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use host_bundle::{Manifest, SourceManifest};
+use host_plugin::admission::CONTRACT;
+
+use crate::{cache, guest, repository, runtime};
+
+/// The binary, built once.
+pub fn binary() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| {
+        let build = escargot::CargoBuild::new()
+            .manifest_path(repository().join("Cargo.toml"))
+            .package("host")
+            .bin("host")
+            .current_release();
+        build.run().expect("the host builds").path().to_owned()
+    })
+}
+
+/// A command line of the host, in a repository of its own.
+pub struct Host {
+    repository: tempfile::TempDir,
+    home: tempfile::TempDir,
+    arguments: Vec<OsString>,
+    variables: Vec<(OsString, OsString)>,
+    input: Option<Vec<u8>>,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its exit code; none when a signal ended it.
+    pub code: Option<i32>,
+    /// What it printed.
+    pub stdout: String,
+    /// What it said besides.
+    pub stderr: String,
+}
+
+impl Host {
+    /// `host` with these arguments.
+    pub fn new(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        let host = Self {
+            repository: tempfile::tempdir().expect("a folder"),
+            home: tempfile::tempdir().expect("a folder"),
+            arguments: arguments.into_iter().map(|argument| argument.as_ref().to_owned()).collect(),
+            variables: Vec::new(),
+            input: None,
+        };
+        std::fs::create_dir(host.repository.path().join(".git")).expect("made");
+        host
+    }
+
+    /// `host run` with a script for a model, one reply a line.
+    pub fn scripted(replies: &[serde_json::Value], arguments: &[&str]) -> Self {
+        let host = Self::new(["run"]);
+        let script = host.home.path().join("script.jsonl");
+        let lines: String = replies.iter().map(|reply| format!("{reply}\n")).collect();
+        std::fs::write(&script, lines).expect("written");
+        host.arg("--model").arg(format!("scripted:{}", script.display())).args(arguments)
+    }
+
+    /// Adds an argument.
+    pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
+        self.arguments.push(argument.as_ref().to_owned());
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args(mut self, arguments: &[&str]) -> Self {
+        self.arguments.extend(arguments.iter().map(OsString::from));
+        self
+    }
+
+    /// Sets a variable.
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.variables.push((name.into(), value.as_ref().to_owned()));
+        self
+    }
+
+    /// Writes a file of the repository.
+    pub fn file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
+        let path = self.repository.path().join(path);
+        std::fs::create_dir_all(path.parent().expect("it is in the repository")).expect("made");
+        std::fs::write(path, content).expect("written");
+        self
+    }
+
+    /// Writes the configuration.
+    pub fn configured(self, text: &str) -> Self {
+        let folder = self.home.path().join(".config/host");
+        std::fs::create_dir_all(&folder).expect("made");
+        std::fs::write(folder.join("config.toml"), text).expect("written");
+        self
+    }
+
+    /// What it reads.
+    pub fn input(mut self, text: impl Into<Vec<u8>>) -> Self {
+        self.input = Some(text.into());
+        self
+    }
+
+    /// The repository.
+    pub fn repository(&self) -> &Path {
+        self.repository.path()
+    }
+
+    /// The home.
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// The lines of the one session that was recorded.
+    pub fn session(&self) -> Vec<serde_json::Value> {
+        let folder = self.home.path().join(".local/state/host/sessions");
+        let logs: Vec<_> = std::fs::read_dir(folder)
+            .expect("there are sessions")
+            .map(|entry| entry.expect("read").path())
+            .filter(|path| path.extension() == Some(OsStr::new("jsonl")))
+            .collect();
+        let [log] = logs.as_slice() else { panic!("one session, not {logs:?}") };
+        let text = std::fs::read_to_string(log).expect("read");
+        text.lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect()
+    }
+
+    /// The command, ready to be started.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(binary());
+        self.prepare(&mut command);
+        command.args(&self.arguments);
+        command
+    }
+
+    /// The same, behind a line of the shell that ends with `exec "$@"`.
+    pub fn command_in_shell(&self, line: &str) -> Command {
+        let mut command = Command::new("sh");
+        self.prepare(&mut command);
+        command.args(["-c", line, "sh"]).arg(binary()).args(&self.arguments);
+        command
+    }
+
+    fn prepare(&self, command: &mut Command) {
+        command
+            .current_dir(self.repository.path())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.home.path())
+            // Compiling the tools anew for each test would take longer than all the tests.
+            .env("XDG_CACHE_HOME", cache())
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .stdin(if self.input.is_some() { Stdio::piped() } else { Stdio::null() })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+    }
+
+    /// Runs it to its end.
+    pub fn run(&self) -> Ended {
+        self.end(self.command())
+    }
+
+    /// Runs a command of this host's to its end.
+    pub fn end(&self, mut command: Command) -> Ended {
+        let mut child = command.spawn().expect("it starts");
+        if let (Some(mut pipe), Some(input)) = (child.stdin.take(), &self.input) {
+            // A process that does not read its input closes it, which is its own affair.
+            pipe.write_all(input).ok();
+        }
+        let output = child.wait_with_output().expect("it ends");
+        Ended {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).expect("text"),
+            stderr: String::from_utf8(output.stderr).expect("text"),
+        }
+    }
+}
+
+impl Ended {
+    /// Standard output as one JSON value.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:?}"))
+    }
+
+    /// Standard output as JSON lines.
+    pub fn lines(&self) -> Vec<serde_json::Value> {
+        self.stdout
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line}")))
+            .collect()
+    }
+}
+
+/// A guest of `tests/guests` as `host plugin build` would leave it: the path of its component.
+pub async fn guest_file(name: &str, folder: &Path) -> PathBuf {
+    let plugin = guest(name);
+    let source =
+        SourceManifest::read(&repository().join("tests/guests").join(name).join("plugin.toml")).expect("it is right");
+    let tools = runtime().describe(plugin).await.expect("it describes itself");
+    let manifest = Manifest::new(source, CONTRACT, tools).expect("it is right");
+    let component = folder.join(format!("{name}.wasm"));
+    std::fs::write(&component, plugin.component()).expect("written");
+    std::fs::write(component.with_extension("json"), manifest.to_json()).expect("written");
+    component
+}
