@@ -5,7 +5,7 @@ use std::path::Path;
 
 use host_tests::repository;
 
-const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "docs/configuration.md"];
+const DOCUMENTS: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "docs/configuration.md"];
 
 /// The folders whose Rust sources are searched.
 const SOURCES: &[&str] = &["host", "plugins", "sdk", "tests"];

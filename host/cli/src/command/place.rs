@@ -48,7 +48,9 @@ impl Workplace {
     /// thread: it ends with the process.
     pub(crate) fn warm(&self) {
         let runtime = Arc::clone(&self.runtime);
-        let plugins: Vec<_> = self.plugins.iter().map(|installed| Arc::clone(&installed.plugin)).collect();
+        let mut plugins: Vec<_> = self.plugins.iter().map(|installed| Arc::clone(&installed.plugin)).collect();
+        // The small ones first: most are loaded before the first large one would be.
+        plugins.sort_by_key(|plugin| plugin.component().len());
         let warming = std::thread::Builder::new().name("warm".to_owned()).spawn(move || {
             for plugin in plugins {
                 runtime.warm(&plugin);

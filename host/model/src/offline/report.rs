@@ -103,7 +103,9 @@ fn size(out: &mut String, known: &Known) {
         }
     }
     if let Some(root) = &known.root {
-        let mut folders: HashMap<&str, usize> = root.folders.iter().map(|name| (name.as_str(), 0)).collect();
+        // Version control's own folder is no part of what is surveyed.
+        let own = root.folders.iter().filter(|name| name.as_str() != ".git");
+        let mut folders: HashMap<&str, usize> = own.map(|name| (name.as_str(), 0)).collect();
         for path in known.tree.iter().flat_map(|tree| &tree.paths) {
             if let Some(count) = path.split_once('/').and_then(|(top, _)| folders.get_mut(top)) {
                 *count += 1;

@@ -27,6 +27,8 @@ use crate::workspace::real_path;
 /// Bytes of contents after which a batch is handed over. Large enough that the cost of a call vanishes, small
 /// enough to stay in the cache and to keep the guest busy early.
 const BATCH_BYTES: usize = 1 << 20;
+/// Room behind [`BATCH_BYTES`] for the file that fills the batch; a larger one makes it grow.
+const BATCH_ROOM: usize = 256 << 10;
 /// Files after which a batch is handed over.
 const BATCH_FILES: usize = 4_096;
 /// Batches that wait for the guest. Protects memory: each holds at most [`BATCH_BYTES`] and one more file.
@@ -191,7 +193,7 @@ impl Drop for Reader<'_> {
 
 impl<'p> Reader<'p> {
     fn new(plan: &'p Plan) -> Self {
-        Self { plan, batch: empty() }
+        Self { plan, batch: empty(plan) }
     }
 
     fn take(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
@@ -233,10 +235,11 @@ impl<'p> Reader<'p> {
             if about.len() > plan.max_file_size {
                 return Ok(None);
             }
-            // One more byte than the file had, so that its end is seen without another read.
-            let expected = usize::try_from(about.len()).unwrap_or(0).saturating_add(1);
-            self.batch.contents.reserve(expected);
-            file.take(plan.max_file_size).read_to_end(&mut self.batch.contents).map(Some)
+            // As many bytes as the file has, so that its end needs no second read. What grows meanwhile was as long as
+            // this when it was opened; what says that it is empty may be a file of the kernel's, which is read to see.
+            let length = if about.len() == 0 { plan.max_file_size } else { about.len() };
+            self.batch.contents.reserve(usize::try_from(about.len()).unwrap_or(0));
+            file.take(length).read_to_end(&mut self.batch.contents).map(Some)
         });
         match read {
             Ok(Some(_)) => {
@@ -280,18 +283,21 @@ impl<'p> Reader<'p> {
         if self.batch.name_ends.is_empty() {
             return !self.plan.out.is_closed();
         }
-        let batch = std::mem::replace(&mut self.batch, empty());
+        let batch = std::mem::replace(&mut self.batch, empty(self.plan));
         self.plan.out.blocking_send(batch).is_ok()
     }
 }
 
 const NO_FOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
 
-fn empty() -> Batch {
+/// A batch with room for what it will take: growing step by step would copy all of it twice. Memory that is not written
+/// to costs nothing.
+fn empty(plan: &Plan) -> Batch {
+    let room = if plan.contents { BATCH_BYTES + BATCH_ROOM } else { 0 };
     Batch {
         names: Vec::new(),
         name_ends: Vec::new(),
-        contents: Vec::new(),
+        contents: Vec::with_capacity(room),
         content_ends: Vec::new(),
         sizes: Vec::new(),
         modified: Vec::new(),
