@@ -67,7 +67,7 @@ fn measure(host: PathBuf, runs: usize) -> Result<(), Box<dyn Error>> {
         counted("run with an empty answer (ms)", milliseconds(empty.ended.wall));
         counted("peak memory of one turn (MB)", megabytes(&empty.ended));
 
-        let reads = || Reply::call("read_file", r#"{"path":"README.md"}"#);
+        let reads = || Reply::call("read_file", r#"{"path":"README.md"}"#).sent_at_once();
         let called = run(&service, &place, vec![reads(), reads(), Reply::text(1, 1)], 3)?;
         counted("first call between requests (ms)", milliseconds(called.requests[1] - called.answered[0]));
         counted("later call between requests (ms)", milliseconds(called.requests[2] - called.answered[1]));
@@ -93,7 +93,7 @@ fn measure(host: PathBuf, runs: usize) -> Result<(), Box<dyn Error>> {
 struct Run {
     /// When each request arrived.
     requests: Vec<Duration>,
-    /// When each reply had been sent.
+    /// When the last of each reply was sent.
     answered: Vec<Duration>,
     ended: Ended,
 }

@@ -25,7 +25,8 @@ struct State {
 pub(crate) struct Seen {
     /// When its first byte was there.
     pub(crate) arrived: Instant,
-    /// When the last byte of the reply had been handed to the system.
+    /// When the last bytes of the reply were handed to the system. Taken just before: whoever waits for them may be
+    /// awake before this thread is again.
     pub(crate) answered: Instant,
 }
 
@@ -120,12 +121,12 @@ fn serve(stream: TcpStream, state: &Mutex<State>) -> io::Result<()> {
             seen.push(Seen { arrived, answered: arrived });
             seen.len() - 1
         };
-        let sent = reply.packets.iter().try_for_each(|packet| stream.write_all(packet));
-        let answered = Instant::now();
-        if let Some(seen) = lock(state).seen.get_mut(place) {
-            seen.answered = answered;
+        for packet in &reply.packets {
+            if let Some(seen) = lock(state).seen.get_mut(place) {
+                seen.answered = Instant::now();
+            }
+            stream.write_all(packet)?;
         }
-        sent?;
     }
 }
 
