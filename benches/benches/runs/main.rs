@@ -22,6 +22,9 @@ const ANSWER: usize = 200_000;
 /// See [`ANSWER`].
 const EVENTS: usize = 8_000;
 
+/// How long a model takes to its first word, at the very least.
+const THINKING: Duration = Duration::from_millis(50);
+
 /// Runs of each kind when nobody says how many. Fewer have no median worth the name.
 const RUNS: usize = 15;
 
@@ -72,6 +75,9 @@ fn measure(host: PathBuf, runs: usize) -> Result<(), Box<dyn Error>> {
         counted("first call between requests (ms)", milliseconds(called.requests[1] - called.answered[0]));
         counted("later call between requests (ms)", milliseconds(called.requests[2] - called.answered[1]));
         counted("peak memory with two calls (MB)", megabytes(&called.ended));
+
+        let thought = run(&service, &place, vec![reads().after(THINKING), Reply::text(1, 1)], 2)?;
+        counted("first call after a pause (ms)", milliseconds(thought.requests[1] - thought.answered[0]));
 
         let long = run(&service, &place, vec![Reply::text(ANSWER, EVENTS).sent_at_once()], 1)?;
         if long.ended.printed < ANSWER as u64 {

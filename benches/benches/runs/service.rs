@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -32,6 +32,8 @@ pub(crate) struct Seen {
 
 /// What to say: a reply as bytes, made before anybody asks, so that making it is not measured.
 pub(crate) struct Reply {
+    /// How long it takes to begin.
+    pause: Duration,
     /// What is handed to the system at once.
     packets: Vec<Vec<u8>>,
 }
@@ -64,12 +66,17 @@ impl Reply {
         let mut packets = vec![head.as_bytes().to_vec()];
         packets.extend(events.map(chunk));
         packets.push(b"0\r\n\r\n".to_vec());
-        Self { packets }
+        Self { pause: Duration::ZERO, packets }
     }
 
     /// All of it at once, as far as the system takes it. Event by event, most of the cost is on the side that sends.
     pub(crate) fn sent_at_once(self) -> Self {
-        Self { packets: vec![self.packets.concat()] }
+        Self { packets: vec![self.packets.concat()], ..self }
+    }
+
+    /// It begins after so long; a real model takes much longer.
+    pub(crate) fn after(self, pause: Duration) -> Self {
+        Self { pause, ..self }
     }
 }
 
@@ -121,6 +128,7 @@ fn serve(stream: TcpStream, state: &Mutex<State>) -> io::Result<()> {
             seen.push(Seen { arrived, answered: arrived });
             seen.len() - 1
         };
+        std::thread::sleep(reply.pause);
         for packet in &reply.packets {
             if let Some(seen) = lock(state).seen.get_mut(place) {
                 seen.answered = Instant::now();
