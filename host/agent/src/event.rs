@@ -4,6 +4,7 @@
 //! keeps one must copy it. Content arrives here in pieces, while the session log gets whole messages.
 
 use host_message::{AgentId, CallId, Display, FinishReason, FunctionCall, OutputPart, SessionId, ToolName, Usage};
+use host_model::Again;
 use host_tool::{FailureKind, Outcome, cut};
 use serde::Serialize;
 
@@ -70,7 +71,19 @@ pub enum EventKind<'a> {
         uri: &'a str,
     },
     /// The reply is asked for again: its content and thoughts so far are void.
-    Retry,
+    Retry {
+        /// What was wrong with the try before.
+        reason: &'a str,
+        /// How long until it is asked for, in milliseconds.
+        wait_ms: u64,
+        /// Which try it is, from 2.
+        attempt: u32,
+        /// How many there are in all.
+        attempts: u32,
+        /// The model that is asked from now on, where it is another one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        model: Option<&'a str>,
+    },
     /// The model ended its reply.
     Finished {
         /// Why.
@@ -162,6 +175,14 @@ pub enum EventKind<'a> {
         /// What all its replies cost.
         usage: Usage,
     },
+}
+
+impl<'a> EventKind<'a> {
+    pub(crate) fn retry(again: &'a Again) -> Self {
+        let Again { reason, wait, attempt, attempts, model } = again;
+        let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        Self::Retry { reason, wait_ms, attempt: *attempt, attempts: *attempts, model: model.as_deref() }
+    }
 }
 
 /// How a call ended, in one word and the kind of failure.

@@ -114,8 +114,8 @@ impl Executor {
         let settings = Settings {
             temperature: definition.model.temperature,
             top_p: definition.model.top_p,
-            max_output_tokens: None,
             thinking_budget: definition.model.thinking_budget,
+            ..Settings::default()
         };
         let agent = Agent { definition, id: agent_id, provider, settings, tools, responder, observer, session };
         Ok(Self { agent, history: History::new(), state: Conversation::default() })

@@ -71,9 +71,9 @@ pub(crate) async fn read(
     while let Some(event) = stream.next().await {
         match event? {
             ModelEvent::Chunk(chunk) => builder.push(chunk, tell),
-            ModelEvent::Retry => {
+            ModelEvent::Retry(again) => {
                 builder.clear();
-                tell(EventKind::Retry);
+                tell(EventKind::retry(&again));
             }
         }
     }

@@ -110,6 +110,16 @@ pub(crate) fn to_stderr(text: &str) {
     stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush()).ok();
 }
 
+/// Says in words that a reply is asked for again: why, when, which try it is, and of which model.
+pub(crate) fn again(reason: &str, wait_ms: u64, attempt: u32, attempts: u32, model: Option<&str>) -> String {
+    let when = match wait_ms {
+        0 => "again".to_owned(),
+        wait => format!("again in {}.{} s", wait / 1000, wait % 1000 / 100),
+    };
+    let whom = model.map(|model| format!(", now of `{}`", visible(model))).unwrap_or_default();
+    format!("{}; asked for {when} (try {attempt} of {attempts}{whom})", visible(reason))
+}
+
 /// Text from a model, a tool or a server, safe for a terminal: control characters and those that turn the direction
 /// of writing are shown by their code; line ends and tabs stay.
 pub(crate) fn visible(text: &str) -> std::borrow::Cow<'_, str> {

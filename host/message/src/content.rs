@@ -40,7 +40,17 @@ pub struct Part {
     pub thought: bool,
     /// An opaque mark that the model's service wants back unchanged with this part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub signature: Option<String>,
+    pub signature: Option<Signature>,
+}
+
+/// A mark that only the service which made it can read: a signed or encrypted thought. A conversation can go over to
+/// another service, which must not be sent it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signature {
+    /// The wire format of the service that made it, by its provider's name.
+    pub by: String,
+    /// What goes back, in that provider's own form.
+    pub data: String,
 }
 
 /// What a part is.
@@ -168,6 +178,11 @@ impl Part {
         Self { data: PartData::Text(text.into()), thought: true, signature: None }
     }
 
+    /// The mark on it that this provider made, if there is one.
+    pub fn signature_by(&self, provider: &str) -> Option<&str> {
+        self.signature.as_ref().filter(|signature| signature.by == provider).map(|signature| signature.data.as_str())
+    }
+
     /// The text, if that is what it is; thoughts included.
     pub fn as_text(&self) -> Option<&str> {
         match &self.data {
@@ -205,7 +220,7 @@ mod tests {
                         arguments: Map::from_iter([("path".to_owned(), Value::from("."))]),
                     }),
                     thought: false,
-                    signature: Some("c2ln".to_owned()),
+                    signature: Some(Signature { by: "gemini".to_owned(), data: "c2ln".to_owned() }),
                 },
                 PartData::FunctionResponse(FunctionResponse {
                     id: CallId::new("c1"),

@@ -14,7 +14,7 @@ mod tool;
 mod usage;
 
 pub use content::{
-    Content, FileReference, FunctionCall, FunctionResponse, InlineData, Part, PartData, ResponseBody, Role,
+    Content, FileReference, FunctionCall, FunctionResponse, InlineData, Part, PartData, ResponseBody, Role, Signature,
 };
 pub use id::{AgentId, CallId, IdError, ModelId, PromptId, SessionId, ToolName};
 pub use output::{Display, Output, OutputPart};

@@ -93,6 +93,14 @@ pub enum ModelError {
         /// Whose key it is.
         provider: ProviderKind,
     },
+    /// A configured header that cannot be sent.
+    #[error("the header `{name}` for `{provider}` has characters that no header can have")]
+    UnusableHeader {
+        /// Whose header it is.
+        provider: ProviderKind,
+        /// Its name.
+        name: String,
+    },
     /// A base address that is none.
     #[error("`{address}` is no address for `{provider}`: {why}")]
     Address {
@@ -206,7 +214,9 @@ impl ModelError {
             Self::Reply { fault: ReplyFault::NotAStream { .. }, .. } => ErrorKind::Configuration,
             Self::Reply { .. } => ErrorKind::Server,
             Self::MissingKey { .. } | Self::UnusableKey { .. } => ErrorKind::Authentication,
-            Self::Address { .. } | Self::UnknownModel { .. } | Self::Client { .. } => ErrorKind::Configuration,
+            Self::UnusableHeader { .. } | Self::Address { .. } | Self::UnknownModel { .. } | Self::Client { .. } => {
+                ErrorKind::Configuration
+            }
             Self::Script(error) => error.kind(),
         }
     }
@@ -252,6 +262,9 @@ impl ModelError {
             }),
             Self::MissingKey { provider } | Self::UnusableKey { provider } => {
                 help_for(*provider, ErrorKind::Authentication)
+            }
+            Self::UnusableHeader { provider, name } => {
+                Some(format!("mend `{name}` under `headers` of `[providers.{provider}]` in the configuration"))
             }
             Self::Address { provider, .. } => {
                 let variable = provider.address_variable()?;

@@ -9,7 +9,9 @@
 
 mod request;
 
-use host_message::{CallId, FileReference, FinishReason, FunctionCall, InlineData, Part, PartData, ToolName, Usage};
+use host_message::{
+    CallId, FileReference, FinishReason, FunctionCall, InlineData, Part, PartData, Signature, ToolName, Usage,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -17,6 +19,9 @@ use crate::failure::Failure;
 use crate::text::clip;
 use crate::transport::{Heard, Reader, Transport, Unheard};
 use crate::{Access, Chunk, ModelError, ModelStream, Provider, ProviderKind, ReplyFault, Request};
+
+/// Whose signatures its own are.
+const NAME: &str = ProviderKind::Gemini.as_str();
 
 /// The Gemini API at one address.
 pub struct Gemini {
@@ -106,7 +111,11 @@ fn part(wire: WirePart) -> Option<Part> {
         }
         PartData::Text(text)
     };
-    Some(Part { data, thought: wire.thought.unwrap_or(false), signature: wire.thought_signature })
+    Some(Part {
+        data,
+        thought: wire.thought.unwrap_or(false),
+        signature: wire.thought_signature.map(|data| Signature { by: NAME.to_owned(), data }),
+    })
 }
 
 /// The reasons that the API's reference lists under `FinishReason`.

@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::gemini::Gemini;
 use crate::offline::Offline;
@@ -32,7 +33,7 @@ impl ProviderKind {
     pub const FORMS: &'static str = "`gemini/NAME`, `openai/NAME`, `offline`, `scripted:FILE`";
 
     /// What names, messages and logs call it.
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Gemini => "gemini",
             Self::OpenAi => "openai",
@@ -154,6 +155,13 @@ pub struct Access {
     pub address: Option<String>,
     /// The key.
     pub key: Option<ApiKey>,
+    /// Headers that go with each request besides those of the format, such as those that a gateway wants. They may
+    /// hold secrets, so they are not shown.
+    pub headers: Vec<(String, ApiKey)>,
+    /// The proxy to use instead of the one that the environment names.
+    pub proxy: Option<String>,
+    /// How long the service may send nothing before the reply counts as broken; none is 300 s.
+    pub silence: Option<Duration>,
 }
 
 #[cfg(test)]
@@ -188,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_local_server_needs_no_key() {
-        let access = Access { address: Some("http://127.0.0.1:1/v1".to_owned()), key: None };
+        let access = Access { address: Some("http://127.0.0.1:1/v1".to_owned()), ..Access::default() };
         assert_eq!(Selection::OpenAi("x".to_owned()).connect(access).unwrap().name(), "openai");
     }
 }

@@ -36,5 +36,5 @@ pub use key::ApiKey;
 pub use kind::{Access, ProviderKind, Selection};
 pub use offline::Offline;
 pub use openai::OpenAi;
-pub use provider::{Chunk, ModelEvent, ModelStream, Provider, Request, Settings};
+pub use provider::{Again, Chunk, ModelEvent, ModelStream, Provider, Request, Settings};
 pub use scripted::{ScriptError, Scripted};

@@ -4,6 +4,9 @@
 //! asked again, which model is asked, and what a reply must have in order to count as one; those are the
 //! caller's, so that they hold for every provider alike.
 
+use std::time::Duration;
+
+use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use host_message::{Content, FinishReason, Part, ToolSpec, Usage};
 
@@ -31,6 +34,24 @@ pub trait Provider: Send + Sync {
 
     /// Asks for one reply.
     fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a>;
+
+    /// Asks the service how many tokens a request has; none when the service cannot be asked that, which is what a
+    /// provider answers that says nothing of its own.
+    fn count_tokens<'a>(&'a self, request: Request<'a>) -> BoxFuture<'a, Result<Option<u64>, ModelError>> {
+        let _ = request;
+        Box::pin(async { Ok(None) })
+    }
+
+    /// Asks the service for an embedding of each text, in order; none when the service makes no embeddings, which is
+    /// what a provider answers that says nothing of its own.
+    fn embed<'a>(
+        &'a self,
+        model: &'a str,
+        texts: &'a [String],
+    ) -> BoxFuture<'a, Result<Option<Vec<Vec<f32>>>, ModelError>> {
+        let _ = (model, texts);
+        Box::pin(async { Ok(None) })
+    }
 }
 
 /// A reply as it arrives; errors end it.
@@ -62,6 +83,11 @@ pub struct Settings {
     pub max_output_tokens: Option<u32>,
     /// The most tokens that it may think with; 0 is none, -1 is as many as it likes.
     pub thinking_budget: Option<i32>,
+    /// Texts at which it stops; a service that knows none ignores them.
+    pub stop: Vec<String>,
+    /// What the service's own safety filter lets through, for a service that can be told: category and threshold in
+    /// the service's words.
+    pub safety: Vec<(String, String)>,
 }
 
 /// One thing that happens while a reply arrives.
@@ -70,7 +96,22 @@ pub enum ModelEvent {
     /// More of the reply.
     Chunk(Chunk),
     /// What was shown of this reply so far is void: it is being asked for again.
-    Retry,
+    Retry(Again),
+}
+
+/// Why a reply is asked for again, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Again {
+    /// What was wrong with the try before, in words for a person.
+    pub reason: String,
+    /// How long until the request goes out.
+    pub wait: Duration,
+    /// Which try it is, from 2.
+    pub attempt: u32,
+    /// How many there are in all.
+    pub attempts: u32,
+    /// The model that is asked from now on, where it is another one.
+    pub model: Option<String>,
 }
 
 /// A piece of a reply. Any of it can be missing.

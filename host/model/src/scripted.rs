@@ -23,11 +23,12 @@ mod script;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use futures::{StreamExt, stream};
 
 use self::script::{Item, Reply};
-use crate::{Chunk, ErrorKind, ModelError, ModelEvent, ModelStream, Provider, ProviderKind, Request, Service};
+use crate::{Again, Chunk, ErrorKind, ModelError, ModelEvent, ModelStream, Provider, ProviderKind, Request, Service};
 
 /// A script and how far it has come.
 pub struct Scripted {
@@ -152,7 +153,10 @@ impl Scripted {
             }
             Item::Usage(usage) => Chunk { usage: Some(*usage), ..Chunk::default() },
             Item::Finish(finish) => Chunk { finish: finish.clone(), ..Chunk::default() },
-            Item::Retry(_) => return Ok(ModelEvent::Retry),
+            Item::Retry(_) => {
+                let (reason, wait) = ("the script says so".to_owned(), Duration::ZERO);
+                return Ok(ModelEvent::Retry(Again { reason, wait, attempt: 2, attempts: 2, model: None }));
+            }
             Item::Error(error) => {
                 let service = Service { provider: ProviderKind::Scripted, address: self.name.clone() };
                 let (kind, message, delay) = (error.kind.into(), error.message.clone(), None);

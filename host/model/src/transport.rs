@@ -5,7 +5,7 @@
 //! followed, and that the key goes into one header and nowhere else.
 //!
 //! Deliberately not here: what a request and an event look like ([`Reader`] is the wire format's part), and
-//! asking again. Proxies are taken from the environment by the client itself, as every program does it.
+//! asking again. Without a configured proxy the client takes the environment's by itself, as every program does it.
 
 mod address;
 mod receiving;
@@ -17,7 +17,7 @@ use std::time::Duration;
 use futures::{StreamExt, TryStreamExt, stream};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Response};
+use reqwest::{Client, Proxy, Response};
 use tokio::time::timeout;
 use url::Url;
 
@@ -31,7 +31,7 @@ use crate::{Access, ApiKey, Chunk, ModelError, ModelEvent, ModelStream, Provider
 /// Ends the wait for a service that does not answer its door.
 const CONNECT_LIMIT: Duration = Duration::from_secs(30);
 
-/// Ends the wait for a service that went silent. Long, since a model may think long before its first word, and
+/// Ends the wait for a service that went silent, where nothing else is configured. Long, since a model may think long before its first word, and
 /// a local one reads the whole prompt before it.
 const SILENCE_LIMIT: Duration = Duration::from_secs(300);
 
@@ -88,6 +88,10 @@ pub(crate) struct Transport {
     base: Url,
     key: Option<ApiKey>,
     headers: HeaderMap,
+    /// In place of the one that the environment names.
+    proxy: Option<Proxy>,
+    /// How long the service may be silent.
+    silence: Duration,
     /// Made at the first request: reading the machine's root certificates takes some milliseconds.
     client: OnceLock<Client>,
 }
@@ -113,8 +117,30 @@ impl Transport {
             value.set_sensitive(true);
             headers.insert(HeaderName::from_static(name), value);
         }
+        for (name, value) in &access.headers {
+            let unusable = || ModelError::UnusableHeader { provider, name: clip(name) };
+            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unusable())?;
+            let mut value = HeaderValue::from_str(value.reveal()).map_err(|_| unusable())?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+        let proxy = access.proxy.as_deref().map(|address| {
+            Proxy::all(address).map_err(|error| {
+                let why = format!("it cannot be a proxy: {}", cause(error));
+                ModelError::Address { provider, address: clip(&shown(address)), why }
+            })
+        });
         let service = Service { provider, address: clip(&shown(base.as_str())) };
-        Ok(Self { service, base, key: access.key, headers, client: OnceLock::new() })
+        let silence = access.silence.unwrap_or(SILENCE_LIMIT);
+        Ok(Self {
+            service,
+            base,
+            key: access.key,
+            headers,
+            proxy: proxy.transpose()?,
+            silence,
+            client: OnceLock::new(),
+        })
     }
 
     /// The base address, for what depends on whose server it is.
@@ -153,7 +179,7 @@ impl Transport {
     async fn post(&self, url: Url, body: Vec<u8>) -> Result<Response, ModelError> {
         tracing::debug!(provider = %self.service.provider, bytes = body.len(), "request");
         let request = self.client()?.post(url).headers(self.headers.clone()).body(body);
-        let response = timeout(SILENCE_LIMIT, request.send())
+        let response = timeout(self.silence, request.send())
             .await
             .map_err(|_| self.silent())?
             .map_err(|error| self.send_error(error))?;
@@ -195,7 +221,9 @@ impl Transport {
             .user_agent(concat!("host/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_LIMIT)
             .redirect(Policy::none());
-        if is_plain_loopback(&self.base) {
+        if let Some(proxy) = &self.proxy {
+            builder = builder.proxy(proxy.clone());
+        } else if is_plain_loopback(&self.base) {
             // No certificate is needed, so none are read, and no proxy stands before this machine itself.
             builder = builder.tls_certs_only([]).no_proxy();
         }
@@ -240,7 +268,7 @@ impl Transport {
     }
 
     fn silent(&self) -> ModelError {
-        ModelError::Silent { service: self.service.clone(), limit: SILENCE_LIMIT }
+        ModelError::Silent { service: self.service.clone(), limit: self.silence }
     }
 
     fn fault(&self, fault: ReplyFault) -> ModelError {

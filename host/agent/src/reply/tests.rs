@@ -1,7 +1,8 @@
 use std::sync::Mutex;
 
 use futures::{FutureExt, stream};
-use host_message::{AgentId, FunctionCall, ToolName};
+use host_message::{AgentId, FunctionCall, Signature, ToolName};
+use host_model::Again;
 use serde_json::Map;
 
 use super::*;
@@ -12,7 +13,12 @@ fn call(id: &str) -> Part {
 }
 
 fn signed(part: Part, signature: &str) -> Part {
-    Part { signature: Some(signature.to_owned()), ..part }
+    Part { signature: Some(Signature { by: "gemini".to_owned(), data: signature.to_owned() }), ..part }
+}
+
+fn again() -> ModelEvent {
+    let (reason, wait) = ("it broke off".to_owned(), std::time::Duration::ZERO);
+    ModelEvent::Retry(Again { reason, wait, attempt: 2, attempts: 3, model: None })
 }
 
 fn chunk(parts: Vec<Part>) -> ModelEvent {
@@ -33,7 +39,7 @@ fn read_all(events: Vec<ModelEvent>, after_outcomes: bool) -> (Result<Reply, Rep
             EventKind::Content { text } => text.to_owned(),
             EventKind::Thought { subject, text } => format!("{text} ({})", subject.unwrap_or("-")),
             EventKind::Citation { uri } => uri.to_owned(),
-            EventKind::Retry => "retry".to_owned(),
+            EventKind::Retry { .. } => "retry".to_owned(),
             EventKind::Finished { usage, .. } => format!("finished {}", usage.map_or(0, |usage| usage.output)),
             other => panic!("a reply does not tell {other:?}"),
         };
@@ -88,7 +94,7 @@ fn a_retry_makes_what_came_before_it_void() {
     let events = vec![
         chunk(vec![Part::thought("**One"), Part::text("wrong"), call("1")]),
         ModelEvent::Chunk(Chunk { usage: usage(7), ..Chunk::default() }),
-        ModelEvent::Retry,
+        again(),
         chunk(vec![Part::thought("**Two** x"), Part::text("right")]),
         ModelEvent::Chunk(Chunk { usage: usage(1), citations: vec!["https://a.example".into()], ..Chunk::default() }),
         ModelEvent::Chunk(Chunk { usage: usage(3), finish: Some(FinishReason::Stop), ..Chunk::default() }),

@@ -166,6 +166,7 @@ fn model(
     let access = Access {
         address: kind.address_variable().and_then(|name| environment.text(name)).or(configured),
         key: kind.key_variable().and_then(|name| environment.text(name)).and_then(|key| ApiKey::new(&key)),
+        ..Access::default()
     };
     Ok((selection.model().to_owned(), selection.connect(access)?))
 }

@@ -114,11 +114,12 @@ impl Observer for StreamJson {
                     duration_ms,
                 })
             }
-            EventKind::Retry => {
-                self.line(Line::Error {
-                    severity: "warning",
-                    message: "the reply is asked for again; its pieces so far are void",
-                });
+            EventKind::Retry { reason, wait_ms, attempt, attempts, model } => {
+                let message = format!(
+                    "{}; the pieces of the reply so far are void",
+                    super::again(reason, wait_ms, attempt, attempts, model)
+                );
+                self.line(Line::Error { severity: "warning", message: &message });
             }
             EventKind::RecoveryStarted { .. } => {
                 self.line(Line::Error {

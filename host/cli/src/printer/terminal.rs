@@ -162,9 +162,12 @@ impl Observer for Terminal {
                 self.out.write(&visible(text));
                 state.within_line = !text.ends_with('\n');
             }
-            EventKind::Retry => {
+            EventKind::Retry { reason, wait_ms, attempt, attempts, model } => {
+                let shown = !state.reply.is_empty();
                 state.reply.clear();
-                let note = self.style.dim("the reply is asked for again; what stands above of it is void");
+                let void = if shown { "; what stands above of the reply is void" } else { "" };
+                let note = format!("{}{void}", super::again(reason, wait_ms, attempt, attempts, model));
+                let note = self.style.dim(&note);
                 self.line(state, &note);
             }
             EventKind::ToolCallRequest { call } => {

@@ -1,6 +1,7 @@
-//! Text where standard output is no terminal: the answer at the end, and nothing before.
+//! Text where standard output is no terminal: the answer at the end, and before it only
+//! why it takes longer.
 
-use host_agent::{Event, Observer, RunResult};
+use host_agent::{Event, EventKind, Observer, RunResult};
 
 use super::{Out, Printer, Style, to_stderr, visible};
 use crate::exit::{Failure, words};
@@ -17,7 +18,12 @@ impl Text {
 }
 
 impl Observer for Text {
-    fn event(&self, _event: &Event<'_>) {}
+    fn event(&self, event: &Event<'_>) {
+        // A wait of seconds must be explained even where nothing else is shown before the answer.
+        if let EventKind::Retry { reason, wait_ms, attempt, attempts, model } = event.kind {
+            to_stderr(&format!("{}\n", self.style.dim(&super::again(reason, wait_ms, attempt, attempts, model))));
+        }
+    }
 }
 
 impl Printer for Text {

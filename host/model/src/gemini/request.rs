@@ -12,11 +12,13 @@ use crate::{Request, Settings};
 /// The body of the request.
 pub(super) fn body(request: &Request<'_>) -> Vec<u8> {
     let tools: Vec<_> = request.tools.iter().map(declaration).collect();
+    let safety = request.settings.safety.iter().map(|(category, threshold)| SafetySetting { category, threshold });
     let body = Body {
         system_instruction: request.system.map(|text| WireContent { role: None, parts: vec![text_part(text)] }),
         contents: request.contents.iter().filter_map(content).collect(),
         tools: if tools.is_empty() { Vec::new() } else { vec![Tools { function_declarations: tools }] },
         generation_config: generation_config(request.model, request.settings),
+        safety_settings: safety.collect(),
     };
     serde_json::to_vec(&body).expect("every key is text and no serialiser is our own")
 }
@@ -48,7 +50,7 @@ fn part(part: &Part) -> WirePart<'_> {
             },
         },
     };
-    WirePart { data, thought_signature: part.signature.as_deref() }
+    WirePart { data, thought_signature: part.signature_by(super::NAME) }
 }
 
 fn text_part(text: &str) -> WirePart<'_> {
@@ -59,7 +61,7 @@ fn declaration(tool: &ToolSpec) -> Declaration<'_> {
     Declaration { name: tool.name.as_str(), description: &tool.description, parameters_json_schema: &tool.input_schema }
 }
 
-fn generation_config(model: &str, settings: &Settings) -> GenerationConfig {
+fn generation_config<'a>(model: &str, settings: &'a Settings) -> GenerationConfig<'a> {
     let thinking_config = can_think(model).then(|| ThinkingConfig {
         include_thoughts: settings.thinking_budget != Some(0),
         thinking_budget: settings.thinking_budget,
@@ -68,6 +70,7 @@ fn generation_config(model: &str, settings: &Settings) -> GenerationConfig {
         temperature: settings.temperature,
         top_p: settings.top_p,
         max_output_tokens: settings.max_output_tokens,
+        stop_sequences: &settings.stop,
         thinking_config,
     }
 }
@@ -87,7 +90,15 @@ struct Body<'a> {
     contents: Vec<WireContent<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tools<'a>>,
-    generation_config: GenerationConfig,
+    generation_config: GenerationConfig<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    safety_settings: Vec<SafetySetting<'a>>,
+}
+
+#[derive(Serialize)]
+struct SafetySetting<'a> {
+    category: &'a str,
+    threshold: &'a str,
 }
 
 #[derive(Serialize)]
@@ -155,13 +166,15 @@ struct Declaration<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct GenerationConfig {
+struct GenerationConfig<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     top_p: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_output_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop_sequences: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking_config: Option<ThinkingConfig>,
 }
@@ -176,7 +189,7 @@ struct ThinkingConfig {
 
 #[cfg(test)]
 mod tests {
-    use host_message::{CallId, FileReference, FunctionCall, FunctionResponse, InlineData, ToolName};
+    use host_message::{CallId, FileReference, FunctionCall, FunctionResponse, InlineData, Signature, ToolName};
     use serde_json::json;
 
     use super::*;
@@ -204,7 +217,11 @@ mod tests {
         check(Role::Model, call("").into(), json!({"functionCall": {"name": "ls", "args": {"path": "."}}}));
         check(
             Role::Model,
-            Part { data: call("c1"), thought: false, signature: Some("c2ln".to_owned()) },
+            Part {
+                data: call("c1"),
+                thought: false,
+                signature: Some(Signature { by: "gemini".to_owned(), data: "c2ln".to_owned() }),
+            },
             json!({"functionCall": {"id": "c1", "name": "ls", "args": {"path": "."}}, "thoughtSignature": "c2ln"}),
         );
         check(
@@ -258,6 +275,8 @@ mod tests {
             top_p: Some(0.25),
             max_output_tokens: Some(100),
             thinking_budget: Some(-1),
+            stop: vec!["END".to_owned()],
+            safety: vec![("HARM_CATEGORY_HARASSMENT".to_owned(), "BLOCK_NONE".to_owned())],
         };
         let contents = [Content::user("hi")];
         let request = Request {
@@ -279,8 +298,10 @@ mod tests {
                 "temperature": 0.5,
                 "topP": 0.25,
                 "maxOutputTokens": 100,
+                "stopSequences": ["END"],
                 "thinkingConfig": {"includeThoughts": true, "thinkingBudget": -1},
             },
+            "safetySettings": [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}],
         });
         assert_eq!(serde_json::from_slice::<Value>(&body(&request)).unwrap(), expected);
     }

@@ -17,6 +17,10 @@ fn heard(event: &str) -> Chunk {
     }
 }
 
+fn signed() -> Option<Signature> {
+    Some(Signature { by: "gemini".into(), data: "c2ln".into() })
+}
+
 #[test]
 fn every_part_is_read() {
     let check = |part: &str, expected: &[Part]| {
@@ -29,14 +33,11 @@ fn every_part_is_read() {
     check(r#"{"text":"a\n\"b\" ü"}"#, &[Part::text("a\n\"b\" ü")]);
     check(r#"{"text":"hm","thought":true}"#, &[Part::thought("hm")]);
     check(r#"{"text":""}"#, &[]);
-    check(r#"{"text":"","thoughtSignature":"c2ln"}"#, &[Part { signature: Some("c2ln".into()), ..Part::text("") }]);
+    check(r#"{"text":"","thoughtSignature":"c2ln"}"#, &[Part { signature: signed(), ..Part::text("") }]);
     check(r#"{"functionCall":{"name":"ls"}}"#, &[call("", Map::new())]);
     check(
         r#"{"functionCall":{"id":"c1","name":"ls","args":{"path":"."}},"thoughtSignature":"c2ln"}"#,
-        &[Part {
-            signature: Some("c2ln".into()),
-            ..call("c1", Map::from_iter([("path".to_owned(), Value::from("."))]))
-        }],
+        &[Part { signature: signed(), ..call("c1", Map::from_iter([("path".to_owned(), Value::from("."))])) }],
     );
     check(
         r#"{"functionCall":{"name":"ls","args":{}}},{"functionCall":{"name":"ls","args":{}}}"#,

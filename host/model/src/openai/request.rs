@@ -29,7 +29,7 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
             Role::Model => push_model(&mut messages, content),
         }
     }
-    let Settings { temperature, top_p, max_output_tokens, thinking_budget: _ } = *request.settings;
+    let Settings { temperature, top_p, max_output_tokens, stop, .. } = request.settings;
     let fixed = dialect == Dialect::OpenAi && is_sampling_fixed(request.model);
     let body = Body {
         model: request.model,
@@ -41,6 +41,7 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
         top_p: top_p.filter(|_| !fixed),
         max_tokens: max_output_tokens.filter(|_| dialect == Dialect::Compatible),
         max_completion_tokens: max_output_tokens.filter(|_| dialect == Dialect::OpenAi),
+        stop: if fixed { &[] } else { stop },
     };
     serde_json::to_vec(&body).expect("every key is text and no serialiser is our own")
 }
@@ -159,6 +160,8 @@ struct Body<'a> {
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop: &'a [String],
 }
 
 #[derive(Serialize)]

@@ -151,7 +151,7 @@ async fn the_key_goes_into_its_header() {
 #[tokio::test]
 async fn a_server_without_a_key_is_sent_none() {
     let service = Loopback::start(Answer::events([&b"data: [DONE]\n\n"[..]], End::Whole)).await;
-    let access = Access { address: Some(service.address), key: None };
+    let access = Access { address: Some(service.address), ..Access::default() };
     assert_eq!(ask(Arc::new(OpenAi::new(access).unwrap())).await, (vec![], None));
     assert!(!service.request.await.unwrap().contains("authorization"));
 }
@@ -197,7 +197,7 @@ async fn nobody_at_the_address_is_a_network_error_that_names_it() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://user:pass@{}/v1", listener.local_addr().unwrap());
     drop(listener);
-    let (_, error) = ask(Arc::new(OpenAi::new(Access { address: Some(address), key: None }).unwrap())).await;
+    let (_, error) = ask(Arc::new(OpenAi::new(Access { address: Some(address), ..Access::default() }).unwrap())).await;
     let error = error.expect("nobody answers");
     assert!(matches!(error, ModelError::Unreachable { .. }), "{error:?}");
     assert!(error.to_string().contains("127.0.0.1:") && error.help().unwrap().contains("OPENAI_BASE_URL"));
@@ -206,8 +206,14 @@ async fn nobody_at_the_address_is_a_network_error_that_names_it() {
 
 /// Reads the first chunk of a reply that stays open, and hands over the rest of its stream.
 async fn begun(provider: &OpenAi) -> ModelStream<'_> {
-    static SETTINGS: Settings =
-        Settings { temperature: None, top_p: None, max_output_tokens: None, thinking_budget: None };
+    static SETTINGS: Settings = Settings {
+        temperature: None,
+        top_p: None,
+        max_output_tokens: None,
+        thinking_budget: None,
+        stop: Vec::new(),
+        safety: Vec::new(),
+    };
     let contents: &'static [Content] = &[];
     let request = Request { model: "m", system: None, contents, tools: &[], settings: &SETTINGS };
     let mut stream = provider.stream(request);
@@ -247,7 +253,8 @@ async fn an_error_within_the_reply_ends_it() {
 #[test]
 fn an_address_that_is_none_is_a_configuration_error() {
     for address in ["", "localhost:8080", "ftp://a", "http://", "not an address", "file:///etc/passwd"] {
-        let error = OpenAi::new(Access { address: Some(address.to_owned()), key: None }).err().expect(address);
+        let error =
+            OpenAi::new(Access { address: Some(address.to_owned()), ..Access::default() }).err().expect(address);
         assert_eq!(error.kind(), ErrorKind::Configuration, "{address}");
         assert!(error.help().unwrap().contains("OPENAI_BASE_URL"), "{address}");
     }

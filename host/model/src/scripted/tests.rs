@@ -54,7 +54,9 @@ async fn a_reply_is_said_as_it_is_written() {
     let usage = Some(Usage { input: 3, output: 1, ..Usage::default() });
     check(r#"{"usage":{"input":3,"output":1}}"#, vec![ModelEvent::Chunk(Chunk { usage, ..Chunk::default() }), stop()])
         .await;
-    check(r#"{"text":"a"},{"retry":true}"#, vec![part(Part::text("a")), ModelEvent::Retry, stop()]).await;
+    let (reason, wait) = ("the script says so".to_owned(), std::time::Duration::ZERO);
+    let again = Again { reason, wait, attempt: 2, attempts: 2, model: None };
+    check(r#"{"text":"a"},{"retry":true}"#, vec![part(Part::text("a")), ModelEvent::Retry(again), stop()]).await;
 }
 
 #[tokio::test]

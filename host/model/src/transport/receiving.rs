@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::Response;
 use tokio::time::timeout;
 
-use super::{Heard, Reader, SILENCE_LIMIT, Transport, Unheard, cause};
+use super::{Heard, Reader, Transport, Unheard, cause};
 use crate::sse::Decoder;
 use crate::text::{clip, clip_bytes};
 use crate::{Chunk, ModelError, ReplyFault};
@@ -66,7 +66,7 @@ impl<'a, R: Reader> Receiving<'a, R> {
 
     /// Waits for more bytes.
     async fn receive(&mut self) -> Result<(), ModelError> {
-        match timeout(SILENCE_LIMIT, self.response.chunk()).await {
+        match timeout(self.transport.silence, self.response.chunk()).await {
             Ok(Ok(Some(bytes))) => self.decoder.push(bytes).map_err(|fault| self.transport.fault(fault)),
             Ok(Ok(None)) => {
                 self.decoder.end();

@@ -88,8 +88,13 @@ fn data_goes_where_the_format_has_a_part_for_it() {
 
 #[test]
 fn settings_are_worded_for_the_server() {
-    let settings =
-        Settings { temperature: Some(0.5), top_p: Some(0.25), max_output_tokens: Some(9), thinking_budget: Some(-1) };
+    let settings = Settings {
+        temperature: Some(0.5),
+        top_p: Some(0.25),
+        max_output_tokens: Some(9),
+        thinking_budget: Some(-1),
+        ..Settings::default()
+    };
     let check = |model: &str, dialect: Dialect, expected: Value| {
         let request = Request { model, system: Some("s"), contents: &[], tools: &[], settings: &settings };
         let mut whole = json!({
