@@ -8,6 +8,7 @@ mod input;
 use std::time::Duration;
 
 use host_message::Role;
+use host_model::Settings;
 use serde_json::Value;
 
 pub use self::input::{Input, InputConfig, InputError, InputKind};
@@ -74,12 +75,8 @@ pub struct InitialMessage {
 pub struct ModelConfig {
     /// Its name as the provider's service knows it, without the provider.
     pub model: String,
-    /// How freely it chooses its words; none leaves it to the service.
-    pub temperature: Option<f32>,
-    /// Out of which share of the likeliest words it chooses; none leaves it to the service.
-    pub top_p: Option<f32>,
-    /// The most tokens that it may think with; -1 is as many as it likes, none leaves it to the service.
-    pub thinking_budget: Option<i32>,
+    /// How it is to answer.
+    pub settings: Settings,
 }
 
 /// How long an agent may go on.

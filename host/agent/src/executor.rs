@@ -12,7 +12,7 @@ mod turn;
 use std::sync::Arc;
 
 use host_message::AgentId;
-use host_model::{Provider, Settings};
+use host_model::Provider;
 use host_tool::{Registry, RegistryError, Responder, Schema, SchemaError, Tool};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -73,7 +73,6 @@ struct Agent {
     definition: AgentDefinition,
     id: AgentId,
     provider: Arc<dyn Provider>,
-    settings: Settings,
     tools: Registry,
     responder: Responder,
     observer: Arc<dyn Observer>,
@@ -111,13 +110,7 @@ impl Executor {
                 .map_err(|cause| SetupError::Output { agent: name(), cause })?;
             tools.clone().register(complete).map_err(|cause| SetupError::Tools { agent: name(), cause })?;
         }
-        let settings = Settings {
-            temperature: definition.model.temperature,
-            top_p: definition.model.top_p,
-            thinking_budget: definition.model.thinking_budget,
-            ..Settings::default()
-        };
-        let agent = Agent { definition, id: agent_id, provider, settings, tools, responder, observer, session };
+        let agent = Agent { definition, id: agent_id, provider, tools, responder, observer, session };
         Ok(Self { agent, history: History::new(), state: Conversation::default() })
     }
 

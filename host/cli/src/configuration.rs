@@ -3,9 +3,12 @@
 //! Flags win over the environment, the environment over this file. A project's own file is not read: whoever opens a
 //! repository has not said that its words count.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use host_model::{ProviderKind, Settings};
 use serde::Deserialize;
 
 use crate::arguments::ApprovalMode;
@@ -27,8 +30,10 @@ pub(crate) struct Configuration {
     pub(crate) run: Run,
     /// What one call may use.
     pub(crate) limits: Limits,
-    /// Where services are, when they are not where they usually are.
-    pub(crate) providers: Providers,
+    /// How services are reached, when not in the usual way.
+    pub(crate) providers: BTreeMap<ProviderKind, Service>,
+    /// How models are to answer, by their ids as `--model` has them.
+    pub(crate) models: BTreeMap<String, Model>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -47,17 +52,47 @@ pub(crate) struct Limits {
     pub(crate) memory_mib: Option<usize>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Providers {
-    pub(crate) gemini: Service,
-    pub(crate) openai: Service,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
+/// How a service is reached.
+#[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Service {
     pub(crate) base_url: Option<String>,
+    /// Further headers; they may hold secrets.
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) proxy: Option<String>,
+    pub(crate) silence_seconds: Option<u64>,
+}
+
+/// Shows no header: they may hold secrets.
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Service").field("base_url", &self.base_url).finish_non_exhaustive()
+    }
+}
+
+/// How a model is to answer; what is not there is the service's own default.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Model {
+    pub(crate) temperature: Option<f32>,
+    pub(crate) top_p: Option<f32>,
+    pub(crate) max_output_tokens: Option<u32>,
+    pub(crate) thinking_budget: Option<i32>,
+    pub(crate) stop: Vec<String>,
+    pub(crate) safety: BTreeMap<String, String>,
+}
+
+impl Model {
+    pub(crate) fn settings(&self) -> Settings {
+        Settings {
+            temperature: self.temperature,
+            top_p: self.top_p,
+            max_output_tokens: self.max_output_tokens,
+            thinking_budget: self.thinking_budget,
+            stop: self.stop.clone(),
+            safety: self.safety.clone().into_iter().collect(),
+        }
+    }
 }
 
 impl Configuration {
@@ -108,7 +143,8 @@ impl Configuration {
 /// The key nearest to an unknown one, out of the parser's own words.
 fn nearest_key(message: &str) -> Option<String> {
     let mut words = message.split('`').skip(1).step_by(2);
-    let unknown = message.starts_with("unknown field").then(|| words.next())??;
+    let unknown =
+        ["unknown field", "unknown variant"].iter().any(|start| message.starts_with(start)).then(|| words.next())??;
     words.map(|known| (strsim::damerau_levenshtein(unknown, known), known)).min().map(|(_, known)| known.to_owned())
 }
 
@@ -127,6 +163,22 @@ mod tests {
         assert_eq!(failure.help.as_deref(), Some("the nearest key is `approval_mode`"));
         let failure = parse("[limits]\ncall_second = 3\n").expect_err("it has a mistake");
         assert_eq!(failure.help.as_deref(), Some("the nearest key is `call_seconds`"));
+    }
+
+    #[test]
+    fn a_service_and_a_model_have_their_options() {
+        let configuration = parse(
+            "[providers.gemini]\nheaders = { x-team = \"sec-ret\" }\nsilence_seconds = 9\n\
+             [models.\"gemini/x\"]\ntemperature = 0.5\nstop = [\"END\"]\n",
+        )
+        .expect("it is right");
+        let service = &configuration.providers[&ProviderKind::Gemini];
+        assert_eq!((service.silence_seconds, service.headers["x-team"].as_str()), (Some(9), "sec-ret"));
+        assert!(!format!("{configuration:?}").contains("sec-ret"));
+        let settings = configuration.models["gemini/x"].settings();
+        assert_eq!((settings.temperature, settings.stop), (Some(0.5), vec!["END".to_owned()]));
+        let failure = parse("[providers.gemeni]\n").expect_err("there is no such provider");
+        assert_eq!(failure.help.as_deref(), Some("the nearest key is `gemini`"));
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod configuration;
 mod environment;
 mod exit;
 mod interrupt;
+mod models;
 mod plugins;
 mod printer;
 

@@ -9,6 +9,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Deserialize;
+
 use crate::gemini::Gemini;
 use crate::offline::Offline;
 use crate::openai::OpenAi;
@@ -16,11 +18,13 @@ use crate::scripted::Scripted;
 use crate::{ApiKey, ModelError, Provider};
 
 /// A provider that this crate can speak to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ProviderKind {
     /// Google's Gemini API.
     Gemini,
     /// OpenAI's chat completions, and every server that speaks them.
+    #[serde(rename = "openai")]
     OpenAi,
     /// The planner in code that needs nothing.
     Offline,

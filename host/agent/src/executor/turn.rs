@@ -115,7 +115,7 @@ impl Run<'_> {
             system: self.system.as_deref(),
             contents,
             tools: declared.specs(),
-            settings: &agent.settings,
+            settings: &agent.definition.model.settings,
         };
         let mut builder = ReplyBuilder::new(prompt);
         let tell = |kind: EventKind<'_>| agent.tell(kind);

@@ -9,16 +9,15 @@ use host_agent::{
     SessionLog, Setup, ToolConfig,
 };
 use host_message::AgentId;
-use host_model::{Access, ApiKey, Provider, ProviderKind, Selection};
 use host_tool::{Responder, Spill};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::place::Workplace;
 use crate::arguments::{ApprovalMode, Run};
-use crate::configuration::Configuration;
 use crate::environment::Environment;
 use crate::exit::{self, Code, Failure};
+use crate::models::{self, Model};
 use crate::printer::{self, Out};
 
 /// How long standard input may stay silent when there is a prompt already. What sits at the other end of a pipe in a
@@ -28,14 +27,10 @@ const SILENT_INPUT: Duration = Duration::from_millis(500);
 /// The most that is read from standard input. Protects memory; a prompt of this size fits no model.
 const MAX_INPUT: u64 = 16 << 20;
 
-/// The models to take when only a key says which service.
-const USUAL_MODELS: &[(ProviderKind, &str)] =
-    &[(ProviderKind::Gemini, "gemini/gemini-2.5-pro"), (ProviderKind::OpenAi, "openai/gpt-5")];
-
 pub(crate) async fn run(run: Run, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     let prompt = prompt(&run.prompt, &environment).await?;
     let mut place = Workplace::open(&run.place, &run.access, &environment)?;
-    let (model, provider) = model(run.model.as_deref(), &place.configuration, &environment)?;
+    let Model { name, provider, settings } = models::choose(run.model.as_deref(), &place.configuration, &environment)?;
     place.warm();
     let session = Arc::new(SessionLog::create(&place.folders.sessions, Clock::system()).map_err(|error| {
         let failure = Failure::of(Code::Configuration, &error);
@@ -44,7 +39,7 @@ pub(crate) async fn run(run: Run, environment: Environment, stop: CancellationTo
     // Large results go there, and the model is told to read them there.
     let spill = session.path().with_extension("outputs");
     place.granted = place.granted.also_reading(&spill)?;
-    let definition = definition(&run, &place, model);
+    let definition = definition(&run, &place, ModelConfig { model: name, settings });
     let out = Out::new(stop.clone());
     let printer = printer::of(run.output_format, &environment, out.clone());
     let setup = Setup {
@@ -133,46 +128,8 @@ async fn standard_input(prompted: bool) -> Result<String, Failure> {
     })
 }
 
-/// The model: the flag's, else the configured one, else that of the first service whose key is set.
-fn model(
-    flag: Option<&str>,
-    configuration: &Configuration,
-    environment: &Environment,
-) -> Result<(String, Arc<dyn Provider>), Failure> {
-    let by_key = || {
-        USUAL_MODELS.iter().find(|(kind, _)| kind.key_variable().is_some_and(|key| environment.variable(key).is_some()))
-    };
-    let id = match flag.or(configuration.model.as_deref()).or_else(|| by_key().map(|(_, model)| *model)) {
-        Some(id) => id.to_owned(),
-        None => {
-            let ways: Vec<String> = USUAL_MODELS
-                .iter()
-                .filter_map(|(kind, model)| Some(format!("{} set for {model}", kind.key_variable()?)))
-                .collect();
-            return Err(Failure::new(Code::Authentication, "there is no model to ask").help(format!(
-                "run with {}, name a model with --model ({}), or try it without any: --model offline",
-                ways.join(" or "),
-                ProviderKind::FORMS
-            )));
-        }
-    };
-    let selection: Selection = id.parse()?;
-    let kind = selection.provider();
-    let configured = match kind {
-        ProviderKind::Gemini => configuration.providers.gemini.base_url.clone(),
-        ProviderKind::OpenAi => configuration.providers.openai.base_url.clone(),
-        ProviderKind::Offline | ProviderKind::Scripted => None,
-    };
-    let access = Access {
-        address: kind.address_variable().and_then(|name| environment.text(name)).or(configured),
-        key: kind.key_variable().and_then(|name| environment.text(name)).and_then(|key| ApiKey::new(&key)),
-        ..Access::default()
-    };
-    Ok((selection.model().to_owned(), selection.connect(access)?))
-}
-
 /// The main agent: its answer is its first reply without a call.
-fn definition(run: &Run, place: &Workplace, model: String) -> AgentDefinition {
+fn definition(run: &Run, place: &Workplace, model: ModelConfig) -> AgentDefinition {
     let usual = RunConfig::default();
     let configured = &place.configuration.run;
     let seconds = |value: Option<u64>| value.map(Duration::from_secs);
@@ -186,7 +143,7 @@ fn definition(run: &Run, place: &Workplace, model: String) -> AgentDefinition {
             initial_messages: Vec::new(),
             query: "${prompt}".to_owned(),
         },
-        model: ModelConfig { model, ..ModelConfig::default() },
+        model,
         run: RunConfig {
             max_turns: run.max_turns.or(configured.max_turns).unwrap_or(usual.max_turns),
             max_time: run.timeout.or(seconds(configured.timeout_seconds)).unwrap_or(usual.max_time),
