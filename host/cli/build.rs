@@ -1,8 +1,11 @@
-//! Lists the built-in plugins: whatever lies in `plugins/dist`, so that a new tool needs no line here.
+//! Lists the built-in plugins: whatever lies in `plugins/dist`, so that a new tool needs no line here. Their digests
+//! are taken here and not at each start.
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
+
+use sha2::{Digest as _, Sha256};
 
 fn main() {
     let dist = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/dist");
@@ -20,11 +23,13 @@ fn main() {
     let mut list = String::from("&[\n");
     for name in names {
         let file = |end: &str| dist.join(format!("{name}.{end}")).display().to_string();
+        let component = file("wasm");
+        let sha256: [u8; 32] = Sha256::digest(fs::read(&component).expect("it was listed")).into();
         writeln!(
             list,
-            "    BuiltIn {{ name: {name:?}, manifest: include_str!({:?}), component: include_bytes!({:?}) }},",
+            "    BuiltIn {{ name: {name:?}, manifest: include_str!({:?}), component: include_bytes!({component:?}), \
+             sha256: {sha256:?} }},",
             file("json"),
-            file("wasm")
         )
         .expect("a string takes everything");
     }

@@ -13,8 +13,8 @@ use host_plugin::{Plugin, Runtime, RuntimeOptions};
 use host_tests::{Bench, guest};
 use serde_json::json;
 
-/// Bytes before the code: a mark of eight, and the keyed hash.
-const HEAD: usize = 40;
+/// Bytes behind the code: the keyed hash, and a mark of eight.
+const TAIL: usize = 40;
 
 /// A cache folder that is not made yet.
 struct Cache {
@@ -113,7 +113,8 @@ async fn an_entry_that_was_cut_or_grew_is_made_anew() {
     let entry = cache.entry();
     let good = fs::read(&entry).expect("read");
     let middle = good.len() / 2;
-    for length in [0, 7, 8, HEAD - 1, HEAD, middle, good.len() - 1, good.len() + 1, (512 << 20) + 1] {
+    let code = good.len() - TAIL;
+    for length in [0, 8, TAIL - 1, TAIL, middle, code, good.len() - 1, good.len() + 1, (512 << 20) + 1] {
         let damaged = Seen::at(&entry);
         File::options().write(true).open(&entry).and_then(|file| file.set_len(length as u64)).expect("changed");
         cache.start().await;
@@ -127,7 +128,8 @@ async fn an_entry_with_another_byte_anywhere_is_made_anew() {
     let cache = Cache::filled().await;
     let entry = cache.entry();
     let good = fs::read(&entry).expect("read");
-    for at in [0, 7, 8, HEAD - 1, HEAD, HEAD + 1, good.len() / 2, good.len() - 1] {
+    let code = good.len() - TAIL;
+    for at in [0, 1, good.len() / 2, code - 1, code, code + 31, code + 32, good.len() - 1] {
         let damaged = Seen::at(&entry);
         let mut bytes = good.clone();
         bytes[at] ^= 1;
@@ -158,7 +160,8 @@ async fn an_entry_that_was_written_with_another_key_is_not_taken() {
     let (entry, stranger) = (cache.entry(), other.entry());
     assert_eq!(entry.file_name(), stranger.file_name(), "it would be found");
     let (good, strange) = (fs::read(&entry).expect("read"), fs::read(&stranger).expect("read"));
-    assert!(good[HEAD..] == strange[HEAD..] && good != strange, "the same code, and another hash");
+    let code = good.len() - TAIL;
+    assert!(good[..code] == strange[..code] && good != strange, "the same code, and another hash");
     fs::copy(&stranger, &entry).expect("copied");
     let copied = Seen::at(&entry);
     cache.start().await;
@@ -190,6 +193,23 @@ async fn a_key_that_others_could_know_is_made_anew_and_so_is_all_that_it_vouched
         cache.start().await;
         assert!(key.is_still_at(&cache.key()) && entry.is_still_at(&cache.entry()), "{what}: and then it works again");
     }
+}
+
+#[tokio::test]
+async fn what_others_could_have_written_is_not_taken() {
+    let cache = Cache::filled().await;
+    let entry = cache.entry();
+    for open in [0o620, 0o602] {
+        fs::set_permissions(&entry, Permissions::from_mode(open)).expect("opened");
+        let seen = Seen::at(&entry);
+        cache.start().await;
+        assert!(!seen.is_still_at(&entry), "an entry with mode {open:o} was trusted");
+        assert_eq!(mode(&entry), 0o600);
+    }
+    fs::set_permissions(&cache.folder, Permissions::from_mode(0o770)).expect("opened");
+    fs::remove_file(&entry).expect("removed");
+    cache.start().await;
+    assert!(!entry.exists(), "nothing is kept where others can write");
 }
 
 #[tokio::test]

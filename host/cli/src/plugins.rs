@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_bundle::{Manifest, Source};
-use host_plugin::{MAX_COMPONENT, Plugin, Runtime, Workspace};
+use host_plugin::{Digest, MAX_COMPONENT, Plugin, Runtime, Workspace};
 use host_tool::{PluginTool, Registry, Sandbox};
 
 use crate::access::Granted;
@@ -18,6 +18,7 @@ struct BuiltIn {
     name: &'static str,
     manifest: &'static str,
     component: &'static [u8],
+    sha256: [u8; 32],
 }
 
 /// Whatever lay in `plugins/dist` when the host was built.
@@ -35,7 +36,8 @@ pub(crate) fn all(named: &[PathBuf], workspace: &Path) -> Result<Vec<Installed>,
     let mut plugins = Vec::new();
     for built_in in BUILT_IN {
         let source = Source::BuiltIn(built_in.name);
-        plugins.push(installed(built_in.manifest, source, Cow::Borrowed(built_in.component), workspace)?);
+        let digest = Some(Digest::from_sha256(&built_in.sha256));
+        plugins.push(installed(built_in.manifest, source, Cow::Borrowed(built_in.component), digest, workspace)?);
     }
     for path in named {
         for file in components(path)? {
@@ -44,7 +46,7 @@ pub(crate) fn all(named: &[PathBuf], workspace: &Path) -> Result<Vec<Installed>,
             let text = String::from_utf8(text)
                 .map_err(|_| Failure::input(format!("the manifest `{}` is no text", manifest.display())))?;
             let component = read(&file, "the component", MAX_COMPONENT as u64)?;
-            let plugin = installed(&text, Source::File(manifest), Cow::Owned(component), workspace)?;
+            let plugin = installed(&text, Source::File(manifest), Cow::Owned(component), None, workspace)?;
             // What was named by hand must be a plugin: better said now than at its first call.
             plugin.plugin.imports().map_err(|error| {
                 Failure::input(format!("`{}` is not taken", file.display()))
@@ -91,6 +93,7 @@ fn installed(
     manifest: &str,
     source: Source,
     component: Cow<'static, [u8]>,
+    digest: Option<Digest>,
     workspace: &Path,
 ) -> Result<Installed, Failure> {
     let wrong = |error: host_bundle::ManifestError| {
@@ -98,8 +101,12 @@ fn installed(
     };
     let manifest = Manifest::parse(manifest, source).map_err(wrong)?;
     let declared = manifest.declared(workspace).map_err(wrong)?;
-    let plugin = Arc::new(Plugin::new(manifest.plugin_name(), component, declared));
-    Ok(Installed { manifest, plugin })
+    let plugin = Plugin::new(manifest.plugin_name(), component, declared);
+    let plugin = match digest {
+        Some(digest) => plugin.with_digest(digest),
+        None => plugin,
+    };
+    Ok(Installed { manifest, plugin: Arc::new(plugin) })
 }
 
 /// The components that a path names: itself, or all in the folder.
@@ -135,5 +142,18 @@ fn read(path: &Path, what: &str, limit: u64) -> Result<Vec<u8>, Failure> {
         Ok(_) => Ok(bytes),
         Err(error) => Err(Failure::input(format!("{what} `{}` cannot be read: {error}", path.display()))
             .help("`host plugin build` puts a component NAME.wasm and its manifest NAME.json side by side")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_that_was_taken_when_the_host_was_built_is_the_components() {
+        assert!(!BUILT_IN.is_empty());
+        for built_in in BUILT_IN {
+            assert_eq!(Digest::from_sha256(&built_in.sha256), Digest::of(built_in.component), "{}", built_in.name);
+        }
     }
 }

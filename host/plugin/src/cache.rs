@@ -5,6 +5,9 @@
 //! an entry that does not verify is thrown away and compiled anew. The key is no defence against a program that
 //! already runs as the user; it is one against a cache folder that was copied, restored or shared.
 //!
+//! A loaded entry stays mapped, so it costs no copy. That is as safe as the key: the folder and the entry must be the
+//! user's own and closed to the writing of others, and the very file that was verified is the one that is mapped.
+//!
 //! Several processes can use one folder: entries and the key appear whole (written beside and renamed), and who
 //! loses a race reads what the winner wrote.
 //!
@@ -12,7 +15,8 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::hash::{Hash, Hasher};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -21,10 +25,14 @@ use wasmtime::component::Component;
 
 use crate::plugin::Digest;
 
-/// The first bytes of an entry; the number changes with the layout.
-const MAGIC: &[u8; 8] = b"hostaot1";
+/// The last bytes of an entry, behind the code and its keyed hash; the number changes with the layout.
+const MAGIC: &[u8; 8] = b"hostaot2";
 const KEY_BYTES: usize = 32;
 const MAC_BYTES: usize = 32;
+const TAIL_BYTES: usize = MAC_BYTES + MAGIC.len();
+
+/// How much of an entry is read at once while it is verified.
+const PIECE: usize = 64 << 10;
 
 /// The largest entry that is read. Protects memory from a file that is no entry; machine code is up to about six
 /// times its component.
@@ -48,10 +56,10 @@ pub enum CacheError {
         /// What the system said.
         error: io::Error,
     },
-    /// Others could have read or written the key.
-    #[error("`{}` belongs to another user", path.display())]
+    /// Others could have read or written the key, or put an entry into the folder.
+    #[error("`{}` belongs to another user, or others may write in it", path.display())]
     Foreign {
-        /// The file.
+        /// The file or folder.
         path: PathBuf,
     },
 }
@@ -69,6 +77,10 @@ impl Cache {
     pub(crate) fn open(folder: &Path) -> Result<Self, CacheError> {
         let failed = |path: &Path, error| CacheError::Io { path: path.to_owned(), error };
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| failed(folder, error))?;
+        let about = fs::metadata(folder).map_err(|error| failed(folder, error))?;
+        if !is_only_ours(&about) {
+            return Err(CacheError::Foreign { path: folder.to_owned() });
+        }
         let path = folder.join("key");
         let key = match read_key(&path)? {
             Some(key) => key,
@@ -80,25 +92,30 @@ impl Cache {
     /// Loads the compiled form of a component.
     pub(crate) fn load(&self, engine: &Engine, digest: &Digest) -> Lookup {
         let path = self.path(engine, digest);
-        let bytes = match read_bounded(&path, MAX_ENTRY) {
-            Ok(bytes) => bytes,
+        let (mut file, length) = match open_bounded(&path, MAX_ENTRY) {
+            Ok(opened) => opened,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Lookup::Miss,
             Err(error) => {
                 tracing::warn!(path = %path.display(), %error, "a compiled component cannot be read");
                 return Lookup::Miss;
             }
         };
-        match self.verify(&path, &bytes) {
-            // SAFETY: deserialising runs what the bytes say, and the keyed hash over them and over their name
-            // shows that this code wrote them, for this component and this engine.
-            Some(code) => match unsafe { Component::deserialize(engine, code) } {
-                Ok(component) => Lookup::Hit(component),
-                Err(error) => {
-                    tracing::warn!(path = %path.display(), %error, "a compiled component does not load");
-                    self.refuse(&path, "it was made for another engine")
-                }
-            },
-            None => self.refuse(&path, "it was not written by this host, or was changed since"),
+        match self.verify(&path, &mut file, length) {
+            Ok(true) => {}
+            Ok(false) => return self.refuse(&path, "it was not written by this host, or was changed since"),
+            Err(error) => {
+                tracing::warn!(path = %path.display(), %error, "a compiled component cannot be read");
+                return Lookup::Miss;
+            }
+        }
+        // SAFETY: loading runs what the file says. The keyed hash over it and over its name shows that this code wrote
+        // it, for this component and this engine; nobody but this user may write to it.
+        match unsafe { map(engine, &mut file, length) } {
+            Ok(component) => Lookup::Hit(component),
+            Err(error) => {
+                tracing::warn!(path = %path.display(), %error, "a compiled component does not load");
+                self.refuse(&path, "it was made for another engine")
+            }
         }
     }
 
@@ -106,29 +123,48 @@ impl Cache {
     pub(crate) fn store(&self, engine: &Engine, digest: &Digest, code: &[u8]) -> io::Result<()> {
         let path = self.path(engine, digest);
         let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(&self.folder)?;
-        file.write_all(MAGIC)?;
-        file.write_all(self.mac(&path, code).as_bytes())?;
         file.write_all(code)?;
+        file.write_all(self.mac(&path).update(code).finalize().as_bytes())?;
+        file.write_all(MAGIC)?;
         file.persist(&path)?;
         Ok(())
     }
 
     fn path(&self, engine: &Engine, digest: &Digest) -> PathBuf {
+        // With the layout in its name, an entry of an older host is not found rather than refused.
         let mut hasher = Fingerprint(blake3::Hasher::new());
+        hasher.0.update(MAGIC);
         engine.precompile_compatibility_hash().hash(&mut hasher);
         hasher.0.update(digest.as_str().as_bytes());
         self.folder.join(format!("{}.aot", hasher.0.finalize().to_hex()))
     }
 
-    fn mac(&self, path: &Path, code: &[u8]) -> blake3::Hash {
+    /// The keyed hash of an entry, which its code is still to go into.
+    fn mac(&self, path: &Path) -> blake3::Hasher {
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-        blake3::Hasher::new_keyed(&self.key).update(MAGIC).update(name).update(code).finalize()
+        let mut hasher = blake3::Hasher::new_keyed(&self.key);
+        hasher.update(MAGIC).update(name);
+        hasher
     }
 
-    fn verify<'a>(&self, path: &Path, bytes: &'a [u8]) -> Option<&'a [u8]> {
-        let (mac, code) = bytes.strip_prefix(MAGIC)?.split_at_checked(MAC_BYTES)?;
+    fn verify(&self, path: &Path, file: &mut File, length: u64) -> io::Result<bool> {
+        let Some(code) = length.checked_sub(TAIL_BYTES as u64) else { return Ok(false) };
+        let mut hasher = self.mac(path);
+        let mut piece = vec![0; PIECE];
+        let mut reader = file.take(code);
+        loop {
+            match reader.read(&mut piece) {
+                Ok(0) => break,
+                Ok(count) => hasher.update(piece.get(..count).unwrap_or_default()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+        }
+        let mut tail = Vec::with_capacity(TAIL_BYTES);
+        file.read_to_end(&mut tail)?;
+        let Some((mac, magic)) = tail.split_first_chunk::<MAC_BYTES>() else { return Ok(false) };
         // Comparing hashes of this library takes the same time wherever they differ.
-        (self.mac(path, code) == *<&[u8; MAC_BYTES]>::try_from(mac).ok()?).then_some(code)
+        Ok(hasher.finalize() == *mac && magic == MAGIC)
     }
 
     fn refuse(&self, path: &Path, why: &'static str) -> Lookup {
@@ -179,15 +215,45 @@ fn make_key(folder: &Path, path: &Path) -> Result<[u8; KEY_BYTES], CacheError> {
     }
 }
 
-fn read_bounded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+/// Maps a verified entry, or copies it where the folder lies on a disk from which nothing may be run, or the system
+/// has no name for an open file.
+///
+/// # Safety
+///
+/// The file must hold what [`Component::serialize`] gave, and must not change while it is mapped.
+unsafe fn map(engine: &Engine, file: &mut File, length: u64) -> wasmtime::Result<Component> {
+    let name = format!("/proc/self/fd/{}", file.as_raw_fd());
+    // SAFETY: as above.
+    match unsafe { Component::deserialize_file(engine, name) } {
+        Ok(component) => Ok(component),
+        Err(error) => {
+            tracing::debug!(%error, "a compiled component cannot be mapped and is copied");
+            let mut bytes = Vec::with_capacity(usize::try_from(length)?);
+            file.seek(io::SeekFrom::Start(0))?;
+            file.take(length).read_to_end(&mut bytes)?;
+            let code = bytes.len().saturating_sub(TAIL_BYTES);
+            // SAFETY: as above; it is the same open file.
+            unsafe { Component::deserialize(engine, bytes.get(..code).unwrap_or_default()) }
+        }
+    }
+}
+
+/// Opens an entry, which must be a file of this user's own; also says how long it is.
+fn open_bounded(path: &Path, limit: u64) -> io::Result<(File, u64)> {
     let file: File = OpenOptions::new().read(true).custom_flags(NO_FOLLOW).open(path)?;
     let about = file.metadata()?;
     if !about.is_file() || about.len() > limit {
         return Err(io::Error::other(format!("it is no file of at most {limit} bytes")));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(about.len()).unwrap_or(0));
-    file.take(limit).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    if !is_only_ours(&about) {
+        return Err(io::Error::other("it belongs to another user, or others may write to it"));
+    }
+    Ok((file, about.len()))
+}
+
+/// Whether it belongs to this user, and nobody else may write to it.
+fn is_only_ours(about: &fs::Metadata) -> bool {
+    about.uid() == rustix::process::geteuid().as_raw() && about.mode() & 0o022 == 0
 }
 
 /// An entry is a file of its own, never a link to somebody else's; a pipe in its place does not make us wait.

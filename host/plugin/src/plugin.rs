@@ -25,6 +25,11 @@ impl Digest {
         Self(hex(&Sha256::digest(bytes)))
     }
 
+    /// A digest that was taken before.
+    pub fn from_sha256(bytes: &[u8; 32]) -> Self {
+        Self(hex(bytes))
+    }
+
     /// The 64 digits.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -88,6 +93,13 @@ impl Plugin {
             compiled: OnceCell::new(),
             linked: Mutex::default(),
         }
+    }
+
+    /// The same plugin with a digest that was made before, such as when the host was built: taking it of a large
+    /// component costs milliseconds. It must be the component's own: what was compiled is found by it.
+    #[must_use]
+    pub fn with_digest(self, digest: Digest) -> Self {
+        Self { digest: digest.into(), ..self }
     }
 
     /// Its name, as grants and refusals have it.

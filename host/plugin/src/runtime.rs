@@ -212,16 +212,22 @@ impl Runtime {
         Ok(())
     }
 
-    /// Starts the engine and loads what was compiled before, so that a first call finds it there. Compiles nothing;
-    /// what fails is left for the call to tell. It blocks for about a millisecond, and belongs on a thread of its own.
+    /// Starts the engine, loads what was compiled before and links it, so that a first call finds it there. Compiles
+    /// nothing; what fails is left for the call to tell. It blocks for about a millisecond, and belongs on a thread of
+    /// its own.
     pub fn warm(&self, plugin: &Plugin) {
-        let (Ok((engine, ..)), Some(cache)) = (self.engine(), self.cache()) else { return };
-        if plugin.compiled.initialized() || plugin.imports().is_err() {
+        let (Ok((engine, ..)), Some(cache), Ok(imports)) = (self.engine(), self.cache(), plugin.imports()) else {
             return;
-        }
-        if let Lookup::Hit(component) = cache.load(engine, plugin.digest()) {
+        };
+        if !plugin.compiled.initialized()
+            && let Lookup::Hit(component) = cache.load(engine, plugin.digest())
+        {
             // A call that was faster has made its own, and that one stays.
             plugin.compiled.set(component).ok();
+        }
+        if let Some(component) = plugin.compiled.get() {
+            let linked = Linked { granted: imports.capabilities, missing: Missing::Refuse };
+            self.link(plugin, component, imports, linked).ok();
         }
     }
 
@@ -295,6 +301,19 @@ impl Runtime {
             return Ok(Arc::clone(pre));
         }
         let component = self.compiled(plugin).await?;
+        self.link(plugin, component, imports, linked)
+    }
+
+    fn link(
+        &self,
+        plugin: &Plugin,
+        component: &Component,
+        imports: &Imports,
+        linked: Linked,
+    ) -> Result<Arc<EverythingPre<CallState>>, CallError> {
+        if let Some(pre) = lock(&plugin.linked).get(&linked) {
+            return Ok(Arc::clone(pre));
+        }
         let failed = |error| RuntimeError::Instantiate { plugin: plugin.name().to_string(), error };
         let linker = self.linker(linked.granted, imports.wasi).map_err(failed)?;
         let pre = match linked.missing {

@@ -46,8 +46,8 @@ impl Workplace {
 
     /// Loads the tools while the model is asked, so that its first call does not wait for that. Nobody waits for the
     /// thread: it ends with the process.
-    pub(crate) fn warm(&self) {
-        let runtime = Arc::clone(&self.runtime);
+    pub(crate) fn warm(&self, tools: &Registry) {
+        let (runtime, tools) = (Arc::clone(&self.runtime), tools.clone());
         let mut plugins: Vec<_> = self.plugins.iter().map(|installed| Arc::clone(&installed.plugin)).collect();
         // The small ones first: most are loaded before the first large one would be.
         plugins.sort_by_key(|plugin| plugin.component().len());
@@ -55,6 +55,8 @@ impl Workplace {
             for plugin in plugins {
                 runtime.warm(&plugin);
             }
+            // A schema that is no good is told by the call that needs it.
+            tools.verify().ok();
         });
         if let Err(error) = warming {
             tracing::info!(%error, "no thread to load the tools with; each is loaded at its first call");

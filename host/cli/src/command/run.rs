@@ -31,7 +31,6 @@ pub(crate) async fn run(run: Run, environment: Environment, stop: CancellationTo
     let prompt = prompt(&run.prompt, &environment).await?;
     let mut place = Workplace::open(&run.place, &run.access, &environment)?;
     let Model { name, provider, settings } = models::choose(run.model.as_deref(), &place.configuration, &environment)?;
-    place.warm();
     let session = Arc::new(SessionLog::create(&place.folders.sessions, Clock::system()).map_err(|error| {
         let failure = Failure::of(Code::Configuration, &error);
         failure.help(format!("{}, or set XDG_STATE_HOME to a folder that can be written", error.help()))
@@ -39,13 +38,15 @@ pub(crate) async fn run(run: Run, environment: Environment, stop: CancellationTo
     // Large results go there, and the model is told to read them there.
     let spill = session.path().with_extension("outputs");
     place.granted = place.granted.also_reading(&spill)?;
+    let tools = place.tools()?;
+    place.warm(&tools);
     let definition = definition(&run, &place, ModelConfig { model: name, settings });
     let out = Out::new(stop.clone());
     let printer = printer::of(run.output_format, &environment, out.clone());
     let setup = Setup {
         agent_id: AgentId::new("main"),
         provider,
-        tools: place.tools()?,
+        tools,
         responder: Responder::new(Some(Spill::new(spill))),
         observer: Arc::new(Watch(Arc::clone(&printer))),
         session: Some(Arc::clone(&session)),

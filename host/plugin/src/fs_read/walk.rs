@@ -8,7 +8,6 @@
 //! kernel beneath the folder that was opened when the walk began, so a folder that is swapped for a link while
 //! the walk goes on yields nothing from outside.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,6 +28,8 @@ use crate::workspace::real_path;
 const BATCH_BYTES: usize = 1 << 20;
 /// Room behind [`BATCH_BYTES`] for the file that fills the batch; a larger one makes it grow.
 const BATCH_ROOM: usize = 256 << 10;
+/// Room for one read of a file that says nothing of its size.
+const LEAST_READ: usize = 16 << 10;
 /// Files after which a batch is handed over.
 const BATCH_FILES: usize = 4_096;
 /// Batches that wait for the guest. Protects memory: each holds at most [`BATCH_BYTES`] and one more file.
@@ -228,6 +229,7 @@ impl<'p> Reader<'p> {
         options.read(true).custom_flags(super::super::workspace::NONBLOCK | NO_FOLLOW);
         let before = self.batch.contents.len();
         let read = plan.folder.open_with(relative, &options).and_then(|file| {
+            let file = file.into_std();
             let about = file.metadata()?;
             if !about.is_file() {
                 return Err(std::io::ErrorKind::InvalidInput.into());
@@ -239,7 +241,7 @@ impl<'p> Reader<'p> {
             // this when it was opened; what says that it is empty may be a file of the kernel's, which is read to see.
             let length = if about.len() == 0 { plan.max_file_size } else { about.len() };
             self.batch.contents.reserve(usize::try_from(about.len()).unwrap_or(0));
-            file.take(length).read_to_end(&mut self.batch.contents).map(Some)
+            append(&file, length, &mut self.batch.contents).map(Some)
         });
         match read {
             Ok(Some(_)) => {
@@ -286,6 +288,34 @@ impl<'p> Reader<'p> {
         let batch = std::mem::replace(&mut self.batch, empty(self.plan));
         self.plan.out.blocking_send(batch).is_ok()
     }
+}
+
+/// Appends at most `length` bytes of a file. The library's own reading clears the room first, which is one more pass
+/// over everything that a search reads.
+fn append(file: &std::fs::File, length: u64, contents: &mut Vec<u8>) -> std::io::Result<()> {
+    let mut left = usize::try_from(length).unwrap_or(usize::MAX);
+    while left > 0 {
+        if contents.capacity() == contents.len() {
+            contents.reserve(left.min(LEAST_READ));
+        }
+        let room = contents.spare_capacity_mut();
+        let room = match room.split_at_mut_checked(left) {
+            Some((wanted, _)) => wanted,
+            None => room,
+        };
+        let count = match rustix::io::read(file, room) {
+            Ok((read, _)) => read.len(),
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        if count == 0 {
+            break;
+        }
+        // SAFETY: the system has written that many bytes behind the end.
+        unsafe { contents.set_len(contents.len() + count) };
+        left -= count;
+    }
+    Ok(())
 }
 
 const NO_FOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
