@@ -1,6 +1,7 @@
 //! `host run`, the real binary: what a person, a pipe or a program gets from it.
 
 mod ends;
+mod faults;
 mod input;
 mod interrupt;
 mod terminal;

@@ -48,6 +48,8 @@ enum Ending {
     Torn,
     /// Nothing more comes, and the connection stays.
     Hangs,
+    /// The last piece comes again and again until the client goes away.
+    Repeats,
 }
 
 impl Answer {
@@ -81,6 +83,16 @@ impl Answer {
     /// Breaks off before the body's end.
     pub fn torn(self) -> Self {
         Self { ending: Ending::Torn, ..self }
+    }
+
+    /// Says the last piece again and again until the client goes away.
+    pub fn endless(self) -> Self {
+        Self { ending: Ending::Repeats, ..self }
+    }
+
+    /// A stream of bytes that are whatever they are.
+    pub fn stream(bytes: impl AsRef<[u8]>) -> Self {
+        Self::ok(bytes).header("content-type", "text/event-stream")
     }
 
     /// Never ends.
@@ -155,6 +167,10 @@ async fn serve(
         Ending::Whole => stream.write_all(b"0\r\n\r\n").await?,
         Ending::Torn => return Ok(()),
         Ending::Hangs => std::future::pending().await,
+        Ending::Repeats => loop {
+            let piece = answer.pieces.last().map(Vec::as_slice).unwrap_or_default();
+            stream.write_all(&[format!("{:x}\r\n", piece.len()).as_bytes(), piece, b"\r\n"].concat()).await?;
+        },
     }
     stream.shutdown().await
 }

@@ -80,7 +80,7 @@ pub struct ModelConfig {
 }
 
 /// How long an agent may go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunConfig {
     /// The most turns.
     pub max_turns: u32,
@@ -88,6 +88,19 @@ pub struct RunConfig {
     pub max_time: Duration,
     /// How long the one request may take that it gets after a limit.
     pub grace: Duration,
+    /// What becomes of a reply that is no good.
+    pub reply: ReplyPolicy,
+}
+
+/// How a reply that came whole and is no good is asked for again. The default is what Gemini CLI does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReplyPolicy {
+    /// Requests for one reply in all.
+    pub attempts: u32,
+    /// The pause before each but the first.
+    pub pause: Duration,
+    /// How freely the model chooses its words in each but the first: the same request would be answered the same.
+    pub temperature: f32,
 }
 
 /// The tools that an agent may call.
@@ -128,8 +141,14 @@ impl Default for PromptConfig {
     }
 }
 
+impl Default for ReplyPolicy {
+    fn default() -> Self {
+        Self { attempts: 2, pause: Duration::from_millis(500), temperature: 1.0 }
+    }
+}
+
 impl Default for RunConfig {
     fn default() -> Self {
-        Self { max_turns: MAX_TURNS, max_time: MAX_TIME, grace: GRACE }
+        Self { max_turns: MAX_TURNS, max_time: MAX_TIME, grace: GRACE, reply: ReplyPolicy::default() }
     }
 }

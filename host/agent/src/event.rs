@@ -70,6 +70,11 @@ pub enum EventKind<'a> {
         /// Its address.
         uri: &'a str,
     },
+    /// The reply came and is no good; what becomes of it is told next.
+    InvalidStream {
+        /// What is wrong with it.
+        reason: &'a str,
+    },
     /// The reply is asked for again: its content and thoughts so far are void.
     Retry {
         /// What was wrong with the try before.
@@ -80,9 +85,13 @@ pub enum EventKind<'a> {
         attempt: u32,
         /// How many there are in all.
         attempts: u32,
-        /// The model that is asked from now on, where it is another one.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        model: Option<&'a str>,
+    },
+    /// Another model answers, from this reply on.
+    ModelSwitched {
+        /// Its id.
+        model: &'a str,
+        /// Why.
+        reason: &'a str,
     },
     /// The model ended its reply.
     Finished {
@@ -179,9 +188,9 @@ pub enum EventKind<'a> {
 
 impl<'a> EventKind<'a> {
     pub(crate) fn retry(again: &'a Again) -> Self {
-        let Again { reason, wait, attempt, attempts, model } = again;
+        let Again { reason, wait, attempt, attempts } = again;
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-        Self::Retry { reason, wait_ms, attempt: *attempt, attempts: *attempts, model: model.as_deref() }
+        Self::Retry { reason, wait_ms, attempt: *attempt, attempts: *attempts }
     }
 }
 

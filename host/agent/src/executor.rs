@@ -5,6 +5,7 @@
 //!
 //! Deliberately not here: where the definition, the tools and the model come from, and what anything looks like.
 
+mod deadline;
 mod result;
 mod run;
 mod turn;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 use host_message::AgentId;
 use host_model::Provider;
-use host_tool::{Registry, RegistryError, Responder, Schema, SchemaError, Tool};
+use host_tool::{Registry, RegistryError, Responder, Schema, SchemaError, Standstill, Tool};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -43,6 +44,8 @@ pub struct Setup {
     pub observer: Arc<dyn Observer>,
     /// Where everything is written down; none records nothing.
     pub session: Option<Arc<SessionLog>>,
+    /// Held while a person is asked: the time of a run stands still meanwhile.
+    pub standstill: Standstill,
 }
 
 /// Why an agent cannot be run.
@@ -77,6 +80,7 @@ struct Agent {
     responder: Responder,
     observer: Arc<dyn Observer>,
     session: Option<Arc<SessionLog>>,
+    standstill: Standstill,
 }
 
 /// Where a conversation stands between runs.
@@ -97,7 +101,7 @@ impl Executor {
     ///
     /// When the definition names a tool that there is not, or its output schema cannot be used.
     pub fn new(definition: AgentDefinition, setup: Setup) -> Result<Self, SetupError> {
-        let Setup { agent_id, provider, tools, responder, observer, session } = setup;
+        let Setup { agent_id, provider, tools, responder, observer, session, standstill } = setup;
         let name = || definition.name.clone();
         let tools = match &definition.tools {
             ToolConfig::All => Ok(tools),
@@ -110,7 +114,7 @@ impl Executor {
                 .map_err(|cause| SetupError::Output { agent: name(), cause })?;
             tools.clone().register(complete).map_err(|cause| SetupError::Tools { agent: name(), cause })?;
         }
-        let agent = Agent { definition, id: agent_id, provider, tools, responder, observer, session };
+        let agent = Agent { definition, id: agent_id, provider, tools, responder, observer, session, standstill };
         Ok(Self { agent, history: History::new(), state: Conversation::default() })
     }
 

@@ -8,9 +8,8 @@
 //! started, and that nothing runs which the session log could not record.
 //!
 //! Deliberately not here: printing and reading the environment (the binary does both), what a tool does, and any
-//! provider's wire format. Between the history and the model there is room for three things that are not built:
-//! shortening a long conversation, before a turn; asking again for a reply that is no good, around the reading of
-//! the reply; and a watch for loops, around the calls.
+//! provider's wire format. Between the history and the model there is room for two things that are not built:
+//! shortening a long conversation, before a turn; and a watch for loops, around the calls.
 
 mod clock;
 mod complete;
@@ -27,7 +26,7 @@ pub use clock::Clock;
 pub use complete::COMPLETE_TASK;
 pub use definition::{
     AgentDefinition, Completion, InitialMessage, Input, InputConfig, InputError, InputKind, ModelConfig, OutputConfig,
-    PromptConfig, RunConfig, ToolConfig,
+    PromptConfig, ReplyPolicy, RunConfig, ToolConfig,
 };
 pub use event::{CallStatus, Event, EventKind, Observer};
 pub use executor::{Executor, RunError, RunResult, Setup, SetupError, TerminateReason};

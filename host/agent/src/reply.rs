@@ -4,14 +4,13 @@
 //! signature belongs to it alone. Every call gets an id that no other call of the conversation has.
 //!
 //! A reply is good when it has a call, or says why it ended and has visible text; after the outcomes of calls it
-//! may also be empty. A reply that is not good ends the run as an error for now: asking for it again belongs
-//! around [`read`], which takes a new [`ReplyBuilder`] each time.
+//! may also be empty. Asking again for one that is not good is the turn's, with a new [`ReplyBuilder`] each time.
 
 use std::collections::HashSet;
 
 use futures::StreamExt;
 use host_message::{CallId, Content, FinishReason, Part, PartData, PromptId, Role, Usage};
-use host_model::{Chunk, ModelError, ModelEvent, ModelStream};
+use host_model::{Chunk, ModelError, ModelEvent, ModelStream, Switched};
 
 use crate::event::EventKind;
 use crate::thought::Subjects;
@@ -75,6 +74,9 @@ pub(crate) async fn read(
                 builder.clear();
                 tell(EventKind::retry(&again));
             }
+            ModelEvent::Switched(Switched { model, reason }) => {
+                tell(EventKind::ModelSwitched { model: &model, reason: &reason });
+            }
         }
     }
     if let Some(reason) = &builder.finish {
@@ -98,23 +100,35 @@ impl<'a> ReplyBuilder<'a> {
         self.parts.iter().filter(|part| !part.thought).filter_map(Part::as_text).collect()
     }
 
-    /// The reply, if it is a good one. `taken` says which ids calls of the conversation have; `after_outcomes`,
-    /// whether the model was just told the outcomes of calls.
-    pub(crate) fn finish(self, taken: impl Fn(&CallId) -> bool, after_outcomes: bool) -> Result<Reply, ReplyError> {
+    /// What there is of the reply.
+    pub(crate) fn into_parts(self) -> Vec<Part> {
+        self.parts
+    }
+
+    /// The reply, if it is a good one; else why not, and what there is of it. `taken` says which ids calls of the
+    /// conversation have; `after_outcomes`, whether the model was just told the outcomes of calls.
+    pub(crate) fn finish(
+        self,
+        taken: impl Fn(&CallId) -> bool,
+        after_outcomes: bool,
+    ) -> Result<Reply, (ReplyError, Vec<Part>)> {
         let mut content = Content { role: Role::Model, parts: self.parts };
-        name_calls(&mut content.parts, self.prompt, taken);
-        let finish = self.finish.ok_or(ReplyError::Unfinished)?;
+        let Some(finish) = self.finish else { return Err((ReplyError::Unfinished, content.parts)) };
         if content.function_calls().next().is_some() {
+            name_calls(&mut content.parts, self.prompt, taken);
             return Ok(Reply { content, finish });
         }
-        match finish {
-            FinishReason::MalformedFunctionCall => Err(ReplyError::MalformedCall),
-            FinishReason::Safety | FinishReason::Recitation => Err(ReplyError::Blocked { finish }),
+        let error = match finish {
+            FinishReason::MalformedFunctionCall => ReplyError::MalformedCall,
+            FinishReason::Safety | FinishReason::Recitation => ReplyError::Blocked { finish },
             FinishReason::Stop | FinishReason::MaxTokens | FinishReason::Other(_) => {
-                let empty = content.visible_text().trim().is_empty();
-                if empty && !after_outcomes { Err(ReplyError::Empty { finish }) } else { Ok(Reply { content, finish }) }
+                if after_outcomes || !content.visible_text().trim().is_empty() {
+                    return Ok(Reply { content, finish });
+                }
+                ReplyError::Empty { finish }
             }
-        }
+        };
+        Err((error, content.parts))
     }
 
     fn clear(&mut self) {

@@ -62,6 +62,15 @@ pub enum Entry<'a> {
         /// The request.
         prompt: &'a PromptId,
     },
+    /// A reply came and was no good; the model is asked again. It is no part of the conversation.
+    Discarded {
+        /// The request.
+        prompt: &'a PromptId,
+        /// What was wrong with it.
+        reason: &'a str,
+        /// What there was of it.
+        parts: &'a [Part],
+    },
     /// A call is about to run.
     CallStarted {
         /// The request whose reply asked for it.

@@ -8,7 +8,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use host_model::{ProviderKind, Settings};
+use host_agent::ReplyPolicy;
+use host_model::{ProviderKind, RetryPolicy, Settings};
 use serde::Deserialize;
 
 use crate::arguments::ApprovalMode;
@@ -30,6 +31,8 @@ pub(crate) struct Configuration {
     pub(crate) run: Run,
     /// What one call may use.
     pub(crate) limits: Limits,
+    /// How requests to a model are asked again.
+    pub(crate) retry: Retry,
     /// How services are reached, when not in the usual way.
     pub(crate) providers: BTreeMap<ProviderKind, Service>,
     /// How models are to answer, by their ids as `--model` has them.
@@ -50,6 +53,56 @@ pub(crate) struct Limits {
     pub(crate) call_seconds: Option<u64>,
     pub(crate) process_call_seconds: Option<u64>,
     pub(crate) memory_mib: Option<usize>,
+}
+
+/// How requests to a model are asked again.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Retry {
+    pub(crate) attempts: Option<u32>,
+    pub(crate) first_pause_seconds: Option<Seconds>,
+    pub(crate) longest_pause_seconds: Option<Seconds>,
+    pub(crate) longest_named_seconds: Option<Seconds>,
+    pub(crate) reply_attempts: Option<u32>,
+    pub(crate) reply_pause_seconds: Option<Seconds>,
+}
+
+/// A time in seconds, perhaps with a fraction; never negative.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "f64")]
+pub(crate) struct Seconds(pub(crate) Duration);
+
+impl TryFrom<f64> for Seconds {
+    type Error = String;
+
+    fn try_from(seconds: f64) -> Result<Self, String> {
+        Duration::try_from_secs_f64(seconds).map(Self).map_err(|error| format!("`{seconds}` is no time: {error}"))
+    }
+}
+
+impl Retry {
+    /// How a request that failed is sent again.
+    pub(crate) fn policy(&self) -> RetryPolicy {
+        let usual = RetryPolicy::default();
+        let time = |set: Option<Seconds>, usual: Duration| set.map_or(usual, |seconds| seconds.0);
+        RetryPolicy {
+            attempts: self.attempts.unwrap_or(usual.attempts),
+            first_pause: time(self.first_pause_seconds, usual.first_pause),
+            longest_pause: time(self.longest_pause_seconds, usual.longest_pause),
+            longest_named: time(self.longest_named_seconds, usual.longest_named),
+            ..usual
+        }
+    }
+
+    /// How a reply that is no good is asked for again.
+    pub(crate) fn reply(&self) -> ReplyPolicy {
+        let usual = ReplyPolicy::default();
+        ReplyPolicy {
+            attempts: self.reply_attempts.unwrap_or(usual.attempts),
+            pause: self.reply_pause_seconds.map_or(usual.pause, |seconds| seconds.0),
+            ..usual
+        }
+    }
 }
 
 /// How a service is reached.
@@ -80,6 +133,8 @@ pub(crate) struct Model {
     pub(crate) thinking_budget: Option<i32>,
     pub(crate) stop: Vec<String>,
     pub(crate) safety: BTreeMap<String, String>,
+    /// The model that answers when this one's quota stays used up.
+    pub(crate) fallback: Option<String>,
 }
 
 impl Model {

@@ -1,12 +1,12 @@
 //! From a model's name to a provider: which one is asked, where it is, with which key and options.
 //!
 //! The flag wins over the configuration, the configuration over the keys that are set. Deliberately not here: any wire
-//! format, and asking again; `host-model` has both.
+//! format, and how asking again works; `host-model` has both.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use host_model::{Access, ApiKey, Provider, ProviderKind, Selection, Settings};
+use host_model::{Access, ApiKey, Fallback, Provider, ProviderKind, Retrying, Selection, Settings};
 
 use crate::configuration::Configuration;
 use crate::environment::Environment;
@@ -50,8 +50,26 @@ pub(crate) fn choose(
     }
 }
 
-/// The model with this id. Nothing is sent.
+/// The model with this id, asked again after what passes and handing over to its fallback. Nothing is sent.
 pub(crate) fn connect(id: &str, configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
+    let model = connect_once(id, configuration, environment)?;
+    match id.parse::<Selection>()?.provider() {
+        // What needs no service has nothing that passes.
+        ProviderKind::Offline | ProviderKind::Scripted => return Ok(model),
+        ProviderKind::Gemini | ProviderKind::OpenAi => {}
+    }
+    let fallback = match configuration.models.get(id).and_then(|options| options.fallback.as_deref()) {
+        Some(fallback) => {
+            let Model { name, provider, settings } = connect_once(fallback, configuration, environment)?;
+            Some(Fallback { id: fallback.to_owned(), model: name, provider, settings })
+        }
+        None => None,
+    };
+    let provider = Arc::new(Retrying::new(model.provider, configuration.retry.policy(), fallback));
+    Ok(Model { provider, ..model })
+}
+
+fn connect_once(id: &str, configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
     let selection: Selection = id.parse()?;
     let provider = selection.connect(access(selection.provider(), configuration, environment))?;
     let settings = configuration.models.get(id).map(|options| options.settings()).unwrap_or_default();

@@ -110,14 +110,18 @@ pub(crate) fn to_stderr(text: &str) {
     stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush()).ok();
 }
 
-/// Says in words that a reply is asked for again: why, when, which try it is, and of which model.
-pub(crate) fn again(reason: &str, wait_ms: u64, attempt: u32, attempts: u32, model: Option<&str>) -> String {
+/// Says in words that a reply is asked for again: why, when, and which try it is.
+pub(crate) fn again(reason: &str, wait_ms: u64, attempt: u32, attempts: u32) -> String {
     let when = match wait_ms {
         0 => "again".to_owned(),
         wait => format!("again in {}.{} s", wait / 1000, wait % 1000 / 100),
     };
-    let whom = model.map(|model| format!(", now of `{}`", visible(model))).unwrap_or_default();
-    format!("{}; asked for {when} (try {attempt} of {attempts}{whom})", visible(reason))
+    format!("{}; asked for {when} (try {attempt} of {attempts})", visible(reason))
+}
+
+/// Says in words that another model answers.
+pub(crate) fn switched(model: &str, reason: &str) -> String {
+    format!("`{}` answers from here on: {}", visible(model), visible(reason))
 }
 
 /// Text from a model, a tool or a server, safe for a terminal: control characters and those that turn the direction

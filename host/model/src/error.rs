@@ -23,8 +23,8 @@ pub enum ModelError {
         kind: ErrorKind,
         /// The service's own words, or nothing.
         message: String,
-        /// How long the service wants to be left alone, where it gave a number of seconds.
-        delay: Option<Duration>,
+        /// What it says about asking again.
+        again: Wanted,
     },
     /// The service reported an error after its reply had begun.
     #[error("{service} reported an error in its reply{}", colon(message))]
@@ -37,6 +37,8 @@ pub enum ModelError {
         kind: ErrorKind,
         /// The service's own words, or nothing.
         message: String,
+        /// What it says about asking again.
+        again: Wanted,
     },
     /// The service would not answer this prompt.
     #[error("{service} refused the prompt: `{reason}`")]
@@ -129,6 +131,15 @@ pub enum ModelError {
     /// The scripted model's script is wrong, or the request is not what it expects.
     #[error(transparent)]
     Script(#[from] ScriptError),
+}
+
+/// What a service says about asking again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// How long it wants to be left alone: `Retry-After`, or Google's `RetryInfo`.
+    pub delay: Option<Duration>,
+    /// Nothing that a run could wait for helps: the day's quota is used up, or there is nothing left to pay with.
+    pub never: bool,
 }
 
 /// What sort of trouble it is.
@@ -230,11 +241,32 @@ impl ModelError {
         }
     }
 
-    /// How long the service wants to be left alone, where it said so in seconds.
-    pub fn delay(&self) -> Option<Duration> {
+    /// What the service says about asking again.
+    pub fn wanted(&self) -> Wanted {
         match self {
-            Self::Status { delay, .. } => *delay,
-            _ => None,
+            Self::Status { again, .. } | Self::Reported { again, .. } => *again,
+            _ => Wanted::default(),
+        }
+    }
+
+    /// Whether the same request may do better after a while: the way to the service failed, or the service itself
+    /// did, or it was asked too much at once. What is wrong with the request stays wrong.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Status { status, again, .. } => may_pass(*status) && !again.never,
+            Self::Reported { status: Some(status), again, .. } => may_pass(*status) && !again.never,
+            Self::Reported { status: None, kind, again, .. } => {
+                matches!(kind, ErrorKind::Quota | ErrorKind::Network | ErrorKind::Server) && !again.never
+            }
+            Self::Unreachable { .. } | Self::Interrupted { .. } | Self::Silent { .. } | Self::Reply { .. } => true,
+            Self::Blocked { .. }
+            | Self::MissingKey { .. }
+            | Self::UnusableKey { .. }
+            | Self::UnusableHeader { .. }
+            | Self::Address { .. }
+            | Self::UnknownModel { .. }
+            | Self::Client { .. }
+            | Self::Script(_) => false,
         }
     }
 
@@ -275,6 +307,11 @@ impl ModelError {
             Self::Script(_) => None,
         }
     }
+}
+
+/// Whether a status is one that passes: too many requests, a timeout, and what the service itself failed at.
+fn may_pass(status: u16) -> bool {
+    matches!(status, 408 | 425 | 429 | 500..=599)
 }
 
 fn help_for(provider: ProviderKind, kind: ErrorKind) -> Option<String> {

@@ -4,10 +4,12 @@
 //! word, and more words beside it. So one lenient reading serves them all, and the kind follows from the
 //! status first and the words second. What is none of this is shown as text, unless it is a page of HTML.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
-use crate::ErrorKind;
 use crate::text::{clip, clip_bytes};
+use crate::{ErrorKind, Wanted};
 
 /// What a service said went wrong.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +19,7 @@ pub(crate) struct Failure {
     /// The HTTP status, from the response or from within the words.
     pub(crate) status: Option<u16>,
     pub(crate) kind: ErrorKind,
+    pub(crate) again: Wanted,
 }
 
 impl Failure {
@@ -25,7 +28,7 @@ impl Failure {
         let Ok(value) = serde_json::from_slice::<Value>(body) else {
             let is_page = body.trim_ascii_start().starts_with(b"<");
             let message = if is_page { String::new() } else { clip_bytes(body) };
-            return Self { message, status: Some(status), kind: kind(Some(status), &[]) };
+            return Self { message, status: Some(status), kind: kind(Some(status), &[]), again: Wanted::default() };
         };
         // Gemini wraps the object into a list when it was not asked for events.
         let value = value.get(0).unwrap_or(&value);
@@ -47,8 +50,33 @@ impl Failure {
         let words = ["code", "status", "type"].into_iter().filter_map(|field| error.get(field));
         let words: Vec<&str> =
             words.chain(reasons.filter_map(|detail| detail.get("reason"))).filter_map(Value::as_str).collect();
-        Self { message, status, kind: kind(status, &words) }
+        Self { message, status, kind: kind(status, &words), again: wanted(error, &words) }
     }
+}
+
+/// What an error says about asking again: Google's `RetryInfo` (a duration such as `34.07s`) and `QuotaFailure`, whose
+/// quotas for a day have `PerDay` in their ids, and OpenAI's word for an account that is used up.
+fn wanted(error: &Value, words: &[&str]) -> Wanted {
+    let details = error.get("details").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let of = |name: &str| {
+        let ends =
+            move |detail: &&Value| detail.get("@type").and_then(Value::as_str).is_some_and(|t| t.ends_with(name));
+        details.iter().filter(ends).collect::<Vec<_>>()
+    };
+    let delay = of("google.rpc.RetryInfo").into_iter().find_map(|info| seconds(info.get("retryDelay")?.as_str()?));
+    let violations =
+        of("google.rpc.QuotaFailure").into_iter().filter_map(|failure| failure.get("violations")?.as_array());
+    let daily = violations.flatten().filter_map(|violation| violation.get("quotaId")?.as_str()).any(|id| {
+        let id = id.to_ascii_lowercase();
+        id.contains("perday") || id.contains("daily")
+    });
+    Wanted { delay, never: daily || words.contains(&"insufficient_quota") }
+}
+
+/// A duration as Google's JSON has it: seconds with an `s`.
+fn seconds(text: &str) -> Option<Duration> {
+    let seconds: f64 = text.strip_suffix('s')?.parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 /// The words come from the services' references: Google's canonical codes and reasons, and the `type` and
@@ -94,7 +122,8 @@ mod tests {
     #[test]
     fn an_errors_body_gives_kind_and_words() {
         let check = |status: u16, body: &str, kind: ErrorKind, message: &str| {
-            let expected = Failure { message: message.to_owned(), status: Some(status), kind };
+            let expected =
+                Failure { message: message.to_owned(), status: Some(status), kind, again: Wanted::default() };
             assert_eq!(Failure::from_body(status, body.as_bytes()), expected, "{status} {body}");
         };
         check(
@@ -135,6 +164,33 @@ mod tests {
         check(502, "<html><body>Bad Gateway</body></html>", ErrorKind::Server, "");
         check(503, r#"{"error":{"message":7}}"#, ErrorKind::Server, "");
         check(307, "", ErrorKind::Configuration, "");
+    }
+
+    #[test]
+    fn what_a_service_says_about_asking_again_is_read() {
+        let check = |error: &str, delay: Option<u64>, never: bool| {
+            let failure = Failure::from_error(&serde_json::from_str(error).unwrap());
+            assert_eq!(failure.again, Wanted { delay: delay.map(Duration::from_millis), never }, "{error}");
+        };
+        let info = |delay: &str| {
+            format!(
+                r#"{{"code":429,"details":[{{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"{delay}"}}]}}"#
+            )
+        };
+        let quota = |id: &str| {
+            format!(
+                r#"{{"code":429,"details":[{{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{{"quotaId":"{id}"}}]}}]}}"#
+            )
+        };
+        check(&info("34.074s"), Some(34_074), false);
+        check(&info("0s"), Some(0), false);
+        for no_duration in ["34", "-1s", "s", "NaNs", "1e99s", "soon"] {
+            check(&info(no_duration), None, false);
+        }
+        check(&quota("GenerateRequestsPerMinutePerProjectPerModel"), None, false);
+        check(&quota("GenerateRequestsPerDayPerProjectPerModel-FreeTier"), None, true);
+        check(r#"{"code":"insufficient_quota","type":"insufficient_quota"}"#, None, true);
+        check(r#"{"code":429,"details":"none"}"#, None, false);
     }
 
     #[test]

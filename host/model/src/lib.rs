@@ -7,10 +7,10 @@
 //! A provider asks once and streams what comes. What belongs between it and the agent's loop is the same for
 //! all of them, and stands above the trait, never within a provider:
 //!
-//! * asking again after network errors, 429 and 5xx, with [`ModelEvent::Retry`] where something was shown;
-//! * judging whether a reply counts as one, and asking again when it does not;
-//! * picking a model, and going over to another one;
-//! * counting the tokens of a request before it is sent.
+//! * asking again after network errors, 429 and 5xx, and going over to another model when a quota stays used up:
+//!   [`Retrying`];
+//! * judging whether a reply counts as one, and asking again when it does not: that is the agent's, which knows what
+//!   was asked.
 //!
 //! Deliberately not here: what a tool does, running a call, the conversation's history, and reading the
 //! environment or printing.
@@ -25,16 +25,18 @@ mod loopback;
 mod offline;
 mod openai;
 mod provider;
+mod retry;
 mod scripted;
 mod sse;
 mod text;
 mod transport;
 
-pub use error::{Cause, ErrorKind, ModelError, ReplyFault, Service};
+pub use error::{Cause, ErrorKind, ModelError, ReplyFault, Service, Wanted};
 pub use gemini::Gemini;
 pub use key::ApiKey;
 pub use kind::{Access, ProviderKind, Selection};
 pub use offline::Offline;
 pub use openai::OpenAi;
-pub use provider::{Again, Chunk, ModelEvent, ModelStream, Provider, Request, Settings};
+pub use provider::{Again, Chunk, ModelEvent, ModelStream, Provider, Request, Settings, Switched};
+pub use retry::{Fallback, RetryPolicy, Retrying};
 pub use scripted::{ScriptError, Scripted};

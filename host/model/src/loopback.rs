@@ -118,7 +118,7 @@ pub(crate) async fn ask(provider: Arc<dyn Provider>) -> (Vec<Chunk>, Option<Mode
     while let Some(event) = stream.next().await {
         match event {
             Ok(ModelEvent::Chunk(chunk)) => chunks.push(chunk),
-            Ok(ModelEvent::Retry(_)) => panic!("no provider asks again by itself"),
+            Ok(ModelEvent::Retry(_) | ModelEvent::Switched(_)) => panic!("no provider asks again by itself"),
             Err(error) => {
                 assert!(stream.next().await.is_none(), "an error ends the stream");
                 return (chunks, Some(error));

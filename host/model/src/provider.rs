@@ -97,6 +97,8 @@ pub enum ModelEvent {
     Chunk(Chunk),
     /// What was shown of this reply so far is void: it is being asked for again.
     Retry(Again),
+    /// Another model answers, from this reply on.
+    Switched(Switched),
 }
 
 /// Why a reply is asked for again, and when.
@@ -110,8 +112,15 @@ pub struct Again {
     pub attempt: u32,
     /// How many there are in all.
     pub attempts: u32,
-    /// The model that is asked from now on, where it is another one.
-    pub model: Option<String>,
+}
+
+/// Another model than the one that was asked for answers from here on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Switched {
+    /// Its id, as the user names models.
+    pub model: String,
+    /// Why, in words for a person.
+    pub reason: String,
 }
 
 /// A piece of a reply. Any of it can be missing.

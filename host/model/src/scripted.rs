@@ -28,7 +28,9 @@ use std::time::Duration;
 use futures::{StreamExt, stream};
 
 use self::script::{Item, Reply};
-use crate::{Again, Chunk, ErrorKind, ModelError, ModelEvent, ModelStream, Provider, ProviderKind, Request, Service};
+use crate::{
+    Again, Chunk, ErrorKind, ModelError, ModelEvent, ModelStream, Provider, ProviderKind, Request, Service, Wanted,
+};
 
 /// A script and how far it has come.
 pub struct Scripted {
@@ -155,14 +157,14 @@ impl Scripted {
             Item::Finish(finish) => Chunk { finish: finish.clone(), ..Chunk::default() },
             Item::Retry(_) => {
                 let (reason, wait) = ("the script says so".to_owned(), Duration::ZERO);
-                return Ok(ModelEvent::Retry(Again { reason, wait, attempt: 2, attempts: 2, model: None }));
+                return Ok(ModelEvent::Retry(Again { reason, wait, attempt: 2, attempts: 2 }));
             }
             Item::Error(error) => {
                 let service = Service { provider: ProviderKind::Scripted, address: self.name.clone() };
-                let (kind, message, delay) = (error.kind.into(), error.message.clone(), None);
+                let (kind, message, again) = (error.kind.into(), error.message.clone(), Wanted::default());
                 return Err(match error.status {
-                    Some(status) => ModelError::Status { service, status, kind, message, delay },
-                    None => ModelError::Reported { service, status: None, kind, message },
+                    Some(status) => ModelError::Status { service, status, kind, message, again },
+                    None => ModelError::Reported { service, status: None, kind, message, again },
                 });
             }
             Item::Hang(_) => Chunk::default(),

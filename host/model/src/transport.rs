@@ -15,6 +15,8 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use futures::{StreamExt, TryStreamExt, stream};
+use jiff::Timestamp;
+use jiff::fmt::rfc2822;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Proxy, Response};
@@ -26,7 +28,7 @@ use self::receiving::Receiving;
 use crate::error::{Cause, Service};
 use crate::failure::Failure;
 use crate::text::{clip, clip_bytes};
-use crate::{Access, ApiKey, Chunk, ModelError, ModelEvent, ModelStream, ProviderKind, ReplyFault};
+use crate::{Access, ApiKey, Chunk, ModelError, ModelEvent, ModelStream, ProviderKind, ReplyFault, Wanted};
 
 /// Ends the wait for a service that does not answer its door.
 const CONNECT_LIMIT: Duration = Duration::from_secs(30);
@@ -186,15 +188,16 @@ impl Transport {
         let status = response.status();
         tracing::debug!(status = status.as_u16(), "response");
         if !status.is_success() {
-            let delay = delay(response.headers());
+            let delay = delay(response.headers(), Timestamp::now());
             let failure = Failure::from_body(status.as_u16(), &self.error_body(response).await);
-            let Failure { message, kind, .. } = failure;
+            let Failure { message, kind, again, .. } = failure;
+            let again = Wanted { delay: delay.max(again.delay), ..again };
             return Err(ModelError::Status {
                 service: self.service.clone(),
                 status: status.as_u16(),
                 kind,
                 message,
-                delay,
+                again,
             });
         }
         let media_type = response.headers().get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
@@ -276,15 +279,19 @@ impl Transport {
     }
 
     fn reported(&self, failure: Failure) -> ModelError {
-        let Failure { message, status, kind } = failure;
-        ModelError::Reported { service: self.service.clone(), status, kind, message: self.without_key(&message) }
+        let Failure { message, status, kind, again } = failure;
+        ModelError::Reported { service: self.service.clone(), status, kind, message: self.without_key(&message), again }
     }
 }
 
-/// `Retry-After` as a number of seconds.
-fn delay(headers: &HeaderMap) -> Option<Duration> {
-    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-    Some(Duration::from_secs(seconds))
+/// `Retry-After`, which is a number of seconds or a date (RFC 9110, section 10.2.3).
+fn delay(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = rfc2822::parse(text).ok()?.timestamp();
+    Some(Duration::try_from(date.duration_since(now)).unwrap_or_default())
 }
 
 fn starts_with_ignore_case(text: &[u8], start: &[u8]) -> bool {
@@ -304,4 +311,25 @@ fn cause(error: reqwest::Error) -> Cause {
         source = inner.source();
     }
     Cause(clip(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_named_in_seconds_or_by_a_date() {
+        let now: Timestamp = "2026-03-01T08:00:00Z".parse().unwrap();
+        let check = |text: &str, expected: Option<u64>| {
+            let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_str(text).unwrap())]);
+            assert_eq!(delay(&headers, now), expected.map(Duration::from_secs), "{text}");
+        };
+        check("7", Some(7));
+        check(" 0 ", Some(0));
+        check("Sun, 01 Mar 2026 08:00:30 GMT", Some(30));
+        check("Sun, 01 Mar 2026 07:00:00 GMT", Some(0));
+        check("soon", None);
+        check("-1", None);
+        assert_eq!(delay(&HeaderMap::new(), now), None);
+    }
 }

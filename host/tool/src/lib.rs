@@ -19,6 +19,7 @@ mod registry;
 mod response;
 mod scheduler;
 mod schema;
+mod standstill;
 mod tool;
 
 pub use call::{CallChange, CallEvent, CallState, SettledCall};
@@ -30,4 +31,5 @@ pub use registry::{Registry, RegistryError};
 pub use response::{Responder, Spill};
 pub use scheduler::{CANCEL_GRACE, Observe, Scheduler};
 pub use schema::{Schema, SchemaError, Violations};
+pub use standstill::{Asking, Standstill};
 pub use tool::{CallContext, CallFailure, FailureKind, Outcome, Tool};

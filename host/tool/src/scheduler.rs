@@ -22,7 +22,8 @@ use tracing::Instrument;
 use self::board::Board;
 use crate::live::{self, Piece};
 use crate::{
-    CallContext, CallEvent, CallFailure, Cancel, FailureKind, LiveOutput, Outcome, Registry, SettledCall, Tool, cut,
+    CallContext, CallEvent, CallFailure, Cancel, FailureKind, LiveOutput, Outcome, Registry, SettledCall, Standstill,
+    Tool, cut,
 };
 
 /// How long a call that was told to stop may take to end by itself, with what it had. Then it is dropped.
@@ -45,15 +46,22 @@ const PANIC_CHARACTERS: usize = 300;
 pub type Observe<'a> = dyn Fn(CallEvent<'_>) -> ControlFlow<String> + Send + Sync + 'a;
 
 /// Runs calls with the tools of a registry.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Scheduler<'r> {
     registry: &'r Registry,
+    standstill: Standstill,
 }
 
 impl<'r> Scheduler<'r> {
     /// A scheduler for the tools of this registry.
     pub fn new(registry: &'r Registry) -> Self {
-        Self { registry }
+        Self { registry, standstill: Standstill::default() }
+    }
+
+    /// The same scheduler for a run whose time stands still with this.
+    #[must_use]
+    pub fn with_standstill(self, standstill: &Standstill) -> Self {
+        Self { standstill: standstill.clone(), ..self }
     }
 
     /// Runs the calls of one reply and answers with each of them settled, in their order.
@@ -71,60 +79,61 @@ impl<'r> Scheduler<'r> {
         }
         let (sender, mut receiver) = live::channel();
         for wave in board.waves() {
-            run_wave(&mut board, wave, cancel, &sender, &mut receiver).await;
+            self.run_wave(&mut board, wave, cancel, &sender, &mut receiver).await;
         }
         board.settled()
     }
-}
 
-async fn run_wave(
-    board: &mut Board<'_>,
-    wave: Vec<usize>,
-    cancel: &Cancel,
-    sender: &mpsc::Sender<Piece>,
-    receiver: &mut mpsc::Receiver<Piece>,
-) {
-    let mut waiting = wave.iter().copied();
-    let mut running = JoinSet::new();
-    loop {
-        while running.len() < SIDE_BY_SIDE {
-            let Some(at) = waiting.next() else { break };
-            let live = LiveOutput::new(at, sender.clone());
-            if let Some((tool, call)) = board.start(at, live.clone()) {
-                let task = execute(tool, call, live, cancel.clone());
-                running.spawn(async move { (at, task.await) }.in_current_span());
+    async fn run_wave(
+        &self,
+        board: &mut Board<'_>,
+        wave: Vec<usize>,
+        cancel: &Cancel,
+        sender: &mpsc::Sender<Piece>,
+        receiver: &mut mpsc::Receiver<Piece>,
+    ) {
+        let mut waiting = wave.iter().copied();
+        let mut running = JoinSet::new();
+        loop {
+            while running.len() < SIDE_BY_SIDE {
+                let Some(at) = waiting.next() else { break };
+                let live = LiveOutput::new(at, sender.clone());
+                if let Some((tool, call)) = board.start(at, live.clone()) {
+                    let context =
+                        CallContext { cancel: cancel.token().child_token(), live, standstill: self.standstill.clone() };
+                    let task = execute(tool, call, context, cancel.clone());
+                    running.spawn(async move { (at, task.await) }.in_current_span());
+                }
             }
-        }
-        tokio::select! {
-            biased;
-            ended = running.join_next() => {
-                // What the call showed comes before its end; what others show meanwhile can wait.
-                for _ in 0..receiver.len() {
-                    if let Ok((at, piece)) = receiver.try_recv() {
-                        board.show(at, &piece);
+            tokio::select! {
+                biased;
+                ended = running.join_next() => {
+                    // What the call showed comes before its end; what others show meanwhile can wait.
+                    for _ in 0..receiver.len() {
+                        if let Ok((at, piece)) = receiver.try_recv() {
+                            board.show(at, &piece);
+                        }
+                    }
+                    match ended {
+                        Some(Ok((at, outcome))) => board.settle(at, outcome),
+                        // Its call is settled below: a lost task does not say whose it was.
+                        Some(Err(lost)) => tracing::error!(%lost, "the task of a call was lost"),
+                        None => break,
                     }
                 }
-                match ended {
-                    Some(Ok((at, outcome))) => board.settle(at, outcome),
-                    // Its call is settled below: a lost task does not say whose it was.
-                    Some(Err(lost)) => tracing::error!(%lost, "the task of a call was lost"),
-                    None => break,
-                }
+                Some((at, piece)) = receiver.recv() => board.show(at, &piece),
             }
-            Some((at, piece)) = receiver.recv() => board.show(at, &piece),
         }
-    }
-    // Nothing is left to do here unless a task was lost: the runtime shuts down, or a destructor panicked.
-    for at in wave {
-        board.settle(at, CallFailure::new(FailureKind::Crashed, "the call was lost while it ran").into());
+        // Nothing is left to do here unless a task was lost: the runtime shuts down, or a destructor panicked.
+        for at in wave {
+            board.settle(at, CallFailure::new(FailureKind::Crashed, "the call was lost while it ran").into());
+        }
     }
 }
 
 /// Runs one call to its end or to the end of its grace, and turns a panic into an outcome.
-async fn execute(tool: Arc<dyn Tool>, call: Arc<FunctionCall>, live: LiveOutput, cancel: Cancel) -> Outcome {
-    let token = cancel.token().child_token();
-    let _fires_when_dropped = token.clone().drop_guard();
-    let context = CallContext { cancel: token, live };
+async fn execute(tool: Arc<dyn Tool>, call: Arc<FunctionCall>, context: CallContext, cancel: Cancel) -> Outcome {
+    let _fires_when_dropped = context.cancel.clone().drop_guard();
     let work = AssertUnwindSafe(async { tool.call(&call, context).await }).catch_unwind();
     let grace = async {
         cancel.cancelled().await;

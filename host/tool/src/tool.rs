@@ -9,7 +9,7 @@ use host_message::{FunctionCall, Output, ToolSpec};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::LiveOutput;
+use crate::{LiveOutput, Standstill};
 
 /// Something that a model can call.
 ///
@@ -39,6 +39,8 @@ pub struct CallContext {
     pub cancel: CancellationToken,
     /// Where its live output goes.
     pub live: LiveOutput,
+    /// What to hold while a person is asked, so that the time of the run stands still.
+    pub standstill: Standstill,
 }
 
 /// How a call ended.

@@ -39,7 +39,7 @@ fn files(host: Host) -> Host {
     (0..8).fold(host, |host, number| host.file(&format!("f{number}.txt"), format!("content {number}\n")))
 }
 
-/// The calls of the issue of life: eight reads, a search, a refused write, a tool that is none, wrong arguments.
+/// The calls of one busy reply: eight reads, a search, a refused write, a tool that is none, wrong arguments.
 fn calls() -> Vec<(&'static str, Value)> {
     let mut calls: Vec<_> = (0..8).map(|number| ("read_file", json!({"path": format!("f{number}.txt")}))).collect();
     calls.push(("grep", json!({"pattern": "content 3"})));
@@ -178,51 +178,17 @@ async fn a_tool_that_loops_for_ever_is_stopped_and_the_run_goes_on() {
     assert!(said(2).contains("still here"), "{parts}");
 }
 
-#[tokio::test]
-async fn what_a_service_refuses_is_told_with_what_to_do_and_the_right_code() {
-    let long = "x".repeat(1 << 20);
-    for (answer, code, says) in [
-        (Answer::status(401, r#"{"error": {"message": "Invalid API key"}}"#), 41, "GEMINI_API_KEY"),
-        (Answer::status(403, r#"{"error": {"message": "no"}}"#), 41, "no"),
-        (Answer::status(404, r#"{"error": {"message": "no such model"}}"#), 52, "no such model"),
-        (Answer::status(429, r#"{"error": {"message": "slow down"}}"#), 59, "slow down"),
-        (Answer::status(500, "boom \u{1b}[2J"), 59, "boom"),
-        (Answer::status(502, &long), 59, "502"),
-        (Answer::ok("<html>not a stream</html>"), 59, ""),
-        (Answer::events(["{\"candidates\": [{\"content\": {\"pa"]), 59, ""),
-        (Answer::events(["rubbish"]), 59, ""),
-        (
-            Answer::events([json!({"candidates": [{"content": {"parts": [{"text": "half an ans"}]}}]})]).torn(),
-            59,
-            "half an ans",
-        ),
-        (Answer::events([json!({"promptFeedback": {"blockReason": "SAFETY"}})]), 59, "SAFETY"),
-        (Answer::redirect(302, "http://127.0.0.1:1/"), 52, "302"),
-    ] {
-        let server = server(vec![answer.clone()]).await;
-        let (ended, host) = run(gemini(&server, &["Look"])).await;
-        assert_eq!(ended.code, Some(code), "{ended:?} for {answer:?}");
-        assert_eq!(ended.stdout, "", "{ended:?}");
-        assert!(ended.stderr.contains("error: ") && ended.stderr.contains(says), "{says} in {ended:?}");
-        assert!(
-            !ended.stderr.contains('\u{1b}')
-                && !ended.stderr.contains("panicked")
-                && !ended.stderr.contains("AIza-secret"),
-            "{ended:?}"
-        );
-        assert!(ended.stderr.len() < 10_000, "{}", ended.stderr.len());
-        assert!(host.session().len() > 1, "the session is there");
-    }
-}
-
 #[test]
 fn a_service_that_is_not_there_is_named() {
-    let ended = Host::new(["run", "--model", "openai/x", "Look"]).env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1").run();
+    let ended = Host::new(["run", "--model", "openai/x", "Look"])
+        .env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+        .configured("[retry]\nfirst_pause_seconds = 0.01\n")
+        .run();
     assert_eq!(ended.code, Some(59), "{ended:?}");
+    assert_eq!(ended.stderr.matches("asked for again").count(), 2, "{ended:?}");
     assert!(ended.stderr.contains("127.0.0.1:1") && ended.stderr.contains("help: "), "{ended:?}");
 }
 
-/// The stream of a reply may be cut anywhere; the answer is the same.
 #[tokio::test]
 async fn programs_that_a_tool_runs_do_not_see_the_key() {
     let calls = json!([{"functionCall": {"name": "shell", "args": {"command": "env | grep -c -i -e secret -e api_key || true"}}}]);

@@ -1,21 +1,16 @@
 //! One run: turns until an end, and the last request after a limit.
 
-use std::time::Duration;
-
 use host_message::{FinishReason, Part, PromptId, Usage};
 use host_tool::Registry;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use super::deadline::Deadline;
 use super::result::with_causes;
 use super::turn::{Step, Stop};
 use super::{Agent, Conversation, RunError, RunResult, TerminateReason};
 use crate::complete::{COMPLETE_TASK, CompleteTask};
 use crate::{Completion, Entry, EventKind, History, SessionError};
-
-/// Longer than any run: a hundred years. A later time may be none that the machine can name.
-const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 /// A run under way.
 pub(super) struct Run<'r> {
@@ -71,7 +66,7 @@ impl<'r> Run<'r> {
     async fn until_end(&mut self, history: &mut History, message: &mut Option<Vec<Part>>) -> Result<Ending, RunError> {
         let agent = self.agent;
         let limits = agent.definition.run;
-        let deadline = after(limits.max_time);
+        let deadline = Deadline::after(limits.max_time, &agent.standstill);
         self.record(Entry::RunStarted {
             agent: &agent.definition.name,
             agent_id: &agent.id,
@@ -94,12 +89,12 @@ impl<'r> Run<'r> {
             if self.cancel.is_cancelled() {
                 return Ok(Ending::without_answer(TerminateReason::Aborted));
             }
-            if Instant::now() >= deadline {
+            if deadline.has_passed() {
                 return Ok(Ending::without_answer(TerminateReason::Timeout));
             }
             agent.tell(EventKind::TurnStarted { turn: self.turns });
             self.turns += 1;
-            match self.ask(history, message, &tools, &tools, deadline).await {
+            match self.ask(history, message, &tools, &tools, &deadline).await {
                 Ok(Step::Called) => {}
                 Ok(Step::Completed(result)) => return Ok(Ending::goal(result)),
                 Ok(Step::Answered(text)) => {
@@ -126,8 +121,8 @@ impl<'r> Run<'r> {
         let runnable = declared.only(self.complete.iter().map(|_| COMPLETE_TASK))?;
         let mut last = message.unwrap_or_default();
         last.push(Part::text(self.warning(met)));
-        let deadline = after(self.agent.definition.run.grace);
-        match self.ask(history, &mut Some(last), &declared, &runnable, deadline).await {
+        let deadline = Deadline::after(self.agent.definition.run.grace, &self.agent.standstill);
+        match self.ask(history, &mut Some(last), &declared, &runnable, &deadline).await {
             Ok(Step::Completed(result)) => Ok(Ending::goal(result)),
             Ok(Step::Answered(text)) if self.complete.is_none() && !text.trim().is_empty() => Ok(Ending::goal(text)),
             Ok(Step::Answered(_) | Step::Called) => Ok(Ending::without_answer(met)),
@@ -145,7 +140,7 @@ impl<'r> Run<'r> {
         message: &mut Option<Vec<Part>>,
         declared: &Registry,
         runnable: &Registry,
-        deadline: Instant,
+        deadline: &Deadline,
     ) -> Result<Step, Stop> {
         let prompt = self.next_prompt();
         self.state.next_prompt = self.state.next_prompt.saturating_add(1);
@@ -257,9 +252,4 @@ impl Stop {
             Self::Failed(error) => Err(error),
         }
     }
-}
-
-/// When this time from now is over.
-fn after(time: Duration) -> Instant {
-    Instant::now() + time.min(FAR)
 }

@@ -1,5 +1,6 @@
 //! The loop against a model that says what the test wrote down, and tools that do what the test needs.
 
+mod again;
 mod cancel;
 mod ends;
 mod record;
@@ -17,6 +18,7 @@ use host_message::{
 use host_model::{Chunk, ModelError, ModelEvent, ModelStream, ProviderKind, Request};
 use host_tool::{CallContext, Outcome, Tool};
 use serde_json::json;
+use tokio::time::{Instant, sleep};
 
 use super::*;
 use crate::{Input, InputConfig, InputKind, ModelConfig, OutputConfig, PromptConfig, RunConfig};
@@ -33,12 +35,16 @@ struct Model {
     sent: Mutex<Vec<String>>,
     last: Mutex<Vec<Content>>,
     tools: Mutex<Vec<String>>,
+    /// When it was asked, after the first time, and how freely it was to choose its words.
+    asked: Mutex<Vec<(Duration, Option<f32>)>>,
+    began: Instant,
 }
 
 impl Model {
     fn new(replies: impl IntoIterator<Item = Scripted>) -> Arc<Self> {
         let replies = Mutex::new(replies.into_iter().collect());
-        Arc::new(Self { replies, sent: Mutex::default(), last: Mutex::default(), tools: Mutex::default() })
+        let (sent, last, tools, asked) = Default::default();
+        Arc::new(Self { replies, sent, last, tools, asked, began: Instant::now() })
     }
 
     /// The last message of each request: its text, or the texts of its responses.
@@ -76,6 +82,8 @@ impl Provider for Model {
         *self.last.lock().expect("no test panics with it") = request.contents.to_vec();
         *self.tools.lock().expect("no test panics with it") =
             request.tools.iter().map(|tool| tool.name.to_string()).collect();
+        let asked = (self.began.elapsed(), request.settings.temperature);
+        self.asked.lock().expect("no test panics with it").push(asked);
         let reply = self.replies.lock().expect("no test panics with it").pop_front();
         let Scripted { events, hangs } = reply.expect("the model is not asked more often than the test says");
         let events = stream::iter(events);
@@ -121,7 +129,8 @@ fn breaks(said: &str) -> Scripted {
     Scripted { events: vec![chunk(vec![Part::text(said)], None), Err(error)], hangs: false }
 }
 
-/// A tool that answers with its own name; `wait` never does, but says what it had when it is told to stop.
+/// A tool that answers with its own name; `wait` never does, but says what it had when it is told to stop; `ask` and
+/// `work` take an hour, the first of it in asking a person.
 struct Named(ToolSpec);
 
 impl Named {
@@ -148,6 +157,10 @@ impl Tool for Named {
             if name == "wait" {
                 context.cancel.cancelled().await;
                 return Outcome::Cancelled { reason: String::new(), partial: Some("half".to_owned()) };
+            }
+            if matches!(name, "ask" | "work") {
+                let _asking = (name == "ask").then(|| context.standstill.hold());
+                sleep(Duration::from_secs(3_600)).await;
             }
             context.live.output("working");
             Outcome::Success(Output::text(format!("{name} did it")))
@@ -187,7 +200,7 @@ fn definition(completion: Completion) -> AgentDefinition {
             query: "Do: ${task}".to_owned(),
         },
         model: ModelConfig { model: "m".to_owned(), ..ModelConfig::default() },
-        run: RunConfig { max_turns: 3, max_time: Duration::from_secs(100), grace: Duration::from_secs(60) },
+        run: RunConfig { max_turns: 3, max_time: Duration::from_secs(100), ..RunConfig::default() },
         tools: ToolConfig::All,
         inputs: InputConfig(
             [("task".to_owned(), Input { description: "it".to_owned(), kind: InputKind::String, required: true })]
@@ -216,7 +229,7 @@ fn bench_with<const N: usize>(
     session: Option<Arc<SessionLog>>,
 ) -> Bench {
     let mut tools = Registry::new();
-    for name in ["read", "look", "write", "wait"] {
+    for name in ["read", "look", "write", "wait", "ask", "work"] {
         tools.register(Named::tool(name)).expect("the names differ");
     }
     let (model, watcher) = (Model::new(replies), Arc::new(Watcher::default()));
@@ -227,6 +240,7 @@ fn bench_with<const N: usize>(
         responder: Responder::default(),
         observer: Arc::clone(&watcher) as Arc<dyn Observer>,
         session,
+        standstill: Standstill::default(),
     };
     let executor = Executor::new(definition, setup).expect("the definition is good");
     Bench { executor, model, watcher, cancel: CancellationToken::new() }

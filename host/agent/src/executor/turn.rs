@@ -5,14 +5,16 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 use host_message::{CallId, FunctionCall, Part, PartData, PromptId};
-use host_model::Request;
+use host_model::{Again, ModelError, Request, Settings};
 use host_tool::{CallChange, CallEvent, Cancel, Live, Outcome, Registry, Scheduler, SettledCall};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::sleep;
 
 use super::RunError;
+use super::deadline::Deadline;
+use super::result::with_causes;
 use super::run::Run;
 use crate::event::summary;
-use crate::reply::{ReplyBuilder, read};
+use crate::reply::{ReplyBuilder, ReplyError, read};
 use crate::{CallStatus, Entry, EventKind, Exchange, History, Replied, Reply, SessionError, Unsettled};
 
 /// What calls are told when the run's time is over.
@@ -50,7 +52,7 @@ impl Run<'_> {
         prompt: &PromptId,
         declared: &Registry,
         runnable: &Registry,
-        deadline: Instant,
+        deadline: &Deadline,
     ) -> Result<Step, Stop> {
         let asked = message.is_some();
         let exchange = match message.take() {
@@ -99,14 +101,48 @@ impl Run<'_> {
         }
     }
 
-    /// Asks, and waits for a good reply.
+    /// Asks until the reply is a good one, as often as the policy allows.
     async fn reply(
         &mut self,
         exchange: &Exchange<'_>,
         prompt: &PromptId,
         declared: &Registry,
-        deadline: Instant,
+        deadline: &Deadline,
     ) -> Result<Reply, Stop> {
+        let agent = self.agent;
+        let policy = agent.definition.run.reply;
+        let mut settings = agent.definition.model.settings.clone();
+        let mut attempt = 1;
+        loop {
+            let answered = self.answer(exchange, prompt, declared, &settings, deadline).await?;
+            let (reason, parts) = match answered {
+                Ok(reply) => return Ok(reply),
+                Err((error, parts)) if attempt < policy.attempts => (with_causes(&error), parts),
+                Err((error, _)) => return Err(error.into()),
+            };
+            attempt += 1;
+            self.record(Entry::Discarded { prompt, reason: &reason, parts: &parts })?;
+            agent.tell(EventKind::InvalidStream { reason: &reason });
+            agent.tell(EventKind::retry(&Again { reason, wait: policy.pause, attempt, attempts: policy.attempts }));
+            settings.temperature = Some(policy.temperature);
+            tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => return Err(Stop::Cancelled),
+                () = deadline.passed() => return Err(Stop::Late),
+                () = sleep(policy.pause) => {}
+            }
+        }
+    }
+
+    /// Asks once. A reply that came and is no good is the inner error, with what there was of it.
+    async fn answer(
+        &mut self,
+        exchange: &Exchange<'_>,
+        prompt: &PromptId,
+        declared: &Registry,
+        settings: &Settings,
+        deadline: &Deadline,
+    ) -> Result<Result<Reply, (ReplyError, Vec<Part>)>, Stop> {
         let contents = exchange.contents();
         let after_outcomes = contents.last().is_some_and(|last| last.function_responses().next().is_some());
         let agent = self.agent;
@@ -115,27 +151,28 @@ impl Run<'_> {
             system: self.system.as_deref(),
             contents,
             tools: declared.specs(),
-            settings: &agent.definition.model.settings,
+            settings,
         };
         let mut builder = ReplyBuilder::new(prompt);
         let tell = |kind: EventKind<'_>| agent.tell(kind);
         let ended = tokio::select! {
             biased;
             () = self.cancel.cancelled() => Err(Stop::Cancelled),
-            () = sleep_until(deadline) => Err(Stop::Late),
-            ended = read(agent.provider.stream(request), &mut builder, &tell) => {
-                ended.map_err(|error| Stop::Failed(RunError::Model(error)))
+            () = deadline.passed() => Err(Stop::Late),
+            ended = read(agent.provider.stream(request), &mut builder, &tell) => match ended {
+                Ok(()) => Ok(None),
+                // The service would not answer: no reply, and as little good as one that it broke off.
+                Err(error @ ModelError::Blocked { .. }) => Ok(Some(error)),
+                Err(error) => Err(Stop::Failed(RunError::Model(error))),
             }
         };
         self.usage.add(builder.usage());
         let text = builder.visible_text();
-        let reply = match ended {
-            Ok(()) => {
-                builder.finish(|id| exchange.has_call(id), after_outcomes).map_err(|error| Stop::Failed(error.into()))
-            }
-            Err(stop) => Err(stop),
-        };
-        if reply.is_err() && !text.is_empty() {
+        let reply = ended.map(|blocked| match blocked {
+            None => builder.finish(|id| exchange.has_call(id), after_outcomes),
+            Some(error) => Err((error.into(), builder.into_parts())),
+        });
+        if !matches!(reply, Ok(Ok(_))) && !text.is_empty() {
             self.partial = Some(text);
         }
         reply
@@ -147,19 +184,19 @@ impl Run<'_> {
         unsettled: Unsettled<'_>,
         prompt: &PromptId,
         runnable: &Registry,
-        deadline: Instant,
+        deadline: &Deadline,
     ) -> Result<(), Stop> {
         let calls = unsettled.calls().cloned().collect();
         let cancel = Cancel::under(self.cancel);
         let watch = Watch { run: self, prompt, answers: Mutex::default(), failure: Mutex::default() };
         let observe = |event: CallEvent<'_>| watch.observe(event);
-        let scheduler = Scheduler::new(runnable);
+        let scheduler = Scheduler::new(runnable).with_standstill(&self.agent.standstill);
         let settled = {
             let mut running = std::pin::pin!(scheduler.run(calls, &cancel, &observe));
             tokio::select! {
                 biased;
                 settled = &mut running => settled,
-                () = sleep_until(deadline) => {
+                () = deadline.passed() => {
                     cancel.cancel(OUT_OF_TIME);
                     running.await
                 }
@@ -174,7 +211,7 @@ impl Run<'_> {
         if self.cancel.is_cancelled() {
             return Err(Stop::Cancelled);
         }
-        if Instant::now() >= deadline { Err(Stop::Late) } else { Ok(()) }
+        if deadline.has_passed() { Err(Stop::Late) } else { Ok(()) }
     }
 }
 

@@ -9,7 +9,7 @@ use host_agent::{
     SessionLog, Setup, ToolConfig,
 };
 use host_message::AgentId;
-use host_tool::{Responder, Spill};
+use host_tool::{Responder, Spill, Standstill};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -50,6 +50,7 @@ pub(crate) async fn run(run: Run, environment: Environment, stop: CancellationTo
         responder: Responder::new(Some(Spill::new(spill))),
         observer: Arc::new(Watch(Arc::clone(&printer))),
         session: Some(Arc::clone(&session)),
+        standstill: Standstill::default(),
     };
     let mut executor = Executor::new(definition, setup).map_err(|error| Failure::of(Code::Configuration, &error))?;
     let inputs = Map::from_iter([("prompt".to_owned(), Value::String(prompt))]);
@@ -149,6 +150,7 @@ fn definition(run: &Run, place: &Workplace, model: ModelConfig) -> AgentDefiniti
             max_turns: run.max_turns.or(configured.max_turns).unwrap_or(usual.max_turns),
             max_time: run.timeout.or(seconds(configured.timeout_seconds)).unwrap_or(usual.max_time),
             grace: seconds(configured.grace_seconds).unwrap_or(usual.grace),
+            reply: place.configuration.retry.reply(),
         },
         tools: ToolConfig::All,
         inputs: InputConfig([("prompt".to_owned(), prompt)].into_iter().collect()),

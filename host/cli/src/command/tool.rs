@@ -6,7 +6,7 @@ use std::sync::Arc;
 use host_capability::Capability;
 use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName};
 use host_plugin::{Confirmation, Invocation};
-use host_tool::{CallContext, LiveOutput, Outcome};
+use host_tool::{CallContext, LiveOutput, Outcome, Standstill};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -152,7 +152,7 @@ async fn run_call(
     stop: CancellationToken,
 ) -> Result<Code, Failure> {
     let tool = place.tools()?.admit(&call).map_err(|failure| Failure::input(failure.message))?;
-    let context = CallContext { cancel: stop.clone(), live: LiveOutput::nowhere() };
+    let context = CallContext { cancel: stop.clone(), live: LiveOutput::nowhere(), standstill: Standstill::default() };
     let ended = tool.call(&call, context);
     tokio::pin!(ended);
     let outcome = tokio::select! {

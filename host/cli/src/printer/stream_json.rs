@@ -114,12 +114,13 @@ impl Observer for StreamJson {
                     duration_ms,
                 })
             }
-            EventKind::Retry { reason, wait_ms, attempt, attempts, model } => {
-                let message = format!(
-                    "{}; the pieces of the reply so far are void",
-                    super::again(reason, wait_ms, attempt, attempts, model)
-                );
+            EventKind::Retry { reason, wait_ms, attempt, attempts } => {
+                let again = super::again(reason, wait_ms, attempt, attempts);
+                let message = format!("{again}; the pieces of the reply so far are void");
                 self.line(Line::Error { severity: "warning", message: &message });
+            }
+            EventKind::ModelSwitched { model, reason } => {
+                self.line(Line::Error { severity: "warning", message: &super::switched(model, reason) });
             }
             EventKind::RecoveryStarted { .. } => {
                 self.line(Line::Error {
@@ -133,6 +134,7 @@ impl Observer for StreamJson {
             EventKind::Error { message } => self.line(Line::Error { severity: "error", message }),
             EventKind::TurnStarted { .. }
             | EventKind::Citation { .. }
+            | EventKind::InvalidStream { .. }
             | EventKind::Finished { .. }
             | EventKind::ToolCallStart { .. }
             | EventKind::ToolCallOutput { .. }

@@ -162,11 +162,17 @@ impl Observer for Terminal {
                 self.out.write(&visible(text));
                 state.within_line = !text.ends_with('\n');
             }
-            EventKind::Retry { reason, wait_ms, attempt, attempts, model } => {
+            // The retry that follows says why.
+            EventKind::InvalidStream { .. } => {}
+            EventKind::ModelSwitched { model, reason } => {
+                let note = self.style.dim(&super::switched(model, reason));
+                self.line(state, &note);
+            }
+            EventKind::Retry { reason, wait_ms, attempt, attempts } => {
                 let shown = !state.reply.is_empty();
                 state.reply.clear();
                 let void = if shown { "; what stands above of the reply is void" } else { "" };
-                let note = format!("{}{void}", super::again(reason, wait_ms, attempt, attempts, model));
+                let note = format!("{}{void}", super::again(reason, wait_ms, attempt, attempts));
                 let note = self.style.dim(&note);
                 self.line(state, &note);
             }

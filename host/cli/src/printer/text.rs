@@ -20,9 +20,12 @@ impl Text {
 impl Observer for Text {
     fn event(&self, event: &Event<'_>) {
         // A wait of seconds must be explained even where nothing else is shown before the answer.
-        if let EventKind::Retry { reason, wait_ms, attempt, attempts, model } = event.kind {
-            to_stderr(&format!("{}\n", self.style.dim(&super::again(reason, wait_ms, attempt, attempts, model))));
-        }
+        let note = match event.kind {
+            EventKind::Retry { reason, wait_ms, attempt, attempts } => super::again(reason, wait_ms, attempt, attempts),
+            EventKind::ModelSwitched { model, reason } => super::switched(model, reason),
+            _ => return,
+        };
+        to_stderr(&format!("{}\n", self.style.dim(&note)));
     }
 }
 

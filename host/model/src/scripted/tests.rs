@@ -55,7 +55,7 @@ async fn a_reply_is_said_as_it_is_written() {
     check(r#"{"usage":{"input":3,"output":1}}"#, vec![ModelEvent::Chunk(Chunk { usage, ..Chunk::default() }), stop()])
         .await;
     let (reason, wait) = ("the script says so".to_owned(), std::time::Duration::ZERO);
-    let again = Again { reason, wait, attempt: 2, attempts: 2, model: None };
+    let again = Again { reason, wait, attempt: 2, attempts: 2 };
     check(r#"{"text":"a"},{"retry":true}"#, vec![part(Part::text("a")), ModelEvent::Retry(again), stop()]).await;
 }
 

@@ -11,7 +11,7 @@ use crate::Clock;
 
 /// A file that has no room from the entry with this word in it on.
 #[derive(Clone, Default)]
-struct Disk {
+pub(super) struct Disk {
     full_at: Option<&'static str>,
     text: Arc<Mutex<String>>,
 }
@@ -32,7 +32,13 @@ impl Write for Disk {
 }
 
 impl Disk {
-    fn log(&self) -> Arc<SessionLog> {
+    /// The entries as they are written.
+    pub(super) fn lines(&self) -> Vec<Value> {
+        let text = self.text.lock().expect("no test panics with it");
+        text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
+    }
+
+    pub(super) fn log(&self) -> Arc<SessionLog> {
         let id = SessionId::new("s").expect("an id");
         let clock = Clock::fixed("2026-03-01T12:00:00Z".parse().expect("a time"));
         let log = SessionLog::onto(Box::new(self.clone()), id, PathBuf::from("/logs/s.jsonl"), clock);
@@ -52,7 +58,7 @@ impl Disk {
     }
 }
 
-fn session(full_at: Option<&'static str>) -> Disk {
+pub(super) fn session(full_at: Option<&'static str>) -> Disk {
     Disk { full_at, text: Arc::default() }
 }
 

@@ -1,0 +1,37 @@
+//! When a run must end: its limit after it began, not counting the time in which a person was asked.
+
+use std::time::Duration;
+
+use host_tool::Standstill;
+use tokio::time::Instant;
+
+/// Longer than any run: a hundred years. A later time may be none that the machine can name.
+const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
+/// A limit that runs from when it was made.
+#[derive(Debug)]
+pub(super) struct Deadline {
+    began: Instant,
+    limit: Duration,
+    standstill: Standstill,
+    /// How long it had been held before this limit began.
+    already: Duration,
+}
+
+impl Deadline {
+    /// The limit, from now on.
+    pub(super) fn after(limit: Duration, standstill: &Standstill) -> Self {
+        let (standstill, already) = (standstill.clone(), standstill.held());
+        Self { began: Instant::now(), limit: limit.min(FAR), standstill, already }
+    }
+
+    /// Whether it is over.
+    pub(super) fn has_passed(&self) -> bool {
+        self.began.elapsed().saturating_sub(self.standstill.held().saturating_sub(self.already)) >= self.limit
+    }
+
+    /// Waits until it is over.
+    pub(super) async fn passed(&self) {
+        self.standstill.passed(self.began, self.already, self.limit).await;
+    }
+}

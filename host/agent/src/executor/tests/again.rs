@@ -1,0 +1,109 @@
+//! Replies that came and are no good, and the time in which a person is asked.
+
+use host_model::Service;
+
+use super::TerminateReason::*;
+use super::*;
+
+/// A reply with these parts that ends for this reason, or breaks off.
+fn ends(parts: Vec<Part>, finish: Option<FinishReason>) -> Scripted {
+    Scripted { events: vec![chunk(parts, finish)], hangs: false }
+}
+
+/// Every kind of reply that does not count, and how its error is worded.
+fn no_good() -> Vec<(fn() -> Scripted, &'static str)> {
+    vec![
+        (|| ends(vec![Part::text("half")], None), "the model's reply broke off"),
+        (|| ends(vec![Part::text(" \n")], Some(FinishReason::Stop)), "is empty (it ended with `stop`)"),
+        (|| ends(Vec::new(), Some(FinishReason::MaxTokens)), "is empty (it ended with `max_tokens`)"),
+        (|| ends(vec![Part::thought("hm")], Some(FinishReason::Stop)), "is empty (it ended with `stop`)"),
+        (|| ends(vec![Part::text("x")], Some(FinishReason::MalformedFunctionCall)), "call of a tool could not be read"),
+        (|| ends(vec![Part::text("x")], Some(FinishReason::Safety)), "stopped the reply (`safety`)"),
+        (
+            || {
+                let service = Service { provider: ProviderKind::Gemini, address: "http://test".to_owned() };
+                let error = ModelError::Blocked { service, reason: "SAFETY".to_owned() };
+                Scripted { events: vec![Err(error)], hangs: false }
+            },
+            "refused the prompt: `SAFETY`",
+        ),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_that_is_no_good_is_asked_for_once_more_and_more_freely() {
+    for (bad, words) in no_good() {
+        let mut bench = bench(definition(Completion::Text), [bad(), text("good")]);
+        let result = bench.run().await;
+        assert_eq!(came_to(&result), (Goal, Some("good"), None, 1), "{words}");
+        let asked = bench.model.asked.lock().expect("no test panics with it").clone();
+        let expected = [(Duration::ZERO, None), (Duration::from_millis(500), Some(1.0))];
+        assert_eq!(asked, expected, "{words}");
+        let contents = bench.executor.history().contents();
+        assert_eq!(contents, [Content::user("Do: tests"), Content::model("good")], "{words}: nothing else was said");
+        let told = bench.watcher.lines.lock().expect("no test panics with it").clone();
+        let at = told.iter().position(|line| line["type"] == "invalid_stream").expect("it is told");
+        assert!(told[at]["reason"].as_str().expect("a reason").contains(words), "{}", told[at]);
+        assert_eq!((&told[at + 1]["type"], &told[at + 1]["wait_ms"]), (&json!("retry"), &json!(500)));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_reply_that_is_no_good_ends_the_run_as_an_error() {
+    for (bad, words) in no_good() {
+        let mut bench = bench(definition(Completion::Text), [bad(), bad()]);
+        let result = bench.run().await;
+        assert_eq!(result.terminate_reason, Error, "{words}");
+        let error = super::super::result::with_causes(&result.error.expect("it says why"));
+        assert!(error.contains(words), "{error}");
+        assert!(bench.executor.history().contents().is_empty(), "{words}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_temperature_of_the_next_turn_is_the_agents_own() {
+    let mut definition = definition(Completion::Text);
+    definition.model.settings.temperature = Some(0.25);
+    let mut bench = bench(definition, [text(""), calls([("read", json!({}))]), text("done")]);
+    bench.run().await;
+    let asked = bench.model.asked.lock().expect("no test panics with it").clone();
+    assert_eq!(asked.into_iter().map(|(_, how)| how).collect::<Vec<_>>(), [Some(0.25), Some(1.0), Some(0.25)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn how_often_is_the_definitions() {
+    let mut definition = definition(Completion::Text);
+    definition.run.reply.attempts = 1;
+    let mut bench = bench(definition, [text("")]);
+    assert_eq!(bench.run().await.terminate_reason, Error);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_ends_the_pause() {
+    let mut bench = bench(definition(Completion::Text), [text("")]);
+    let cancel = bench.cancel.clone();
+    let (result, ()) = tokio::join!(bench.run(), async move {
+        sleep(Duration::from_millis(100)).await;
+        cancel.cancel();
+    });
+    assert_eq!(result.terminate_reason, Aborted);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_that_is_no_good_is_logged_and_no_part_of_the_conversation() {
+    let log = super::record::session(None);
+    let replies = [ends(vec![Part::text("half")], None), text("good")];
+    let mut bench = bench_with(definition(Completion::Text), replies, Some(log.log()));
+    bench.run().await;
+    let entry = log.lines().into_iter().find(|line| line["type"] == "discarded").expect("it is logged");
+    assert_eq!((&entry["reason"], &entry["parts"][0]["text"]), (&json!("the model's reply broke off"), &json!("half")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_deadline_stands_still_while_a_person_is_asked() {
+    let mut asking = bench(definition(Completion::Text), [calls([("ask", json!({}))]), text("done")]);
+    assert_eq!(came_to(&asking.run().await), (Goal, Some("done"), None, 2));
+    let mut working = bench(definition(Completion::Tool), [calls([("work", json!({}))]), complete("so far")]);
+    let result = working.run().await;
+    assert_eq!((result.terminate_reason, result.recovered_from), (Goal, Some(Timeout)));
+}
