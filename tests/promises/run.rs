@@ -4,6 +4,7 @@ mod ends;
 mod faults;
 mod input;
 mod interrupt;
+mod recording;
 mod terminal;
 mod wire;
 

@@ -59,6 +59,7 @@ pub(crate) enum Command {
   git diff | host run \"Review this change\"
   host run --approval-mode auto-edit \"Fix the typo in README.md\"
   host run --grant 'shell:process=cargo test' \"Run the tests and explain the first failure\"
+  host run --record talk.jsonl \"…\" && host run --model scripted:talk.jsonl \"…\"
   host run --output-format stream-json \"…\" | jq .
 
 Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 54 tool failed, 57 time limit,
@@ -69,6 +70,9 @@ pub(crate) struct Run {
     /// The model: gemini/NAME, openai/NAME, offline, scripted:FILE [default: the configured one, else the first whose key is set]
     #[arg(short, long, value_name = "ID")]
     pub(crate) model: Option<String>,
+    /// Write down what the model says, so that --model scripted:FILE says it again without it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
     /// What to print: text (the answer), json (one object at the end) or stream-json (a line for each event)
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) output_format: Format,

@@ -3,10 +3,12 @@
 //! The flag wins over the configuration, the configuration over the keys that are set. Deliberately not here: any wire
 //! format, and how asking again works; `host-model` has both.
 
+use std::fs::OpenOptions;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use host_model::{Access, ApiKey, Fallback, Provider, ProviderKind, Retrying, Selection, Settings};
+use host_model::{Access, ApiKey, Fallback, LoggingProvider, Provider, ProviderKind, Retrying, Selection, Settings};
 
 use crate::configuration::Configuration;
 use crate::environment::Environment;
@@ -73,7 +75,22 @@ fn connect_once(id: &str, configuration: &Configuration, environment: &Environme
     let selection: Selection = id.parse()?;
     let provider = selection.connect(access(selection.provider(), configuration, environment))?;
     let settings = configuration.models.get(id).map(|options| options.settings()).unwrap_or_default();
-    Ok(Model { name: selection.model().to_owned(), provider, settings })
+    let name = provider.stands_for().unwrap_or(selection.model()).to_owned();
+    Ok(Model { name, provider, settings })
+}
+
+/// Records all that the model says into a new file, which only this user can read.
+pub(crate) fn record(model: Model, file: &Path) -> Result<Model, Failure> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let out = options.open(file).map_err(|error| {
+        Failure::input(format!("the recording `{}` cannot be made: {error}", file.display()))
+            .help("name a file that is not there yet, in a folder that can be written")
+    })?;
+    let provider = Arc::new(LoggingProvider::new(model.provider, Box::new(out), file.display().to_string()));
+    Ok(Model { provider, ..model })
 }
 
 /// What it takes to reach a service: the environment wins over the configuration.

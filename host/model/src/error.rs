@@ -7,6 +7,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{ProviderKind, ScriptError};
 
 /// Why there is no reply.
@@ -128,6 +130,27 @@ pub enum ModelError {
         #[source]
         cause: Cause,
     },
+    /// An error that was recorded with the reply that it ended.
+    #[error("{message}")]
+    Recorded {
+        /// What sort of trouble it was.
+        kind: ErrorKind,
+        /// The HTTP status, where there was one.
+        status: Option<u16>,
+        /// Its words, with those of its causes.
+        message: String,
+        /// What was to be done about it.
+        help: Option<String>,
+    },
+    /// The replies cannot be recorded.
+    #[error("the recording `{path}` cannot be written")]
+    Recording {
+        /// The file.
+        path: String,
+        /// What the system said.
+        #[source]
+        cause: Cause,
+    },
     /// The scripted model's script is wrong, or the request is not what it expects.
     #[error(transparent)]
     Script(#[from] ScriptError),
@@ -143,7 +166,8 @@ pub struct Wanted {
 }
 
 /// What sort of trouble it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
     /// The key is missing or not accepted.
     Authentication,
@@ -228,6 +252,8 @@ impl ModelError {
             Self::UnusableHeader { .. } | Self::Address { .. } | Self::UnknownModel { .. } | Self::Client { .. } => {
                 ErrorKind::Configuration
             }
+            Self::Recorded { kind, .. } => *kind,
+            Self::Recording { .. } => ErrorKind::Configuration,
             Self::Script(error) => error.kind(),
         }
     }
@@ -236,7 +262,7 @@ impl ModelError {
     pub fn status(&self) -> Option<u16> {
         match self {
             Self::Status { status, .. } => Some(*status),
-            Self::Reported { status, .. } => *status,
+            Self::Reported { status, .. } | Self::Recorded { status, .. } => *status,
             _ => None,
         }
     }
@@ -266,6 +292,8 @@ impl ModelError {
             | Self::Address { .. }
             | Self::UnknownModel { .. }
             | Self::Client { .. }
+            | Self::Recorded { .. }
+            | Self::Recording { .. }
             | Self::Script(_) => false,
         }
     }
@@ -304,6 +332,10 @@ impl ModelError {
             }
             Self::UnknownModel { .. } => Some(format!("name one of {}", ProviderKind::FORMS)),
             Self::Client { .. } => Some("check the machine's root certificates and the proxy settings".to_owned()),
+            Self::Recorded { help, .. } => help.clone(),
+            Self::Recording { .. } => {
+                Some("name a file that is not there yet, in a folder that can be written".to_owned())
+            }
             Self::Script(_) => None,
         }
     }
@@ -312,6 +344,18 @@ impl ModelError {
 /// Whether a status is one that passes: too many requests, a timeout, and what the service itself failed at.
 fn may_pass(status: u16) -> bool {
     matches!(status, 408 | 425 | 429 | 500..=599)
+}
+
+/// An error and its causes in one line.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
 }
 
 fn help_for(provider: ProviderKind, kind: ErrorKind) -> Option<String> {

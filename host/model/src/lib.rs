@@ -20,6 +20,7 @@ mod failure;
 mod gemini;
 mod key;
 mod kind;
+mod logging;
 #[cfg(test)]
 mod loopback;
 mod offline;
@@ -35,6 +36,7 @@ pub use error::{Cause, ErrorKind, ModelError, ReplyFault, Service, Wanted};
 pub use gemini::Gemini;
 pub use key::ApiKey;
 pub use kind::{Access, ProviderKind, Selection};
+pub use logging::LoggingProvider;
 pub use offline::Offline;
 pub use openai::OpenAi;
 pub use provider::{Again, Chunk, ModelEvent, ModelStream, Provider, Request, Settings, Switched};

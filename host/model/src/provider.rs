@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use host_message::{Content, FinishReason, Part, ToolSpec, Usage};
+use serde::{Deserialize, Serialize};
 
 use crate::ModelError;
 
@@ -31,6 +32,11 @@ use crate::ModelError;
 pub trait Provider: Send + Sync {
     /// What messages and logs call it, such as `gemini`.
     fn name(&self) -> &str;
+
+    /// The model that it stands in for, when it replays one that was recorded.
+    fn stands_for(&self) -> Option<&str> {
+        None
+    }
 
     /// Asks for one reply.
     fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a>;
@@ -115,7 +121,7 @@ pub struct Again {
 }
 
 /// Another model than the one that was asked for answers from here on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Switched {
     /// Its id, as the user names models.
     pub model: String,

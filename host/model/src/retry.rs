@@ -14,6 +14,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
 
+use crate::error::with_causes;
 use crate::{Again, ErrorKind, ModelError, ModelEvent, ModelStream, Provider, Request, Settings, Switched};
 
 /// How often and after which pauses a request is sent again. The default is what Gemini CLI does.
@@ -167,7 +168,7 @@ impl<'a> Asking<'a> {
             self.stage = Stage::Pausing(wait);
             let (attempt, attempts) = (self.attempt, policy.attempts);
             tracing::info!(%error, attempt, wait_ms = wait.as_millis() as u64, "the model is asked again");
-            return Ok(ModelEvent::Retry(Again { reason: in_words(&error), wait, attempt, attempts }));
+            return Ok(ModelEvent::Retry(Again { reason: with_causes(&error), wait, attempt, attempts }));
         }
         if error.kind() == ErrorKind::Quota
             && let Some(fallback) = &self.retrying.fallback
@@ -176,7 +177,7 @@ impl<'a> Asking<'a> {
             self.retrying.fallen.store(true, Ordering::Relaxed);
             self.attempt = 1;
             self.stage = Stage::Pausing(Duration::ZERO);
-            return Ok(ModelEvent::Switched(Switched { model: fallback.id.clone(), reason: in_words(&error) }));
+            return Ok(ModelEvent::Switched(Switched { model: fallback.id.clone(), reason: with_causes(&error) }));
         }
         self.stage = Stage::Ended;
         Err(error)
@@ -195,17 +196,6 @@ impl RetryPolicy {
 /// A number from 0 to 1 by chance; the middle where the system gives none.
 fn chance() -> f64 {
     getrandom::u32().map_or(0.5, |number| f64::from(number) / f64::from(u32::MAX))
-}
-
-/// An error and its causes on one line.
-fn in_words(error: &ModelError) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }
 
 #[cfg(test)]

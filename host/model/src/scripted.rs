@@ -10,16 +10,19 @@
 //! `expect` may have `responses` (for each function response of the last message, in order, a piece of its
 //! text), `last_text` (a piece of the last message's text), `system` (a piece of the system instructions) and
 //! `tools` (names that must be declared). `chunks` are, in order: `text`, `thought`, `call` (`name`,
-//! `arguments`, `id`), `usage` (`input`, `output`, `cached`, `thought`), `finish` (a reason such as `stop` or
-//! `max_tokens`; without one `stop` is added, `null` leaves it out), `retry` (`true`), `error` (`kind`,
-//! `message`, `status`) and `hang` (`true`: nothing more ever comes). Nothing follows an `error` or a `hang`.
+//! `arguments`, `id`), `part` (any part as the session log has it), `citation`, `usage` (`input`, `output`, `cached`,
+//! `thought`), `finish` (a reason such as `stop` or `max_tokens`; without one `stop` is added, `null` leaves it out),
+//! `retry` (`true`, or `reason`, `wait_ms`, `attempt` and `attempts`: it is told and not waited for), `switched`
+//! (`model`, `reason`), `error` (`kind`, `message`, `status`), `failed` (an error with all its words) and `hang` (`true`:
+//! nothing more ever comes). Nothing follows an error or a `hang`. A first line `{"stands_for": "MODEL"}` names the model
+//! that the rest was recorded from.
 //!
 //! Promises to fail any request that does not meet what its line expects, or whose history has a function call
 //! without exactly one response, directly after it and in the order of the calls. So every test with a script
 //! also tests that. Deliberately not here: picking a reply by what was asked, and repeating one.
 
 mod check;
-mod script;
+pub(crate) mod script;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,7 +30,7 @@ use std::time::Duration;
 
 use futures::{StreamExt, stream};
 
-use self::script::{Item, Reply};
+use self::script::{Failed, Item, Reply, Retry, Script};
 use crate::{
     Again, Chunk, ErrorKind, ModelError, ModelEvent, ModelStream, Provider, ProviderKind, Request, Service, Wanted,
 };
@@ -36,6 +39,7 @@ use crate::{
 pub struct Scripted {
     /// Where the script came from, for errors.
     name: String,
+    stands_for: Option<String>,
     replies: Vec<Reply>,
     next: AtomicUsize,
 }
@@ -121,9 +125,9 @@ impl Scripted {
     ///
     /// When a line is no reply.
     pub fn parse(name: &str, text: &str) -> Result<Self, ScriptError> {
-        let replies =
+        let Script { stands_for, replies } =
             script::parse(text).map_err(|(line, why)| ScriptError::Line { name: name.to_owned(), line, why })?;
-        Ok(Self { name: name.to_owned(), replies, next: AtomicUsize::new(0) })
+        Ok(Self { name: name.to_owned(), stands_for, replies, next: AtomicUsize::new(0) })
     }
 
     /// How many of its replies were not asked for.
@@ -150,18 +154,28 @@ impl Scripted {
 
     fn event(&self, item: &Item) -> Result<ModelEvent, ModelError> {
         let chunk = match item {
-            Item::Text(_) | Item::Thought(_) | Item::Call(_) => {
+            Item::Text(_) | Item::Thought(_) | Item::Call(_) | Item::Part(_) => {
                 Chunk { parts: item.part().into_iter().collect(), ..Chunk::default() }
             }
             Item::Usage(usage) => Chunk { usage: Some(*usage), ..Chunk::default() },
             Item::Finish(finish) => Chunk { finish: finish.clone(), ..Chunk::default() },
-            Item::Retry(_) => {
+            Item::Citation(uri) => Chunk { citations: vec![uri.clone()], ..Chunk::default() },
+            Item::Retry(Retry::Plain(_)) => {
                 let (reason, wait) = ("the script says so".to_owned(), Duration::ZERO);
                 return Ok(ModelEvent::Retry(Again { reason, wait, attempt: 2, attempts: 2 }));
             }
+            Item::Retry(Retry::Told { reason, wait_ms, attempt, attempts }) => {
+                let (reason, wait) = (reason.clone(), Duration::from_millis(*wait_ms));
+                return Ok(ModelEvent::Retry(Again { reason, wait, attempt: *attempt, attempts: *attempts }));
+            }
+            Item::Switched(switched) => return Ok(ModelEvent::Switched(switched.clone())),
+            Item::Failed(Failed { kind, status, message, help }) => {
+                let (message, help) = (message.clone(), help.clone());
+                return Err(ModelError::Recorded { kind: *kind, status: *status, message, help });
+            }
             Item::Error(error) => {
                 let service = Service { provider: ProviderKind::Scripted, address: self.name.clone() };
-                let (kind, message, again) = (error.kind.into(), error.message.clone(), Wanted::default());
+                let (kind, message, again) = (error.kind, error.message.clone(), Wanted::default());
                 return Err(match error.status {
                     Some(status) => ModelError::Status { service, status, kind, message, again },
                     None => ModelError::Reported { service, status: None, kind, message, again },
@@ -176,6 +190,10 @@ impl Scripted {
 impl Provider for Scripted {
     fn name(&self) -> &str {
         ProviderKind::Scripted.as_str()
+    }
+
+    fn stands_for(&self) -> Option<&str> {
+        self.stands_for.as_deref()
     }
 
     fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {

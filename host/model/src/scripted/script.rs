@@ -5,10 +5,11 @@ use std::io::Read;
 use std::path::Path;
 
 use host_message::{CallId, FinishReason, FunctionCall, Part, PartData, ToolName, Usage};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::ErrorKind;
+use crate::error::with_causes;
+use crate::{Again, Chunk, ErrorKind, ModelError, ModelEvent, Switched};
 
 /// The most bytes of a script, so that a wrong path cannot fill the memory.
 const MAX_SCRIPT_BYTES: u64 = 64 << 20;
@@ -22,12 +23,28 @@ pub(super) struct Reply {
     pub(super) items: Vec<Item>,
 }
 
+/// A script, read.
+pub(super) struct Script {
+    /// The model that was recorded.
+    pub(super) stands_for: Option<String>,
+    pub(super) replies: Vec<Reply>,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
+    stands_for: Option<String>,
     #[serde(default)]
     expect: Expect,
-    chunks: Vec<Item>,
+    chunks: Option<Vec<Item>>,
+}
+
+/// A line of a recording, as [`Line`] reads it again.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case", untagged)]
+pub(crate) enum Recorded<'a> {
+    Head { stands_for: &'a str },
+    Reply { chunks: &'a [Item] },
 }
 
 /// What the request must have.
@@ -42,74 +59,90 @@ pub(super) struct Expect {
 }
 
 /// One thing that is said.
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Item {
+pub(crate) enum Item {
     Text(String),
     Thought(String),
     Call(Call),
+    /// Any part, with all that belongs to it.
+    Part(Part),
+    Citation(String),
     #[serde(deserialize_with = "usage")]
     Usage(Usage),
     Finish(Option<FinishReason>),
-    Retry(True),
+    Retry(Retry),
+    Switched(Switched),
     Error(Failure),
+    /// An error that was recorded, with all its words.
+    Failed(Failed),
     Hang(True),
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Call {
-    name: String,
+pub(crate) struct Call {
+    name: ToolName,
     #[serde(default)]
     arguments: Map<String, Value>,
-    #[serde(default)]
-    id: String,
+    #[serde(default = "no_id", skip_serializing_if = "is_no_id")]
+    id: CallId,
 }
 
-#[derive(Deserialize)]
+fn no_id() -> CallId {
+    CallId::new("")
+}
+
+fn is_no_id(id: &CallId) -> bool {
+    id.as_str().is_empty()
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Retry {
+    /// Without a reason.
+    Plain(True),
+    Told {
+        reason: String,
+        wait_ms: u64,
+        attempt: u32,
+        attempts: u32,
+    },
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Failure {
-    pub(super) kind: Kind,
+pub(crate) struct Failure {
+    pub(super) kind: ErrorKind,
     pub(super) message: String,
     pub(super) status: Option<u16>,
 }
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Kind {
-    Authentication,
-    Input,
-    Configuration,
-    Quota,
-    Safety,
-    Network,
-    Server,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Failed {
+    pub(super) kind: ErrorKind,
+    pub(super) status: Option<u16>,
+    pub(super) message: String,
+    pub(super) help: Option<String>,
 }
 
 /// `true` and nothing else.
-#[derive(Deserialize)]
-#[serde(try_from = "bool")]
-pub(super) struct True;
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(try_from = "bool", into = "bool")]
+pub(crate) struct True;
+
+impl From<True> for bool {
+    fn from(_: True) -> Self {
+        true
+    }
+}
 
 impl TryFrom<bool> for True {
     type Error = &'static str;
 
     fn try_from(value: bool) -> Result<Self, Self::Error> {
         if value { Ok(Self) } else { Err("it is `true`, or it is left out") }
-    }
-}
-
-impl From<Kind> for ErrorKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Authentication => Self::Authentication,
-            Kind::Input => Self::Input,
-            Kind::Configuration => Self::Configuration,
-            Kind::Quota => Self::Quota,
-            Kind::Safety => Self::Safety,
-            Kind::Network => Self::Network,
-            Kind::Server => Self::Server,
-        }
     }
 }
 
@@ -120,11 +153,56 @@ impl Item {
             Self::Text(text) => Some(Part::text(text)),
             Self::Thought(text) => Some(Part::thought(text)),
             Self::Call(Call { name, arguments, id }) => {
-                let (id, name) = (CallId::new(id), ToolName::new(name));
-                Some(PartData::FunctionCall(FunctionCall { id, name, arguments: arguments.clone() }).into())
+                let (id, name, arguments) = (id.clone(), name.clone(), arguments.clone());
+                Some(PartData::FunctionCall(FunctionCall { id, name, arguments }).into())
             }
-            Self::Usage(_) | Self::Finish(_) | Self::Retry(_) | Self::Error(_) | Self::Hang(_) => None,
+            Self::Part(part) => Some(part.clone()),
+            Self::Citation(_)
+            | Self::Usage(_)
+            | Self::Finish(_)
+            | Self::Retry(_)
+            | Self::Switched(_)
+            | Self::Error(_)
+            | Self::Failed(_)
+            | Self::Hang(_) => None,
         }
+    }
+
+    /// What an event of a reply is in a script, piece by piece.
+    pub(crate) fn of(event: &ModelEvent) -> Vec<Self> {
+        match event {
+            ModelEvent::Chunk(Chunk { parts, finish, usage, citations }) => {
+                let parts = parts.iter().map(Self::of_part);
+                let citations = citations.iter().cloned().map(Self::Citation);
+                let usage = usage.iter().copied().map(Self::Usage);
+                let finish = finish.iter().cloned().map(|finish| Self::Finish(Some(finish)));
+                parts.chain(citations).chain(usage).chain(finish).collect()
+            }
+            ModelEvent::Retry(Again { reason, wait, attempt, attempts }) => {
+                let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+                let (attempt, attempts) = (*attempt, *attempts);
+                vec![Self::Retry(Retry::Told { reason: reason.clone(), wait_ms, attempt, attempts })]
+            }
+            ModelEvent::Switched(switched) => vec![Self::Switched(switched.clone())],
+        }
+    }
+
+    fn of_part(part: &Part) -> Self {
+        match part {
+            Part { data: PartData::Text(text), thought: false, signature: None } => Self::Text(text.clone()),
+            Part { data: PartData::Text(text), thought: true, signature: None } => Self::Thought(text.clone()),
+            Part { data: PartData::FunctionCall(call), thought: false, signature: None } => {
+                let FunctionCall { id, name, arguments } = call.clone();
+                Self::Call(Call { name, arguments, id })
+            }
+            other => Self::Part(other.clone()),
+        }
+    }
+
+    /// An error, as it is worded.
+    pub(crate) fn of_error(error: &ModelError) -> Self {
+        let (kind, status, help) = (error.kind(), error.status(), error.help());
+        Self::Failed(Failed { kind, status, message: with_causes(error), help })
     }
 }
 
@@ -139,17 +217,28 @@ pub(super) fn read(file: &Path) -> Result<String, String> {
     Ok(text)
 }
 
-/// The replies, or the first line that is none, from 1, and why.
-pub(super) fn parse(text: &str) -> Result<Vec<Reply>, (usize, String)> {
-    let lines = text.lines().zip(1..).filter(|(text, _)| !text.trim().is_empty());
-    lines.map(|(text, line)| reply(text, line).map_err(|why| (line, why))).collect()
+/// The script, or the first line that is none, from 1, and why.
+pub(super) fn parse(text: &str) -> Result<Script, (usize, String)> {
+    let mut script = Script { stands_for: None, replies: Vec::new() };
+    for (text, line) in text.lines().zip(1..).filter(|(text, _)| !text.trim().is_empty()) {
+        let wrong = |why: &str| (line, why.to_owned());
+        let Line { stands_for, expect, chunks } =
+            serde_json::from_str(text).map_err(|error| wrong(&error.to_string()))?;
+        match (stands_for, chunks) {
+            (Some(_), _) if line > 1 => return Err(wrong("`stands_for` belongs to the first line")),
+            (Some(_), Some(_)) => return Err(wrong("a line with `stands_for` has no `chunks`")),
+            (Some(model), None) => script.stands_for = Some(model),
+            (None, None) => return Err(wrong("missing field `chunks`")),
+            (None, Some(items)) => script.replies.push(reply(expect, items, line).map_err(|why| (line, why))?),
+        }
+    }
+    Ok(script)
 }
 
-fn reply(text: &str, line: usize) -> Result<Reply, String> {
-    let Line { expect, chunks: mut items } = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let ends = |item: &Item| matches!(item, Item::Error(_) | Item::Hang(_));
+fn reply(expect: Expect, mut items: Vec<Item>, line: usize) -> Result<Reply, String> {
+    let ends = |item: &Item| matches!(item, Item::Error(_) | Item::Failed(_) | Item::Hang(_));
     match items.iter().position(ends) {
-        Some(at) if at + 1 < items.len() => return Err("something follows an `error` or a `hang`".to_owned()),
+        Some(at) if at + 1 < items.len() => return Err("something follows an error or a `hang`".to_owned()),
         Some(_) => {}
         None if items.iter().any(|item| matches!(item, Item::Finish(_))) => {}
         None => items.push(Item::Finish(Some(FinishReason::Stop))),

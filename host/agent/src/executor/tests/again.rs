@@ -10,8 +10,11 @@ fn ends(parts: Vec<Part>, finish: Option<FinishReason>) -> Scripted {
     Scripted { events: vec![chunk(parts, finish)], hangs: false }
 }
 
+/// Makes a reply.
+type Reply = fn() -> Scripted;
+
 /// Every kind of reply that does not count, and how its error is worded.
-fn no_good() -> Vec<(fn() -> Scripted, &'static str)> {
+fn no_good() -> Vec<(Reply, &'static str)> {
     vec![
         (|| ends(vec![Part::text("half")], None), "the model's reply broke off"),
         (|| ends(vec![Part::text(" \n")], Some(FinishReason::Stop)), "is empty (it ended with `stop`)"),

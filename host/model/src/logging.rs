@@ -1,0 +1,175 @@
+//! Writes down what a model says, as a script that says it again.
+//!
+//! [`LoggingProvider`] stands around any provider and is one itself. A recording replays without the service: each
+//! reply in the order in which it was asked for, with each piece as it came, its retries and its errors included.
+//! Replies that were asked for side by side are written in that order too, so a line waits for those before it.
+//!
+//! Deliberately not here: what was asked. A replay drives the same tools, and who wants the questions has the session
+//! log.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::future::BoxFuture;
+use futures::{StreamExt, stream};
+
+use crate::error::Cause;
+use crate::scripted::script::{Item, Recorded, True};
+use crate::text::clip;
+use crate::{ModelError, ModelEvent, ModelStream, Provider, Request};
+
+/// A provider that records another.
+pub struct LoggingProvider {
+    provider: Arc<dyn Provider>,
+    name: String,
+    recording: Mutex<Recording>,
+}
+
+struct Recording {
+    out: Box<dyn Write + Send>,
+    /// The model, until the first line names it.
+    head: bool,
+    /// How many replies were asked for.
+    asked: u64,
+    /// How many lines were written, or are nobody's.
+    written: u64,
+    /// Lines that wait for those before them.
+    waiting: BTreeMap<u64, Vec<u8>>,
+}
+
+/// A reply while it arrives. Dropping it writes down what came until then, and that nothing more did.
+struct Hearing<'a> {
+    logging: &'a LoggingProvider,
+    inner: ModelStream<'a>,
+    at: u64,
+    /// None once it is written.
+    items: Option<Vec<Item>>,
+}
+
+impl LoggingProvider {
+    /// Records the provider into a writer, which must not hold back what it is given; `name` is what errors call it.
+    pub fn new(provider: Arc<dyn Provider>, out: Box<dyn Write + Send>, name: impl Into<String>) -> Self {
+        let recording = Recording { out, head: false, asked: 0, written: 0, waiting: BTreeMap::new() };
+        Self { provider, name: name.into(), recording: Mutex::new(recording) }
+    }
+
+    fn begin(&self, model: &str) -> Result<u64, ModelError> {
+        let mut recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner);
+        if !std::mem::replace(&mut recording.head, true) {
+            let line = line(&Recorded::Head { stands_for: self.provider.stands_for().unwrap_or(model) });
+            recording.write(&line).map_err(|error| self.failed(&error))?;
+        }
+        recording.asked += 1;
+        Ok(recording.asked - 1)
+    }
+
+    fn end(&self, at: u64, items: &[Item]) -> Result<(), ModelError> {
+        let mut recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner);
+        recording.waiting.insert(at, line(&Recorded::Reply { chunks: items }));
+        recording.write_due().map_err(|error| self.failed(&error))
+    }
+
+    fn failed(&self, error: &io::Error) -> ModelError {
+        ModelError::Recording { path: self.name.clone(), cause: Cause(clip(&error.to_string())) }
+    }
+}
+
+impl Recording {
+    fn write(&mut self, line: &[u8]) -> io::Result<()> {
+        self.out.write_all(line).and_then(|()| self.out.flush())
+    }
+
+    fn write_due(&mut self) -> io::Result<()> {
+        while let Some(line) = self.waiting.remove(&self.written) {
+            self.written += 1;
+            self.write(&line)?;
+        }
+        Ok(())
+    }
+}
+
+fn line(line: &Recorded<'_>) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec(line).expect("every key is text and no serialiser is our own");
+    bytes.push(b'\n');
+    bytes
+}
+
+impl Provider for LoggingProvider {
+    fn name(&self) -> &str {
+        self.provider.name()
+    }
+
+    fn stands_for(&self) -> Option<&str> {
+        self.provider.stands_for()
+    }
+
+    fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {
+        let start = async move {
+            match self.begin(request.model) {
+                Ok(at) => {
+                    let inner = self.provider.stream(request);
+                    let hearing = Hearing { logging: self, inner, at, items: Some(Vec::new()) };
+                    stream::unfold(hearing, async |mut hearing| Some((hearing.next().await?, hearing))).boxed()
+                }
+                Err(error) => stream::once(async { Err(error) }).boxed(),
+            }
+        };
+        stream::once(start).flatten().fuse().boxed()
+    }
+
+    fn count_tokens<'a>(&'a self, request: Request<'a>) -> BoxFuture<'a, Result<Option<u64>, ModelError>> {
+        self.provider.count_tokens(request)
+    }
+
+    fn embed<'a>(
+        &'a self,
+        model: &'a str,
+        texts: &'a [String],
+    ) -> BoxFuture<'a, Result<Option<Vec<Vec<f32>>>, ModelError>> {
+        self.provider.embed(model, texts)
+    }
+}
+
+impl Hearing<'_> {
+    async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
+        let items = self.items.as_mut()?;
+        let event = match self.inner.next().await {
+            Some(Ok(event)) => {
+                items.extend(Item::of(&event));
+                return Some(Ok(event));
+            }
+            Some(Err(error)) => {
+                items.push(Item::of_error(&error));
+                Some(Err(error))
+            }
+            None => {
+                // A reply that gave no reason to end must give none when it is replayed.
+                if !items.iter().any(|item| matches!(item, Item::Finish(_))) {
+                    items.push(Item::Finish(None));
+                }
+                None
+            }
+        };
+        let items = self.items.take().unwrap_or_default();
+        match self.logging.end(self.at, &items) {
+            Ok(()) => event,
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+impl Drop for Hearing<'_> {
+    fn drop(&mut self) {
+        if let Some(mut items) = self.items.take() {
+            items.push(Item::Hang(True));
+            // Nobody waits for this reply any more, so nobody is left to be told; the next request will be.
+            if let Err(error) = self.logging.end(self.at, &items) {
+                tracing::warn!("{error}");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

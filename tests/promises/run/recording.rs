@@ -1,0 +1,66 @@
+//! `--record`: a run that can be had again without the model.
+
+use host_tests::host::{Ended, Host};
+use serde_json::{Value, json};
+
+/// The events of a run, without what differs from run to run: its session, its times, and how long things took.
+fn events(ended: &Ended) -> Vec<String> {
+    let without = |mut line: Value| {
+        for key in ["session_id", "timestamp", "duration_ms", "stats"] {
+            line.as_object_mut().expect("a line is an object").remove(key);
+        }
+        line.to_string()
+    };
+    ended.lines().into_iter().map(without).collect()
+}
+
+fn files(host: Host) -> Host {
+    host.file("Cargo.toml", "[package]\nname = \"rocket\"\n").file("src/main.rs", "fn main() {} // TODO: lift off\n")
+}
+
+#[test]
+fn a_recording_replays_the_same_events() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("talk.jsonl");
+    let file = file.to_str().expect("text");
+    let prompt = "Survey this repository: where are the TODOs?";
+    let said = ["run", "--output-format", "stream-json", prompt];
+    let first = files(Host::new(said).args(&["--model", "offline", "--record", file])).run();
+    assert_eq!(first.code, Some(0), "{first:?}");
+    let second = files(Host::new(said).args(&["--model", &format!("scripted:{file}")])).run();
+    assert_eq!(second.code, Some(0), "{second:?}");
+    assert!(events(&first).len() > 5, "{first:?}");
+    assert_eq!(events(&second), events(&first));
+}
+
+#[test]
+fn what_went_wrong_is_recorded_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("talk.jsonl");
+    let file = file.to_str().expect("text");
+    let replies = [
+        json!({"chunks": [{"text": ""}]}),
+        json!({"chunks": [{"call": {"name": "ls", "arguments": {}}}, {"usage": {"input": 7}}]}),
+        json!({"chunks": [{"text": "half"}, {"error": {"kind": "authentication", "message": "gone", "status": 401}}]}),
+    ];
+    let first = Host::scripted(&replies, &["--output-format", "stream-json", "--record", file, "Look"]).run();
+    let replay = ["run", "--output-format", "stream-json", "--model", &format!("scripted:{file}"), "Look"];
+    let second = Host::new(replay).run();
+    assert_eq!((first.code, second.code), (Some(41), Some(41)), "{first:?} {second:?}");
+    assert_eq!(events(&second), events(&first));
+}
+
+#[test]
+fn a_recording_is_the_users_alone_and_replaces_nothing() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("talk.jsonl");
+    let ended = Host::new(["run", "--model", "offline", "--record", file.to_str().expect("text"), "Look"]).run();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let about = std::fs::metadata(&file).expect("it is there");
+    assert_eq!(about.permissions().mode() & 0o777, 0o600);
+    let again = Host::new(["run", "--model", "offline", "--record", file.to_str().expect("text"), "Look"]).run();
+    assert_eq!(again.code, Some(42), "{again:?}");
+    assert!(again.stderr.contains("talk.jsonl") && again.stderr.contains("help: "), "{again:?}");
+    assert_eq!(std::fs::metadata(&file).expect("it is there").len(), about.len());
+}
