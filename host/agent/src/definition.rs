@@ -12,6 +12,7 @@ use host_model::Settings;
 use serde_json::Value;
 
 pub use self::input::{Input, InputConfig, InputError, InputKind};
+use crate::CompressionConfig;
 
 /// What a query says when the definition has none.
 const DEFAULT_QUERY: &str = "Get Started!";
@@ -90,6 +91,8 @@ pub struct RunConfig {
     pub grace: Duration,
     /// What becomes of a reply that is no good.
     pub reply: ReplyPolicy,
+    /// When a long conversation is shortened.
+    pub compression: CompressionConfig,
 }
 
 /// How a reply that came whole and is no good is asked for again. The default is what Gemini CLI does.
@@ -149,6 +152,12 @@ impl Default for ReplyPolicy {
 
 impl Default for RunConfig {
     fn default() -> Self {
-        Self { max_turns: MAX_TURNS, max_time: MAX_TIME, grace: GRACE, reply: ReplyPolicy::default() }
+        Self {
+            max_turns: MAX_TURNS,
+            max_time: MAX_TIME,
+            grace: GRACE,
+            reply: ReplyPolicy::default(),
+            compression: CompressionConfig::default(),
+        }
     }
 }

@@ -162,6 +162,15 @@ pub enum EventKind<'a> {
         /// The end that the run comes to if that fails.
         reason: TerminateReason,
     },
+    /// The conversation was long, or was to be shortened.
+    ChatCompressed {
+        /// What came of it.
+        status: CompressionStatus,
+        /// About how many tokens its messages had.
+        tokens_before: u64,
+        /// About how many they have now.
+        tokens_after: u64,
+    },
     /// The user's cancel reached the run.
     UserCancelled,
     /// Something failed that ends the run, or its recovery.
@@ -184,6 +193,24 @@ pub enum EventKind<'a> {
         /// What all its replies cost.
         usage: Usage,
     },
+}
+
+/// What came of shortening a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CompressionStatus {
+    /// A summary stands for its beginning.
+    Summarised,
+    /// Old outputs of tools were cut short.
+    Shortened,
+    /// The summary was no shorter than what it was to stand for; nothing changed.
+    Inflated,
+    /// The summary was empty; nothing changed.
+    Empty,
+    /// No summary came; nothing changed.
+    Failed,
+    /// There was nothing to shorten.
+    Nothing,
 }
 
 impl<'a> EventKind<'a> {

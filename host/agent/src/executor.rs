@@ -5,6 +5,7 @@
 //!
 //! Deliberately not here: where the definition, the tools and the model come from, and what anything looks like.
 
+mod compression;
 mod deadline;
 mod result;
 mod run;
@@ -13,14 +14,18 @@ mod turn;
 use std::sync::Arc;
 
 use host_message::AgentId;
-use host_model::Provider;
+use host_model::{Provider, estimate_contents};
 use host_tool::{Registry, RegistryError, Responder, Schema, SchemaError, Standstill, Tool};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use self::compression::{How, Size};
+use self::deadline::Deadline;
 pub use self::result::{RunError, RunResult, TerminateReason};
 use self::run::Run;
+use self::turn::Stop;
 use crate::complete::CompleteTask;
+use crate::event::CompressionStatus;
 use crate::{AgentDefinition, Completion, Event, EventKind, History, Observer, SessionLog, ToolConfig, fill};
 
 /// An agent that can be run.
@@ -92,6 +97,8 @@ struct Conversation {
     recorded: bool,
     /// The number of the next request, from 0; the ids of calls are made with it, so it never starts again.
     next_prompt: u32,
+    /// How large it is.
+    size: Size,
 }
 
 impl Executor {
@@ -135,6 +142,25 @@ impl Executor {
             Err(error) => return RunResult::never_began(error, &self.agent),
         };
         Run::new(&self.agent, &token, &mut self.state, prompts.system).drive(&mut self.history, prompts.query).await
+    }
+
+    /// Shortens the conversation at the person's wish, whatever its size: its beginning gives way to a summary.
+    ///
+    /// # Errors
+    ///
+    /// When the session log cannot be written, or the run's tools cannot be put together.
+    pub async fn compress(&mut self, cancel: &CancellationToken) -> Result<CompressionStatus, RunError> {
+        let token = cancel.child_token();
+        let _cancels_when_dropped = token.clone().drop_guard();
+        let deadline = Deadline::after(self.agent.definition.run.max_time, &self.agent.standstill);
+        let tools = self.agent.tools_with(None)?;
+        let mut run = Run::new(&self.agent, &token, &mut self.state, None);
+        let half = estimate_contents(self.history.contents()) / 2;
+        match run.compress(&mut self.history, &tools, &deadline, How::Summary, half).await {
+            Ok(status) => Ok(status),
+            Err(Stop::Cancelled | Stop::Late) => Ok(CompressionStatus::Failed),
+            Err(Stop::Failed(error)) => Err(error),
+        }
     }
 
     /// Fills in the prompts. The initial messages come before the first run's query only.

@@ -102,6 +102,13 @@ impl History {
         self.calls.contains(id)
     }
 
+    /// Puts a shorter conversation in its place, in which each call has its response.
+    pub(crate) fn replace(&mut self, contents: Vec<Content>) {
+        debug_assert!(crate::compress::is_whole(&contents));
+        // The ids of calls that are gone stay taken: the session log still has them.
+        self.contents = contents;
+    }
+
     /// Begins a request with a new message of the user's.
     ///
     /// # Errors

@@ -8,11 +8,11 @@
 //! started, and that nothing runs which the session log could not record.
 //!
 //! Deliberately not here: printing and reading the environment (the binary does both), what a tool does, and any
-//! provider's wire format. Between the history and the model there is room for two things that are not built:
-//! shortening a long conversation, before a turn; and a watch for loops, around the calls.
+//! provider's wire format. Around the calls there is room for something that is not built: a watch for loops.
 
 mod clock;
 mod complete;
+mod compress;
 mod definition;
 mod event;
 mod executor;
@@ -24,11 +24,12 @@ mod thought;
 
 pub use clock::Clock;
 pub use complete::COMPLETE_TASK;
+pub use compress::CompressionConfig;
 pub use definition::{
     AgentDefinition, Completion, InitialMessage, Input, InputConfig, InputError, InputKind, ModelConfig, OutputConfig,
     PromptConfig, ReplyPolicy, RunConfig, ToolConfig,
 };
-pub use event::{CallStatus, Event, EventKind, Observer};
+pub use event::{CallStatus, CompressionStatus, Event, EventKind, Observer};
 pub use executor::{Executor, RunError, RunResult, Setup, SetupError, TerminateReason};
 pub use history::{Exchange, History, HistoryError, Replied, Unsettled};
 pub use reply::{Reply, ReplyError};

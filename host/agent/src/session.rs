@@ -71,6 +71,13 @@ pub enum Entry<'a> {
         /// What there was of it.
         parts: &'a [Part],
     },
+    /// From here on the conversation of this agent is this one, which stands for all its messages before.
+    HistoryReplaced {
+        /// The agent's id.
+        agent_id: &'a AgentId,
+        /// The messages.
+        contents: &'a [Content],
+    },
     /// A call is about to run.
     CallStarted {
         /// The request whose reply asked for it.

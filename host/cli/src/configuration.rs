@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use host_agent::ReplyPolicy;
+use host_agent::{CompressionConfig, ReplyPolicy};
 use host_model::{ProviderKind, RetryPolicy, Settings};
 use serde::Deserialize;
 
@@ -33,6 +33,8 @@ pub(crate) struct Configuration {
     pub(crate) limits: Limits,
     /// How requests to a model are asked again.
     pub(crate) retry: Retry,
+    /// When a long conversation is shortened.
+    pub(crate) compression: Compression,
     /// How services are reached, when not in the usual way.
     pub(crate) providers: BTreeMap<ProviderKind, Service>,
     /// How models are to answer, by their ids as `--model` has them.
@@ -105,6 +107,27 @@ impl Retry {
     }
 }
 
+/// When a long conversation is shortened.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Compression {
+    pub(crate) threshold: Option<Share>,
+    pub(crate) summarised: Option<Share>,
+}
+
+/// A share, from 0 to 1.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "f64")]
+pub(crate) struct Share(pub(crate) f64);
+
+impl TryFrom<f64> for Share {
+    type Error = String;
+
+    fn try_from(share: f64) -> Result<Self, String> {
+        if (0.0..=1.0).contains(&share) { Ok(Self(share)) } else { Err(format!("`{share}` is not from 0 to 1")) }
+    }
+}
+
 /// How a service is reached.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -135,6 +158,8 @@ pub(crate) struct Model {
     pub(crate) safety: BTreeMap<String, String>,
     /// The model that answers when this one's quota stays used up.
     pub(crate) fallback: Option<String>,
+    /// The most tokens that it takes at once.
+    pub(crate) window: Option<u64>,
 }
 
 impl Model {
@@ -182,6 +207,16 @@ impl Configuration {
                 None => failure.help("the line and column are above; `docs/configuration.md` has all keys"),
             }
         })
+    }
+
+    /// When the conversation with this model is shortened.
+    pub(crate) fn compression(&self, model: &str) -> CompressionConfig {
+        let usual = CompressionConfig::default();
+        CompressionConfig {
+            window: self.models.get(model).and_then(|options| options.window),
+            threshold: self.compression.threshold.map_or(usual.threshold, |share| share.0),
+            summarised: self.compression.summarised.map_or(usual.summarised, |share| share.0),
+        }
     }
 
     /// What one call may use.

@@ -20,6 +20,8 @@ const USUAL_MODELS: &[(ProviderKind, &str)] =
 
 /// A model that can be asked.
 pub(crate) struct Model {
+    /// As the user names it.
+    pub(crate) id: String,
     /// As its service knows it.
     pub(crate) name: String,
     pub(crate) provider: Arc<dyn Provider>,
@@ -62,8 +64,8 @@ pub(crate) fn connect(id: &str, configuration: &Configuration, environment: &Env
     }
     let fallback = match configuration.models.get(id).and_then(|options| options.fallback.as_deref()) {
         Some(fallback) => {
-            let Model { name, provider, settings } = connect_once(fallback, configuration, environment)?;
-            Some(Fallback { id: fallback.to_owned(), model: name, provider, settings })
+            let Model { id, name, provider, settings } = connect_once(fallback, configuration, environment)?;
+            Some(Fallback { id, model: name, provider, settings })
         }
         None => None,
     };
@@ -76,7 +78,7 @@ fn connect_once(id: &str, configuration: &Configuration, environment: &Environme
     let provider = selection.connect(access(selection.provider(), configuration, environment))?;
     let settings = configuration.models.get(id).map(|options| options.settings()).unwrap_or_default();
     let name = provider.stands_for().unwrap_or(selection.model()).to_owned();
-    Ok(Model { name, provider, settings })
+    Ok(Model { id: id.to_owned(), name, provider, settings })
 }
 
 /// Records all that the model says into a new file, which only this user can read.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::AnsiColor;
-use host_agent::{Observer, RunResult};
+use host_agent::{CompressionStatus, Observer, RunResult};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Format;
@@ -122,6 +122,26 @@ pub(crate) fn again(reason: &str, wait_ms: u64, attempt: u32, attempts: u32) -> 
 /// Says in words that another model answers.
 pub(crate) fn switched(model: &str, reason: &str) -> String {
     format!("`{}` answers from here on: {}", visible(model), visible(reason))
+}
+
+/// Says in words what became of a conversation that was long.
+pub(crate) fn compressed(status: CompressionStatus, before: u64, after: u64) -> String {
+    match status {
+        CompressionStatus::Summarised => {
+            format!(
+                "the conversation was long: a summary stands for its beginning (about {before} tokens, now {after})"
+            )
+        }
+        CompressionStatus::Shortened => {
+            format!(
+                "the conversation was long: old outputs of tools were cut short (about {before} tokens, now {after})"
+            )
+        }
+        CompressionStatus::Inflated | CompressionStatus::Empty | CompressionStatus::Failed => {
+            format!("the conversation is long (about {before} tokens), and no summary came that is shorter")
+        }
+        CompressionStatus::Nothing => format!("the conversation has nothing to shorten (about {before} tokens)"),
+    }
 }
 
 /// Text from a model, a tool or a server, safe for a terminal: control characters and those that turn the direction

@@ -30,6 +30,7 @@ mod retry;
 mod scripted;
 mod sse;
 mod text;
+mod tokens;
 mod transport;
 
 pub use error::{Cause, ErrorKind, ModelError, ReplyFault, Service, Wanted};
@@ -42,3 +43,4 @@ pub use openai::OpenAi;
 pub use provider::{Again, Chunk, ModelEvent, ModelStream, Provider, Request, Settings, Switched};
 pub use retry::{Fallback, RetryPolicy, Retrying};
 pub use scripted::{ScriptError, Scripted};
+pub use tokens::{estimate, estimate_contents, window};

@@ -23,7 +23,7 @@ pub(super) struct Run<'r> {
     pub(super) finish: Option<FinishReason>,
     /// The last text that the model wrote.
     pub(super) partial: Option<String>,
-    state: &'r mut Conversation,
+    pub(super) state: &'r mut Conversation,
     turns: u32,
 }
 
@@ -92,6 +92,9 @@ impl<'r> Run<'r> {
             if deadline.has_passed() {
                 return Ok(Ending::without_answer(TerminateReason::Timeout));
             }
+            if let Err(stop) = self.compress_if_long(history, &tools, &deadline).await {
+                return stop.ending(TerminateReason::Timeout);
+            }
             agent.tell(EventKind::TurnStarted { turn: self.turns });
             self.turns += 1;
             match self.ask(history, message, &tools, &tools, &deadline).await {
@@ -142,10 +145,16 @@ impl<'r> Run<'r> {
         runnable: &Registry,
         deadline: &Deadline,
     ) -> Result<Step, Stop> {
-        let prompt = self.next_prompt();
-        self.state.next_prompt = self.state.next_prompt.saturating_add(1);
+        let prompt = self.take_prompt();
         let span = tracing::info_span!("turn", prompt_id = %prompt);
         self.turn(history, message, &prompt, declared, runnable, deadline).instrument(span).await
+    }
+
+    /// The id of the next request, which no other one gets.
+    pub(super) fn take_prompt(&mut self) -> PromptId {
+        let prompt = self.next_prompt();
+        self.state.next_prompt = self.state.next_prompt.saturating_add(1);
+        prompt
     }
 
     fn next_prompt(&self) -> PromptId {

@@ -2,6 +2,7 @@
 
 mod again;
 mod cancel;
+mod compression;
 mod ends;
 mod record;
 mod recovery;
@@ -130,7 +131,8 @@ fn breaks(said: &str) -> Scripted {
 }
 
 /// A tool that answers with its own name; `wait` never does, but says what it had when it is told to stop; `ask` and
-/// `work` take an hour, the first of it in asking a person.
+/// `work` take an hour, the first of it in asking a person; `long`
+/// says 10,000 characters.
 struct Named(ToolSpec);
 
 impl Named {
@@ -161,6 +163,9 @@ impl Tool for Named {
             if matches!(name, "ask" | "work") {
                 let _asking = (name == "ask").then(|| context.standstill.hold());
                 sleep(Duration::from_secs(3_600)).await;
+            }
+            if name == "long" {
+                return Outcome::Success(Output::text("x".repeat(10_000)));
             }
             context.live.output("working");
             Outcome::Success(Output::text(format!("{name} did it")))
@@ -229,7 +234,7 @@ fn bench_with<const N: usize>(
     session: Option<Arc<SessionLog>>,
 ) -> Bench {
     let mut tools = Registry::new();
-    for name in ["read", "look", "write", "wait", "ask", "work"] {
+    for name in ["read", "look", "write", "wait", "ask", "work", "long"] {
         tools.register(Named::tool(name)).expect("the names differ");
     }
     let (model, watcher) = (Model::new(replies), Arc::new(Watcher::default()));

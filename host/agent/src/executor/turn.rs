@@ -166,7 +166,9 @@ impl Run<'_> {
                 Err(error) => Err(Stop::Failed(RunError::Model(error))),
             }
         };
-        self.usage.add(builder.usage());
+        let usage = builder.usage();
+        self.usage.add(usage);
+        self.state.size.count(usage.input, contents.len());
         let text = builder.visible_text();
         let reply = ended.map(|blocked| match blocked {
             None => builder.finish(|id| exchange.has_call(id), after_outcomes),

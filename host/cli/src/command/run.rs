@@ -31,7 +31,7 @@ pub(crate) async fn run(run: Run, environment: Environment, stop: CancellationTo
     let prompt = prompt(&run.prompt, &environment).await?;
     let mut place = Workplace::open(&run.place, &run.access, &environment)?;
     let model = models::choose(run.model.as_deref(), &place.configuration, &environment)?;
-    let Model { name, provider, settings } = match &run.record {
+    let Model { id, name, provider, settings } = match &run.record {
         Some(file) => models::record(model, file)?,
         None => model,
     };
@@ -44,7 +44,7 @@ pub(crate) async fn run(run: Run, environment: Environment, stop: CancellationTo
     place.granted = place.granted.also_reading(&spill)?;
     let tools = place.tools()?;
     place.warm(&tools);
-    let definition = definition(&run, &place, ModelConfig { model: name, settings });
+    let definition = definition(&run, &place, &id, ModelConfig { model: name, settings });
     let out = Out::new(stop.clone());
     let printer = printer::of(run.output_format, &environment, out.clone());
     let setup = Setup {
@@ -135,7 +135,7 @@ async fn standard_input(prompted: bool) -> Result<String, Failure> {
 }
 
 /// The main agent: its answer is its first reply without a call.
-fn definition(run: &Run, place: &Workplace, model: ModelConfig) -> AgentDefinition {
+fn definition(run: &Run, place: &Workplace, id: &str, model: ModelConfig) -> AgentDefinition {
     let usual = RunConfig::default();
     let configured = &place.configuration.run;
     let seconds = |value: Option<u64>| value.map(Duration::from_secs);
@@ -155,6 +155,7 @@ fn definition(run: &Run, place: &Workplace, model: ModelConfig) -> AgentDefiniti
             max_time: run.timeout.or(seconds(configured.timeout_seconds)).unwrap_or(usual.max_time),
             grace: seconds(configured.grace_seconds).unwrap_or(usual.grace),
             reply: place.configuration.retry.reply(),
+            compression: place.configuration.compression(id),
         },
         tools: ToolConfig::All,
         inputs: InputConfig([("prompt".to_owned(), prompt)].into_iter().collect()),

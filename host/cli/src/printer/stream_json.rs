@@ -122,6 +122,10 @@ impl Observer for StreamJson {
             EventKind::ModelSwitched { model, reason } => {
                 self.line(Line::Error { severity: "warning", message: &super::switched(model, reason) });
             }
+            EventKind::ChatCompressed { status, tokens_before, tokens_after } => {
+                let message = super::compressed(status, tokens_before, tokens_after);
+                self.line(Line::Error { severity: "warning", message: &message });
+            }
             EventKind::RecoveryStarted { .. } => {
                 self.line(Line::Error {
                     severity: "warning",

@@ -164,6 +164,10 @@ impl Observer for Terminal {
             }
             // The retry that follows says why.
             EventKind::InvalidStream { .. } => {}
+            EventKind::ChatCompressed { status, tokens_before, tokens_after } => {
+                let note = self.style.dim(&super::compressed(status, tokens_before, tokens_after));
+                self.line(state, &note);
+            }
             EventKind::ModelSwitched { model, reason } => {
                 let note = self.style.dim(&super::switched(model, reason));
                 self.line(state, &note);

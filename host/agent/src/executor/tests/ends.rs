@@ -9,7 +9,7 @@ async fn a_text_agent_is_done_with_its_first_reply_without_a_call() {
     let result = bench.run().await;
     assert_eq!(came_to(&result), (Goal, Some("found"), None, 2));
     assert_eq!(bench.model.sent(), ["Do: tests", "read did it"]);
-    assert_eq!(bench.model.tools(), "read look write wait ask work");
+    assert_eq!(bench.model.tools(), "read look write wait ask work long");
     assert_eq!((result.usage.input, result.usage.output, result.finish), (20, 2, Some(FinishReason::Stop)));
     assert_eq!(result.recovered_from, None);
 }
@@ -18,7 +18,7 @@ async fn a_text_agent_is_done_with_its_first_reply_without_a_call() {
 async fn a_tool_agent_is_done_when_it_completes_its_task() {
     let mut bench = bench(definition(Completion::Tool), [calls([("look", json!({}))]), complete("found")]);
     assert_eq!(came_to(&bench.run().await), (Goal, Some("found"), None, 2));
-    assert_eq!(bench.model.tools(), "read look write wait ask work complete_task");
+    assert_eq!(bench.model.tools(), "read look write wait ask work long complete_task");
 }
 
 #[tokio::test(start_paused = true)]

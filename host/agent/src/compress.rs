@@ -1,0 +1,215 @@
+//! A long conversation made shorter: where it is cut, what stands for its beginning, and which result is taken.
+//!
+//! Promises, whatever the model answers: a call and its response are never parted; what the user said last is there word
+//! for word; the result is smaller than what it replaces, or nothing changes; roles still take turns. Everything here is
+//! a decision about messages and asks nobody: the executor asks for the summary.
+
+use std::collections::HashSet;
+
+use host_message::{Content, FunctionResponse, Part, PartData, ResponseBody, Role};
+use host_model::estimate_contents;
+
+/// When and how a conversation is shortened. The default is what Gemini CLI does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CompressionConfig {
+    /// The most tokens that the model takes at once; none is looked up by the model's name.
+    pub window: Option<u64>,
+    /// From which share of the window on a conversation is shortened before a turn; 0 is never.
+    pub threshold: f64,
+    /// Which share of the characters the summary is to stand for.
+    pub summarised: f64,
+}
+
+impl Default for CompressionConfig {
+    fn default() -> Self {
+        Self { window: None, threshold: 0.7, summarised: 0.7 }
+    }
+}
+
+/// What the summary's request ends with.
+pub(crate) const ASK_FOR_SUMMARY: &str = "\
+Stop here and write a summary of everything above, for yourself: it will be all that you remember of it. Think first \
+about what the user wants, what was done and found, and what is still to do. If there is an earlier summary above, \
+merge it in; lose nothing of it that still matters. Then answer with this and nothing else, densely, without \
+pleasantries, and call no tool:
+
+<state_snapshot>
+  <overall_goal>What the user wants, in one sentence.</overall_goal>
+  <key_knowledge>Facts, decisions, constraints and conventions that must not be forgotten.</key_knowledge>
+  <file_system_state>Files that were read, made, changed or removed, and what was learned of them.</file_system_state>
+  <recent_actions>The last steps and what came of them.</recent_actions>
+  <current_plan>The steps, each marked as done, under way or to do.</current_plan>
+</state_snapshot>";
+
+/// What the model is told before its summary.
+const HEADING: &str = "This is a summary of the conversation until here, in place of its messages:";
+
+/// What it is told after it, when its user's last words are not in what was kept.
+const LAST_WORDS: &str = "The last message of the user's before this, word for word:";
+
+const ACKNOWLEDGED: &str = "Understood. I go on from there.";
+
+/// The most characters of an old tool's output that stay when outputs are shortened, half of them from either end.
+const KEPT_OF_OUTPUT: usize = 1_000;
+
+/// How many of the latest messages keep their outputs when outputs are shortened: the model is at work with those.
+const RECENT: usize = 4;
+
+/// Where a conversation is cut: what is before is summarised, what is behind stays. None when there is nothing to cut.
+///
+/// It is the first message of the user's, that answers no call, after this share of the characters; without one it is
+/// the last such message before. A run that has long been at work on one message has none: there it is the first reply
+/// after that share that begins a new round of calls.
+pub(crate) fn split(contents: &[Content], share: f64) -> Option<usize> {
+    // An earlier summary alone would only be summarised again.
+    let summary = match contents {
+        [first, second, ..] if first.parts.first().is_some_and(is_heading) => {
+            1 + usize::from(second.parts.first().and_then(Part::as_text) == Some(ACKNOWLEDGED))
+        }
+        _ => 0,
+    };
+    let sizes: Vec<usize> = contents.iter().map(size).collect();
+    let total: usize = sizes.iter().sum();
+    let wanted = (total as f64 * share) as usize;
+    let mut before = 0;
+    let (mut user_before, mut round_after, mut round_before) = (None, None, None);
+    for (at, (content, size)) in contents.iter().zip(&sizes).enumerate() {
+        let enough = before >= wanted;
+        if at > summary && is_said_by_user(content) {
+            if enough {
+                return Some(at);
+            }
+            user_before = Some(at);
+        }
+        // What is behind a settled round of calls can stand without it.
+        if at > summary.max(1) && content.role == Role::Model && answers_calls(contents.get(at - 1)) {
+            if enough {
+                round_after.get_or_insert(at);
+            } else {
+                round_before = Some(at);
+            }
+        }
+        before += size;
+    }
+    // An old message of the user's would leave nearly everything as it is when one long round follows it.
+    round_after.or(user_before.max(round_before))
+}
+
+/// The conversation with this summary in place of all before `at`; none when the summary says nothing.
+pub(crate) fn summarised(contents: &[Content], at: usize, summary: &str) -> Option<Vec<Content>> {
+    let summary = summary.trim();
+    let rest = contents.get(at..)?;
+    if summary.is_empty() {
+        return None;
+    }
+    let mut parts = vec![Part::text(format!("{HEADING}\n\n{summary}"))];
+    if !rest.iter().any(is_said_by_user)
+        && let Some(last) = contents.iter().take(at).rfind(|content| is_said_by_user(content))
+    {
+        // The summary of an earlier time is no word of the user's; what stands behind it is.
+        let words = last.parts.iter().position(is_last_words).map_or(&last.parts[..], |at| &last.parts[at + 1..]);
+        let is_summary = last.parts.first().is_some_and(is_heading);
+        if !words.is_empty() && (!is_summary || words.len() < last.parts.len()) {
+            parts.push(Part::text(LAST_WORDS));
+            parts.extend(words.iter().filter(|part| !part.thought).cloned());
+        }
+    }
+    let mut shorter = vec![Content { role: Role::User, parts }];
+    if rest.first().is_none_or(|content| content.role == Role::User) {
+        shorter.push(Content::model(ACKNOWLEDGED));
+    }
+    shorter.extend_from_slice(rest);
+    Some(shorter)
+}
+
+/// The conversation with its old outputs of tools cut short, oldest first, until it has at most `tokens`; none when
+/// nothing could be cut.
+pub(crate) fn shortened(contents: &[Content], tokens: u64) -> Option<Vec<Content>> {
+    let old = contents.len().saturating_sub(RECENT);
+    let mut shorter = contents.to_vec();
+    let mut left = estimate_contents(contents);
+    let mut changed = false;
+    for content in shorter.iter_mut().take(old) {
+        if left <= tokens {
+            break;
+        }
+        let before = estimate_contents(std::slice::from_ref(content));
+        for part in &mut content.parts {
+            changed |= shorten(part);
+        }
+        left = left.saturating_sub(before.saturating_sub(estimate_contents(std::slice::from_ref(content))));
+    }
+    changed.then_some(shorter)
+}
+
+/// Cuts the middle out of a long output; true when it did.
+fn shorten(part: &mut Part) -> bool {
+    let PartData::FunctionResponse(FunctionResponse { body, .. }) = &mut part.data else { return false };
+    let (ResponseBody::Output(text) | ResponseBody::Error(text)) = body;
+    let characters = text.chars().count();
+    // Its own note is longer than what a cut of less would save.
+    if characters <= KEPT_OF_OUTPUT * 2 {
+        return false;
+    }
+    let head: String = text.chars().take(KEPT_OF_OUTPUT / 2).collect();
+    let tail: String = text.chars().skip(characters - KEPT_OF_OUTPUT / 2).collect();
+    let left_out = characters - KEPT_OF_OUTPUT;
+    *text = format!("{head}\n… ({left_out} characters of this old output were left out) …\n{tail}");
+    true
+}
+
+fn is_heading(part: &Part) -> bool {
+    part.as_text().is_some_and(|text| text.starts_with(HEADING))
+}
+
+fn is_last_words(part: &Part) -> bool {
+    part.as_text() == Some(LAST_WORDS)
+}
+
+/// Whether it is a message of the user's own and no outcome of calls.
+fn is_said_by_user(content: &Content) -> bool {
+    content.role == Role::User && content.function_responses().next().is_none()
+}
+
+fn answers_calls(content: Option<&Content>) -> bool {
+    content.is_some_and(|content| content.function_responses().next().is_some())
+}
+
+/// About how large a message is, in characters of its JSON.
+fn size(content: &Content) -> usize {
+    content
+        .parts
+        .iter()
+        .filter(|part| !part.thought)
+        .map(|part| match &part.data {
+            PartData::Text(text) => text.len(),
+            PartData::InlineData(data) => data.base64.len(),
+            PartData::FileReference(file) => file.uri.len(),
+            PartData::FunctionCall(call) => {
+                call.arguments.iter().map(|(name, value)| name.len() + value.to_string().len()).sum::<usize>()
+            }
+            PartData::FunctionResponse(response) => response.body.text().len(),
+        })
+        .sum()
+}
+
+/// Whether each function call is followed by its response and no response stands without its call: the rule that every
+/// shortened conversation keeps.
+pub(crate) fn is_whole(contents: &[Content]) -> bool {
+    let mut due: HashSet<&str> = HashSet::new();
+    for content in contents {
+        for response in content.function_responses() {
+            if !due.remove(response.id.as_str()) {
+                return false;
+            }
+        }
+        if !due.is_empty() {
+            return false;
+        }
+        due.extend(content.function_calls().map(|call| call.id.as_str()));
+    }
+    due.is_empty()
+}
+
+#[cfg(test)]
+mod tests;

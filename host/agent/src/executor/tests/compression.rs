@@ -1,0 +1,129 @@
+//! A conversation that gets long: when it is shortened, and what becomes of summaries that are no good.
+
+use super::TerminateReason::*;
+use super::*;
+use crate::CompressionConfig;
+
+/// An agent whose model takes this many tokens at once.
+fn small(window: u64) -> AgentDefinition {
+    let mut definition = definition(Completion::Text);
+    definition.run.max_turns = 10;
+    definition.run.compression = CompressionConfig { window: Some(window), ..CompressionConfig::default() };
+    definition
+}
+
+/// A reply with a call whose prompt took this many tokens.
+fn round(tokens: u64) -> Scripted {
+    let usage = Usage { input: tokens, output: 1, ..Usage::default() };
+    let end = Chunk { finish: Some(FinishReason::Stop), usage: Some(usage), ..Chunk::default() };
+    let events = vec![chunk(vec![call("long", json!({}))], None), Ok(ModelEvent::Chunk(end))];
+    Scripted { events, hangs: false }
+}
+
+fn statuses(bench: &Bench) -> Vec<String> {
+    let lines = bench.watcher.lines.lock().expect("no test panics with it");
+    let of = |line: &Value| line["status"].as_str().unwrap_or_default().to_owned();
+    lines.iter().filter(|line| line["type"] == "chat_compressed").map(of).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_conversation_is_summarised_before_the_next_turn() {
+    let replies = [round(100), round(200), round(7_000), text("<state_snapshot>all</state_snapshot>"), text("done")];
+    let mut bench = bench(small(10_000), replies);
+    let result = bench.run().await;
+    assert_eq!(came_to(&result), (Goal, Some("done"), None, 4), "a summary is no turn");
+    assert_eq!(statuses(&bench), ["summarised"]);
+    let sent = bench.model.sent();
+    assert!(sent[3].starts_with("Stop here and write a summary"), "{}", sent[3]);
+    let contents = bench.model.last();
+    assert!(contents[0].visible_text().contains("<state_snapshot>all</state_snapshot>"));
+    assert!(contents[0].visible_text().ends_with("Do: tests"), "{}", contents[0].visible_text());
+    assert_eq!(contents.len(), 3, "the last round stays");
+    assert_eq!(result.usage.input, 7_300 + 20, "the summary costs too");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_short_conversation_is_left_alone() {
+    let mut bench = bench(small(10_000), [round(4_400), text("done")]);
+    bench.run().await;
+    assert!(statuses(&bench).is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_came_since_the_last_count_counts() {
+    // The outcome of the last call, 10,000 characters, is about 2,500 tokens.
+    let mut bench = bench(small(10_000), [round(100), round(6_000), text("sum"), text("done")]);
+    bench.run().await;
+    assert_eq!(statuses(&bench), ["summarised"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_summary_that_is_no_good_changes_nothing_but_old_outputs_and_is_not_asked_for_again() {
+    let long = "x".repeat(100_000);
+    let cut_off =
+        || Scripted { events: vec![chunk(vec![Part::text("<state")], Some(FinishReason::MaxTokens))], hangs: false };
+    for (name, summary) in [
+        ("empty", text(" ")),
+        ("longer", text(&long)),
+        ("with a call", calls([("read", json!({}))])),
+        ("cut off", cut_off()),
+        ("an error", breaks("half")),
+    ] {
+        let replies = [round(1), round(1), round(1), round(9_000), summary, round(9_000), text("done")];
+        let mut bench = bench(small(10_000), replies);
+        let result = bench.run().await;
+        assert_eq!(came_to(&result), (Goal, Some("done"), None, 6), "{name}");
+        let statuses = statuses(&bench);
+        assert!(["empty", "inflated", "failed"].contains(&statuses[0].as_str()), "{name}: {statuses:?}");
+        assert_eq!(statuses[1..], ["shortened"], "{name}: the next time old outputs are cut, and nobody is asked");
+        let contents = bench.executor.history().contents();
+        assert_eq!(contents[0].visible_text(), "Do: tests", "{name}: no summary stands there");
+        let outputs: Vec<usize> =
+            contents.iter().flat_map(Content::function_responses).map(|one| one.body.text().len()).collect();
+        assert!(outputs[0] < 2_000 && outputs[4] == 10_000, "{name}: {outputs:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn compression_that_makes_no_progress_stops() {
+    // The service counts as much with each prompt, whatever was shortened: what is long is not the conversation.
+    let replies = [round(9_000), round(9_000), text("sum"), round(9_000), text("done")];
+    let mut bench = bench(small(10_000), replies);
+    let result = bench.run().await;
+    assert_eq!(came_to(&result), (Goal, Some("done"), None, 4), "one summary and no more: {:?}", bench.model.sent());
+    assert_eq!(statuses(&bench), ["summarised"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_person_can_wish_for_it() {
+    let mut bench = bench(small(1_000_000), [round(1), round(1), round(1), text("done"), text("sum")]);
+    bench.run().await;
+    let before = bench.executor.history().contents().len();
+    let status = bench.executor.compress(&CancellationToken::new()).await.expect("it can be logged");
+    assert_eq!(status, crate::CompressionStatus::Summarised);
+    assert!(bench.executor.history().contents().len() < before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_new_conversation_is_logged() {
+    let log = super::record::session(None);
+    let replies = [round(100), round(7_000), text("sum"), text("done")];
+    let mut bench = bench_with(small(10_000), replies, Some(log.log()));
+    bench.run().await;
+    let entry = log.lines().into_iter().find(|line| line["type"] == "history_replaced").expect("it is logged");
+    assert_eq!(entry["agent_id"], "main");
+    let logged: Vec<Content> = serde_json::from_value(entry["contents"].clone()).expect("messages");
+    let now = bench.executor.history().contents();
+    assert_eq!(logged, now[..logged.len()]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_ends_it() {
+    let mut bench = bench(small(10_000), [round(100), round(7_000), hangs("sum")]);
+    let cancel = bench.cancel.clone();
+    let (result, ()) = tokio::join!(bench.run(), async move {
+        sleep(Duration::from_secs(1)).await;
+        cancel.cancel();
+    });
+    assert_eq!(result.terminate_reason, Aborted);
+}

@@ -1,0 +1,128 @@
+//! How many tokens something has, where no service was asked, and how many a model takes at once.
+
+use host_message::{Content, Part, PartData};
+use serde_json::Value;
+
+use crate::Request;
+
+/// Tokens of a character of ASCII: four characters are about one token in every tokeniser in use.
+const ASCII: f64 = 0.25;
+
+/// Tokens of any other character. Chinese, Japanese and Korean take between one and two with most tokenisers.
+const OTHER: f64 = 1.5;
+
+/// Tokens of an image: what Gemini counts for one of up to 384 pixels a side, and for each tile of a larger one.
+const IMAGE: u64 = 258;
+
+/// Bytes of a document for a token. A page of PDF has some 50 KB and counts as 258 tokens at Gemini.
+const DOCUMENT_BYTES: u64 = 200;
+
+/// The window of a model that is not known. Small, since a request over the window fails and an early summary does not.
+const UNKNOWN_WINDOW: u64 = 128_000;
+
+/// The most tokens of a request by the beginning of a model's name, as the services' model pages list them; the first
+/// that fits counts.
+const WINDOWS: &[(&str, u64)] = &[
+    ("gemini-", 1_048_576),
+    ("gpt-4.1", 1_047_576),
+    ("gpt-4o", 128_000),
+    ("gpt-5", 272_000),
+    ("o1", 200_000),
+    ("o3", 200_000),
+    ("o4", 200_000),
+    ("claude-", 200_000),
+    ("gemma-3", 131_072),
+];
+
+/// The most tokens that a model takes with one request, by its name as its service knows it.
+pub fn window(model: &str) -> u64 {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    WINDOWS.iter().find(|(start, _)| name.starts_with(start)).map_or(UNKNOWN_WINDOW, |(_, window)| *window)
+}
+
+/// About how many tokens a request has.
+pub fn estimate(request: &Request<'_>) -> u64 {
+    let tools = request.tools.iter().map(|tool| {
+        text(tool.name.as_str()).saturating_add(text(&tool.description)).saturating_add(json(&tool.input_schema))
+    });
+    let system = request.system.map_or(0, text);
+    tools.fold(system.saturating_add(estimate_contents(request.contents)), u64::saturating_add)
+}
+
+/// About how many tokens messages have. Thoughts count nothing: they are not sent back.
+pub fn estimate_contents(contents: &[Content]) -> u64 {
+    contents.iter().flat_map(|content| &content.parts).map(part).fold(0, u64::saturating_add)
+}
+
+fn part(part: &Part) -> u64 {
+    if part.thought {
+        return 0;
+    }
+    match &part.data {
+        PartData::Text(said) => text(said),
+        PartData::FunctionCall(call) => {
+            let arguments = call.arguments.iter().map(|(name, value)| text(name).saturating_add(json(value)));
+            arguments.fold(text(call.name.as_str()), u64::saturating_add)
+        }
+        PartData::FunctionResponse(response) => text(response.name.as_str()).saturating_add(text(response.body.text())),
+        PartData::InlineData(data) if data.mime_type.starts_with("image/") => IMAGE,
+        // Three bytes are four characters of base64.
+        PartData::InlineData(data) => (data.base64.len() as u64 / 4 * 3 / DOCUMENT_BYTES).max(IMAGE),
+        PartData::FileReference(_) => IMAGE,
+    }
+}
+
+fn json(value: &Value) -> u64 {
+    text(&value.to_string())
+}
+
+fn text(text: &str) -> u64 {
+    let ascii = text.bytes().filter(u8::is_ascii).count();
+    let other = text.chars().count() - ascii;
+    (ascii as f64 * ASCII + other as f64 * OTHER).ceil() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use host_message::{CallId, FunctionResponse, InlineData, ResponseBody, ToolName};
+
+    use super::*;
+
+    #[test]
+    fn four_characters_of_ascii_are_a_token_and_others_are_one_and_a_half() {
+        for (said, tokens) in [("", 0), ("abcd", 1), ("abcde", 2), ("日本", 3), ("abcd日本", 4), ("ä", 2)] {
+            assert_eq!(text(said), tokens, "{said}");
+        }
+    }
+
+    #[test]
+    fn everything_that_is_sent_counts() {
+        let count = |part: Part| estimate_contents(&[Content { role: host_message::Role::User, parts: vec![part] }]);
+        assert_eq!(count(Part::thought("much to think about")), 0);
+        let response = FunctionResponse {
+            id: CallId::new("c"),
+            name: ToolName::new("grep"),
+            body: ResponseBody::Output("x".repeat(400)),
+        };
+        assert_eq!(count(PartData::FunctionResponse(response).into()), 101);
+        let data = |mime_type: &str, base64: usize| {
+            let (mime_type, base64) = (mime_type.to_owned(), "A".repeat(base64));
+            count(PartData::InlineData(InlineData { mime_type, base64 }).into())
+        };
+        assert_eq!(data("image/png", 400_000), IMAGE);
+        assert_eq!(data("application/pdf", 400_000), 1_500);
+    }
+
+    #[test]
+    fn a_models_window_is_known_by_its_name() {
+        for (model, expected) in [
+            ("gemini-2.5-pro", 1_048_576),
+            ("models/gemini-2.5-flash", 1_048_576),
+            ("claude-sonnet-4-5", 200_000),
+            ("gpt-5-mini", 272_000),
+            ("qwen3:8b", UNKNOWN_WINDOW),
+        ] {
+            assert_eq!(window(model), expected, "{model}");
+        }
+    }
+}
