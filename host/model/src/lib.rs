@@ -15,26 +15,30 @@
 //! Deliberately not here: what a tool does, running a call, the conversation's history, and reading the
 //! environment or printing.
 
+mod anthropic;
 mod error;
 mod failure;
+mod framing;
 mod gemini;
 mod key;
 mod kind;
 #[cfg(test)]
 mod loopback;
 mod offline;
+mod ollama;
 mod openai;
 mod provider;
 mod scripted;
-mod sse;
 mod text;
 mod transport;
 
+pub use anthropic::Anthropic;
 pub use error::{Cause, ErrorKind, ModelError, ReplyFault, Service};
 pub use gemini::Gemini;
 pub use key::ApiKey;
 pub use kind::{Access, ProviderKind, Selection};
 pub use offline::Offline;
+pub use ollama::Ollama;
 pub use openai::OpenAi;
 pub use provider::{Again, Chunk, ModelEvent, ModelStream, Provider, Request, Settings};
 pub use scripted::{ScriptError, Scripted};

@@ -30,7 +30,8 @@ const MAX_INPUT: u64 = 16 << 20;
 pub(crate) async fn run(run: Run, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     let prompt = prompt(&run.prompt, &environment).await?;
     let mut place = Workplace::open(&run.place, &run.access, &environment)?;
-    let Model { name, provider, settings } = models::choose(run.model.as_deref(), &place.configuration, &environment)?;
+    let Model { name, provider, settings } =
+        models::choose(run.model.as_deref(), &place.configuration, &environment).await?;
     place.warm();
     let session = Arc::new(SessionLog::create(&place.folders.sessions, Clock::system()).map_err(|error| {
         let failure = Failure::of(Code::Configuration, &error);
