@@ -7,10 +7,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use host_model::{Access, ApiKey, Ollama, Provider, ProviderKind, Selection, Settings};
+use host_model::{Access, ApiKey, Ollama, Provider, ProviderKind, Selection, Settings, TextMode};
 use tokio::time::timeout;
 
-use crate::configuration::Configuration;
+use crate::configuration::{Configuration, Tools};
 use crate::environment::Environment;
 use crate::exit::{Code, Failure};
 
@@ -92,7 +92,12 @@ pub(crate) async fn local(configuration: &Configuration, environment: &Environme
 pub(crate) fn connect(id: &str, configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
     let selection: Selection = id.parse()?;
     let provider = selection.connect(access(selection.provider(), configuration, environment))?;
-    let settings = configuration.models.get(id).map(|options| options.settings()).unwrap_or_default();
+    let options = configuration.models.get(id).cloned().unwrap_or_default();
+    let settings = options.settings();
+    let provider = match options.tools {
+        Tools::Native => provider,
+        Tools::Text => Arc::new(TextMode::around(provider)),
+    };
     Ok(Model { name: selection.model().to_owned(), provider, settings })
 }
 

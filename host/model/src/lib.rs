@@ -9,6 +9,7 @@
 //!
 //! * asking again after network errors, 429 and 5xx, with [`ModelEvent::Retry`] where something was shown;
 //! * judging whether a reply counts as one, and asking again when it does not;
+//! * offering tools to a model that cannot call any: [`TextMode`], around any provider;
 //! * picking a model, and going over to another one;
 //! * counting the tokens of a request before it is sent.
 //!
@@ -30,6 +31,7 @@ mod openai;
 mod provider;
 mod scripted;
 mod text;
+mod text_mode;
 mod transport;
 
 pub use anthropic::Anthropic;
@@ -42,3 +44,4 @@ pub use ollama::Ollama;
 pub use openai::OpenAi;
 pub use provider::{Again, Chunk, ModelEvent, ModelStream, Provider, Request, Settings};
 pub use scripted::{ScriptError, Scripted};
+pub use text_mode::TextMode;

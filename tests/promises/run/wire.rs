@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod ollama;
+mod text;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
