@@ -1,12 +1,13 @@
 //! Anthropic's messages, streamed as server-sent events, and the servers that speak them.
 //!
 //! Owns both directions of the format, all of it private: [`request`] says a conversation in its words, [`thinking`]
-//! knows which model thinks how, this file reads the reply. A reply is a row of blocks, one after the other; a thinking
+//! knows which model thinks how, [`event`] has the shapes of a reply's events, and this file reads them. A reply is a row of blocks, one after the other; a thinking
 //! block is signed, and goes back as a whole, in its place, by the mark on the part that stands where it ended.
 //!
 //! Deliberately not here: tools that run at the service, whose blocks are skipped, and the clouds that host the same
 //! models behind other logins.
 
+mod event;
 mod request;
 mod thinking;
 
@@ -15,6 +16,7 @@ use host_message::{CallId, FinishReason, FunctionCall, Part, PartData, Signature
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use self::event::{Block, Delta, Event, WireUsage};
 use crate::failure::Failure;
 use crate::text::clip;
 use crate::transport::{Heard, Reader, Transport, Unheard};
@@ -288,64 +290,6 @@ fn finish(reason: &str) -> FinishReason {
         "refusal" => FinishReason::Safety,
         other => FinishReason::Other(clip(other)),
     }
-}
-
-#[derive(Deserialize)]
-struct Event {
-    #[serde(rename = "type", default)]
-    kind: String,
-    message: Option<Message>,
-    content_block: Option<Block>,
-    delta: Option<Delta>,
-    usage: Option<WireUsage>,
-    error: Option<Value>,
-}
-
-#[derive(Deserialize)]
-struct Message {
-    usage: Option<WireUsage>,
-}
-
-#[derive(Default, Deserialize)]
-struct Block {
-    #[serde(rename = "type", default)]
-    kind: String,
-    text: Option<String>,
-    thinking: Option<String>,
-    signature: Option<String>,
-    data: Option<String>,
-    id: Option<String>,
-    name: Option<String>,
-    input: Option<Map<String, Value>>,
-}
-
-#[derive(Default, Deserialize)]
-struct Delta {
-    text: Option<String>,
-    thinking: Option<String>,
-    signature: Option<String>,
-    partial_json: Option<String>,
-    citation: Option<Citation>,
-    stop_reason: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Citation {
-    url: Option<String>,
-}
-
-#[derive(Default, Deserialize)]
-struct WireUsage {
-    input_tokens: Option<u64>,
-    cache_creation_input_tokens: Option<u64>,
-    cache_read_input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-    output_tokens_details: Option<OutputDetails>,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-struct OutputDetails {
-    thinking_tokens: Option<u64>,
 }
 
 #[derive(Deserialize)]
