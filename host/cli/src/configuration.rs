@@ -160,6 +160,19 @@ pub(crate) struct Model {
     pub(crate) fallback: Option<String>,
     /// The most tokens that it takes at once.
     pub(crate) window: Option<u64>,
+    /// How it is offered its tools.
+    pub(crate) tools: Tools,
+}
+
+/// How a model is offered its tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Tools {
+    /// As its service has it.
+    #[default]
+    Native,
+    /// In text, for a model that cannot call any.
+    Text,
 }
 
 impl Model {
@@ -259,7 +272,7 @@ mod tests {
     fn a_service_and_a_model_have_their_options() {
         let configuration = parse(
             "[providers.gemini]\nheaders = { x-team = \"sec-ret\" }\nsilence_seconds = 9\n\
-             [models.\"gemini/x\"]\ntemperature = 0.5\nstop = [\"END\"]\n",
+             [models.\"gemini/x\"]\ntemperature = 0.5\nstop = [\"END\"]\ntools = \"text\"\n",
         )
         .expect("it is right");
         let service = &configuration.providers[&ProviderKind::Gemini];
@@ -267,6 +280,9 @@ mod tests {
         assert!(!format!("{configuration:?}").contains("sec-ret"));
         let settings = configuration.models["gemini/x"].settings();
         assert_eq!((settings.temperature, settings.stop), (Some(0.5), vec!["END".to_owned()]));
+        assert_eq!(configuration.models["gemini/x"].tools, Tools::Text);
+        let failure = parse("[models.x]\ntools = \"txt\"\n").expect_err("there is no such way");
+        assert_eq!(failure.help.as_deref(), Some("the nearest key is `text`"));
         let failure = parse("[providers.gemeni]\n").expect_err("there is no such provider");
         assert_eq!(failure.help.as_deref(), Some("the nearest key is `gemini`"));
     }

@@ -1,22 +1,31 @@
 //! From a model's name to a provider: which one is asked, where it is, with which key and options.
 //!
-//! The flag wins over the configuration, the configuration over the keys that are set. Deliberately not here: any wire
-//! format, and how asking again works; `host-model` has both.
+//! The flag wins over the configuration, the configuration over the keys that are set, and a key over a server on this
+//! machine. Deliberately not here: any wire format, and how asking again works; `host-model` has both.
 
 use std::fs::OpenOptions;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use host_model::{Access, ApiKey, Fallback, LoggingProvider, Provider, ProviderKind, Retrying, Selection, Settings};
+use host_model::{
+    Access, ApiKey, Fallback, LoggingProvider, Ollama, Provider, ProviderKind, Retrying, Selection, Settings, TextMode,
+};
+use tokio::time::timeout;
 
-use crate::configuration::Configuration;
+use crate::configuration::{Configuration, Tools};
 use crate::environment::Environment;
 use crate::exit::{Code, Failure};
 
 /// The models to take when only a key says which service.
-const USUAL_MODELS: &[(ProviderKind, &str)] =
-    &[(ProviderKind::Gemini, "gemini/gemini-2.5-pro"), (ProviderKind::OpenAi, "openai/gpt-5")];
+const USUAL_MODELS: &[(ProviderKind, &str)] = &[
+    (ProviderKind::Gemini, "gemini/gemini-2.5-pro"),
+    (ProviderKind::OpenAi, "openai/gpt-5"),
+    (ProviderKind::Anthropic, "anthropic/claude-sonnet-5"),
+];
+
+/// How long to wait for a local server to say which models it has. Whoever has none must not wait for it.
+const LOCAL_LIMIT: Duration = Duration::from_secs(1);
 
 /// A model that can be asked.
 pub(crate) struct Model {
@@ -29,8 +38,9 @@ pub(crate) struct Model {
     pub(crate) settings: Settings,
 }
 
-/// The model of a run: the flag's, else the configured one, else that of the first service whose key is set.
-pub(crate) fn choose(
+/// The model of a run: the flag's, else the configured one, else that of the first service whose key is set, else the
+/// first of a local server that answers.
+pub(crate) async fn choose(
     flag: Option<&str>,
     configuration: &Configuration,
     environment: &Environment,
@@ -40,16 +50,45 @@ pub(crate) fn choose(
     };
     match flag.or(configuration.model.as_deref()).or_else(|| by_key().map(|(_, model)| *model)) {
         Some(id) => connect(id, configuration, environment),
-        None => {
-            let ways: Vec<String> = USUAL_MODELS
-                .iter()
-                .filter_map(|(kind, model)| Some(format!("{} set for {model}", kind.key_variable()?)))
-                .collect();
-            Err(Failure::new(Code::Authentication, "there is no model to ask").help(format!(
-                "run with {}, name a model with --model ({}), or try it without any: --model offline",
-                ways.join(" or "),
-                ProviderKind::FORMS
-            )))
+        None => match local(configuration, environment).await?.first() {
+            Some(name) => {
+                let id = format!("{}/{name}", ProviderKind::Ollama);
+                tracing::info!(model = id, "the local server's first model is asked");
+                connect(&id, configuration, environment)
+            }
+            None => Err(no_model()),
+        },
+    }
+}
+
+fn no_model() -> Failure {
+    let ways: Vec<String> = USUAL_MODELS
+        .iter()
+        .filter_map(|(kind, model)| Some(format!("{} set for {model}", kind.key_variable()?)))
+        .collect();
+    Failure::new(Code::Authentication, "there is no model to ask").help(format!(
+        "run with {}, start Ollama with a model, name one with --model ({}), or try it without any: --model offline",
+        ways.join(" or "),
+        ProviderKind::FORMS
+    ))
+}
+
+/// The models that Ollama has at its address; none when nothing answers there.
+///
+/// # Errors
+///
+/// When the address that was set for it is none.
+pub(crate) async fn local(configuration: &Configuration, environment: &Environment) -> Result<Vec<String>, Failure> {
+    let ollama = Ollama::new(access(ProviderKind::Ollama, configuration, environment))?;
+    match timeout(LOCAL_LIMIT, ollama.models()).await {
+        Ok(Ok(models)) => Ok(models),
+        Ok(Err(error)) => {
+            tracing::debug!(%error, "there is no local server");
+            Ok(Vec::new())
+        }
+        Err(_) => {
+            tracing::debug!("the local server does not answer");
+            Ok(Vec::new())
         }
     }
 }
@@ -60,7 +99,7 @@ pub(crate) fn connect(id: &str, configuration: &Configuration, environment: &Env
     match id.parse::<Selection>()?.provider() {
         // What needs no service has nothing that passes.
         ProviderKind::Offline | ProviderKind::Scripted => return Ok(model),
-        ProviderKind::Gemini | ProviderKind::OpenAi => {}
+        ProviderKind::Anthropic | ProviderKind::Gemini | ProviderKind::Ollama | ProviderKind::OpenAi => {}
     }
     let fallback = match configuration.models.get(id).and_then(|options| options.fallback.as_deref()) {
         Some(fallback) => {
@@ -76,9 +115,13 @@ pub(crate) fn connect(id: &str, configuration: &Configuration, environment: &Env
 fn connect_once(id: &str, configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
     let selection: Selection = id.parse()?;
     let provider = selection.connect(access(selection.provider(), configuration, environment))?;
-    let settings = configuration.models.get(id).map(|options| options.settings()).unwrap_or_default();
     let name = provider.stands_for().unwrap_or(selection.model()).to_owned();
-    Ok(Model { id: id.to_owned(), name, provider, settings })
+    let options = configuration.models.get(id).cloned().unwrap_or_default();
+    let provider = match options.tools {
+        Tools::Native => provider,
+        Tools::Text => Arc::new(TextMode::around(provider)),
+    };
+    Ok(Model { id: id.to_owned(), name, provider, settings: options.settings() })
 }
 
 /// Records all that the model says into a new file, which only this user can read.

@@ -85,6 +85,22 @@ pub enum ModelError {
         #[source]
         fault: ReplyFault,
     },
+    /// The service does not have the model.
+    #[error("{service} has no model `{model}`")]
+    MissingModel {
+        /// Who was asked.
+        service: Service,
+        /// Its name.
+        model: String,
+    },
+    /// The model cannot call tools the way that the service has for it.
+    #[error("`{model}` at {service} cannot call tools by itself")]
+    NoTools {
+        /// Who was asked.
+        service: Service,
+        /// Its name.
+        model: String,
+    },
     /// The service needs a key and there is none.
     #[error("there is no key for `{provider}`")]
     MissingKey {
@@ -203,8 +219,8 @@ impl std::fmt::Display for Service {
 /// What is wrong with a reply.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplyFault {
-    /// An event that is not the JSON that it should be.
-    #[error("an event is not the JSON that was expected ({why}): `{excerpt}`")]
+    /// An event, or an answer that comes whole, that is not the JSON that it should be.
+    #[error("something in it is not the JSON that was expected ({why}): `{excerpt}`")]
     NotJson {
         /// What the parser said.
         why: String,
@@ -225,6 +241,14 @@ pub enum ReplyFault {
     ReplyTooLarge {
         /// The most that is taken.
         limit: usize,
+    },
+    /// There are not as many answers as questions.
+    #[error("it has {got} answers to {expected} questions")]
+    Miscounted {
+        /// How many were asked for.
+        expected: usize,
+        /// How many came.
+        got: usize,
     },
     /// The answer is no event stream.
     #[error("it is `{media_type}` and no event stream")]
@@ -249,11 +273,14 @@ impl ModelError {
             Self::Reply { fault: ReplyFault::NotAStream { .. }, .. } => ErrorKind::Configuration,
             Self::Reply { .. } => ErrorKind::Server,
             Self::MissingKey { .. } | Self::UnusableKey { .. } => ErrorKind::Authentication,
-            Self::UnusableHeader { .. } | Self::Address { .. } | Self::UnknownModel { .. } | Self::Client { .. } => {
-                ErrorKind::Configuration
-            }
+            Self::MissingModel { .. }
+            | Self::NoTools { .. }
+            | Self::UnusableHeader { .. }
+            | Self::Address { .. }
+            | Self::UnknownModel { .. }
+            | Self::Client { .. }
+            | Self::Recording { .. } => ErrorKind::Configuration,
             Self::Recorded { kind, .. } => *kind,
-            Self::Recording { .. } => ErrorKind::Configuration,
             Self::Script(error) => error.kind(),
         }
     }
@@ -263,6 +290,8 @@ impl ModelError {
         match self {
             Self::Status { status, .. } => Some(*status),
             Self::Reported { status, .. } | Self::Recorded { status, .. } => *status,
+            Self::MissingModel { .. } => Some(404),
+            Self::NoTools { .. } => Some(400),
             _ => None,
         }
     }
@@ -292,6 +321,8 @@ impl ModelError {
             | Self::Address { .. }
             | Self::UnknownModel { .. }
             | Self::Client { .. }
+            | Self::MissingModel { .. }
+            | Self::NoTools { .. }
             | Self::Recorded { .. }
             | Self::Recording { .. }
             | Self::Script(_) => false,
@@ -320,6 +351,11 @@ impl ModelError {
                 },
                 _ => "try again, or try another model".to_owned(),
             }),
+            Self::MissingModel { model, .. } => Some(format!("get it with `ollama pull {model}`, or name another one")),
+            Self::NoTools { service, model } => Some(format!(
+                "put `tools = \"text\"` under `[models.\"{}/{model}\"]` in the configuration, or name another model",
+                service.provider
+            )),
             Self::MissingKey { provider } | Self::UnusableKey { provider } => {
                 help_for(*provider, ErrorKind::Authentication)
             }

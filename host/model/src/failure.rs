@@ -50,7 +50,20 @@ impl Failure {
         let words = ["code", "status", "type"].into_iter().filter_map(|field| error.get(field));
         let words: Vec<&str> =
             words.chain(reasons.filter_map(|detail| detail.get("reason"))).filter_map(Value::as_str).collect();
+        let status = status.or_else(|| words.iter().find_map(|word| status_of(word)));
         Self { message, status, kind: kind(status, &words), again: wanted(error, &words) }
+    }
+}
+
+/// The status that a word stands for, where an error came within a reply, after the status of a success. From
+/// Anthropic's reference, which gives each type of error its status.
+fn status_of(word: &str) -> Option<u16> {
+    match word {
+        "rate_limit_error" => Some(429),
+        "api_error" => Some(500),
+        "timeout_error" => Some(504),
+        "overloaded_error" => Some(529),
+        _ => None,
     }
 }
 
@@ -79,8 +92,8 @@ fn seconds(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// The words come from the services' references: Google's canonical codes and reasons, and the `type` and
-/// `code` of OpenAI's errors, which the compatible servers copy.
+/// The words come from the services' references: Google's canonical codes and reasons, the `type` and `code` of
+/// OpenAI's errors, which the compatible servers copy, and the `type` of Anthropic's.
 fn kind(status: Option<u16>, words: &[&str]) -> ErrorKind {
     for word in words {
         // These tell more than the status that they come with, which is 400 or 429.
@@ -104,12 +117,17 @@ fn kind(status: Option<u16>, words: &[&str]) -> ErrorKind {
     words
         .iter()
         .find_map(|word| match *word {
-            "UNAUTHENTICATED" | "PERMISSION_DENIED" => Some(ErrorKind::Authentication),
-            "RESOURCE_EXHAUSTED" | "rate_limit_exceeded" | "rate_limit_error" | "requests" | "tokens" => {
-                Some(ErrorKind::Quota)
+            "UNAUTHENTICATED" | "PERMISSION_DENIED" | "permission_error" => Some(ErrorKind::Authentication),
+            "RESOURCE_EXHAUSTED"
+            | "rate_limit_exceeded"
+            | "rate_limit_error"
+            | "requests"
+            | "tokens"
+            | "billing_error" => Some(ErrorKind::Quota),
+            "INVALID_ARGUMENT" | "invalid_request_error" | "context_length_exceeded" | "request_too_large" => {
+                Some(ErrorKind::Input)
             }
-            "INVALID_ARGUMENT" | "invalid_request_error" | "context_length_exceeded" => Some(ErrorKind::Input),
-            "NOT_FOUND" | "model_not_found" => Some(ErrorKind::Configuration),
+            "NOT_FOUND" | "model_not_found" | "not_found_error" => Some(ErrorKind::Configuration),
             _ => None,
         })
         .unwrap_or(ErrorKind::Server)
@@ -203,6 +221,10 @@ mod tests {
         check(r#"{"code":429,"status":"RESOURCE_EXHAUSTED"}"#, Some(429), ErrorKind::Quota);
         check(r#"{"code":"rate_limit_exceeded","type":"requests"}"#, None, ErrorKind::Quota);
         check(r#"{"type":"invalid_request_error","code":"invalid_api_key"}"#, None, ErrorKind::Authentication);
+        check(r#"{"type":"overloaded_error","message":"Overloaded"}"#, Some(529), ErrorKind::Server);
+        check(r#"{"type":"rate_limit_error"}"#, Some(429), ErrorKind::Quota);
+        check(r#"{"type":"permission_error"}"#, None, ErrorKind::Authentication);
+        check(r#"{"type":"not_found_error"}"#, None, ErrorKind::Configuration);
         check(r#"{"code":7}"#, None, ErrorKind::Server);
         check(r#""out of memory""#, None, ErrorKind::Server);
         check("null", None, ErrorKind::Server);

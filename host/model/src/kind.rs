@@ -11,8 +11,10 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::anthropic::Anthropic;
 use crate::gemini::Gemini;
 use crate::offline::Offline;
+use crate::ollama::Ollama;
 use crate::openai::OpenAi;
 use crate::scripted::Scripted;
 use crate::{ApiKey, ModelError, Provider};
@@ -21,11 +23,15 @@ use crate::{ApiKey, ModelError, Provider};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProviderKind {
+    /// Anthropic's messages, and every server that speaks them.
+    Anthropic,
     /// Google's Gemini API.
     Gemini,
     /// OpenAI's chat completions, and every server that speaks them.
     #[serde(rename = "openai")]
     OpenAi,
+    /// Ollama's own chat.
+    Ollama,
     /// The planner in code that needs nothing.
     Offline,
     /// The replies of a script, for tests.
@@ -34,13 +40,16 @@ pub enum ProviderKind {
 
 impl ProviderKind {
     /// The forms that a model's name takes, for help texts.
-    pub const FORMS: &'static str = "`gemini/NAME`, `openai/NAME`, `offline`, `scripted:FILE`";
+    pub const FORMS: &'static str =
+        "`gemini/NAME`, `openai/NAME`, `anthropic/NAME`, `ollama/NAME`, `offline`, `scripted:FILE`";
 
     /// What names, messages and logs call it.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Anthropic => "anthropic",
             Self::Gemini => "gemini",
             Self::OpenAi => "openai",
+            Self::Ollama => "ollama",
             Self::Offline => "offline",
             Self::Scripted => "scripted",
         }
@@ -49,7 +58,9 @@ impl ProviderKind {
     /// The variable in which users keep its key, as the service's own clients have it.
     pub fn key_variable(self) -> Option<&'static str> {
         match self {
+            Self::Anthropic => Some("ANTHROPIC_API_KEY"),
             Self::Gemini => Some("GEMINI_API_KEY"),
+            Self::Ollama => Some("OLLAMA_API_KEY"),
             Self::OpenAi => Some("OPENAI_API_KEY"),
             Self::Offline | Self::Scripted => None,
         }
@@ -58,7 +69,9 @@ impl ProviderKind {
     /// The variable in which users keep its base address, as the service's own clients have it.
     pub fn address_variable(self) -> Option<&'static str> {
         match self {
+            Self::Anthropic => Some("ANTHROPIC_BASE_URL"),
             Self::Gemini => Some("GOOGLE_GEMINI_BASE_URL"),
+            Self::Ollama => Some("OLLAMA_HOST"),
             Self::OpenAi => Some("OPENAI_BASE_URL"),
             Self::Offline | Self::Scripted => None,
         }
@@ -67,7 +80,9 @@ impl ProviderKind {
     /// The base address where none is given.
     pub fn default_address(self) -> Option<&'static str> {
         match self {
+            Self::Anthropic => Some("https://api.anthropic.com"),
             Self::Gemini => Some("https://generativelanguage.googleapis.com"),
+            Self::Ollama => Some("http://127.0.0.1:11434"),
             Self::OpenAi => Some("https://api.openai.com/v1"),
             Self::Offline | Self::Scripted => None,
         }
@@ -83,10 +98,14 @@ impl fmt::Display for ProviderKind {
 /// A model's name, read: whom to ask, and for what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
+    /// A model of Anthropic's, by the name that the service has for it.
+    Anthropic(String),
     /// A model of the Gemini API, by the name that the service has for it.
     Gemini(String),
     /// A model behind chat completions, by the name that the server has for it.
     OpenAi(String),
+    /// A model that Ollama has, by the name that it has for it.
+    Ollama(String),
     /// The planner in code.
     Offline,
     /// The script in this file.
@@ -109,8 +128,10 @@ impl FromStr for Selection {
             return fail("the name after the `/` is empty or has white space in it");
         }
         match provider {
+            "anthropic" => Ok(Self::Anthropic(name.to_owned())),
             "gemini" => Ok(Self::Gemini(name.to_owned())),
             "openai" => Ok(Self::OpenAi(name.to_owned())),
+            "ollama" => Ok(Self::Ollama(name.to_owned())),
             _ => fail("there is no such provider"),
         }
     }
@@ -120,8 +141,10 @@ impl Selection {
     /// Which provider it picks.
     pub fn provider(&self) -> ProviderKind {
         match self {
+            Self::Anthropic(_) => ProviderKind::Anthropic,
             Self::Gemini(_) => ProviderKind::Gemini,
             Self::OpenAi(_) => ProviderKind::OpenAi,
+            Self::Ollama(_) => ProviderKind::Ollama,
             Self::Offline => ProviderKind::Offline,
             Self::Scripted(_) => ProviderKind::Scripted,
         }
@@ -130,7 +153,7 @@ impl Selection {
     /// The model's name for [`crate::Request::model`].
     pub fn model(&self) -> &str {
         match self {
-            Self::Gemini(name) | Self::OpenAi(name) => name,
+            Self::Anthropic(name) | Self::Gemini(name) | Self::OpenAi(name) | Self::Ollama(name) => name,
             Self::Offline | Self::Scripted(_) => self.provider().as_str(),
         }
     }
@@ -144,8 +167,10 @@ impl Selection {
     /// cannot be read.
     pub fn connect(&self, access: Access) -> Result<Arc<dyn Provider>, ModelError> {
         Ok(match self {
+            Self::Anthropic(_) => Arc::new(Anthropic::new(access)?),
             Self::Gemini(_) => Arc::new(Gemini::new(access)?),
             Self::OpenAi(_) => Arc::new(OpenAi::new(access)?),
+            Self::Ollama(_) => Arc::new(Ollama::new(access)?),
             Self::Offline => Arc::new(Offline::new()),
             Self::Scripted(file) => Arc::new(Scripted::open(file)?),
         })
@@ -177,6 +202,8 @@ mod tests {
         let check = |id: &str, expected: Selection| assert_eq!(id.parse::<Selection>().unwrap(), expected, "{id}");
         check("gemini/gemini-2.5-pro", Selection::Gemini("gemini-2.5-pro".to_owned()));
         check("openai/gpt-5", Selection::OpenAi("gpt-5".to_owned()));
+        check("anthropic/claude-sonnet-5", Selection::Anthropic("claude-sonnet-5".to_owned()));
+        check("ollama/qwen3:8b", Selection::Ollama("qwen3:8b".to_owned()));
         check("openai/meta/llama-3", Selection::OpenAi("meta/llama-3".to_owned()));
         check("offline", Selection::Offline);
         check("scripted:a/b.jsonl", Selection::Scripted("a/b.jsonl".into()));

@@ -9,14 +9,17 @@
 //!
 //! * asking again after network errors, 429 and 5xx, and going over to another model when a quota stays used up:
 //!   [`Retrying`];
+//! * offering tools to a model that cannot call any: [`TextMode`];
 //! * judging whether a reply counts as one, and asking again when it does not: that is the agent's, which knows what
 //!   was asked.
 //!
 //! Deliberately not here: what a tool does, running a call, the conversation's history, and reading the
 //! environment or printing.
 
+mod anthropic;
 mod error;
 mod failure;
+mod framing;
 mod gemini;
 mod key;
 mod kind;
@@ -24,23 +27,27 @@ mod logging;
 #[cfg(test)]
 mod loopback;
 mod offline;
+mod ollama;
 mod openai;
 mod provider;
 mod retry;
 mod scripted;
-mod sse;
 mod text;
+mod text_mode;
 mod tokens;
 mod transport;
 
+pub use anthropic::Anthropic;
 pub use error::{Cause, ErrorKind, ModelError, ReplyFault, Service, Wanted};
 pub use gemini::Gemini;
 pub use key::ApiKey;
 pub use kind::{Access, ProviderKind, Selection};
 pub use logging::LoggingProvider;
 pub use offline::Offline;
+pub use ollama::Ollama;
 pub use openai::OpenAi;
 pub use provider::{Again, Chunk, ModelEvent, ModelStream, Provider, Request, Settings, Switched};
 pub use retry::{Fallback, RetryPolicy, Retrying};
 pub use scripted::{ScriptError, Scripted};
+pub use text_mode::TextMode;
 pub use tokens::{estimate, estimate_contents, window};

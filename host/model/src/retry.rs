@@ -109,6 +109,10 @@ impl Provider for Retrying {
         self.in_place().map_or(&self.provider, |fallback| &fallback.provider).name()
     }
 
+    fn stands_for(&self) -> Option<&str> {
+        self.provider.stands_for()
+    }
+
     fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {
         let asking =
             Asking { retrying: self, request, attempt: 1, of_fallback: false, stage: Stage::Pausing(Duration::ZERO) };

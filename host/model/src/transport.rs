@@ -20,6 +20,7 @@ use jiff::fmt::rfc2822;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Proxy, Response};
+use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 use url::Url;
 
@@ -27,6 +28,7 @@ use self::address::{base_url, is_plain_loopback, shown};
 use self::receiving::Receiving;
 use crate::error::{Cause, Service};
 use crate::failure::Failure;
+use crate::framing::Framing;
 use crate::text::{clip, clip_bytes};
 use crate::{Access, ApiKey, Chunk, ModelError, ModelEvent, ModelStream, ProviderKind, ReplyFault, Wanted};
 
@@ -43,6 +45,10 @@ const ERROR_BODY_LIMIT: Duration = Duration::from_secs(10);
 /// The most bytes of an error's body, so that an error cannot fill the memory.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
+/// The most bytes of an answer that comes whole, so that a server that never ends it cannot fill the memory. The largest
+/// honest ones are embeddings of many texts.
+const MAX_ANSWER_BYTES: usize = 64 << 20;
+
 /// Keys shorter than this are placeholders for local servers (`none`, `ollama`), and ordinary words.
 const SHORTEST_SECRET: usize = 8;
 
@@ -52,6 +58,9 @@ const SHORTEST_SECRET: usize = 8;
 ///
 /// Keep what is not whole yet, and hand it out once it is. After `Done` or an error it is not called again.
 pub(crate) trait Reader: Send {
+    /// How the format cuts a reply into events.
+    const FRAMING: Framing = Framing::Events;
+
     /// Reads the data of one event.
     fn event(&mut self, data: &[u8]) -> Result<Heard, Unheard>;
 
@@ -110,7 +119,6 @@ impl Transport {
         let base =
             base_url(address).map_err(|why| ModelError::Address { provider, address: clip(&shown(address)), why })?;
         let mut headers = HeaderMap::new();
-        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(key) = &access.key {
             let (name, before) = key_header;
@@ -167,7 +175,8 @@ impl Transport {
         reader: R,
     ) -> ModelStream<'a> {
         let replies = async move {
-            let response = self.post(url, body()).await?;
+            let response = self.send(url, R::FRAMING.media_type(), Some(body())).await?;
+            let response = self.expect_stream(response).await?;
             let receiving = Receiving::new(self, response, reader);
             Ok::<_, ModelError>(stream::try_unfold(receiving, async |mut receiving| {
                 let chunk = receiving.next().await?;
@@ -177,10 +186,35 @@ impl Transport {
         stream::once(replies).try_flatten().boxed()
     }
 
-    /// Sends the request and sees that an event stream comes back.
-    async fn post(&self, url: Url, body: Vec<u8>) -> Result<Response, ModelError> {
-        tracing::debug!(provider = %self.service.provider, bytes = body.len(), "request");
-        let request = self.client()?.post(url).headers(self.headers.clone()).body(body);
+    /// Asks for an answer that comes whole: posts the body, or gets the address where there is none.
+    pub(crate) async fn fetch<T: DeserializeOwned>(&self, url: Url, body: Option<Vec<u8>>) -> Result<T, ModelError> {
+        let mut response = self.send(url, "application/json", body).await?;
+        let mut bytes = Vec::new();
+        while let Some(more) = timeout(self.silence, response.chunk())
+            .await
+            .map_err(|_| self.silent())?
+            .map_err(|error| ModelError::Interrupted { service: self.service.clone(), cause: cause(error) })?
+        {
+            bytes.extend_from_slice(&more);
+            if bytes.len() > MAX_ANSWER_BYTES {
+                return Err(self.fault(ReplyFault::ReplyTooLarge { limit: MAX_ANSWER_BYTES }));
+            }
+        }
+        serde_json::from_slice(&bytes).map_err(|error| {
+            let excerpt = self.without_key(&clip_bytes(&bytes));
+            self.fault(ReplyFault::NotJson { why: clip(&error.to_string()), excerpt })
+        })
+    }
+
+    /// Sends the request; an answer is a success.
+    async fn send(&self, url: Url, accept: &'static str, body: Option<Vec<u8>>) -> Result<Response, ModelError> {
+        tracing::debug!(provider = %self.service.provider, bytes = body.as_ref().map(Vec::len), "request");
+        let client = self.client()?;
+        let request = match body {
+            Some(body) => client.post(url).body(body),
+            None => client.get(url),
+        };
+        let request = request.header(ACCEPT, accept).headers(self.headers.clone());
         let response = timeout(self.silence, request.send())
             .await
             .map_err(|_| self.silent())?
@@ -200,6 +234,11 @@ impl Transport {
                 again,
             });
         }
+        Ok(response)
+    }
+
+    /// Sees that the answer is an event stream.
+    async fn expect_stream(&self, response: Response) -> Result<Response, ModelError> {
         let media_type = response.headers().get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
         if [&b"application/json"[..], b"text/html"].iter().any(|other| starts_with_ignore_case(media_type, other)) {
             // Some servers answer an error with the status of a success.
@@ -274,7 +313,7 @@ impl Transport {
         ModelError::Silent { service: self.service.clone(), limit: self.silence }
     }
 
-    fn fault(&self, fault: ReplyFault) -> ModelError {
+    pub(crate) fn fault(&self, fault: ReplyFault) -> ModelError {
         ModelError::Reply { service: self.service.clone(), fault }
     }
 

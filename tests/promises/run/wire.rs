@@ -1,5 +1,9 @@
 //! Models behind real HTTP, with streams of the shapes that the services send.
 
+mod anthropic;
+mod ollama;
+mod text;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use host_tests::host::{Ended, Host};

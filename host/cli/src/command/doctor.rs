@@ -13,6 +13,7 @@ use crate::arguments::Doctor;
 use crate::configuration::Configuration;
 use crate::environment::Environment;
 use crate::exit::{Code, Failure};
+use crate::models;
 use crate::plugins;
 use crate::printer::{Out, Style};
 
@@ -37,6 +38,7 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
     let mut findings = Vec::new();
     let mut find = |about, state, said: String| findings.push(Finding { about, state, said });
     let folders = environment.folders();
+    let mut configuration = Configuration::default();
     match &folders {
         Ok(folders) => {
             for (about, folder) in
@@ -48,7 +50,10 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
                 }
             }
             match Configuration::read(&environment, folders) {
-                Ok(_) => find("configuration", State::Good, "it is read without a complaint".to_owned()),
+                Ok(read) => {
+                    configuration = read;
+                    find("configuration", State::Good, "it is read without a complaint".to_owned());
+                }
                 Err(failure) => {
                     find("configuration", State::Bad, [failure.message, failure.causes.join("; ")].join(": "))
                 }
@@ -89,7 +94,7 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
         }
         Err(failure) => find("built-in tools", State::Bad, failure.message),
     }
-    for kind in [ProviderKind::Gemini, ProviderKind::OpenAi] {
+    for kind in [ProviderKind::Gemini, ProviderKind::OpenAi, ProviderKind::Anthropic] {
         let Some(variable) = kind.key_variable() else { continue };
         match environment.variable(variable) {
             Some(_) => find("model", State::Good, format!("{variable} is set")),
@@ -99,6 +104,13 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
                 format!("{variable} is not set; `{kind}/…` needs it, `offline` needs nothing"),
             ),
         }
+    }
+    match models::local(&configuration, &environment).await {
+        Ok(models) => match models.first() {
+            Some(model) => find("model", State::Good, format!("Ollama answers and has `{model}`")),
+            None => find("model", State::Note, "no Ollama with a model answers; `ollama/…` needs one".to_owned()),
+        },
+        Err(failure) => find("model", State::Bad, failure.message),
     }
     let bad = findings.iter().any(|finding| finding.state == State::Bad);
     print(&findings, &doctor, &environment)?;

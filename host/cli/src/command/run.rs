@@ -30,7 +30,7 @@ const MAX_INPUT: u64 = 16 << 20;
 pub(crate) async fn run(run: Run, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     let prompt = prompt(&run.prompt, &environment).await?;
     let mut place = Workplace::open(&run.place, &run.access, &environment)?;
-    let model = models::choose(run.model.as_deref(), &place.configuration, &environment)?;
+    let model = models::choose(run.model.as_deref(), &place.configuration, &environment).await?;
     let Model { id, name, provider, settings } = match &run.record {
         Some(file) => models::record(model, file)?,
         None => model,

@@ -6,7 +6,7 @@ use reqwest::Response;
 use tokio::time::timeout;
 
 use super::{Heard, Reader, Transport, Unheard, cause};
-use crate::sse::Decoder;
+use crate::framing::Decoder;
 use crate::text::{clip, clip_bytes};
 use crate::{Chunk, ModelError, ReplyFault};
 
@@ -35,7 +35,7 @@ enum Stage {
 
 impl<'a, R: Reader> Receiving<'a, R> {
     pub(super) fn new(transport: &'a Transport, response: Response, reader: R) -> Self {
-        Self { transport, response, decoder: Decoder::new(), reader, stage: Stage::Open }
+        Self { transport, response, decoder: Decoder::new(R::FRAMING), reader, stage: Stage::Open }
     }
 
     /// The next piece that has something in it; `None` when the reply is whole.

@@ -1,8 +1,9 @@
-//! Server-sent events, from bytes cut anywhere to the data of whole events.
+//! A streamed reply, from bytes cut anywhere to the data of whole events.
 //!
-//! Promises the same events however the bytes were cut, inside a character as well; line ends as CRLF, CR or
-//! LF; comments and other fields skipped; a last event without its blank line is still an event. Each size is
-//! limited. Data is bytes: whether it is text is for the JSON parser to find out, which looks at it anyway.
+//! Promises the same events however the bytes were cut, inside a character as well. Server-sent events: line ends as
+//! CRLF, CR or LF; comments and other fields skipped; a last event without its blank line is still an event. JSON
+//! lines: each line that is not blank is an event, the last one without its end too. Each size is limited. Data is
+//! bytes: whether it is text is for the JSON parser to find out, which looks at it anyway.
 //!
 //! Deliberately not here: the fields `event`, `id` and `retry`, which no wire format of this crate needs, and
 //! reconnecting, since a reply cannot be resumed. The crate `sse-stream` was looked at instead: it drops a last
@@ -24,8 +25,28 @@ const KEPT_BYTES: usize = 64 << 10;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// How a reply is cut into events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// Server-sent events, as the HTML standard has them.
+    Events,
+    /// A JSON value on each line.
+    Lines,
+}
+
+impl Framing {
+    /// The media type to ask for.
+    pub(crate) fn media_type(self) -> &'static str {
+        match self {
+            Self::Events => "text/event-stream",
+            Self::Lines => "application/x-ndjson",
+        }
+    }
+}
+
 /// Cuts bytes into events. Give it bytes with [`Decoder::push`] when [`Decoder::next_event`] has no more.
 pub(crate) struct Decoder {
+    framing: Framing,
     /// What was pushed and not looked at.
     input: Bytes,
     /// The beginning of a line whose end has not come.
@@ -45,12 +66,13 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    pub(crate) fn new() -> Self {
-        Self::with_limits(MAX_EVENT_BYTES, MAX_REPLY_BYTES)
+    pub(crate) fn new(framing: Framing) -> Self {
+        Self::with_limits(framing, MAX_EVENT_BYTES, MAX_REPLY_BYTES)
     }
 
-    fn with_limits(max_event: usize, max_reply: usize) -> Self {
+    fn with_limits(framing: Framing, max_event: usize, max_reply: usize) -> Self {
         Self {
+            framing,
             input: Bytes::new(),
             line: Vec::new(),
             data: Vec::new(),
@@ -104,7 +126,12 @@ impl Decoder {
                     self.input.advance(1);
                 }
             }
-            let Some(at) = memchr::memchr2(b'\n', b'\r', &self.input) else {
+            let end = match self.framing {
+                Framing::Events => memchr::memchr2(b'\n', b'\r', &self.input),
+                // Between the tokens of a JSON value a CR is white space.
+                Framing::Lines => memchr::memchr(b'\n', &self.input),
+            };
+            let Some(at) = end else {
                 let rest = std::mem::take(&mut self.input);
                 self.check_size(self.line.len() + rest.len())?;
                 self.line.extend_from_slice(&rest);
@@ -118,19 +145,19 @@ impl Decoder {
             let head = self.input.split_to(at);
             self.after_return = self.input[0] == b'\r';
             self.input.advance(1);
-            let is_blank = if self.line.is_empty() {
+            let is_end = if self.line.is_empty() {
                 self.take_line(&head)?
             } else {
                 self.check_size(self.line.len() + head.len())?;
                 let mut line = std::mem::take(&mut self.line);
                 line.extend_from_slice(&head);
-                let is_blank = self.take_line(&line)?;
+                let is_end = self.take_line(&line)?;
                 line.clear();
                 line.shrink_to(KEPT_BYTES);
                 self.line = line;
-                is_blank
+                is_end
             };
-            if is_blank {
+            if is_end {
                 match self.data.len() {
                     // Nothing but the line feed of an empty data line is no event.
                     0 | 1 => self.data.clear(),
@@ -140,10 +167,18 @@ impl Decoder {
         }
     }
 
-    /// Reads one line without its end; whether it was blank, which ends an event.
+    /// Reads one line without its end; whether an event ends with it.
     fn take_line(&mut self, mut line: &[u8]) -> Result<bool, ReplyFault> {
         if std::mem::take(&mut self.first_line) {
             line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+        }
+        if self.framing == Framing::Lines {
+            self.check_size(line.len())?;
+            if !line.trim_ascii().is_empty() {
+                self.data.extend_from_slice(line);
+                self.data.push(b'\n');
+            }
+            return Ok(true);
         }
         let value = match line.strip_prefix(b"data") {
             _ if line.is_empty() => return Ok(true),
@@ -180,7 +215,11 @@ mod tests {
 
     /// Every event of the pieces, pushed one after the other.
     fn events<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
-        let mut decoder = Decoder::new();
+        framed(Framing::Events, pieces)
+    }
+
+    fn framed<'a>(framing: Framing, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
+        let mut decoder = Decoder::new(framing);
         let mut events = Vec::new();
         let mut drain = |decoder: &mut Decoder| {
             while let Some(data) = decoder.next_event().expect("small enough") {
@@ -230,9 +269,34 @@ mod tests {
     }
 
     #[test]
+    fn each_line_is_an_event() {
+        let check = |text: &str, expected: &[&str]| {
+            assert_eq!(framed(Framing::Lines, [text.as_bytes()]), expected, "{text:?}");
+            assert_eq!(framed(Framing::Lines, text.as_bytes().chunks(1)), expected, "byte by byte: {text:?}");
+        };
+        check("", &[]);
+        check("\n \n\r\n", &[]);
+        check("{}\n{\"a\":1}\n", &["{}", "{\"a\":1}"]);
+        check("{}\n{\"größe\":\"😀\"}", &["{}", "{\"größe\":\"😀\"}"]);
+        check("\u{feff}1\n\n2\n", &["1", "2"]);
+        check("data: 1\n", &["data: 1"]);
+        check("7\n", &["7"]);
+    }
+
+    #[test]
+    fn a_line_without_end_is_refused() {
+        let mut decoder = Decoder::with_limits(Framing::Lines, 10, 1000);
+        decoder.push(Bytes::from_static(b"{}\n1234567")).expect("small enough");
+        assert_eq!(decoder.next_event(), Ok(Some(&b"{}"[..])));
+        assert_eq!(decoder.next_event(), Ok(None));
+        decoder.push(Bytes::from_static(b"8901")).expect("small enough");
+        assert_eq!(decoder.next_event(), Err(ReplyFault::EventTooLarge { limit: 10 }));
+    }
+
+    #[test]
     fn an_event_without_end_is_refused() {
         for endless in ["data: xxxxxxxxxxx", "data: xxxxx\ndata: xxxxx\n", ": xxxxxxxxxxxx"] {
-            let mut decoder = Decoder::with_limits(10, 1000);
+            let mut decoder = Decoder::with_limits(Framing::Events, 10, 1000);
             let result = endless.as_bytes().chunks(3).try_for_each(|piece| {
                 decoder.push(Bytes::copy_from_slice(piece))?;
                 decoder.next_event().map(|event| assert_eq!(event, None, "{endless:?}"))
@@ -243,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_reply_without_end_is_refused() {
-        let mut decoder = Decoder::with_limits(100, 20);
+        let mut decoder = Decoder::with_limits(Framing::Events, 100, 20);
         assert_eq!(decoder.push(Bytes::from_static(b"data: a\n\n")), Ok(()));
         assert_eq!(decoder.next_event(), Ok(Some(&b"a"[..])));
         assert_eq!(decoder.next_event(), Ok(None));
@@ -252,7 +316,7 @@ mod tests {
 
     #[test]
     fn bytes_pushed_early_are_not_lost() {
-        let mut decoder = Decoder::new();
+        let mut decoder = Decoder::new(Framing::Events);
         decoder.push(Bytes::from_static(b"data: a\n\nda")).unwrap();
         decoder.push(Bytes::from_static(b"ta: b\n\n")).unwrap();
         assert_eq!(decoder.next_event(), Ok(Some(&b"a"[..])));
@@ -279,6 +343,8 @@ mod tests {
         ) {
             let whole = pieces.concat();
             prop_assert_eq!(events(pieces.iter().map(Vec::as_slice)), events([&whole[..]]));
+            let lines = framed(Framing::Lines, pieces.iter().map(Vec::as_slice));
+            prop_assert_eq!(lines, framed(Framing::Lines, [&whole[..]]));
         }
     }
 }

@@ -1,0 +1,301 @@
+//! Anthropic's messages, streamed as server-sent events, and the servers that speak them.
+//!
+//! Owns both directions of the format, all of it private: [`request`] says a conversation in its words, [`thinking`]
+//! knows which model thinks how, [`event`] has the shapes of a reply's events, and this file reads them. A reply is a row of blocks, one after the other; a thinking
+//! block is signed, and goes back as a whole, in its place, by the mark on the part that stands where it ended.
+//!
+//! Deliberately not here: tools that run at the service, whose blocks are skipped, and the clouds that host the same
+//! models behind other logins.
+
+mod event;
+mod request;
+mod thinking;
+
+use futures::future::BoxFuture;
+use host_message::{CallId, FinishReason, FunctionCall, Part, PartData, Signature, ToolName, Usage};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use self::event::{Block, Delta, Event, WireUsage};
+use crate::failure::Failure;
+use crate::text::clip;
+use crate::transport::{Heard, Reader, Transport, Unheard};
+use crate::{Access, ApiKey, Chunk, ModelError, ModelStream, Provider, ProviderKind, ReplyFault, Request};
+
+/// Whose signatures its own are.
+const NAME: &str = ProviderKind::Anthropic.as_str();
+
+/// The version of the format that this file speaks; the service wants it with each request.
+const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
+
+/// The most calls of one reply; protects the host from a server that never stops beginning new ones.
+const MAX_CALLS: usize = 1_000;
+
+/// Messages at one address.
+pub struct Anthropic {
+    transport: Transport,
+}
+
+impl Anthropic {
+    /// Checks key and address; nothing is sent.
+    ///
+    /// # Errors
+    ///
+    /// When there is no key at the service's own address, or key or address cannot be used. A server at another
+    /// address may need no key.
+    pub fn new(mut access: Access) -> Result<Self, ModelError> {
+        if access.key.is_none() && access.address.is_none() {
+            return Err(ModelError::MissingKey { provider: ProviderKind::Anthropic });
+        }
+        // First, so that a configured one replaces it.
+        access.headers.splice(0..0, ApiKey::new(VERSION.1).map(|version| (VERSION.0.to_owned(), version)));
+        Ok(Self { transport: Transport::new(ProviderKind::Anthropic, access, ("x-api-key", ""))? })
+    }
+}
+
+impl Provider for Anthropic {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {
+        let url = self.transport.url(["v1", "messages"]);
+        self.transport.stream(url, move || request::body(&request), Reply::default())
+    }
+
+    fn count_tokens<'a>(&'a self, request: Request<'a>) -> BoxFuture<'a, Result<Option<u64>, ModelError>> {
+        Box::pin(async move {
+            let url = self.transport.url(["v1", "messages", "count_tokens"]);
+            let count: Count = self.transport.fetch(url, Some(request::count_body(&request))).await?;
+            Ok(Some(count.input_tokens))
+        })
+    }
+}
+
+/// A thinking block as it goes back: the mark's data, as JSON. The text is in it once more, since the service takes
+/// the block only as it was, whatever becomes of the parts that were shown.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Thought {
+    Thinking { thinking: String, signature: String },
+    RedactedThinking { data: String },
+}
+
+impl Thought {
+    /// The part that carries it. It has no text of its own: that came in pieces before it.
+    fn part(&self) -> Part {
+        let data = serde_json::to_string(self).expect("an object of strings can be written");
+        Part { signature: Some(Signature { by: NAME.to_owned(), data }), ..Part::thought("") }
+    }
+
+    /// The block that a part carries, if it is one of this service's.
+    fn of(part: &Part) -> Option<Self> {
+        serde_json::from_str(part.signature_by(NAME)?).ok()
+    }
+}
+
+/// What must be remembered of a reply while it is read.
+#[derive(Default)]
+struct Reply {
+    /// The block that has begun and not ended.
+    open: Option<Open>,
+    /// Everything from the first call on. It waits for the end, so that no call is handed out of a reply of which
+    /// another call cannot be read, and so that the order stays.
+    held: Vec<Part>,
+    calls: usize,
+    malformed: Option<String>,
+    usage: WireUsage,
+    finished: bool,
+}
+
+/// A block of which more may come.
+enum Open {
+    Thinking { thinking: String, signature: String },
+    Redacted { data: String },
+    Call { id: String, name: String, input: Map<String, Value>, json: String },
+}
+
+impl Reader for Reply {
+    fn event(&mut self, data: &[u8]) -> Result<Heard, Unheard> {
+        let event: Event = serde_json::from_slice(data)?;
+        if let Some(error) = &event.error {
+            return Err(Unheard::Failed(Failure::from_error(error)));
+        }
+        let mut chunk = Chunk::default();
+        match event.kind.as_str() {
+            "message_start" => {
+                let usage = event.message.and_then(|message| message.usage).unwrap_or_default();
+                chunk.usage = Some(self.count(usage));
+            }
+            "content_block_start" => {
+                self.close(&mut chunk);
+                self.begin(event.content_block.unwrap_or_default(), &mut chunk);
+            }
+            "content_block_delta" => self.add(event.delta.unwrap_or_default(), &mut chunk),
+            "content_block_stop" => self.close(&mut chunk),
+            "message_delta" => {
+                if let Some(usage) = event.usage {
+                    chunk.usage = Some(self.count(usage));
+                }
+                if let Some(reason) = event.delta.and_then(|delta| delta.stop_reason) {
+                    self.finish(&mut chunk, finish(&reason));
+                }
+            }
+            "message_stop" => return Ok(Heard::Done(self.rest())),
+            // `ping`, and what may be added to the format.
+            _ => {}
+        }
+        Ok(Heard::More(chunk))
+    }
+
+    fn end(&mut self) -> Result<Chunk, ReplyFault> {
+        if self.finished { Ok(self.rest()) } else { Err(ReplyFault::Unfinished) }
+    }
+}
+
+impl Reply {
+    fn begin(&mut self, block: Block, chunk: &mut Chunk) {
+        match block.kind.as_str() {
+            "text" => self.say(Part::text(block.text.unwrap_or_default()), chunk),
+            "thinking" => {
+                let thinking = block.thinking.unwrap_or_default();
+                self.say(Part::thought(thinking.clone()), chunk);
+                self.open = Some(Open::Thinking { thinking, signature: block.signature.unwrap_or_default() });
+            }
+            "redacted_thinking" => self.open = Some(Open::Redacted { data: block.data.unwrap_or_default() }),
+            "tool_use" => {
+                self.calls += 1;
+                self.open = Some(Open::Call {
+                    id: block.id.unwrap_or_default(),
+                    name: block.name.unwrap_or_default(),
+                    input: block.input.unwrap_or_default(),
+                    json: String::new(),
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, delta: Delta, chunk: &mut Chunk) {
+        if let Some(text) = delta.text {
+            self.say(Part::text(text), chunk);
+        }
+        if let Some(more) = delta.thinking {
+            if let Some(Open::Thinking { thinking, .. }) = &mut self.open {
+                thinking.push_str(&more);
+            }
+            self.say(Part::thought(more), chunk);
+        }
+        if let (Some(more), Some(Open::Thinking { signature, .. })) = (delta.signature, &mut self.open) {
+            signature.push_str(&more);
+        }
+        if let (Some(more), Some(Open::Call { json, .. })) = (delta.partial_json, &mut self.open) {
+            json.push_str(&more);
+        }
+        chunk.citations.extend(delta.citation.and_then(|citation| citation.url));
+    }
+
+    /// Hands out text as it comes, or keeps it behind a call.
+    fn say(&mut self, part: Part, chunk: &mut Chunk) {
+        if part.as_text() == Some("") && part.signature.is_none() {
+            return;
+        }
+        if self.calls > 0 { self.held.push(part) } else { chunk.parts.push(part) }
+    }
+
+    /// The open block has ended.
+    fn close(&mut self, chunk: &mut Chunk) {
+        match self.open.take() {
+            None => {}
+            // A server without signatures wants nothing back.
+            Some(Open::Thinking { signature, .. }) if signature.is_empty() => {}
+            Some(Open::Thinking { thinking, signature }) => {
+                self.say(Thought::Thinking { thinking, signature }.part(), chunk);
+            }
+            Some(Open::Redacted { data }) => self.say(Thought::RedactedThinking { data }.part(), chunk),
+            Some(Open::Call { .. }) if self.calls > MAX_CALLS => {
+                self.malformed = Some(format!("the reply has more than {MAX_CALLS} calls"));
+            }
+            Some(Open::Call { id, name, input, json }) => {
+                // The input comes in pieces, or, from some servers, whole at the beginning of the block.
+                let arguments = if json.trim().is_empty() { Ok(input) } else { serde_json::from_str(&json) };
+                match arguments {
+                    Ok(arguments) if !name.is_empty() => {
+                        let call = FunctionCall { id: CallId::new(id), name: ToolName::new(name), arguments };
+                        self.held.push(PartData::FunctionCall(call).into());
+                    }
+                    Ok(_) => self.malformed = Some("a call has no name".to_owned()),
+                    Err(error) => self.malformed = Some(format!("the call of `{}`: {error}", clip(&name))),
+                }
+            }
+        }
+    }
+
+    /// Hands out what was kept, and the reason. No call of a reply is handed out when one of them cannot be read, or
+    /// when the service refused the reply: that would run half of what the model meant.
+    fn finish(&mut self, chunk: &mut Chunk, reason: FinishReason) {
+        self.finished = true;
+        self.close(chunk);
+        let mut held = std::mem::take(&mut self.held);
+        let malformed = self.malformed.take();
+        if malformed.is_some() || reason == FinishReason::Safety {
+            held.retain(|part| !matches!(part.data, PartData::FunctionCall(_)));
+        }
+        chunk.parts.extend(held);
+        chunk.finish = Some(match malformed {
+            Some(why) => {
+                tracing::debug!(why = clip(&why), "the calls of this reply are dropped");
+                if reason == FinishReason::Stop { FinishReason::MalformedFunctionCall } else { reason }
+            }
+            None => reason,
+        });
+    }
+
+    /// Calls for which there was no reason to stop.
+    fn rest(&mut self) -> Chunk {
+        let mut chunk = Chunk::default();
+        if self.calls > 0 && !self.finished {
+            self.finish(&mut chunk, FinishReason::Stop);
+        }
+        chunk
+    }
+
+    /// Counts are told at the beginning and again at the end, where some may be left out. The service does not count
+    /// what it read from its cache or wrote to it among the tokens sent, and counts thoughts as part of the answer.
+    fn count(&mut self, more: WireUsage) -> Usage {
+        let known = &mut self.usage;
+        known.input_tokens = more.input_tokens.or(known.input_tokens);
+        known.cache_creation_input_tokens = more.cache_creation_input_tokens.or(known.cache_creation_input_tokens);
+        known.cache_read_input_tokens = more.cache_read_input_tokens.or(known.cache_read_input_tokens);
+        known.output_tokens = more.output_tokens.or(known.output_tokens);
+        known.output_tokens_details = more.output_tokens_details.or(known.output_tokens_details);
+        let cached = known.cache_read_input_tokens.unwrap_or(0);
+        let written = known.cache_creation_input_tokens.unwrap_or(0);
+        let thought = known.output_tokens_details.and_then(|details| details.thinking_tokens).unwrap_or(0);
+        Usage {
+            input: known.input_tokens.unwrap_or(0).saturating_add(cached).saturating_add(written),
+            output: known.output_tokens.unwrap_or(0).saturating_sub(thought),
+            cached,
+            thought,
+        }
+    }
+}
+
+/// The reasons that the reference lists under `stop_reason`. `pause_turn` belongs to tools that run at the service,
+/// of which it is offered none.
+fn finish(reason: &str) -> FinishReason {
+    match reason {
+        "end_turn" | "stop_sequence" | "tool_use" => FinishReason::Stop,
+        "max_tokens" | "model_context_window_exceeded" => FinishReason::MaxTokens,
+        "refusal" => FinishReason::Safety,
+        other => FinishReason::Other(clip(other)),
+    }
+}
+
+#[derive(Deserialize)]
+struct Count {
+    input_tokens: u64,
+}
+
+#[cfg(test)]
+mod tests;

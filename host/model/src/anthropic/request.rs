@@ -1,0 +1,291 @@
+//! A request in the words of Anthropic's messages.
+//!
+//! The roles have to alternate, so neighbouring messages of one role become one. The results of calls come first in
+//! theirs, and a result holds the data that its tool returned. Thinking blocks go back where they stood; other thoughts
+//! stay here. The service caches what stands before a mark, so the marks stand where the next request is the same.
+
+use std::borrow::Cow;
+
+use host_message::{Content, InlineData, Part, PartData, ResponseBody, Role, ToolSpec};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::Thought;
+use super::thinking::{Plan, Thinking, plan};
+use crate::Request;
+
+/// How many of the user's last messages are marked: the last is what the next request finds in the cache, the one
+/// before it what this one does. The service takes four marks in all.
+const MARKED_MESSAGES: usize = 2;
+
+/// The body of the request.
+pub(super) fn body(request: &Request<'_>) -> Vec<u8> {
+    let (prompt, Plan { max_tokens, temperature, top_p, .. }) = prompt(request);
+    let stop_sequences = &request.settings.stop;
+    written(&Body { prompt, max_tokens, stream: true, temperature, top_p, stop_sequences })
+}
+
+/// The body of the request that counts its tokens: the same prompt, and nothing of the answer.
+pub(super) fn count_body(request: &Request<'_>) -> Vec<u8> {
+    written(&prompt(request).0)
+}
+
+fn written(body: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(body).expect("every key is text and no serialiser is our own")
+}
+
+fn prompt<'a>(request: &Request<'a>) -> (Prompt<'a>, Plan) {
+    let mut messages: Vec<Message<'a>> = Vec::with_capacity(request.contents.len());
+    for content in request.contents {
+        let blocks = match content.role {
+            Role::User => user_blocks(content),
+            Role::Model => content.parts.iter().filter_map(model_block).collect(),
+        };
+        match messages.last_mut() {
+            _ if blocks.is_empty() => {}
+            Some(last) if last.role == role(content.role) => last.content.extend(blocks.into_iter().map(Marked::from)),
+            _ => {
+                let content =
+                    Message { role: role(content.role), content: blocks.into_iter().map(Marked::from).collect() };
+                messages.push(content);
+            }
+        }
+    }
+    for message in &mut messages {
+        // A stable sort: all else stays in order.
+        message.content.sort_by_key(|marked| !matches!(marked.block, Block::ToolResult { .. }));
+    }
+    let mut plan = plan(request.model, request.settings, may_think(&messages));
+    let users = messages.iter_mut().rev().filter(|message| message.role == role(Role::User));
+    for marked in users.take(MARKED_MESSAGES).filter_map(|message| message.content.last_mut()) {
+        marked.cache_control = Some(CacheControl::Ephemeral);
+    }
+    let mut tools: Vec<_> = request.tools.iter().map(tool).collect();
+    if let Some(last) = tools.last_mut() {
+        last.cache_control = Some(CacheControl::Ephemeral);
+    }
+    let system = request.system.filter(|text| !text.trim().is_empty()).map(|text| {
+        let block = Block::Text { text: Cow::Borrowed(text) };
+        Marked { block, cache_control: Some(CacheControl::Ephemeral) }
+    });
+    let thinking = plan.thinking.take();
+    (Prompt { model: request.model, system: system.into_iter().collect(), messages, tools, thinking }, plan)
+}
+
+/// Whether the service lets the model think here: not where calls are open that came without a thought, as those do
+/// that another service's model made.
+fn may_think(messages: &[Message<'_>]) -> bool {
+    let Some(last) = messages.iter().rev().find(|message| message.role == role(Role::Model)) else { return true };
+    let first_is_thought = last.content.first().is_some_and(|marked| matches!(&marked.block, Block::Thought(_)));
+    first_is_thought || !last.content.iter().any(|marked| matches!(marked.block, Block::ToolUse { .. }))
+}
+
+fn role(role: Role) -> &'static str {
+    match role {
+        Role::User => "user",
+        Role::Model => "assistant",
+    }
+}
+
+fn user_blocks(content: &Content) -> Vec<Block<'_>> {
+    let mut blocks = Vec::with_capacity(content.parts.len());
+    for part in content.parts.iter().filter(|part| !part.thought) {
+        match &part.data {
+            PartData::Text(text) => blocks.extend(text_block(text)),
+            PartData::InlineData(data) => match blocks.last_mut() {
+                // Data behind a result is the tool's. An error can hold text alone.
+                Some(Block::ToolResult { content, is_error: false, .. }) => content.push(data_block(data)),
+                _ => blocks.push(data_block(data)),
+            },
+            PartData::FileReference(file) => {
+                let source = Source::Url { url: &file.uri };
+                blocks.push(match file.mime_type.as_str() {
+                    _ if !is_web(&file.uri) => named(format!("[file `{}` of type `{}`]", file.uri, file.mime_type)),
+                    "application/pdf" => Block::Document { source },
+                    kind if kind.starts_with("image/") => Block::Image { source },
+                    kind => named(format!("[file `{}` of type `{kind}`]", file.uri)),
+                });
+            }
+            PartData::FunctionResponse(response) => {
+                let (text, is_error) = match &response.body {
+                    ResponseBody::Output(text) => (text, false),
+                    ResponseBody::Error(text) => (text, true),
+                };
+                let content = text_block(text).into_iter().collect();
+                blocks.push(Block::ToolResult { tool_use_id: fit(response.id.as_str()), content, is_error });
+            }
+            // A user makes no calls.
+            PartData::FunctionCall(_) => {}
+        }
+    }
+    blocks
+}
+
+fn model_block(part: &Part) -> Option<Block<'_>> {
+    if part.thought {
+        return Thought::of(part).map(Block::Thought);
+    }
+    match &part.data {
+        PartData::Text(text) => text_block(text),
+        PartData::InlineData(InlineData { mime_type, .. }) => Some(unsent(mime_type)),
+        PartData::FileReference(file) => Some(named(format!("[file `{}`]", file.uri))),
+        PartData::FunctionCall(call) => {
+            Some(Block::ToolUse { id: fit(call.id.as_str()), name: fit(call.name.as_str()), input: &call.arguments })
+        }
+        PartData::FunctionResponse(_) => None,
+    }
+}
+
+/// The service refuses text of nothing but white space.
+fn text_block(text: &str) -> Option<Block<'_>> {
+    (!text.trim().is_empty()).then_some(Block::Text { text: Cow::Borrowed(text) })
+}
+
+fn data_block(data: &InlineData) -> Block<'_> {
+    let InlineData { mime_type, base64 } = data;
+    let source = Source::Base64 { media_type: mime_type, data: base64 };
+    match mime_type.as_str() {
+        "image/jpeg" | "image/png" | "image/gif" | "image/webp" => Block::Image { source },
+        "application/pdf" => Block::Document { source },
+        other => unsent(other),
+    }
+}
+
+/// What stands for data of a kind that the service does not take, so that the model knows that it was there.
+fn unsent(mime_type: &str) -> Block<'static> {
+    named(format!("[data of type `{mime_type}`, which this model cannot be sent]"))
+}
+
+fn named(text: String) -> Block<'static> {
+    Block::Text { text: Cow::Owned(text) }
+}
+
+fn is_web(uri: &str) -> bool {
+    uri.starts_with("https://") || uri.starts_with("http://")
+}
+
+/// An id or a name with nothing in it but what the service takes: letters, digits, `_` and `-`. It made its own so;
+/// others stem from another service, or from the host, and stay different from each other.
+fn fit(text: &str) -> Cow<'_, str> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !text.is_empty() && text.chars().all(fits) {
+        return Cow::Borrowed(text);
+    }
+    let mut fitted = String::from("x");
+    for c in text.chars() {
+        if fits(c) { fitted.push(c) } else { fitted.push_str(&format!("_{:x}_", u32::from(c))) }
+    }
+    Cow::Owned(fitted)
+}
+
+fn tool(tool: &ToolSpec) -> Tool<'_> {
+    Tool {
+        name: tool.name.as_str(),
+        description: &tool.description,
+        input_schema: &tool.input_schema,
+        cache_control: None,
+    }
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    #[serde(flatten)]
+    prompt: Prompt<'a>,
+    max_tokens: u32,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f32>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop_sequences: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Prompt<'a> {
+    model: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    system: Vec<Marked<'a>>,
+    messages: Vec<Message<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<Thinking>,
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    role: &'static str,
+    content: Vec<Marked<'a>>,
+}
+
+/// A block, and whether the cache is to hold what ends with it.
+#[derive(Serialize)]
+struct Marked<'a> {
+    #[serde(flatten)]
+    block: Block<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+impl<'a> From<Block<'a>> for Marked<'a> {
+    fn from(block: Block<'a>) -> Self {
+        Self { block, cache_control: None }
+    }
+}
+
+#[derive(Clone, Copy, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum CacheControl {
+    Ephemeral,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block<'a> {
+    Text {
+        text: Cow<'a, str>,
+    },
+    Image {
+        source: Source<'a>,
+    },
+    Document {
+        source: Source<'a>,
+    },
+    ToolUse {
+        id: Cow<'a, str>,
+        name: Cow<'a, str>,
+        input: &'a Map<String, Value>,
+    },
+    ToolResult {
+        tool_use_id: Cow<'a, str>,
+        content: Vec<Block<'a>>,
+        #[serde(skip_serializing_if = "is_false")]
+        is_error: bool,
+    },
+    #[serde(untagged)]
+    Thought(Thought),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Source<'a> {
+    Base64 { media_type: &'a str, data: &'a str },
+    Url { url: &'a str },
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    name: &'a str,
+    description: &'a str,
+    input_schema: &'a Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+#[cfg(test)]
+mod tests;

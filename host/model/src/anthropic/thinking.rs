@@ -1,0 +1,187 @@
+//! How a model of Anthropic's thinks, and what that leaves of the other settings.
+//!
+//! Older models take a budget of tokens; since Claude Opus 4.7 a model decides itself, and takes neither a budget nor a
+//! temperature. The service refuses what a model does not take, so the model's name decides what is sent. A name that
+//! is none of its own is some other server's, which speaks the format as it was first.
+
+use serde::Serialize;
+
+use crate::Settings;
+
+/// What a request says of thinking, and of what hangs together with it.
+#[derive(Debug, PartialEq)]
+pub(super) struct Plan {
+    pub(super) thinking: Option<Thinking>,
+    /// The service wants it said. Thoughts count towards it.
+    pub(super) max_tokens: u32,
+    pub(super) temperature: Option<f32>,
+    pub(super) top_p: Option<f32>,
+}
+
+/// The request's `thinking`.
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Thinking {
+    Enabled { budget_tokens: u32 },
+    Adaptive { display: &'static str },
+    Disabled,
+}
+
+/// The most tokens of an answer where nothing else is said: what every model with a budget can answer with.
+const USUAL_ANSWER: u32 = 32_000;
+
+/// The same for models that decide themselves: all of them can answer with twice as much.
+const USUAL_ADAPTIVE_ANSWER: u32 = 64_000;
+
+/// The budget of a model that may think as much as it likes. Beyond it, by the service's own words, little is gained.
+const LARGE_BUDGET: u32 = 24_000;
+
+/// The service refuses smaller budgets.
+const SMALLEST_BUDGET: u32 = 1_024;
+
+/// The tokens that are left for the answer when the budget alone is as large as all that was allowed.
+const ROOM_TO_ANSWER: u32 = 8_000;
+
+/// The service takes no other top-p beside thinking than one from here to 1.
+const LEAST_TOP_P: f32 = 0.95;
+
+/// How a model thinks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Not at all.
+    Never,
+    /// Within a budget, if it is told to.
+    Budget,
+    /// As it sees fit, if it is told to; it can be told not to.
+    Adaptive,
+    /// As it sees fit, always.
+    Always,
+    /// As some other service decides; a budget is how the format says it.
+    Foreign,
+}
+
+/// What to send. `may_think` is false where a conversation does not allow it.
+pub(super) fn plan(model: &str, settings: &Settings, may_think: bool) -> Plan {
+    let way = way(model);
+    let usual = match way {
+        Way::Never | Way::Budget | Way::Foreign => USUAL_ANSWER,
+        Way::Adaptive | Way::Always => USUAL_ADAPTIVE_ANSWER,
+    };
+    let mut max_tokens = settings.max_output_tokens.unwrap_or(usual).max(1);
+    let thinking = match (way, settings.thinking_budget) {
+        (Way::Never, _) | (_, None) | (Way::Budget | Way::Foreign | Way::Always, Some(0)) => None,
+        (Way::Adaptive, Some(0)) => Some(Thinking::Disabled),
+        (Way::Adaptive | Way::Always, Some(_)) => Some(Thinking::Adaptive { display: "summarized" }),
+        (Way::Budget | Way::Foreign, Some(_)) if !may_think => None,
+        (Way::Budget | Way::Foreign, Some(asked)) => {
+            // A negative one is as much as it likes: most of what is allowed, and the rest for the answer.
+            let asked = u32::try_from(asked).unwrap_or((max_tokens / 4 * 3).min(LARGE_BUDGET));
+            let budget_tokens = asked.max(SMALLEST_BUDGET);
+            if budget_tokens >= max_tokens {
+                max_tokens = budget_tokens.saturating_add(max_tokens.min(ROOM_TO_ANSWER));
+            }
+            Some(Thinking::Enabled { budget_tokens })
+        }
+    };
+    let (temperature, top_p) = match (way, &thinking) {
+        (Way::Adaptive | Way::Always, _) => (None, None),
+        (_, Some(_)) => (None, settings.top_p.filter(|top_p| *top_p >= LEAST_TOP_P)),
+        (Way::Foreign, None) => (settings.temperature, settings.top_p),
+        // One of the two: newer ones of these models refuse both. The service's scale ends at 1.
+        (Way::Never | Way::Budget, None) => {
+            (settings.temperature.map(|heat| heat.min(1.0)), settings.top_p.filter(|_| settings.temperature.is_none()))
+        }
+    };
+    Plan { thinking, max_tokens, temperature, top_p }
+}
+
+/// By the names of <https://platform.claude.com/docs/en/about-claude/models>: `claude-FAMILY-MAJOR[-MINOR][-DATE]`,
+/// before that `claude-MAJOR-MINOR-FAMILY-DATE`. A gateway may put something in front.
+fn way(model: &str) -> Way {
+    let Some(at) = model.find("claude-") else { return Way::Foreign };
+    let mut words = model[at..].split(['-', '@', ':']).skip(1);
+    let family = words.next().unwrap_or_default();
+    let mut number = || words.next().filter(|word| word.len() <= 2).and_then(|word| word.parse::<u32>().ok());
+    match family {
+        "3" if number() == Some(7) => Way::Budget,
+        "2" | "2.0" | "2.1" | "3" | "instant" => Way::Never,
+        "fable" | "mythos" => Way::Always,
+        _ => match (number(), number()) {
+            (Some(4), minor) if minor.unwrap_or(0) <= 6 => Way::Budget,
+            _ => Way::Adaptive,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_models_name_says_how_it_thinks() {
+        let check = |model: &str, expected: Way| assert_eq!(way(model), expected, "{model}");
+        check("claude-opus-4-20250514", Way::Budget);
+        check("claude-sonnet-4-5-20250929", Way::Budget);
+        check("claude-haiku-4-5", Way::Budget);
+        check("claude-opus-4-6", Way::Budget);
+        check("claude-3-7-sonnet-20250219", Way::Budget);
+        check("us.anthropic.claude-sonnet-4-5-20250929-v1:0", Way::Budget);
+        check("claude-opus-4-5@20251101", Way::Budget);
+        check("claude-3-haiku-20240307", Way::Never);
+        check("claude-2.1", Way::Never);
+        check("claude-opus-4-7", Way::Adaptive);
+        check("claude-sonnet-5", Way::Adaptive);
+        check("claude-opus-5-20270101", Way::Adaptive);
+        check("claude-somebody", Way::Adaptive);
+        check("claude-fable-5-1", Way::Always);
+        check("claude-mythos-preview", Way::Always);
+        check("qwen3:8b", Way::Foreign);
+        check("", Way::Foreign);
+    }
+
+    #[test]
+    fn what_a_model_does_not_take_is_not_sent() {
+        let check = |model: &str, budget: Option<i32>, max: Option<u32>, expected: Plan| {
+            let settings = Settings {
+                temperature: Some(1.5),
+                top_p: Some(0.95),
+                thinking_budget: budget,
+                max_output_tokens: max,
+                ..Settings::default()
+            };
+            assert_eq!(plan(model, &settings, true), expected, "{model} {budget:?} {max:?}");
+        };
+        let warm = |max_tokens| Plan { thinking: None, max_tokens, temperature: Some(1.0), top_p: None };
+        let thinking = |budget_tokens, max_tokens| Plan {
+            thinking: Some(Thinking::Enabled { budget_tokens }),
+            max_tokens,
+            temperature: None,
+            top_p: Some(0.95),
+        };
+        let adaptive = |thinking, max_tokens| Plan { thinking, max_tokens, temperature: None, top_p: None };
+        check("claude-haiku-4-5", None, None, warm(32_000));
+        check("claude-haiku-4-5", Some(0), Some(100), warm(100));
+        check("claude-haiku-4-5", Some(-1), None, thinking(24_000, 32_000));
+        check("claude-haiku-4-5", Some(-1), Some(8_000), thinking(6_000, 8_000));
+        check("claude-haiku-4-5", Some(-1), Some(500), thinking(1_024, 1_524));
+        check("claude-haiku-4-5", Some(5), None, thinking(1_024, 32_000));
+        check("claude-haiku-4-5", Some(40_000), None, thinking(40_000, 48_000));
+        check("claude-haiku-4-5", Some(i32::MAX), Some(u32::MAX), thinking(i32::MAX as u32, u32::MAX));
+        check("claude-3-haiku-20240307", Some(-1), None, warm(32_000));
+        check("claude-opus-5", None, None, adaptive(None, 64_000));
+        check("claude-opus-5", Some(0), None, adaptive(Some(Thinking::Disabled), 64_000));
+        let shown = || Some(Thinking::Adaptive { display: "summarized" });
+        check("claude-opus-5", Some(2_000), Some(9_000), adaptive(shown(), 9_000));
+        check("claude-fable-5", Some(0), None, adaptive(None, 64_000));
+        check("claude-fable-5", Some(-1), None, adaptive(shown(), 64_000));
+        let free = Plan { thinking: None, max_tokens: 32_000, temperature: Some(1.5), top_p: Some(0.95) };
+        check("qwen3", None, None, free);
+    }
+
+    #[test]
+    fn a_top_p_beside_a_budget_is_sent_only_where_it_is_taken() {
+        let settings = Settings { top_p: Some(0.5), thinking_budget: Some(-1), ..Settings::default() };
+        assert_eq!(plan("claude-haiku-4-5", &settings, true).top_p, None);
+        assert_eq!(plan("claude-haiku-4-5", &settings, false).top_p, Some(0.5));
+    }
+}

@@ -1,0 +1,214 @@
+//! Ollama's own chat, a JSON value on each line of the reply.
+//!
+//! Owns both directions of the format, all of it private: [`request`] says a conversation in its words, [`address`]
+//! reads an address as Ollama's clients read it, this file reads the reply, makes embeddings, and asks which models
+//! are there.
+//!
+//! Deliberately not here: pulling models, and the size of the context, which the server decides: it cuts a prompt that
+//! does not fit without a word.
+
+mod address;
+mod request;
+
+use futures::future::BoxFuture;
+use futures::{StreamExt, TryStreamExt};
+use host_message::{CallId, FinishReason, FunctionCall, Part, PartData, ToolName, Usage};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::failure::Failure;
+use crate::framing::Framing;
+use crate::text::clip;
+use crate::transport::{Heard, Reader, Transport, Unheard};
+use crate::{Access, Chunk, ModelError, ModelStream, Provider, ProviderKind, ReplyFault, Request};
+
+/// Families of models that make embeddings and nothing else.
+const EMBEDDING_FAMILIES: &[&str] = &["bert", "nomic-bert"];
+
+/// Ollama at one address.
+pub struct Ollama {
+    transport: Transport,
+}
+
+impl Ollama {
+    /// Checks key and address; nothing is sent. The address may lack scheme and port, as `OLLAMA_HOST` does. A key is
+    /// only needed where a proxy or Ollama's own service wants one.
+    ///
+    /// # Errors
+    ///
+    /// When key or address cannot be used.
+    pub fn new(mut access: Access) -> Result<Self, ModelError> {
+        access.address = access.address.map(|address| address::read(&address));
+        Ok(Self { transport: Transport::new(ProviderKind::Ollama, access, ("authorization", "Bearer "))? })
+    }
+
+    /// The names of the models that are there and can talk, the one that changed last before the others.
+    ///
+    /// # Errors
+    ///
+    /// When nothing answers at the address, or what answers is not Ollama.
+    pub async fn models(&self) -> Result<Vec<String>, ModelError> {
+        let url = self.transport.url(["api", "tags"]);
+        let answer: Tags = self.transport.fetch(url, None).await?;
+        let can_talk = |model: &Tag| {
+            let family = model.details.as_ref().and_then(|details| details.family.as_deref());
+            !family.is_some_and(|family| EMBEDDING_FAMILIES.contains(&family))
+        };
+        Ok(answer.models.unwrap_or_default().into_iter().filter(can_talk).map(|model| model.name).collect())
+    }
+
+    /// The server says in words what its client has to do about it.
+    fn explain(&self, error: ModelError, model: &str) -> ModelError {
+        let ModelError::Status { service, status, message, .. } = &error else { return error };
+        let (service, model) = (service.clone(), clip(model));
+        match status {
+            // Whatever else answers at the address has a 404 of its own.
+            404 if message.starts_with("model ") => ModelError::MissingModel { service, model },
+            400 if message.contains("does not support tools") => ModelError::NoTools { service, model },
+            _ => error,
+        }
+    }
+}
+
+impl Provider for Ollama {
+    fn name(&self) -> &str {
+        ProviderKind::Ollama.as_str()
+    }
+
+    fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {
+        let url = self.transport.url(["api", "chat"]);
+        let stream = self.transport.stream(url, move || request::body(&request), Reply);
+        stream.map_err(move |error| self.explain(error, request.model)).boxed()
+    }
+
+    fn embed<'a>(
+        &'a self,
+        model: &'a str,
+        texts: &'a [String],
+    ) -> BoxFuture<'a, Result<Option<Vec<Vec<f32>>>, ModelError>> {
+        Box::pin(async move {
+            let body = serde_json::to_vec(&Embed { model, input: texts }).expect("texts can be written");
+            let url = self.transport.url(["api", "embed"]);
+            let answer: Result<Embedded, _> = self.transport.fetch(url, Some(body)).await;
+            let embeddings = answer.map_err(|error| self.explain(error, model))?.embeddings;
+            if embeddings.len() != texts.len() {
+                let fault = ReplyFault::Miscounted { expected: texts.len(), got: embeddings.len() };
+                return Err(self.transport.fault(fault));
+            }
+            Ok(Some(embeddings))
+        })
+    }
+}
+
+/// What must be remembered of a reply while it is read: nothing, since calls come whole and the last line says that it
+/// is the last.
+struct Reply;
+
+impl Reader for Reply {
+    const FRAMING: Framing = Framing::Lines;
+
+    fn event(&mut self, data: &[u8]) -> Result<Heard, Unheard> {
+        let response: Response = serde_json::from_slice(data)?;
+        if let Some(error) = &response.error {
+            return Err(Unheard::Failed(Failure::from_error(error)));
+        }
+        let message = response.message.unwrap_or_default();
+        let not_empty = |text: &String| !text.is_empty();
+        let mut chunk = Chunk::default();
+        chunk.parts.extend(message.thinking.filter(not_empty).map(Part::thought));
+        chunk.parts.extend(message.content.filter(not_empty).map(Part::text));
+        chunk.parts.extend(message.tool_calls.into_iter().flatten().map(call));
+        if !response.done {
+            return Ok(Heard::More(chunk));
+        }
+        // A server that has nothing to say of the reason was done before there were reasons.
+        chunk.finish = Some(response.done_reason.as_deref().map_or(FinishReason::Stop, finish));
+        if response.prompt_eval_count.is_some() || response.eval_count.is_some() {
+            let input = response.prompt_eval_count.unwrap_or(0);
+            chunk.usage = Some(Usage { input, output: response.eval_count.unwrap_or(0), ..Usage::default() });
+        }
+        Ok(Heard::Done(chunk))
+    }
+
+    fn end(&mut self) -> Result<Chunk, ReplyFault> {
+        Err(ReplyFault::Unfinished)
+    }
+}
+
+fn call(wire: WireCall) -> Part {
+    let call = FunctionCall {
+        id: CallId::new(wire.id.unwrap_or_default()),
+        name: ToolName::new(wire.function.name),
+        arguments: wire.function.arguments.unwrap_or_default(),
+    };
+    PartData::FunctionCall(call).into()
+}
+
+fn finish(reason: &str) -> FinishReason {
+    match reason {
+        "stop" => FinishReason::Stop,
+        "length" => FinishReason::MaxTokens,
+        other => FinishReason::Other(clip(other)),
+    }
+}
+
+#[derive(Deserialize)]
+struct Response {
+    message: Option<Message>,
+    #[serde(default)]
+    done: bool,
+    done_reason: Option<String>,
+    prompt_eval_count: Option<u64>,
+    eval_count: Option<u64>,
+    error: Option<Value>,
+}
+
+#[derive(Default, Deserialize)]
+struct Message {
+    content: Option<String>,
+    thinking: Option<String>,
+    tool_calls: Option<Vec<WireCall>>,
+}
+
+#[derive(Deserialize)]
+struct WireCall {
+    id: Option<String>,
+    function: WireFunction,
+}
+
+#[derive(Deserialize)]
+struct WireFunction {
+    name: String,
+    arguments: Option<Map<String, Value>>,
+}
+
+#[derive(Serialize)]
+struct Embed<'a> {
+    model: &'a str,
+    input: &'a [String],
+}
+
+#[derive(Deserialize)]
+struct Embedded {
+    #[serde(default)]
+    embeddings: Vec<Vec<f32>>,
+}
+
+#[derive(Deserialize)]
+struct Tags {
+    models: Option<Vec<Tag>>,
+}
+
+#[derive(Deserialize)]
+struct Tag {
+    name: String,
+    details: Option<Details>,
+}
+
+#[derive(Deserialize)]
+struct Details {
+    family: Option<String>,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,202 @@
+//! A request in the words of Ollama's chat.
+//!
+//! A tool's result can only be text, so data beside it follows as a message of the user's. Images are the only data
+//! that the format has a place for; any other is named in its place, so that the model knows that it was there. Of its
+//! thoughts a model gets back those since the user last said something: some forget otherwise why they made a call.
+
+use std::fmt::Write as _;
+
+use host_message::{Content, InlineData, Part, PartData, ResponseBody, Role, ToolSpec};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::Request;
+
+/// The body of the request.
+pub(super) fn body(request: &Request<'_>) -> Vec<u8> {
+    let mut messages = Vec::with_capacity(request.contents.len() + 1);
+    messages.extend(request.system.map(|text| Message { content: text.to_owned(), ..Message::of("system") }));
+    let asked = request.contents.iter().rposition(is_said_by_user).unwrap_or(0);
+    for (at, content) in request.contents.iter().enumerate() {
+        match content.role {
+            Role::User => push_user(&mut messages, content),
+            Role::Model => push_model(&mut messages, content, at > asked),
+        }
+    }
+    let settings = request.settings;
+    let body = Body {
+        model: request.model,
+        messages,
+        tools: request.tools.iter().map(tool).collect(),
+        stream: true,
+        // The server refuses `true` for a model that cannot think, so nothing is said unless it was asked for.
+        think: settings.thinking_budget.map(|budget| budget != 0),
+        options: Options {
+            temperature: settings.temperature,
+            top_p: settings.top_p,
+            num_predict: settings.max_output_tokens,
+            stop: &settings.stop,
+        },
+    };
+    serde_json::to_vec(&body).expect("every key is text and no serialiser is our own")
+}
+
+fn is_said_by_user(content: &Content) -> bool {
+    content.role == Role::User && content.function_responses().next().is_none()
+}
+
+/// Results first, since they must follow their calls directly; then what the user said beside them.
+fn push_user<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content) {
+    let mut said = Message::of("user");
+    for part in content.parts.iter().filter(|part| !part.thought) {
+        match &part.data {
+            PartData::FunctionResponse(response) => messages.push(Message {
+                content: match &response.body {
+                    ResponseBody::Output(text) => text.clone(),
+                    // The format has no mark for an error.
+                    ResponseBody::Error(text) => format!("error: {text}"),
+                },
+                tool_name: Some(response.name.as_str()),
+                tool_call_id: Some(response.id.as_str()),
+                ..Message::of("tool")
+            }),
+            PartData::Text(text) => said.content.push_str(text),
+            PartData::InlineData(InlineData { mime_type, base64 }) if mime_type.starts_with("image/") => {
+                said.images.push(base64);
+            }
+            PartData::InlineData(InlineData { mime_type, .. }) => said.name_data(mime_type),
+            PartData::FileReference(file) => said.name_file(&file.uri),
+            // A user makes no calls.
+            PartData::FunctionCall(_) => {}
+        }
+    }
+    if !said.content.is_empty() || !said.images.is_empty() {
+        messages.push(said);
+    }
+}
+
+fn push_model<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content, with_thoughts: bool) {
+    let mut said = Message::of("assistant");
+    for part in &content.parts {
+        match &part.data {
+            PartData::Text(text) if part.thought => {
+                if with_thoughts {
+                    said.thinking.push_str(text);
+                }
+            }
+            PartData::Text(text) => said.content.push_str(text),
+            PartData::InlineData(InlineData { mime_type, .. }) => said.name_data(mime_type),
+            PartData::FileReference(file) => said.name_file(&file.uri),
+            PartData::FunctionCall(_) | PartData::FunctionResponse(_) => {}
+        }
+    }
+    said.tool_calls = content.parts.iter().filter_map(call).collect();
+    if !said.content.is_empty() || !said.tool_calls.is_empty() {
+        messages.push(said);
+    }
+}
+
+fn call(part: &Part) -> Option<Call<'_>> {
+    let PartData::FunctionCall(call) = &part.data else { return None };
+    let function = CalledFunction { name: call.name.as_str(), arguments: &call.arguments };
+    Some(Call { id: call.id.as_str(), function })
+}
+
+fn tool(tool: &ToolSpec) -> Tool<'_> {
+    let function =
+        Declaration { name: tool.name.as_str(), description: &tool.description, parameters: &tool.input_schema };
+    Tool { kind: "function", function }
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    messages: Vec<Message<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    think: Option<bool>,
+    options: Options<'a>,
+}
+
+#[derive(Serialize)]
+struct Options<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    num_predict: Option<u32>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    role: &'static str,
+    content: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    thinking: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    images: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<Call<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'a str>,
+}
+
+impl Message<'_> {
+    /// A message in which nothing is said yet.
+    fn of(role: &'static str) -> Self {
+        Self {
+            role,
+            content: String::new(),
+            thinking: String::new(),
+            images: Vec::new(),
+            tool_calls: Vec::new(),
+            tool_name: None,
+            tool_call_id: None,
+        }
+    }
+
+    fn name_data(&mut self, mime_type: &str) {
+        // A string takes everything.
+        let _ = write!(self.content, "[data of type `{mime_type}`, which this model cannot be sent]");
+    }
+
+    fn name_file(&mut self, uri: &str) {
+        let _ = write!(self.content, "[file `{uri}`]");
+    }
+}
+
+#[derive(Serialize)]
+struct Call<'a> {
+    id: &'a str,
+    function: CalledFunction<'a>,
+}
+
+#[derive(Serialize)]
+struct CalledFunction<'a> {
+    name: &'a str,
+    arguments: &'a Map<String, Value>,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    function: Declaration<'a>,
+}
+
+#[derive(Serialize)]
+struct Declaration<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a Value,
+}
+
+#[cfg(test)]
+mod tests;
