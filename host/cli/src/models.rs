@@ -6,9 +6,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use host_model::{Access, ApiKey, Provider, ProviderKind, Selection, Settings};
+use host_model::{Access, ApiKey, Login, Provider, ProviderKind, Selection, Settings};
 
-use crate::configuration::Configuration;
+use crate::configuration::{Auth, Configuration};
 use crate::environment::Environment;
 use crate::exit::{Code, Failure};
 
@@ -61,10 +61,18 @@ pub(crate) fn connect(id: &str, configuration: &Configuration, environment: &Env
 /// What it takes to reach a service: the environment wins over the configuration.
 fn access(kind: ProviderKind, configuration: &Configuration, environment: &Environment) -> Access {
     let configured = configuration.providers.get(&kind).cloned().unwrap_or_default();
+    let logs_in = kind == ProviderKind::Vertex || configured.auth == Some(Auth::Oauth);
+    let login = logs_in.then(|| Login {
+        file: environment.google_credentials(),
+        metadata_host: environment.text("GCE_METADATA_HOST"),
+    });
     let headers = configured.headers.iter().filter_map(|(name, value)| Some((name.clone(), ApiKey::new(value)?)));
     Access {
         address: kind.address_variable().and_then(|name| environment.text(name)).or(configured.base_url),
         key: kind.key_variable().and_then(|name| environment.text(name)).and_then(|key| ApiKey::new(&key)),
+        login,
+        project: environment.text("GOOGLE_CLOUD_PROJECT").or(configured.project),
+        location: environment.text("GOOGLE_CLOUD_LOCATION").or(configured.location),
         headers: headers.collect(),
         proxy: configured.proxy,
         silence: configured.silence_seconds.map(Duration::from_secs),

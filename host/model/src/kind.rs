@@ -15,7 +15,8 @@ use crate::gemini::Gemini;
 use crate::offline::Offline;
 use crate::openai::OpenAi;
 use crate::scripted::Scripted;
-use crate::{ApiKey, ModelError, Provider};
+use crate::vertex::Vertex;
+use crate::{ApiKey, Login, ModelError, Provider};
 
 /// A provider that this crate can speak to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
@@ -30,11 +31,13 @@ pub enum ProviderKind {
     Offline,
     /// The replies of a script, for tests.
     Scripted,
+    /// Gemini by way of Google Cloud.
+    Vertex,
 }
 
 impl ProviderKind {
     /// The forms that a model's name takes, for help texts.
-    pub const FORMS: &'static str = "`gemini/NAME`, `openai/NAME`, `offline`, `scripted:FILE`";
+    pub const FORMS: &'static str = "`gemini/NAME`, `openai/NAME`, `vertex/NAME`, `offline`, `scripted:FILE`";
 
     /// What names, messages and logs call it.
     pub const fn as_str(self) -> &'static str {
@@ -43,15 +46,17 @@ impl ProviderKind {
             Self::OpenAi => "openai",
             Self::Offline => "offline",
             Self::Scripted => "scripted",
+            Self::Vertex => "vertex",
         }
     }
 
-    /// The variable in which users keep its key, as the service's own clients have it.
+    /// The variable in which users keep its key, as the service's own clients have it. Vertex AI has none: it is
+    /// [logged in](crate::Login) to.
     pub fn key_variable(self) -> Option<&'static str> {
         match self {
             Self::Gemini => Some("GEMINI_API_KEY"),
             Self::OpenAi => Some("OPENAI_API_KEY"),
-            Self::Offline | Self::Scripted => None,
+            Self::Offline | Self::Scripted | Self::Vertex => None,
         }
     }
 
@@ -60,16 +65,17 @@ impl ProviderKind {
         match self {
             Self::Gemini => Some("GOOGLE_GEMINI_BASE_URL"),
             Self::OpenAi => Some("OPENAI_BASE_URL"),
+            Self::Vertex => Some("GOOGLE_VERTEX_BASE_URL"),
             Self::Offline | Self::Scripted => None,
         }
     }
 
-    /// The base address where none is given.
+    /// The base address where none is given; that of Vertex AI depends on the location.
     pub fn default_address(self) -> Option<&'static str> {
         match self {
             Self::Gemini => Some("https://generativelanguage.googleapis.com"),
             Self::OpenAi => Some("https://api.openai.com/v1"),
-            Self::Offline | Self::Scripted => None,
+            Self::Offline | Self::Scripted | Self::Vertex => None,
         }
     }
 }
@@ -91,6 +97,8 @@ pub enum Selection {
     Offline,
     /// The script in this file.
     Scripted(PathBuf),
+    /// A model of Vertex AI, by the name that the service has for it.
+    Vertex(String),
 }
 
 impl FromStr for Selection {
@@ -111,6 +119,7 @@ impl FromStr for Selection {
         match provider {
             "gemini" => Ok(Self::Gemini(name.to_owned())),
             "openai" => Ok(Self::OpenAi(name.to_owned())),
+            "vertex" => Ok(Self::Vertex(name.to_owned())),
             _ => fail("there is no such provider"),
         }
     }
@@ -124,30 +133,32 @@ impl Selection {
             Self::OpenAi(_) => ProviderKind::OpenAi,
             Self::Offline => ProviderKind::Offline,
             Self::Scripted(_) => ProviderKind::Scripted,
+            Self::Vertex(_) => ProviderKind::Vertex,
         }
     }
 
     /// The model's name for [`crate::Request::model`].
     pub fn model(&self) -> &str {
         match self {
-            Self::Gemini(name) | Self::OpenAi(name) => name,
+            Self::Gemini(name) | Self::OpenAi(name) | Self::Vertex(name) => name,
             Self::Offline | Self::Scripted(_) => self.provider().as_str(),
         }
     }
 
-    /// Makes the provider. Nothing is sent and no certificate is read before the first request; a script is
-    /// read here.
+    /// Makes the provider. Nothing is sent and no certificate is read before the first request; a script and a file of
+    /// credentials are read here.
     ///
     /// # Errors
     ///
-    /// When a key is missing where the service cannot do without one, the address is none, or the script
-    /// cannot be read.
+    /// When a key is missing where the service cannot do without one, the address is none, or the script or the
+    /// credentials cannot be read.
     pub fn connect(&self, access: Access) -> Result<Arc<dyn Provider>, ModelError> {
         Ok(match self {
             Self::Gemini(_) => Arc::new(Gemini::new(access)?),
             Self::OpenAi(_) => Arc::new(OpenAi::new(access)?),
             Self::Offline => Arc::new(Offline::new()),
             Self::Scripted(file) => Arc::new(Scripted::open(file)?),
+            Self::Vertex(_) => Arc::new(Vertex::new(access)?),
         })
     }
 }
@@ -159,6 +170,12 @@ pub struct Access {
     pub address: Option<String>,
     /// The key.
     pub key: Option<ApiKey>,
+    /// How to log in at Google, instead of a key.
+    pub login: Option<Login>,
+    /// The project of Google Cloud that pays, for Vertex AI.
+    pub project: Option<String>,
+    /// The place of Google Cloud where the model runs, for Vertex AI; none is `global`.
+    pub location: Option<String>,
     /// Headers that go with each request besides those of the format, such as those that a gateway wants. They may
     /// hold secrets, so they are not shown.
     pub headers: Vec<(String, ApiKey)>,

@@ -20,6 +20,7 @@ mod failure;
 mod gemini;
 mod key;
 mod kind;
+mod login;
 #[cfg(test)]
 mod loopback;
 mod offline;
@@ -29,12 +30,15 @@ mod scripted;
 mod sse;
 mod text;
 mod transport;
+mod vertex;
 
 pub use error::{Cause, ErrorKind, ModelError, ReplyFault, Service};
 pub use gemini::Gemini;
 pub use key::ApiKey;
 pub use kind::{Access, ProviderKind, Selection};
+pub use login::{CredentialsFile, Login, LoginError};
 pub use offline::Offline;
 pub use openai::OpenAi;
 pub use provider::{Again, Chunk, ModelEvent, ModelStream, Provider, Request, Settings};
 pub use scripted::{ScriptError, Scripted};
+pub use vertex::Vertex;

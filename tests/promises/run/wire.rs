@@ -110,6 +110,72 @@ async fn a_conversation_with_gemini() {
     check_responses(&responses);
 }
 
+/// A file of credentials of a person who logged in, for whom this server has the tokens.
+fn credentials(server: &Server, folder: &tempfile::TempDir) -> String {
+    let file = folder.path().join("credentials.json");
+    let credentials = json!({"type": "authorized_user", "client_id": "id", "client_secret": "client-s3cret",
+                             "refresh_token": "refresh-s3cret", "token_uri": server.url("/token")});
+    std::fs::write(&file, credentials.to_string()).expect("the file is written");
+    file.display().to_string()
+}
+
+#[tokio::test]
+async fn a_conversation_with_vertex_by_the_credentials_of_a_login() {
+    let part = |parts: Value| {
+        Answer::events([
+            json!({"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}),
+        ])
+    };
+    let token = |name: &str| Answer::ok(json!({"access_token": name, "expires_in": 3600}).to_string());
+    let server = server(vec![
+        token("t0ken-1"),
+        part(json!([{"functionCall": {"id": "v1", "name": "read_file", "args": {"path": "f3.txt"}}}])),
+        Answer::status(401, r#"{"error": {"code": 401, "message": "taken back", "status": "UNAUTHENTICATED"}}"#),
+        token("t0ken-2"),
+        part(json!([{"text": "It is done."}])),
+    ])
+    .await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let host = Host::new(["run", "--model", "vertex/gemini-3-pro", "Look"])
+        .env("GOOGLE_APPLICATION_CREDENTIALS", credentials(&server, &folder))
+        .env("GOOGLE_CLOUD_PROJECT", "my-project")
+        .env("GOOGLE_CLOUD_LOCATION", "europe-west4")
+        .env("GOOGLE_VERTEX_BASE_URL", server.url(""));
+    let (ended, _) = run(files(host)).await;
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "It is done.\n"), "{ended:?}");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 5);
+    let place = "/v1/projects/my-project/locations/europe-west4/publishers/google/models";
+    for (at, token) in [(1, "t0ken-1"), (2, "t0ken-1"), (4, "t0ken-2")] {
+        assert_eq!(requests[at].path, format!("{place}/gemini-3-pro:streamGenerateContent?alt=sse"));
+        assert_eq!(requests[at].header("authorization"), Some(format!("Bearer {token}").as_str()));
+    }
+    let contents = requests[4].json()["contents"].clone();
+    assert_eq!(contents[1]["parts"][0]["thoughtSignature"], "skip_thought_signature_validator");
+    let response = &contents[2]["parts"][0]["functionResponse"];
+    assert!(response["response"].to_string().contains("content 3") && response["id"] == "v1", "{response}");
+}
+
+#[tokio::test]
+async fn gemini_takes_a_login_for_a_key_and_says_what_is_wrong_with_it() {
+    let gone = json!({"error": "invalid_grant", "error_description": "Token has been revoked: refresh-s3cret"});
+    let server = server(vec![Answer::status(400, &gone.to_string())]).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let host = gemini(&server, &["Look"])
+        .env("GOOGLE_APPLICATION_CREDENTIALS", credentials(&server, &folder))
+        .configured("[providers.gemini]\nauth = \"oauth\"\n");
+    let (ended, _) = run(host).await;
+    assert_eq!(ended.code, Some(41), "{ended:?}");
+    for says in ["could not log in to `gemini`", "credentials.json", "Token has been revoked", "gcloud auth"] {
+        assert!(ended.stderr.contains(says), "{says} in {ended:?}");
+    }
+    assert!(!ended.stderr.contains("s3cret"), "{ended:?}");
+    let missing = Host::new(["run", "--model", "vertex/x", "Look"]).env("GOOGLE_CLOUD_PROJECT", "p");
+    let (ended, _) = run(missing.env("GOOGLE_APPLICATION_CREDENTIALS", "/no/such/file.json")).await;
+    assert_eq!(ended.code, Some(41), "{ended:?}");
+    assert!(ended.stderr.contains("/no/such/file.json") && ended.stderr.contains("GOOGLE_APPLICATION"), "{ended:?}");
+}
+
 #[tokio::test]
 async fn a_conversation_with_an_openai_compatible_server() {
     let delta = |delta: Value| json!({"choices": [{"index": 0, "delta": delta, "finish_reason": null}]}).to_string();
