@@ -66,7 +66,7 @@ Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit
 pub(crate) struct Run {
     /// What to do. Standard input, when it is no terminal, is added to it
     pub(crate) prompt: Vec<String>,
-    /// The model: gemini/NAME, openai/NAME, vertex/NAME, offline, scripted:FILE [default: the configured one, else the first whose key is set]
+    /// The model: gemini/NAME, openai/NAME, openai-responses/NAME, vertex/NAME, offline, scripted:FILE [default: the configured one, else the first whose key is set]
     #[arg(short, long, value_name = "ID")]
     pub(crate) model: Option<String>,
     /// What to print: text (the answer), json (one object at the end) or stream-json (a line for each event)

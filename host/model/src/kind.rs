@@ -14,6 +14,7 @@ use serde::Deserialize;
 use crate::gemini::Gemini;
 use crate::offline::Offline;
 use crate::openai::OpenAi;
+use crate::openai_responses::OpenAiResponses;
 use crate::scripted::Scripted;
 use crate::vertex::Vertex;
 use crate::{ApiKey, Login, ModelError, Provider};
@@ -27,6 +28,9 @@ pub enum ProviderKind {
     /// OpenAI's chat completions, and every server that speaks them.
     #[serde(rename = "openai")]
     OpenAi,
+    /// OpenAI's responses.
+    #[serde(rename = "openai-responses")]
+    OpenAiResponses,
     /// The planner in code that needs nothing.
     Offline,
     /// The replies of a script, for tests.
@@ -37,13 +41,15 @@ pub enum ProviderKind {
 
 impl ProviderKind {
     /// The forms that a model's name takes, for help texts.
-    pub const FORMS: &'static str = "`gemini/NAME`, `openai/NAME`, `vertex/NAME`, `offline`, `scripted:FILE`";
+    pub const FORMS: &'static str =
+        "`gemini/NAME`, `openai/NAME`, `openai-responses/NAME`, `vertex/NAME`, `offline`, `scripted:FILE`";
 
     /// What names, messages and logs call it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Gemini => "gemini",
             Self::OpenAi => "openai",
+            Self::OpenAiResponses => "openai-responses",
             Self::Offline => "offline",
             Self::Scripted => "scripted",
             Self::Vertex => "vertex",
@@ -55,7 +61,7 @@ impl ProviderKind {
     pub fn key_variable(self) -> Option<&'static str> {
         match self {
             Self::Gemini => Some("GEMINI_API_KEY"),
-            Self::OpenAi => Some("OPENAI_API_KEY"),
+            Self::OpenAi | Self::OpenAiResponses => Some("OPENAI_API_KEY"),
             Self::Offline | Self::Scripted | Self::Vertex => None,
         }
     }
@@ -64,7 +70,7 @@ impl ProviderKind {
     pub fn address_variable(self) -> Option<&'static str> {
         match self {
             Self::Gemini => Some("GOOGLE_GEMINI_BASE_URL"),
-            Self::OpenAi => Some("OPENAI_BASE_URL"),
+            Self::OpenAi | Self::OpenAiResponses => Some("OPENAI_BASE_URL"),
             Self::Vertex => Some("GOOGLE_VERTEX_BASE_URL"),
             Self::Offline | Self::Scripted => None,
         }
@@ -74,7 +80,7 @@ impl ProviderKind {
     pub fn default_address(self) -> Option<&'static str> {
         match self {
             Self::Gemini => Some("https://generativelanguage.googleapis.com"),
-            Self::OpenAi => Some("https://api.openai.com/v1"),
+            Self::OpenAi | Self::OpenAiResponses => Some("https://api.openai.com/v1"),
             Self::Offline | Self::Scripted | Self::Vertex => None,
         }
     }
@@ -93,6 +99,8 @@ pub enum Selection {
     Gemini(String),
     /// A model behind chat completions, by the name that the server has for it.
     OpenAi(String),
+    /// A model behind OpenAI's responses, by the name that the server has for it.
+    OpenAiResponses(String),
     /// The planner in code.
     Offline,
     /// The script in this file.
@@ -119,6 +127,7 @@ impl FromStr for Selection {
         match provider {
             "gemini" => Ok(Self::Gemini(name.to_owned())),
             "openai" => Ok(Self::OpenAi(name.to_owned())),
+            "openai-responses" => Ok(Self::OpenAiResponses(name.to_owned())),
             "vertex" => Ok(Self::Vertex(name.to_owned())),
             _ => fail("there is no such provider"),
         }
@@ -131,6 +140,7 @@ impl Selection {
         match self {
             Self::Gemini(_) => ProviderKind::Gemini,
             Self::OpenAi(_) => ProviderKind::OpenAi,
+            Self::OpenAiResponses(_) => ProviderKind::OpenAiResponses,
             Self::Offline => ProviderKind::Offline,
             Self::Scripted(_) => ProviderKind::Scripted,
             Self::Vertex(_) => ProviderKind::Vertex,
@@ -140,7 +150,7 @@ impl Selection {
     /// The model's name for [`crate::Request::model`].
     pub fn model(&self) -> &str {
         match self {
-            Self::Gemini(name) | Self::OpenAi(name) | Self::Vertex(name) => name,
+            Self::Gemini(name) | Self::OpenAi(name) | Self::OpenAiResponses(name) | Self::Vertex(name) => name,
             Self::Offline | Self::Scripted(_) => self.provider().as_str(),
         }
     }
@@ -156,6 +166,7 @@ impl Selection {
         Ok(match self {
             Self::Gemini(_) => Arc::new(Gemini::new(access)?),
             Self::OpenAi(_) => Arc::new(OpenAi::new(access)?),
+            Self::OpenAiResponses(_) => Arc::new(OpenAiResponses::new(access)?),
             Self::Offline => Arc::new(Offline::new()),
             Self::Scripted(file) => Arc::new(Scripted::open(file)?),
             Self::Vertex(_) => Arc::new(Vertex::new(access)?),
@@ -194,6 +205,8 @@ mod tests {
         let check = |id: &str, expected: Selection| assert_eq!(id.parse::<Selection>().unwrap(), expected, "{id}");
         check("gemini/gemini-2.5-pro", Selection::Gemini("gemini-2.5-pro".to_owned()));
         check("openai/gpt-5", Selection::OpenAi("gpt-5".to_owned()));
+        check("openai-responses/gpt-5", Selection::OpenAiResponses("gpt-5".to_owned()));
+        check("vertex/gemini-3-pro", Selection::Vertex("gemini-3-pro".to_owned()));
         check("openai/meta/llama-3", Selection::OpenAi("meta/llama-3".to_owned()));
         check("offline", Selection::Offline);
         check("scripted:a/b.jsonl", Selection::Scripted("a/b.jsonl".into()));

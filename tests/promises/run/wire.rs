@@ -110,6 +110,61 @@ async fn a_conversation_with_gemini() {
     check_responses(&responses);
 }
 
+#[tokio::test]
+async fn a_conversation_with_openais_responses() {
+    let done = |at: usize, item: Value| json!({"type": "response.output_item.done", "output_index": at, "item": item});
+    let completed = |usage: Value| json!({"type": "response.completed", "response": {"status": "completed", "output": [], "usage": usage}});
+    let thought = |id: &str| json!({"type": "reasoning", "id": id, "summary": [], "encrypted_content": format!("secret of {id}")});
+    let mut first = vec![
+        json!({"type": "response.created", "response": {"id": "resp_1", "status": "in_progress"}}),
+        json!({"type": "response.reasoning_summary_text.delta", "output_index": 0, "delta": "**Look** first"}),
+        done(0, thought("rs_0")),
+    ];
+    for (at, (name, arguments)) in calls().iter().enumerate() {
+        first.push(json!({"type": "response.function_call_arguments.delta", "output_index": at + 1, "delta": "{"}));
+        first.push(done(
+            at + 1,
+            json!({"type": "function_call", "id": format!("fc_{at}"), "call_id": format!("call_{at}"),
+                                       "name": name, "arguments": arguments.to_string(), "status": "completed"}),
+        ));
+    }
+    first.push(done(13, thought("rs_1")));
+    first.push(completed(
+        json!({"input_tokens": 50, "output_tokens": 25, "output_tokens_details": {"reasoning_tokens": 5}}),
+    ));
+    let second = vec![
+        json!({"type": "response.output_text.delta", "output_index": 0, "delta": "It is "}),
+        json!({"type": "response.output_text.delta", "output_index": 0, "delta": "done."}),
+        completed(json!({"input_tokens": 80, "input_tokens_details": {"cached_tokens": 40}, "output_tokens": 3})),
+    ];
+    let server = server(vec![Answer::events(first), Answer::events(second)]).await;
+    let host = Host::new(["run", "--model", "openai-responses/gpt-5", "--output-format", "json", "Look"])
+        .env("OPENAI_API_KEY", "sk-secret")
+        .env("OPENAI_BASE_URL", server.url("/v1"));
+    let (ended, _) = run(files(host)).await;
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(ended.json()["response"], "It is done.");
+    assert_eq!(
+        ended.json()["stats"]["tokens"],
+        json!({"input": 130, "output": 23, "cached": 40, "thought": 5, "total": 158})
+    );
+
+    let requests = server.requests();
+    assert_eq!(requests.len(), 2);
+    assert_eq!(requests[0].path, "/v1/responses");
+    assert_eq!(requests[0].header("authorization"), Some("Bearer sk-secret"));
+    let body = requests[1].json();
+    assert_eq!((&body["store"], &body["include"]), (&json!(false), &json!(["reasoning.encrypted_content"])));
+    let input = body["input"].as_array().expect("there are items").clone();
+    assert_eq!(input[1], thought("rs_0"));
+    for at in 0..12 {
+        assert_eq!(input[2 + at]["call_id"], format!("call_{at}"));
+        assert_eq!(input[15 + at]["call_id"], format!("call_{at}"));
+    }
+    assert_eq!(input[14], thought("rs_1"), "what was thought behind the calls stays behind them");
+    check_responses(&input[15..].iter().map(|item| item["output"].to_string()).collect::<Vec<_>>());
+}
+
 /// A file of credentials of a person who logged in, for whom this server has the tokens.
 fn credentials(server: &Server, folder: &tempfile::TempDir) -> String {
     let file = folder.path().join("credentials.json");
