@@ -117,6 +117,10 @@ impl Transport {
         let address = access.address.as_deref().or(provider.default_address()).unwrap_or_default();
         let base =
             base_url(address).map_err(|why| ModelError::Address { provider, address: clip(&shown(address)), why })?;
+        if access.login.is_some() && base.scheme() != "https" && !is_plain_loopback(&base) {
+            let why = "a token opens more than a model, so it goes only to `https://` and to this machine".to_owned();
+            return Err(ModelError::Address { provider, address: clip(&shown(address)), why });
+        }
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let key = access.key.filter(|_| access.login.is_none());

@@ -49,7 +49,7 @@ pub(crate) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
 pub(crate) fn count_body(request: &Request<'_>, dialect: Dialect, resource: &str) -> Vec<u8> {
     let whole = Body { safety_settings: Vec::new(), ..whole(request, dialect) };
     match dialect {
-        Dialect::Gemini => written(&Count { generate_content_request: Counted { model: resource, whole } }),
+        Dialect::Gemini => written(&Count { generate_content_request: OfModel { model: resource, whole } }),
         Dialect::Vertex => written(&whole),
     }
 }
@@ -213,11 +213,11 @@ struct SafetySetting<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Count<'a> {
-    generate_content_request: Counted<'a>,
+    generate_content_request: OfModel<'a>,
 }
 
 #[derive(Serialize)]
-struct Counted<'a> {
+struct OfModel<'a> {
     model: &'a str,
     #[serde(flatten)]
     whole: Body<'a>,

@@ -69,7 +69,10 @@ impl Credentials {
         };
         let shown = clip(&file.display().to_string());
         match read(file) {
-            Ok(text) => Self::of_file(&text, &shown).map_err(|why| LoginError::Unusable { file: shown, why }),
+            Ok(text) => {
+                let origin = format!("the credentials `{shown}`");
+                Self::of_file(&text, &origin).map_err(|why| LoginError::Unusable { origin, why })
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound && login.is_unnamed() => {
                 Self::of_machine(login, Some(&shown))
             }
@@ -81,7 +84,10 @@ impl Credentials {
         let host = login.metadata_host.as_deref().unwrap_or(METADATA_HOST);
         let address = format!("http://{host}/computeMetadata/v1/instance/service-accounts/default/token");
         let missing = missing.map_or_else(String::new, |file| format!(" (there is no file `{file}`)"));
-        let unusable = |error: url::ParseError| LoginError::Unusable { file: clip(&address), why: error.to_string() };
+        let unusable = |error: url::ParseError| LoginError::Unusable {
+            origin: format!("the metadata server `{}`", clip(host)),
+            why: error.to_string(),
+        };
         Ok(Self {
             grant: Grant::Metadata,
             endpoint: Url::parse(&address).map_err(unusable)?,
@@ -90,7 +96,7 @@ impl Credentials {
         })
     }
 
-    fn of_file(text: &str, file: &str) -> Result<Self, String> {
+    fn of_file(text: &str, origin: &str) -> Result<Self, String> {
         // The parser's words can hold a part of what it read, so they are told without it.
         let not_json = |error: serde_json::Error| match error.classify() {
             serde_json::error::Category::Data => "it has a field of the wrong type".to_owned(),
@@ -122,7 +128,7 @@ impl Credentials {
             return Err("its `token_uri` begins with no `https://`, so that anybody could read along".to_owned());
         }
         let quota_project = written.quota_project_id.filter(|project| !project.is_empty());
-        Ok(Self { grant, endpoint, origin: format!("the credentials `{file}`"), quota_project })
+        Ok(Self { grant, endpoint, origin: origin.to_owned(), quota_project })
     }
 
     /// The form to post for a token; none where it is had for the asking.
@@ -131,7 +137,7 @@ impl Credentials {
         match &self.grant {
             Grant::ServiceAccount(account) => {
                 let assertion = account.assertion(&self.endpoint, SystemTime::now()).map_err(|error| {
-                    LoginError::Unusable { file: self.origin.clone(), why: format!("the key does not sign: {error}") }
+                    LoginError::Unusable { origin: self.origin.clone(), why: format!("its key does not sign: {error}") }
                 })?;
                 form.append_pair("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer");
                 form.append_pair("assertion", &assertion);

@@ -15,11 +15,11 @@ pub enum LoginError {
         /// What the system said.
         why: String,
     },
-    /// The file with the credentials is not what it should be.
-    #[error("the credentials `{file}` cannot be used: {why}")]
+    /// The credentials are not what they should be.
+    #[error("{origin} cannot be used: {why}")]
     Unusable {
-        /// The file.
-        file: String,
+        /// Where they come from.
+        origin: String,
         /// What is wrong with it.
         why: String,
     },

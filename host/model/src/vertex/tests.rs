@@ -151,8 +151,11 @@ fn what_is_not_configured_is_said_with_where_to_set_it() {
         let access = Access { project: project(), location: Some(location.to_owned()), ..Access::default() };
         check(access, ErrorKind::Configuration, "GOOGLE_CLOUD_LOCATION");
     }
-    let access = Access { project: project(), address: Some("ftp://a".to_owned()), ..Access::default() };
-    check(access, ErrorKind::Configuration, "GOOGLE_VERTEX_BASE_URL");
+    // A token is not sent where anybody could read along.
+    for address in ["ftp://a", "http://a.example"] {
+        let access = Access { project: project(), address: Some(address.to_owned()), ..Access::default() };
+        check(access, ErrorKind::Configuration, "GOOGLE_VERTEX_BASE_URL");
+    }
     let file = Some(CredentialsFile::Named("no/such/file".into()));
     let access = Access { project: project(), login: Some(Login { file, ..Login::default() }), ..Access::default() };
     check(access, ErrorKind::Authentication, "GOOGLE_APPLICATION_CREDENTIALS");
