@@ -36,8 +36,8 @@ impl Gemini {
     ///
     /// # Errors
     ///
-    /// When there is neither key nor login at the service's own address, or one of them or the address cannot be used. Another address
-    /// may belong to a proxy that has the key.
+    /// When there is neither key nor login at the service's own address, or one of them or the address cannot be used.
+    /// Another address may belong to a proxy that has the key.
     pub fn new(access: Access) -> Result<Self, ModelError> {
         if access.key.is_none() && access.login.is_none() && access.address.is_none() {
             return Err(ModelError::MissingKey { provider: ProviderKind::Gemini });

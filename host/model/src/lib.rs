@@ -1,8 +1,8 @@
 //! Language models, each behind one trait.
 //!
-//! Owns [`Provider`], one file for each wire format with the transport below them, the [login](Login) at Google, and two
-//! models that need no service: [`offline`](Offline), a planner in code, and [`scripted`](Scripted), which replays what a
-//! test wrote down. A [`Selection`] is read from a model's name and makes the provider.
+//! Owns [`Provider`], one file for each wire format with the transport below them, the [login](Login) at Google, and
+//! two models that need no service: [`offline`](Offline), a planner in code, and [`scripted`](Scripted), which replays
+//! what a test wrote down. A [`Selection`] is read from a model's name and makes the provider.
 //!
 //! A provider asks once and streams what comes. What belongs between it and the agent's loop is the same for
 //! all of them, and stands above the trait, never within a provider:

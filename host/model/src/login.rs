@@ -9,8 +9,8 @@
 //! this machine itself, or to the metadata server.
 //!
 //! Deliberately not here: where the file lies (the environment is not read here), asking again after a failure, and
-//! credentials that are exchanged for others (federated and impersonated ones), which are refused by name. No crate does
-//! it, since those that do bring an HTTP client of their own and read the environment.
+//! credentials that are exchanged for others (federated and impersonated ones), which are refused by name. No crate
+//! does it, since those that do bring an HTTP client of their own and read the environment.
 
 mod assertion;
 mod credentials;
@@ -39,8 +39,8 @@ const SPARE: Duration = Duration::from_secs(60);
 /// Ends the wait for a token, so that a run does not hang before its first request.
 const TOKEN_LIMIT: Duration = Duration::from_secs(30);
 
-/// Ends the wait for the metadata server. Short, since on a machine outside of Google's cloud nobody is there, and it is
-/// near where it is.
+/// Ends the wait for the metadata server. Short, since on a machine outside of Google's cloud nobody is there, and it
+/// is near where it is.
 const METADATA_LIMIT: Duration = Duration::from_secs(5);
 
 /// The most bytes of an answer with a token, so that a server cannot fill the memory.

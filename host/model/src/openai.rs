@@ -5,8 +5,8 @@
 //! Ollama, vLLM, gateways) do differently is taken as it comes: a missing id or index, arguments as an object,
 //! thoughts under two names, errors as plain text.
 //!
-//! Deliberately not here: OpenAI's responses, a format of their own, and thoughts written into the text between tags, since a server
-//! that knows the model takes them apart itself.
+//! Deliberately not here: OpenAI's responses, a format of their own, and thoughts written into the text between tags,
+//! since a server that knows the model takes them apart itself.
 
 pub(crate) mod calls;
 pub(crate) mod embed;

@@ -1,11 +1,11 @@
 //! OpenAI's responses, and the servers that speak them.
 //!
 //! Owns both directions of the format, all of it private: [`request`] says a conversation in its words, [`reply`] reads
-//! what comes back. Nothing is stored at the service: each request has the whole conversation, and what the model thought
-//! goes along encrypted, as the signature of a part, and comes back unchanged in its place.
+//! what comes back. Nothing is stored at the service: each request has the whole conversation, and what the model
+//! thought goes along encrypted, as the signature of a part, and comes back unchanged in its place.
 //!
-//! Deliberately not here: chat completions, tools that run at the service, and counting tokens, for which the format has
-//! no question that other servers know.
+//! Deliberately not here: chat completions, tools that run at the service, and counting tokens, for which the format
+//! has no question that other servers know.
 
 mod reply;
 mod request;

@@ -1,12 +1,13 @@
 //! One request to a model's service and the events of its reply, the same for every wire format.
 //!
-//! Owns the HTTP client, the time limits, and how a refusal becomes a [`ModelError`]. Promises that nothing is
-//! sent before the stream is polled, that dropping the stream closes the connection, that no redirect is
-//! followed, and that the key goes into one header and nowhere else. [`Transport::ask`] is the same for the few questions
-//! whose answer is one JSON value.
+//! Owns the HTTP client, the time limits, and how a refusal becomes a [`ModelError`]. Promises that nothing is sent
+//! before the stream is polled, that dropping the stream closes the connection, that no redirect is followed, and that
+//! the key goes into one header and nowhere else. [`Transport::ask`] is the same for the few questions whose answer is
+//! one JSON value.
 //!
-//! Deliberately not here: what a request and an event look like ([`Reader`] is the wire format's part), and
-//! asking again. The one exception is a token that the service no longer takes: it is fetched anew, once. Without a configured proxy the client takes the environment's by itself, as every program does it.
+//! Deliberately not here: what a request and an event look like ([`Reader`] is the wire format's part), and asking
+//! again. The one exception is a token that the service no longer takes: it is fetched anew, once. Without a configured
+//! proxy the client takes the environment's by itself, as every program does it.
 
 mod address;
 mod receiving;
@@ -107,8 +108,8 @@ pub(crate) struct Transport {
 }
 
 impl Transport {
-    /// Checks address and key, and reads the credentials of a login; sends nothing. `key_header` is the header for the key
-    /// and what stands before the key in it. With a login there is no key.
+    /// Checks address and key, and reads the credentials of a login; sends nothing. `key_header` is the header for the
+    /// key and what stands before the key in it. With a login there is no key.
     pub(crate) fn new(
         provider: ProviderKind,
         access: Access,

@@ -2,8 +2,8 @@
 //!
 //! Owns the addresses; what is said there is [`gemini`](crate::Gemini)'s format.
 //!
-//! Deliberately not here: models of other makers, tuned models behind endpoints of their own, and keys: one is logged in
-//! to Google Cloud.
+//! Deliberately not here: models of other makers, tuned models behind endpoints of their own, and keys: one is logged
+//! in to Google Cloud.
 
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};

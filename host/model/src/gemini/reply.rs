@@ -1,6 +1,7 @@
 //! Replies in the words of Gemini, from either of the services that have them.
 //!
-//! Deliberately not here: parts that stem from tools which run at the service (search, code execution); they are skipped.
+//! Deliberately not here: parts that stem from tools which run at the service (search, code execution); they are
+//! skipped.
 
 use host_message::{
     CallId, FileReference, FinishReason, FunctionCall, InlineData, Part, PartData, Signature, ToolName, Usage,

@@ -1,9 +1,9 @@
 //! A request in the words of Gemini.
 //!
-//! Thoughts stay here; signatures go back on the part that they came with. Each of the model's turns since the user last
-//! said something has one on its first call, since the service refuses the turn without: where none came, the value
-//! stands that tells it not to look. Ids go with calls and responses where there are any: the service matches them, and
-//! ignores them where it made none.
+//! Thoughts stay here; signatures go back on the part that they came with. Each of the model's turns since the user
+//! last said something has one on its first call, since the service refuses the turn without: where none came, the
+//! value stands that tells it not to look. Ids go with calls and responses where there are any: the service matches
+//! them, and ignores them where it made none.
 //!
 //! Data beside a function's response goes into the response from the third generation on, which refuses it beside; the
 //! ones before have no such field.

@@ -1,9 +1,9 @@
 //! Replies in the words of responses.
 //!
-//! A reply is a list of items: messages, thoughts and calls. Text and thoughts are handed out as they arrive, a thought's
-//! encrypted form when its item is whole. Calls wait for the end, and with them what comes behind them, so that the order
-//! of the items stays and one unreadable call can take the others with it. An item that was not told while it was made is
-//! taken from the list that the last event repeats.
+//! A reply is a list of items: messages, thoughts and calls. Text and thoughts are handed out as they arrive, a
+//! thought's encrypted form when its item is whole. Calls wait for the end, and with them what comes behind them, so
+//! that the order of the items stays and one unreadable call can take the others with it. An item that was not told
+//! while it was made is taken from the list that the last event repeats.
 
 use std::collections::HashSet;
 

@@ -1,9 +1,9 @@
 //! A request in the words of responses.
 //!
-//! What the model thought goes back as the item that it came as, in its place; the summary that was shown stays here. The
-//! texts at which a model is to stop stay here too: the format knows none. Data beside a function's response goes into
-//! its output where the format has a part for it, and is named where it has none, so that the model knows that it was
-//! there.
+//! What the model thought goes back as the item that it came as, in its place; the summary that was shown stays here.
+//! The texts at which a model is to stop stay here too: the format knows none. Data beside a function's response goes
+//! into its output where the format has a part for it, and is named where it has none, so that the model knows that it
+//! was there.
 
 use host_message::{Content, FileReference, InlineData, PartData, ResponseBody, Role, ToolSpec};
 use serde::Serialize;
@@ -55,16 +55,16 @@ fn bare(model: &str) -> &str {
     model.rsplit('/').next().unwrap_or(model)
 }
 
-/// Whether it thinks before it speaks. OpenAI refuses to be asked for encrypted thoughts by those that do not, which are
-/// its older ones and those for chatting.
+/// Whether it thinks before it speaks. OpenAI refuses to be asked for encrypted thoughts by those that do not, which
+/// are its older ones and those for chatting.
 fn reasons(model: &str) -> bool {
     let model = bare(model);
     let old = ["gpt-3", "gpt-4", "chatgpt"].iter().any(|family| model.starts_with(family));
     !old && !model.contains("-chat")
 }
 
-/// The effort for a thinking budget in tokens; none leaves it to the service, as a budget without end does. No thinking at
-/// all is the least that the family knows.
+/// The effort for a thinking budget in tokens; none leaves it to the service, as a budget without end does. No thinking
+/// at all is the least that the family knows.
 fn effort(model: &str, budget: i32) -> Option<&'static str> {
     let least = || match bare(model).strip_prefix("gpt-5") {
         Some(rest) if rest.starts_with('.') => "none",
