@@ -155,11 +155,14 @@ impl<'a> ReplyBuilder<'a> {
             if text.is_empty() && part.signature.is_none() {
                 return;
             }
-            if part.thought {
-                let subject = self.subjects.push(text);
-                tell(EventKind::Thought { subject: subject.as_deref(), text });
-            } else if !text.is_empty() {
-                tell(EventKind::Content { text });
+            // What carries nothing but a signature is for the service alone.
+            if !text.is_empty() {
+                if part.thought {
+                    let subject = self.subjects.push(text);
+                    tell(EventKind::Thought { subject: subject.as_deref(), text });
+                } else {
+                    tell(EventKind::Content { text });
+                }
             }
             if part.signature.is_none()
                 && let Some(Part { data: PartData::Text(before), thought, signature: None }) = self.parts.last_mut()

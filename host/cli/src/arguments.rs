@@ -67,8 +67,9 @@ Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit
 pub(crate) struct Run {
     /// What to do. Standard input, when it is no terminal, is added to it
     pub(crate) prompt: Vec<String>,
-    /// The model: gemini/NAME, openai/NAME, anthropic/NAME, ollama/NAME, offline, scripted:FILE [default: the configured
-    /// one, else the first whose key is set, else the first of Ollama's on this machine]
+    /// The model: gemini/NAME, vertex/NAME, openai/NAME, openai-responses/NAME, anthropic/NAME, ollama/NAME, offline,
+    /// scripted:FILE [default: the configured one, else the first whose key is set, else the first of Ollama's on this
+    /// machine]
     #[arg(short, long, value_name = "ID")]
     pub(crate) model: Option<String>,
     /// Write down what the model says, so that --model scripted:FILE says it again without it

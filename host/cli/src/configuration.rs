@@ -137,6 +137,22 @@ pub(crate) struct Service {
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) proxy: Option<String>,
     pub(crate) silence_seconds: Option<u64>,
+    /// For `gemini`.
+    pub(crate) auth: Option<Auth>,
+    /// For `vertex`.
+    pub(crate) project: Option<String>,
+    /// For `vertex`.
+    pub(crate) location: Option<String>,
+}
+
+/// By what a service of Google's knows who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Auth {
+    /// The key of its variable.
+    Key,
+    /// The application-default credentials.
+    Oauth,
 }
 
 /// Shows no header: they may hold secrets.
@@ -212,14 +228,34 @@ impl Configuration {
     }
 
     fn parse(text: &str, path: &Path) -> Result<Self, Failure> {
-        toml::from_str(text).map_err(|error| {
+        let configuration: Self = toml::from_str(text).map_err(|error| {
             let failure = Failure::configuration(format!("the configuration `{}` makes no sense", path.display()))
                 .cause(error.to_string().trim_end().to_owned());
             match nearest_key(error.message()) {
                 Some(key) => failure.help(format!("the nearest key is `{key}`")),
                 None => failure.help("the line and column are above; `docs/configuration.md` has all keys"),
             }
-        })
+        })?;
+        configuration.check(path)?;
+        Ok(configuration)
+    }
+
+    /// Refuses the keys that only some services read, where another one has them.
+    fn check(&self, path: &Path) -> Result<(), Failure> {
+        for (kind, service) in &self.providers {
+            let keys = [
+                ("auth", service.auth.is_some(), ProviderKind::Gemini),
+                ("project", service.project.is_some(), ProviderKind::Vertex),
+                ("location", service.location.is_some(), ProviderKind::Vertex),
+            ];
+            if let Some((key, _, reader)) = keys.into_iter().find(|(_, set, reader)| *set && kind != reader) {
+                let path = path.display();
+                return Err(Failure::configuration(format!("the configuration `{path}` makes no sense"))
+                    .cause(format!("nobody reads `{key}` of `[providers.{kind}]`"))
+                    .help(format!("it is for `[providers.{reader}]`")));
+            }
+        }
+        Ok(())
     }
 
     /// When the conversation with this model is shortened.
@@ -285,6 +321,19 @@ mod tests {
         assert_eq!(failure.help.as_deref(), Some("the nearest key is `text`"));
         let failure = parse("[providers.gemeni]\n").expect_err("there is no such provider");
         assert_eq!(failure.help.as_deref(), Some("the nearest key is `gemini`"));
+    }
+
+    #[test]
+    fn a_key_that_its_service_does_not_read_is_told() {
+        let check = |text: &str, reader: &str| {
+            let failure = parse(text).expect_err("nobody reads it");
+            assert!(failure.help.as_deref().is_some_and(|help| help.contains(reader)), "{failure:?}");
+        };
+        check("[providers.openai]\nauth = \"oauth\"\n", "[providers.gemini]");
+        check("[providers.gemini]\nproject = \"p\"\n", "[providers.vertex]");
+        check("[providers.gemini]\nlocation = \"eu\"\n", "[providers.vertex]");
+        let right = "[providers.gemini]\nauth = \"oauth\"\n[providers.vertex]\nproject = \"p\"\nlocation = \"eu\"\n";
+        assert_eq!(parse(right).expect("it is right").providers[&ProviderKind::Gemini].auth, Some(Auth::Oauth));
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
+use host_model::CredentialsFile;
+
 use crate::exit::Failure;
 
 /// What the process was started with.
@@ -57,6 +59,19 @@ impl Environment {
     /// All of it, for the programs that tools run.
     pub(crate) fn all(&self) -> Vec<(OsString, OsString)> {
         self.variables.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    /// Where Google's own clients look for application-default credentials, as their documentation has it.
+    pub(crate) fn google_credentials(&self) -> Option<CredentialsFile> {
+        if let Some(file) = self.variable("GOOGLE_APPLICATION_CREDENTIALS") {
+            return Some(CredentialsFile::Named(file.into()));
+        }
+        let folder =
+            self.variable("CLOUDSDK_CONFIG").map(PathBuf::from).or_else(|| match self.variable("APPDATA") {
+                Some(folder) if cfg!(windows) => Some(PathBuf::from(folder).join("gcloud")),
+                Some(_) | None => Some(self.home.as_ref()?.join(".config/gcloud")),
+            })?;
+        Some(CredentialsFile::Usual(folder.join("application_default_credentials.json")))
     }
 
     /// The folders of the XDG base directory specification, on every system: this is a program for terminals.

@@ -9,11 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host_model::{
-    Access, ApiKey, Fallback, LoggingProvider, Ollama, Provider, ProviderKind, Retrying, Selection, Settings, TextMode,
+    Access, ApiKey, Fallback, LoggingProvider, Login, Ollama, Provider, ProviderKind, Retrying, Selection, Settings,
+    TextMode,
 };
 use tokio::time::timeout;
 
-use crate::configuration::{Configuration, Tools};
+use crate::configuration::{Auth, Configuration, Tools};
 use crate::environment::Environment;
 use crate::exit::{Code, Failure};
 
@@ -99,7 +100,12 @@ pub(crate) fn connect(id: &str, configuration: &Configuration, environment: &Env
     match id.parse::<Selection>()?.provider() {
         // What needs no service has nothing that passes.
         ProviderKind::Offline | ProviderKind::Scripted => return Ok(model),
-        ProviderKind::Anthropic | ProviderKind::Gemini | ProviderKind::Ollama | ProviderKind::OpenAi => {}
+        ProviderKind::Anthropic
+        | ProviderKind::Gemini
+        | ProviderKind::Ollama
+        | ProviderKind::OpenAi
+        | ProviderKind::OpenAiResponses
+        | ProviderKind::Vertex => {}
     }
     let fallback = match configuration.models.get(id).and_then(|options| options.fallback.as_deref()) {
         Some(fallback) => {
@@ -141,10 +147,18 @@ pub(crate) fn record(model: Model, file: &Path) -> Result<Model, Failure> {
 /// What it takes to reach a service: the environment wins over the configuration.
 fn access(kind: ProviderKind, configuration: &Configuration, environment: &Environment) -> Access {
     let configured = configuration.providers.get(&kind).cloned().unwrap_or_default();
+    let logs_in = kind == ProviderKind::Vertex || configured.auth == Some(Auth::Oauth);
+    let login = logs_in.then(|| Login {
+        file: environment.google_credentials(),
+        metadata_host: environment.text("GCE_METADATA_HOST"),
+    });
     let headers = configured.headers.iter().filter_map(|(name, value)| Some((name.clone(), ApiKey::new(value)?)));
     Access {
         address: kind.address_variable().and_then(|name| environment.text(name)).or(configured.base_url),
         key: kind.key_variable().and_then(|name| environment.text(name)).and_then(|key| ApiKey::new(&key)),
+        login,
+        project: environment.text("GOOGLE_CLOUD_PROJECT").or(configured.project),
+        location: environment.text("GOOGLE_CLOUD_LOCATION").or(configured.location),
         headers: headers.collect(),
         proxy: configured.proxy,
         silence: configured.silence_seconds.map(Duration::from_secs),

@@ -66,7 +66,7 @@ impl Provider for Anthropic {
     fn count_tokens<'a>(&'a self, request: Request<'a>) -> BoxFuture<'a, Result<Option<u64>, ModelError>> {
         Box::pin(async move {
             let url = self.transport.url(["v1", "messages", "count_tokens"]);
-            let count: Count = self.transport.fetch(url, Some(request::count_body(&request))).await?;
+            let count: Count = self.transport.ask(url, Some(request::count_body(&request))).await?;
             Ok(Some(count.input_tokens))
         })
     }

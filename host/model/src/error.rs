@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ProviderKind, ScriptError};
+use crate::login::LOG_IN;
+use crate::{LoginError, ProviderKind, ScriptError};
 
 /// Why there is no reply.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -112,6 +113,29 @@ pub enum ModelError {
     UnusableKey {
         /// Whose key it is.
         provider: ProviderKind,
+    },
+    /// There is no token, which the service takes instead of a key.
+    #[error("could not log in to `{provider}`")]
+    Login {
+        /// Whose service it is.
+        provider: ProviderKind,
+        /// Why not.
+        #[source]
+        cause: LoginError,
+    },
+    /// The service needs a project and there is none.
+    #[error("there is no project for `{provider}`")]
+    MissingProject {
+        /// Who needs it.
+        provider: ProviderKind,
+    },
+    /// A location that is none.
+    #[error("`{location}` is no location for `{provider}`")]
+    UnusableLocation {
+        /// Whose location it was to be.
+        provider: ProviderKind,
+        /// What was given.
+        location: String,
     },
     /// A configured header that cannot be sent.
     #[error("the header `{name}` for `{provider}` has characters that no header can have")]
@@ -224,7 +248,7 @@ pub enum ReplyFault {
     NotJson {
         /// What the parser said.
         why: String,
-        /// The beginning of the event.
+        /// The beginning of it.
         excerpt: String,
     },
     /// The stream ended, and the model had not said that it was done.
@@ -272,10 +296,12 @@ impl ModelError {
             Self::Unreachable { .. } | Self::Interrupted { .. } | Self::Silent { .. } => ErrorKind::Network,
             Self::Reply { fault: ReplyFault::NotAStream { .. }, .. } => ErrorKind::Configuration,
             Self::Reply { .. } => ErrorKind::Server,
-            Self::MissingKey { .. } | Self::UnusableKey { .. } => ErrorKind::Authentication,
+            Self::MissingKey { .. } | Self::UnusableKey { .. } | Self::Login { .. } => ErrorKind::Authentication,
             Self::MissingModel { .. }
+            | Self::MissingProject { .. }
             | Self::NoTools { .. }
             | Self::UnusableHeader { .. }
+            | Self::UnusableLocation { .. }
             | Self::Address { .. }
             | Self::UnknownModel { .. }
             | Self::Client { .. }
@@ -321,11 +347,14 @@ impl ModelError {
             | Self::Address { .. }
             | Self::UnknownModel { .. }
             | Self::Client { .. }
+            | Self::Login { .. }
             | Self::MissingModel { .. }
+            | Self::MissingProject { .. }
             | Self::NoTools { .. }
             | Self::Recorded { .. }
             | Self::Recording { .. }
-            | Self::Script(_) => false,
+            | Self::Script(_)
+            | Self::UnusableLocation { .. } => false,
         }
     }
 
@@ -359,12 +388,22 @@ impl ModelError {
             Self::MissingKey { provider } | Self::UnusableKey { provider } => {
                 help_for(*provider, ErrorKind::Authentication)
             }
+            Self::Login { cause, .. } => Some(cause.help()),
+            Self::MissingProject { provider } => Some(format!(
+                "set GOOGLE_CLOUD_PROJECT to the project that pays, or `project` under `[providers.{provider}]` in the \
+                 configuration"
+            )),
+            Self::UnusableLocation { provider, .. } => Some(format!(
+                "set GOOGLE_CLOUD_LOCATION to one such as `us-central1` or `global`, or `location` under \
+                 `[providers.{provider}]` in the configuration"
+            )),
             Self::UnusableHeader { provider, name } => {
                 Some(format!("mend `{name}` under `headers` of `[providers.{provider}]` in the configuration"))
             }
             Self::Address { provider, .. } => {
                 let variable = provider.address_variable()?;
-                Some(format!("give {variable} an address such as `{}`", provider.default_address()?))
+                let usual = provider.default_address().unwrap_or("https://aiplatform.googleapis.com");
+                Some(format!("give {variable} an address such as `{usual}`"))
             }
             Self::UnknownModel { .. } => Some(format!("name one of {}", ProviderKind::FORMS)),
             Self::Client { .. } => Some("check the machine's root certificates and the proxy settings".to_owned()),
@@ -396,12 +435,19 @@ pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
 
 fn help_for(provider: ProviderKind, kind: ErrorKind) -> Option<String> {
     match kind {
-        ErrorKind::Authentication => {
-            let variable = provider.key_variable()?;
-            Some(format!(
+        ErrorKind::Authentication => match provider.key_variable() {
+            Some(variable) if provider == ProviderKind::Gemini => Some(format!(
+                "set {variable} to a key that the service accepts (with `auth = \"oauth\"`: {LOG_IN}), or use \
+                 `--model offline`, which needs none"
+            )),
+            Some(variable) => Some(format!(
                 "set {variable} to a key that the service accepts, or use `--model offline`, which needs none"
-            ))
-        }
+            )),
+            None if provider == ProviderKind::Vertex => {
+                Some(format!("{LOG_IN}, with an account that may use the project"))
+            }
+            None => None,
+        },
         ErrorKind::Configuration => match provider.address_variable() {
             Some(variable) => Some(format!("check the model's name, and {variable} if it is set")),
             None => Some("check the model's name".to_owned()),

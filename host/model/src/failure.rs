@@ -99,7 +99,9 @@ fn kind(status: Option<u16>, words: &[&str]) -> ErrorKind {
         // These tell more than the status that they come with, which is 400 or 429.
         match *word {
             "API_KEY_INVALID" | "invalid_api_key" | "authentication_error" => return ErrorKind::Authentication,
-            "content_filter" | "content_policy_violation" => return ErrorKind::Safety,
+            "content_filter" | "content_policy_violation" | "image_content_policy_violation" | "invalid_prompt" => {
+                return ErrorKind::Safety;
+            }
             "insufficient_quota" => return ErrorKind::Quota,
             _ => {}
         }
@@ -128,6 +130,8 @@ fn kind(status: Option<u16>, words: &[&str]) -> ErrorKind {
                 Some(ErrorKind::Input)
             }
             "NOT_FOUND" | "model_not_found" | "not_found_error" => Some(ErrorKind::Configuration),
+            // OpenAI's responses have a word for each thing that can be wrong with one.
+            image if image.contains("image") => Some(ErrorKind::Input),
             _ => None,
         })
         .unwrap_or(ErrorKind::Server)
@@ -225,6 +229,9 @@ mod tests {
         check(r#"{"type":"rate_limit_error"}"#, Some(429), ErrorKind::Quota);
         check(r#"{"type":"permission_error"}"#, None, ErrorKind::Authentication);
         check(r#"{"type":"not_found_error"}"#, None, ErrorKind::Configuration);
+        check(r#"{"code":"invalid_prompt","message":"flagged"}"#, None, ErrorKind::Safety);
+        check(r#"{"code":"image_too_large"}"#, None, ErrorKind::Input);
+        check(r#"{"code":"server_error"}"#, None, ErrorKind::Server);
         check(r#"{"code":7}"#, None, ErrorKind::Server);
         check(r#""out of memory""#, None, ErrorKind::Server);
         check("null", None, ErrorKind::Server);

@@ -16,8 +16,10 @@ use crate::gemini::Gemini;
 use crate::offline::Offline;
 use crate::ollama::Ollama;
 use crate::openai::OpenAi;
+use crate::openai_responses::OpenAiResponses;
 use crate::scripted::Scripted;
-use crate::{ApiKey, ModelError, Provider};
+use crate::vertex::Vertex;
+use crate::{ApiKey, Login, ModelError, Provider};
 
 /// A provider that this crate can speak to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
@@ -32,16 +34,21 @@ pub enum ProviderKind {
     OpenAi,
     /// Ollama's own chat.
     Ollama,
+    /// OpenAI's responses.
+    #[serde(rename = "openai-responses")]
+    OpenAiResponses,
     /// The planner in code that needs nothing.
     Offline,
     /// The replies of a script, for tests.
     Scripted,
+    /// Gemini by way of Google Cloud.
+    Vertex,
 }
 
 impl ProviderKind {
     /// The forms that a model's name takes, for help texts.
-    pub const FORMS: &'static str =
-        "`gemini/NAME`, `openai/NAME`, `anthropic/NAME`, `ollama/NAME`, `offline`, `scripted:FILE`";
+    pub const FORMS: &'static str = "`gemini/NAME`, `vertex/NAME`, `openai/NAME`, `openai-responses/NAME`, `anthropic/NAME`, `ollama/NAME`, `offline`, \
+         `scripted:FILE`";
 
     /// What names, messages and logs call it.
     pub const fn as_str(self) -> &'static str {
@@ -50,19 +57,22 @@ impl ProviderKind {
             Self::Gemini => "gemini",
             Self::OpenAi => "openai",
             Self::Ollama => "ollama",
+            Self::OpenAiResponses => "openai-responses",
             Self::Offline => "offline",
             Self::Scripted => "scripted",
+            Self::Vertex => "vertex",
         }
     }
 
-    /// The variable in which users keep its key, as the service's own clients have it.
+    /// The variable in which users keep its key, as the service's own clients have it. Vertex AI has none: it is
+    /// [logged in](crate::Login) to.
     pub fn key_variable(self) -> Option<&'static str> {
         match self {
             Self::Anthropic => Some("ANTHROPIC_API_KEY"),
             Self::Gemini => Some("GEMINI_API_KEY"),
             Self::Ollama => Some("OLLAMA_API_KEY"),
-            Self::OpenAi => Some("OPENAI_API_KEY"),
-            Self::Offline | Self::Scripted => None,
+            Self::OpenAi | Self::OpenAiResponses => Some("OPENAI_API_KEY"),
+            Self::Offline | Self::Scripted | Self::Vertex => None,
         }
     }
 
@@ -72,19 +82,20 @@ impl ProviderKind {
             Self::Anthropic => Some("ANTHROPIC_BASE_URL"),
             Self::Gemini => Some("GOOGLE_GEMINI_BASE_URL"),
             Self::Ollama => Some("OLLAMA_HOST"),
-            Self::OpenAi => Some("OPENAI_BASE_URL"),
+            Self::OpenAi | Self::OpenAiResponses => Some("OPENAI_BASE_URL"),
+            Self::Vertex => Some("GOOGLE_VERTEX_BASE_URL"),
             Self::Offline | Self::Scripted => None,
         }
     }
 
-    /// The base address where none is given.
+    /// The base address where none is given; that of Vertex AI depends on the location.
     pub fn default_address(self) -> Option<&'static str> {
         match self {
             Self::Anthropic => Some("https://api.anthropic.com"),
             Self::Gemini => Some("https://generativelanguage.googleapis.com"),
             Self::Ollama => Some("http://127.0.0.1:11434"),
-            Self::OpenAi => Some("https://api.openai.com/v1"),
-            Self::Offline | Self::Scripted => None,
+            Self::OpenAi | Self::OpenAiResponses => Some("https://api.openai.com/v1"),
+            Self::Offline | Self::Scripted | Self::Vertex => None,
         }
     }
 }
@@ -106,10 +117,14 @@ pub enum Selection {
     OpenAi(String),
     /// A model that Ollama has, by the name that it has for it.
     Ollama(String),
+    /// A model behind OpenAI's responses, by the name that the server has for it.
+    OpenAiResponses(String),
     /// The planner in code.
     Offline,
     /// The script in this file.
     Scripted(PathBuf),
+    /// A model of Vertex AI, by the name that the service has for it.
+    Vertex(String),
 }
 
 impl FromStr for Selection {
@@ -132,6 +147,8 @@ impl FromStr for Selection {
             "gemini" => Ok(Self::Gemini(name.to_owned())),
             "openai" => Ok(Self::OpenAi(name.to_owned())),
             "ollama" => Ok(Self::Ollama(name.to_owned())),
+            "openai-responses" => Ok(Self::OpenAiResponses(name.to_owned())),
+            "vertex" => Ok(Self::Vertex(name.to_owned())),
             _ => fail("there is no such provider"),
         }
     }
@@ -145,34 +162,43 @@ impl Selection {
             Self::Gemini(_) => ProviderKind::Gemini,
             Self::OpenAi(_) => ProviderKind::OpenAi,
             Self::Ollama(_) => ProviderKind::Ollama,
+            Self::OpenAiResponses(_) => ProviderKind::OpenAiResponses,
             Self::Offline => ProviderKind::Offline,
             Self::Scripted(_) => ProviderKind::Scripted,
+            Self::Vertex(_) => ProviderKind::Vertex,
         }
     }
 
     /// The model's name for [`crate::Request::model`].
     pub fn model(&self) -> &str {
         match self {
-            Self::Anthropic(name) | Self::Gemini(name) | Self::OpenAi(name) | Self::Ollama(name) => name,
+            Self::Anthropic(name)
+            | Self::Gemini(name)
+            | Self::Ollama(name)
+            | Self::OpenAi(name)
+            | Self::OpenAiResponses(name)
+            | Self::Vertex(name) => name,
             Self::Offline | Self::Scripted(_) => self.provider().as_str(),
         }
     }
 
-    /// Makes the provider. Nothing is sent and no certificate is read before the first request; a script is
-    /// read here.
+    /// Makes the provider. Nothing is sent and no certificate is read before the first request; a script and a file of
+    /// credentials are read here.
     ///
     /// # Errors
     ///
-    /// When a key is missing where the service cannot do without one, the address is none, or the script
-    /// cannot be read.
+    /// When a key is missing where the service cannot do without one, the address is none, or the script or the
+    /// credentials cannot be read.
     pub fn connect(&self, access: Access) -> Result<Arc<dyn Provider>, ModelError> {
         Ok(match self {
             Self::Anthropic(_) => Arc::new(Anthropic::new(access)?),
             Self::Gemini(_) => Arc::new(Gemini::new(access)?),
             Self::OpenAi(_) => Arc::new(OpenAi::new(access)?),
             Self::Ollama(_) => Arc::new(Ollama::new(access)?),
+            Self::OpenAiResponses(_) => Arc::new(OpenAiResponses::new(access)?),
             Self::Offline => Arc::new(Offline::new()),
             Self::Scripted(file) => Arc::new(Scripted::open(file)?),
+            Self::Vertex(_) => Arc::new(Vertex::new(access)?),
         })
     }
 }
@@ -184,6 +210,12 @@ pub struct Access {
     pub address: Option<String>,
     /// The key.
     pub key: Option<ApiKey>,
+    /// How to log in at Google, instead of a key.
+    pub login: Option<Login>,
+    /// The project of Google Cloud that pays, for Vertex AI.
+    pub project: Option<String>,
+    /// The place of Google Cloud where the model runs, for Vertex AI; none is `global`.
+    pub location: Option<String>,
     /// Headers that go with each request besides those of the format, such as those that a gateway wants. They may
     /// hold secrets, so they are not shown.
     pub headers: Vec<(String, ApiKey)>,
@@ -204,6 +236,8 @@ mod tests {
         check("openai/gpt-5", Selection::OpenAi("gpt-5".to_owned()));
         check("anthropic/claude-sonnet-5", Selection::Anthropic("claude-sonnet-5".to_owned()));
         check("ollama/qwen3:8b", Selection::Ollama("qwen3:8b".to_owned()));
+        check("openai-responses/gpt-5", Selection::OpenAiResponses("gpt-5".to_owned()));
+        check("vertex/gemini-3-pro", Selection::Vertex("gemini-3-pro".to_owned()));
         check("openai/meta/llama-3", Selection::OpenAi("meta/llama-3".to_owned()));
         check("offline", Selection::Offline);
         check("scripted:a/b.jsonl", Selection::Scripted("a/b.jsonl".into()));

@@ -1,8 +1,8 @@
 //! Language models, each behind one trait.
 //!
-//! Owns [`Provider`], one file for each wire format with the transport below them, and two models that need no
-//! service: [`offline`](Offline), a planner in code, and [`scripted`](Scripted), which replays what a test
-//! wrote down. A [`Selection`] is read from a model's name and makes the provider.
+//! Owns [`Provider`], one file for each wire format with the transport below them, the [login](Login) at Google, and
+//! two models that need no service: [`offline`](Offline), a planner in code, and [`scripted`](Scripted), which replays
+//! what a test wrote down. A [`Selection`] is read from a model's name and makes the provider.
 //!
 //! A provider asks once and streams what comes. What belongs between it and the agent's loop is the same for
 //! all of them, and stands above the trait, never within a provider:
@@ -24,11 +24,13 @@ mod gemini;
 mod key;
 mod kind;
 mod logging;
+mod login;
 #[cfg(test)]
 mod loopback;
 mod offline;
 mod ollama;
 mod openai;
+mod openai_responses;
 mod provider;
 mod retry;
 mod scripted;
@@ -36,6 +38,7 @@ mod text;
 mod text_mode;
 mod tokens;
 mod transport;
+mod vertex;
 
 pub use anthropic::Anthropic;
 pub use error::{Cause, ErrorKind, ModelError, ReplyFault, Service, Wanted};
@@ -43,11 +46,14 @@ pub use gemini::Gemini;
 pub use key::ApiKey;
 pub use kind::{Access, ProviderKind, Selection};
 pub use logging::LoggingProvider;
+pub use login::{CredentialsFile, Login, LoginError};
 pub use offline::Offline;
 pub use ollama::Ollama;
 pub use openai::OpenAi;
+pub use openai_responses::OpenAiResponses;
 pub use provider::{Again, Chunk, ModelEvent, ModelStream, Provider, Request, Settings, Switched};
 pub use retry::{Fallback, RetryPolicy, Retrying};
 pub use scripted::{ScriptError, Scripted};
 pub use text_mode::TextMode;
 pub use tokens::{estimate, estimate_contents, window};
+pub use vertex::Vertex;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 use futures::StreamExt;
 use host_message::Content;
@@ -35,6 +35,11 @@ impl Answer {
     pub(crate) fn events<'p>(pieces: impl IntoIterator<Item = &'p [u8]>, end: End) -> Self {
         let pieces = pieces.into_iter().map(<[u8]>::to_vec).collect();
         Self { status: "200 OK", headers: "content-type: text/event-stream\r\n", pieces, end }
+    }
+
+    /// One JSON value, after which the connection ends.
+    pub(crate) fn json(body: &str) -> Self {
+        Self::refusal("200 OK", "content-type: application/json\r\nconnection: close\r\n", body)
     }
 
     /// A refusal.
@@ -68,6 +73,39 @@ impl Loopback {
 
     pub(crate) fn access(&self) -> Access {
         Access { address: Some(self.address.clone()), key: ApiKey::new("secret-key-1234"), ..Access::default() }
+    }
+}
+
+/// A service that answers one request after the other, each over a connection of its own.
+pub(crate) struct Series {
+    pub(crate) address: String,
+    /// The requests in order, head and body.
+    pub(crate) requests: mpsc::Receiver<String>,
+}
+
+impl Series {
+    pub(crate) async fn start(answers: Vec<Answer>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
+        let address = format!("http://{}", listener.local_addr().expect("it is bound"));
+        let (sender, requests) = mpsc::channel(answers.len().max(1));
+        tokio::spawn(async move {
+            for answer in answers {
+                let (mut socket, _) = listener.accept().await.expect("the client comes");
+                // A test that is over reads no more requests.
+                let _ = sender.send(read_request(&mut socket).await).await;
+                write_answer(&mut socket, answer, oneshot::channel().0).await;
+            }
+        });
+        Self { address, requests }
+    }
+
+    pub(crate) async fn next(&mut self) -> String {
+        self.requests.recv().await.expect("there is one more request")
+    }
+
+    /// How many requests have come that nobody looked at.
+    pub(crate) fn left(&self) -> usize {
+        self.requests.len()
     }
 }
 

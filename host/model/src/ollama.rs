@@ -49,7 +49,7 @@ impl Ollama {
     /// When nothing answers at the address, or what answers is not Ollama.
     pub async fn models(&self) -> Result<Vec<String>, ModelError> {
         let url = self.transport.url(["api", "tags"]);
-        let answer: Tags = self.transport.fetch(url, None).await?;
+        let answer: Tags = self.transport.ask(url, None).await?;
         let can_talk = |model: &Tag| {
             let family = model.details.as_ref().and_then(|details| details.family.as_deref());
             !family.is_some_and(|family| EMBEDDING_FAMILIES.contains(&family))
@@ -89,13 +89,9 @@ impl Provider for Ollama {
         Box::pin(async move {
             let body = serde_json::to_vec(&Embed { model, input: texts }).expect("texts can be written");
             let url = self.transport.url(["api", "embed"]);
-            let answer: Result<Embedded, _> = self.transport.fetch(url, Some(body)).await;
+            let answer: Result<Embedded, _> = self.transport.ask(url, Some(body)).await;
             let embeddings = answer.map_err(|error| self.explain(error, model))?.embeddings;
-            if embeddings.len() != texts.len() {
-                let fault = ReplyFault::Miscounted { expected: texts.len(), got: embeddings.len() };
-                return Err(self.transport.fault(fault));
-            }
-            Ok(Some(embeddings))
+            Ok(Some(self.transport.one_each(embeddings, texts.len())?))
         })
     }
 }

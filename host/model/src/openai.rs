@@ -5,13 +5,15 @@
 //! Ollama, vLLM, gateways) do differently is taken as it comes: a missing id or index, arguments as an object,
 //! thoughts under two names, errors as plain text.
 //!
-//! Deliberately not here: the responses API, and thoughts written into the text between tags, since a server
-//! that knows the model takes them apart itself.
+//! Deliberately not here: OpenAI's responses, a format of their own, and thoughts written into the text between tags,
+//! since a server that knows the model takes them apart itself.
 
-mod calls;
-mod request;
+pub(crate) mod calls;
+pub(crate) mod embed;
+pub(crate) mod request;
 
-use host_message::{FinishReason, Part, Usage};
+use futures::future::BoxFuture;
+use host_message::{FileReference, FinishReason, InlineData, Part, PartData, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -44,10 +46,7 @@ impl OpenAi {
     }
 
     fn dialect(&self) -> request::Dialect {
-        match self.transport.base().host_str() {
-            Some("api.openai.com") => request::Dialect::OpenAi,
-            _ => request::Dialect::Compatible,
-        }
+        request::Dialect::of(self.transport.base())
     }
 }
 
@@ -59,6 +58,14 @@ impl Provider for OpenAi {
     fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {
         let url = self.transport.url(["chat", "completions"]);
         self.transport.stream(url, move || request::body(&request, self.dialect()), Reply::default())
+    }
+
+    fn embed<'a>(
+        &'a self,
+        model: &'a str,
+        texts: &'a [String],
+    ) -> BoxFuture<'a, Result<Option<Vec<Vec<f32>>>, ModelError>> {
+        Box::pin(embed::embed(&self.transport, model, texts))
     }
 }
 
@@ -87,6 +94,7 @@ impl Reader for Reply {
             chunk.parts.extend(thought.map(Part::thought));
             chunk.parts.extend(delta.content.filter(not_empty).map(Part::text));
             chunk.parts.extend(delta.refusal.filter(not_empty).map(Part::text));
+            chunk.parts.extend(delta.images.into_iter().flatten().filter_map(image));
             let cited = delta.annotations.into_iter().flatten().filter_map(|annotation| annotation.url_citation);
             chunk.citations = cited.map(|citation| citation.url).collect();
             for piece in delta.tool_calls.into_iter().flatten() {
@@ -134,6 +142,17 @@ impl Reply {
     }
 }
 
+/// An image that the model made. One that lies elsewhere is told by its address alone.
+fn image(image: Image) -> Option<Part> {
+    let url = image.image_url.url;
+    let Some((mime_type, base64)) = url.strip_prefix("data:").and_then(|data| data.split_once(";base64,")) else {
+        let file = FileReference { mime_type: "image/*".to_owned(), uri: url };
+        return request::is_web(&file.uri).then(|| PartData::FileReference(file).into());
+    };
+    let data = InlineData { mime_type: mime_type.to_owned(), base64: base64.to_owned() };
+    Some(PartData::InlineData(data).into())
+}
+
 fn finish(reason: &str) -> FinishReason {
     match reason {
         "stop" | "tool_calls" | "function_call" => FinishReason::Stop,
@@ -177,6 +196,18 @@ struct Delta {
     reasoning: Option<String>,
     tool_calls: Option<Vec<CallPiece>>,
     annotations: Option<Vec<Annotation>>,
+    /// OpenRouter's name for what a model draws.
+    images: Option<Vec<Image>>,
+}
+
+#[derive(Deserialize)]
+struct Image {
+    image_url: ImageAddress,
+}
+
+#[derive(Deserialize)]
+struct ImageAddress {
+    url: String,
 }
 
 #[derive(Deserialize)]

@@ -1,42 +1,47 @@
 //! One request to a model's service and the events of its reply, the same for every wire format.
 //!
-//! Owns the HTTP client, the time limits, and how a refusal becomes a [`ModelError`]. Promises that nothing is
-//! sent before the stream is polled, that dropping the stream closes the connection, that no redirect is
-//! followed, and that the key goes into one header and nowhere else.
+//! Owns the HTTP client, the time limits, and how a refusal becomes a [`ModelError`]. Promises that nothing is sent
+//! before the stream is polled, that dropping the stream closes the connection, that no redirect is followed, and that
+//! the key goes into one header and nowhere else. [`Transport::ask`] is the same for the few questions whose answer is
+//! one JSON value.
 //!
-//! Deliberately not here: what a request and an event look like ([`Reader`] is the wire format's part), and
-//! asking again. Without a configured proxy the client takes the environment's by itself, as every program does it.
+//! Deliberately not here: what a request and an event look like ([`Reader`] is the wire format's part), and asking
+//! again. The one exception is a token that the service no longer takes: it is fetched anew, once. Without a configured
+//! proxy the client takes the environment's by itself, as every program does it.
 
 mod address;
 mod receiving;
+mod whole;
 
 use std::error::Error;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Proxy, Response};
-use serde::de::DeserializeOwned;
+use reqwest::{Client, Proxy, Response, StatusCode};
 use tokio::time::timeout;
 use url::Url;
 
-use self::address::{base_url, is_plain_loopback, shown};
+pub(crate) use self::address::is_plain_loopback;
+use self::address::{base_url, shown};
 use self::receiving::Receiving;
 use crate::error::{Cause, Service};
 use crate::failure::Failure;
 use crate::framing::Framing;
+use crate::login::Tokens;
 use crate::text::{clip, clip_bytes};
 use crate::{Access, ApiKey, Chunk, ModelError, ModelEvent, ModelStream, ProviderKind, ReplyFault, Wanted};
 
 /// Ends the wait for a service that does not answer its door.
 const CONNECT_LIMIT: Duration = Duration::from_secs(30);
 
-/// Ends the wait for a service that went silent, where nothing else is configured. Long, since a model may think long before its first word, and
-/// a local one reads the whole prompt before it.
+/// Ends the wait for a service that went silent, where nothing else is configured. Long, since a model may think long
+/// before its first word, and a local one reads the whole prompt before it.
 const SILENCE_LIMIT: Duration = Duration::from_secs(300);
 
 /// Ends the wait for the words of an error: the status is known already.
@@ -45,12 +50,11 @@ const ERROR_BODY_LIMIT: Duration = Duration::from_secs(10);
 /// The most bytes of an error's body, so that an error cannot fill the memory.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
-/// The most bytes of an answer that comes whole, so that a server that never ends it cannot fill the memory. The largest
-/// honest ones are embeddings of many texts.
-const MAX_ANSWER_BYTES: usize = 64 << 20;
-
 /// Keys shorter than this are placeholders for local servers (`none`, `ollama`), and ordinary words.
 const SHORTEST_SECRET: usize = 8;
+
+/// The header that names the project to which Google's services count a request.
+const QUOTA_PROJECT: &str = "x-goog-user-project";
 
 /// Reads the events of one reply in one wire format.
 ///
@@ -98,6 +102,8 @@ pub(crate) struct Transport {
     service: Service,
     base: Url,
     key: Option<ApiKey>,
+    /// In place of the key.
+    tokens: Option<Tokens>,
     headers: HeaderMap,
     /// In place of the one that the environment names.
     proxy: Option<Proxy>,
@@ -108,8 +114,8 @@ pub(crate) struct Transport {
 }
 
 impl Transport {
-    /// Checks address and key; sends nothing. `key_header` is the header for the key and what stands before
-    /// the key in it.
+    /// Checks address and key, and reads the credentials of a login; sends nothing. `key_header` is the header for the
+    /// key and what stands before the key in it. With a login there is no key.
     pub(crate) fn new(
         provider: ProviderKind,
         access: Access,
@@ -118,9 +124,14 @@ impl Transport {
         let address = access.address.as_deref().or(provider.default_address()).unwrap_or_default();
         let base =
             base_url(address).map_err(|why| ModelError::Address { provider, address: clip(&shown(address)), why })?;
+        if access.login.is_some() && base.scheme() != "https" && !is_plain_loopback(&base) {
+            let why = "a token opens more than a model, so it goes only to `https://` and to this machine".to_owned();
+            return Err(ModelError::Address { provider, address: clip(&shown(address)), why });
+        }
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(key) = &access.key {
+        let key = access.key.filter(|_| access.login.is_none());
+        if let Some(key) = &key {
             let (name, before) = key_header;
             let mut value = HeaderValue::from_str(&format!("{before}{}", key.reveal()))
                 .map_err(|_| ModelError::UnusableKey { provider })?;
@@ -140,17 +151,18 @@ impl Transport {
                 ModelError::Address { provider, address: clip(&shown(address)), why }
             })
         });
+        let proxy = proxy.transpose()?;
+        let failed = |cause| ModelError::Login { provider, cause };
+        let tokens = access.login.as_ref().map(|login| Tokens::new(login, proxy.clone()).map_err(failed));
+        let tokens = tokens.transpose()?;
+        if let Some(project) = tokens.as_ref().and_then(Tokens::quota_project) {
+            let unusable = || ModelError::UnusableHeader { provider, name: QUOTA_PROJECT.to_owned() };
+            // What is configured wins.
+            headers.entry(QUOTA_PROJECT).or_insert(HeaderValue::from_str(project).map_err(|_| unusable())?);
+        }
         let service = Service { provider, address: clip(&shown(base.as_str())) };
         let silence = access.silence.unwrap_or(SILENCE_LIMIT);
-        Ok(Self {
-            service,
-            base,
-            key: access.key,
-            headers,
-            proxy: proxy.transpose()?,
-            silence,
-            client: OnceLock::new(),
-        })
+        Ok(Self { service, base, key, tokens, headers, proxy, silence, client: OnceLock::new() })
     }
 
     /// The base address, for what depends on whose server it is.
@@ -175,8 +187,8 @@ impl Transport {
         reader: R,
     ) -> ModelStream<'a> {
         let replies = async move {
-            let response = self.send(url, R::FRAMING.media_type(), Some(body())).await?;
-            let response = self.expect_stream(response).await?;
+            let response = self.send(url, Some(body().into()), R::FRAMING.media_type()).await?;
+            let response = self.event_stream(response).await?;
             let receiving = Receiving::new(self, response, reader);
             Ok::<_, ModelError>(stream::try_unfold(receiving, async |mut receiving| {
                 let chunk = receiving.next().await?;
@@ -186,59 +198,65 @@ impl Transport {
         stream::once(replies).try_flatten().boxed()
     }
 
-    /// Asks for an answer that comes whole: posts the body, or gets the address where there is none.
-    pub(crate) async fn fetch<T: DeserializeOwned>(&self, url: Url, body: Option<Vec<u8>>) -> Result<T, ModelError> {
-        let mut response = self.send(url, "application/json", body).await?;
-        let mut bytes = Vec::new();
-        while let Some(more) = timeout(self.silence, response.chunk())
-            .await
-            .map_err(|_| self.silent())?
-            .map_err(|error| ModelError::Interrupted { service: self.service.clone(), cause: cause(error) })?
-        {
-            bytes.extend_from_slice(&more);
-            if bytes.len() > MAX_ANSWER_BYTES {
-                return Err(self.fault(ReplyFault::ReplyTooLarge { limit: MAX_ANSWER_BYTES }));
+    /// Posts the body, or gets the address where there is none, and sees that the answer is no refusal.
+    async fn send(&self, url: Url, body: Option<Bytes>, accept: &'static str) -> Result<Response, ModelError> {
+        let mut headers = self.headers.clone();
+        headers.insert(ACCEPT, HeaderValue::from_static(accept));
+        let response = match &self.tokens {
+            None => self.send_with(url, headers, body).await?,
+            Some(tokens) => {
+                let token = self.sign(tokens, &mut headers).await?;
+                let response = self.send_with(url.clone(), headers.clone(), body.clone()).await?;
+                if response.status() == StatusCode::UNAUTHORIZED {
+                    // It was taken back before its time. A new one that is refused too is an answer.
+                    tokens.forget(&token);
+                    self.sign(tokens, &mut headers).await?;
+                    self.send_with(url, headers, body).await?
+                } else {
+                    response
+                }
             }
+        };
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
         }
-        serde_json::from_slice(&bytes).map_err(|error| {
-            let excerpt = self.without_key(&clip_bytes(&bytes));
-            self.fault(ReplyFault::NotJson { why: clip(&error.to_string()), excerpt })
-        })
+        let delay = delay(response.headers(), Timestamp::now());
+        let failure = Failure::from_body(status.as_u16(), &self.error_body(response).await);
+        let Failure { message, kind, again, .. } = failure;
+        let again = Wanted { delay: delay.max(again.delay), ..again };
+        Err(ModelError::Status { service: self.service.clone(), status: status.as_u16(), kind, message, again })
     }
 
-    /// Sends the request; an answer is a success.
-    async fn send(&self, url: Url, accept: &'static str, body: Option<Vec<u8>>) -> Result<Response, ModelError> {
-        tracing::debug!(provider = %self.service.provider, bytes = body.as_ref().map(Vec::len), "request");
+    /// Puts a token among the headers, and says which.
+    async fn sign(&self, tokens: &Tokens, headers: &mut HeaderMap) -> Result<ApiKey, ModelError> {
+        let provider = self.service.provider;
+        let token = tokens.current().await.map_err(|cause| ModelError::Login { provider, cause })?;
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", token.reveal()))
+            .map_err(|_| ModelError::UnusableKey { provider })?;
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
+        Ok(token)
+    }
+
+    async fn send_with(&self, url: Url, headers: HeaderMap, body: Option<Bytes>) -> Result<Response, ModelError> {
+        tracing::debug!(provider = %self.service.provider, bytes = body.as_ref().map(Bytes::len), "request");
         let client = self.client()?;
         let request = match body {
             Some(body) => client.post(url).body(body),
             None => client.get(url),
         };
-        let request = request.header(ACCEPT, accept).headers(self.headers.clone());
+        let request = request.headers(headers);
         let response = timeout(self.silence, request.send())
             .await
             .map_err(|_| self.silent())?
             .map_err(|error| self.send_error(error))?;
-        let status = response.status();
-        tracing::debug!(status = status.as_u16(), "response");
-        if !status.is_success() {
-            let delay = delay(response.headers(), Timestamp::now());
-            let failure = Failure::from_body(status.as_u16(), &self.error_body(response).await);
-            let Failure { message, kind, again, .. } = failure;
-            let again = Wanted { delay: delay.max(again.delay), ..again };
-            return Err(ModelError::Status {
-                service: self.service.clone(),
-                status: status.as_u16(),
-                kind,
-                message,
-                again,
-            });
-        }
+        tracing::debug!(status = response.status().as_u16(), "response");
         Ok(response)
     }
 
     /// Sees that the answer is an event stream.
-    async fn expect_stream(&self, response: Response) -> Result<Response, ModelError> {
+    async fn event_stream(&self, response: Response) -> Result<Response, ModelError> {
         let media_type = response.headers().get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
         if [&b"application/json"[..], b"text/html"].iter().any(|other| starts_with_ignore_case(media_type, other)) {
             // Some servers answer an error with the status of a success.
@@ -257,20 +275,9 @@ impl Transport {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        // Without a default the TLS library panics. The binary may have set one: then this changes nothing.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut builder = Client::builder()
-            .user_agent(concat!("host/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(CONNECT_LIMIT)
-            .redirect(Policy::none());
-        if let Some(proxy) = &self.proxy {
-            builder = builder.proxy(proxy.clone());
-        } else if is_plain_loopback(&self.base) {
-            // No certificate is needed, so none are read, and no proxy stands before this machine itself.
-            builder = builder.tls_certs_only([]).no_proxy();
-        }
-        let client = builder.build().map_err(|error| ModelError::Client { cause: cause(error) })?;
-        Ok(self.client.get_or_init(|| client))
+        let made = client(&self.base, self.proxy.as_ref(), false);
+        let made = made.map_err(|error| ModelError::Client { cause: cause(error) })?;
+        Ok(self.client.get_or_init(|| made))
     }
 
     /// The beginning of an error's body, as far as it comes, without the key.
@@ -290,11 +297,12 @@ impl Transport {
         self.without_key(&String::from_utf8_lossy(&body)).into_bytes()
     }
 
-    /// Some services repeat the key that they do not accept.
+    /// Some services repeat the key, or the token, that they do not accept.
     fn without_key(&self, text: &str) -> String {
-        match &self.key {
-            Some(key) if key.reveal().len() >= SHORTEST_SECRET => text.replace(key.reveal(), "(key)"),
-            Some(_) | None => text.to_owned(),
+        match (&self.key, &self.tokens) {
+            (Some(key), _) if key.reveal().len() >= SHORTEST_SECRET => text.replace(key.reveal(), "(key)"),
+            (_, Some(tokens)) => tokens.hide(text),
+            (Some(_) | None, None) => text.to_owned(),
         }
     }
 
@@ -323,6 +331,23 @@ impl Transport {
     }
 }
 
+/// A client for an address. `near` says that it lies in this machine's own network, where no proxy stands.
+pub(crate) fn client(address: &Url, proxy: Option<&Proxy>, near: bool) -> reqwest::Result<Client> {
+    // Without a default the TLS library panics. The binary may have set one: then this changes nothing.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut builder = Client::builder()
+        .user_agent(concat!("host/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(CONNECT_LIMIT)
+        .redirect(Policy::none());
+    if let Some(proxy) = proxy {
+        builder = builder.proxy(proxy.clone());
+    } else if near || is_plain_loopback(address) {
+        // No certificate is needed, so none are read, and no proxy stands before this machine itself.
+        builder = builder.tls_certs_only([]).no_proxy();
+    }
+    builder.build()
+}
+
 /// `Retry-After`, which is a number of seconds or a date (RFC 9110, section 10.2.3).
 fn delay(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
@@ -338,7 +363,7 @@ fn starts_with_ignore_case(text: &[u8], start: &[u8]) -> bool {
 }
 
 /// What the network said, outermost first, without the address, which is named already.
-fn cause(error: reqwest::Error) -> Cause {
+pub(crate) fn cause(error: reqwest::Error) -> Cause {
     let error = error.without_url();
     let mut text = error.to_string();
     let mut source = error.source();

@@ -115,6 +115,127 @@ async fn a_conversation_with_gemini() {
 }
 
 #[tokio::test]
+async fn a_conversation_with_openais_responses() {
+    let done = |at: usize, item: Value| json!({"type": "response.output_item.done", "output_index": at, "item": item});
+    let completed = |usage: Value| json!({"type": "response.completed", "response": {"status": "completed", "output": [], "usage": usage}});
+    let thought = |id: &str| json!({"type": "reasoning", "id": id, "summary": [], "encrypted_content": format!("secret of {id}")});
+    let mut first = vec![
+        json!({"type": "response.created", "response": {"id": "resp_1", "status": "in_progress"}}),
+        json!({"type": "response.reasoning_summary_text.delta", "output_index": 0, "delta": "**Look** first"}),
+        done(0, thought("rs_0")),
+    ];
+    for (at, (name, arguments)) in calls().iter().enumerate() {
+        first.push(json!({"type": "response.function_call_arguments.delta", "output_index": at + 1, "delta": "{"}));
+        first.push(done(
+            at + 1,
+            json!({"type": "function_call", "id": format!("fc_{at}"), "call_id": format!("call_{at}"),
+                                       "name": name, "arguments": arguments.to_string(), "status": "completed"}),
+        ));
+    }
+    first.push(done(13, thought("rs_1")));
+    first.push(completed(
+        json!({"input_tokens": 50, "output_tokens": 25, "output_tokens_details": {"reasoning_tokens": 5}}),
+    ));
+    let second = vec![
+        json!({"type": "response.output_text.delta", "output_index": 0, "delta": "It is "}),
+        json!({"type": "response.output_text.delta", "output_index": 0, "delta": "done."}),
+        completed(json!({"input_tokens": 80, "input_tokens_details": {"cached_tokens": 40}, "output_tokens": 3})),
+    ];
+    let server = server(vec![Answer::events(first), Answer::events(second)]).await;
+    let host = Host::new(["run", "--model", "openai-responses/gpt-5", "--output-format", "json", "Look"])
+        .env("OPENAI_API_KEY", "sk-secret")
+        .env("OPENAI_BASE_URL", server.url("/v1"));
+    let (ended, _) = run(files(host)).await;
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(ended.json()["response"], "It is done.");
+    assert_eq!(
+        ended.json()["stats"]["tokens"],
+        json!({"input": 130, "output": 23, "cached": 40, "thought": 5, "total": 158})
+    );
+
+    let requests = server.requests();
+    assert_eq!(requests.len(), 2);
+    assert_eq!(requests[0].path, "/v1/responses");
+    assert_eq!(requests[0].header("authorization"), Some("Bearer sk-secret"));
+    let body = requests[1].json();
+    assert_eq!((&body["store"], &body["include"]), (&json!(false), &json!(["reasoning.encrypted_content"])));
+    let input = body["input"].as_array().expect("there are items").clone();
+    assert_eq!(input[1], thought("rs_0"));
+    for at in 0..12 {
+        assert_eq!(input[2 + at]["call_id"], format!("call_{at}"));
+        assert_eq!(input[15 + at]["call_id"], format!("call_{at}"));
+    }
+    assert_eq!(input[14], thought("rs_1"), "what was thought behind the calls stays behind them");
+    check_responses(&input[15..].iter().map(|item| item["output"].to_string()).collect::<Vec<_>>());
+}
+
+/// A file of credentials of a person who logged in, for whom this server has the tokens.
+fn credentials(server: &Server, folder: &tempfile::TempDir) -> String {
+    let file = folder.path().join("credentials.json");
+    let credentials = json!({"type": "authorized_user", "client_id": "id", "client_secret": "client-s3cret",
+                             "refresh_token": "refresh-s3cret", "token_uri": server.url("/token")});
+    std::fs::write(&file, credentials.to_string()).expect("the file is written");
+    file.display().to_string()
+}
+
+#[tokio::test]
+async fn a_conversation_with_vertex_by_the_credentials_of_a_login() {
+    let part = |parts: Value| {
+        Answer::events([
+            json!({"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}),
+        ])
+    };
+    let token = |name: &str| Answer::ok(json!({"access_token": name, "expires_in": 3600}).to_string());
+    let server = server(vec![
+        token("t0ken-1"),
+        part(json!([{"functionCall": {"id": "v1", "name": "read_file", "args": {"path": "f3.txt"}}}])),
+        Answer::status(401, r#"{"error": {"code": 401, "message": "taken back", "status": "UNAUTHENTICATED"}}"#),
+        token("t0ken-2"),
+        part(json!([{"text": "It is done."}])),
+    ])
+    .await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let host = Host::new(["run", "--model", "vertex/gemini-3-pro", "Look"])
+        .env("GOOGLE_APPLICATION_CREDENTIALS", credentials(&server, &folder))
+        .env("GOOGLE_CLOUD_PROJECT", "my-project")
+        .env("GOOGLE_CLOUD_LOCATION", "europe-west4")
+        .env("GOOGLE_VERTEX_BASE_URL", server.url(""));
+    let (ended, _) = run(files(host)).await;
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "It is done.\n"), "{ended:?}");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 5);
+    let place = "/v1/projects/my-project/locations/europe-west4/publishers/google/models";
+    for (at, token) in [(1, "t0ken-1"), (2, "t0ken-1"), (4, "t0ken-2")] {
+        assert_eq!(requests[at].path, format!("{place}/gemini-3-pro:streamGenerateContent?alt=sse"));
+        assert_eq!(requests[at].header("authorization"), Some(format!("Bearer {token}").as_str()));
+    }
+    let contents = requests[4].json()["contents"].clone();
+    assert_eq!(contents[1]["parts"][0]["thoughtSignature"], "skip_thought_signature_validator");
+    let response = &contents[2]["parts"][0]["functionResponse"];
+    assert!(response["response"].to_string().contains("content 3") && response["id"] == "v1", "{response}");
+}
+
+#[tokio::test]
+async fn gemini_takes_a_login_for_a_key_and_says_what_is_wrong_with_it() {
+    let gone = json!({"error": "invalid_grant", "error_description": "Token has been revoked: refresh-s3cret"});
+    let server = server(vec![Answer::status(400, &gone.to_string())]).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let host = gemini(&server, &["Look"])
+        .env("GOOGLE_APPLICATION_CREDENTIALS", credentials(&server, &folder))
+        .configured("[providers.gemini]\nauth = \"oauth\"\n");
+    let (ended, _) = run(host).await;
+    assert_eq!(ended.code, Some(41), "{ended:?}");
+    for says in ["could not log in to `gemini`", "credentials.json", "Token has been revoked", "gcloud auth"] {
+        assert!(ended.stderr.contains(says), "{says} in {ended:?}");
+    }
+    assert!(!ended.stderr.contains("s3cret"), "{ended:?}");
+    let missing = Host::new(["run", "--model", "vertex/x", "Look"]).env("GOOGLE_CLOUD_PROJECT", "p");
+    let (ended, _) = run(missing.env("GOOGLE_APPLICATION_CREDENTIALS", "/no/such/file.json")).await;
+    assert_eq!(ended.code, Some(41), "{ended:?}");
+    assert!(ended.stderr.contains("/no/such/file.json") && ended.stderr.contains("GOOGLE_APPLICATION"), "{ended:?}");
+}
+
+#[tokio::test]
 async fn a_conversation_with_an_openai_compatible_server() {
     let delta = |delta: Value| json!({"choices": [{"index": 0, "delta": delta, "finish_reason": null}]}).to_string();
     let mut first = vec![delta(json!({"role": "assistant", "content": null}))];

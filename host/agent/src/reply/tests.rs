@@ -76,6 +76,14 @@ fn a_signature_stays_on_its_part() {
 }
 
 #[test]
+fn what_carries_a_signature_alone_is_kept_and_not_told() {
+    let parts = vec![signed(Part::thought(""), "c2ln"), signed(Part::text(""), "c2ln"), Part::text("a")];
+    let (reply, told) = read_all(vec![chunk(parts.clone()), finish(FinishReason::Stop)], false);
+    assert_eq!(reply.map(|reply| reply.content.parts), Ok(parts));
+    assert_eq!(told, ["a", "finished 0"]);
+}
+
+#[test]
 fn every_call_has_an_id_of_its_own() {
     let ids = |given: &[&str]| {
         let (reply, _) =

@@ -1,60 +1,169 @@
-//! A request in the Gemini API's words.
+//! A request in the words of Gemini.
 //!
-//! Thoughts stay here; signatures go back on the part that they came with. Ids go with calls and responses
-//! where there are any: the service matches them, and ignores them where it made none.
+//! Thoughts stay here; signatures go back on the part that they came with. Each of the model's turns since the user
+//! last said something has one on its first call, since the service refuses the turn without: where none came, the
+//! value stands that tells it not to look. Ids go with calls and responses where there are any: the service matches
+//! them, and ignores them where it made none.
+//!
+//! Data beside a function's response goes into the response from the third generation on, which refuses it beside; the
+//! ones before have no such field.
 
-use host_message::{Content, Part, PartData, ResponseBody, Role, ToolSpec};
+use host_message::{Content, InlineData, Part, PartData, ResponseBody, Role, ToolSpec};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{Request, Settings};
 
+/// A signature where none came: of a turn of another model, or one that somebody wrote. Google's documentation of
+/// thought signatures names it for this, and Gemini CLI sends the same.
+const NO_SIGNATURE: &str = "skip_thought_signature_validator";
+
+/// What the third generation takes within a function's response, by Google's documentation of function calling.
+const WITHIN_RESPONSES: &[&str] = &["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"];
+
+/// Which of the two services is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// The Gemini API.
+    Gemini,
+    /// Vertex AI: it refuses the ids of calls from models before the third generation, which never make any.
+    Vertex,
+}
+
+impl Dialect {
+    /// The provider whose signatures go back to it.
+    fn signer(self) -> &'static str {
+        match self {
+            Self::Gemini => crate::ProviderKind::Gemini.as_str(),
+            Self::Vertex => crate::ProviderKind::Vertex.as_str(),
+        }
+    }
+}
+
 /// The body of the request.
-pub(super) fn body(request: &Request<'_>) -> Vec<u8> {
+pub(crate) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
+    written(&whole(request, dialect))
+}
+
+/// The body of the question how many tokens the request has. `resource` is the model's.
+pub(crate) fn count_body(request: &Request<'_>, dialect: Dialect, resource: &str) -> Vec<u8> {
+    let whole = Body { safety_settings: Vec::new(), ..whole(request, dialect) };
+    match dialect {
+        Dialect::Gemini => written(&Count { generate_content_request: OfModel { model: resource, whole } }),
+        Dialect::Vertex => written(&whole),
+    }
+}
+
+fn written(body: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(body).expect("every key is text and no serialiser is our own")
+}
+
+fn whole<'a>(request: &Request<'a>, dialect: Dialect) -> Body<'a> {
     let tools: Vec<_> = request.tools.iter().map(declaration).collect();
     let safety = request.settings.safety.iter().map(|(category, threshold)| SafetySetting { category, threshold });
-    let body = Body {
-        system_instruction: request.system.map(|text| WireContent { role: None, parts: vec![text_part(text)] }),
-        contents: request.contents.iter().filter_map(content).collect(),
+    Body {
+        system_instruction: request.system.map(Words::text),
+        contents: contents(request, dialect),
         tools: if tools.is_empty() { Vec::new() } else { vec![Tools { function_declarations: tools }] },
         generation_config: generation_config(request.model, request.settings),
         safety_settings: safety.collect(),
-    };
-    serde_json::to_vec(&body).expect("every key is text and no serialiser is our own")
+    }
 }
 
-/// A message, unless it was nothing but thoughts.
-fn content(content: &Content) -> Option<WireContent<'_>> {
-    let role = match content.role {
-        Role::User => "user",
-        Role::Model => "model",
+fn contents<'a>(request: &Request<'a>, dialect: Dialect) -> Vec<Words<'a>> {
+    let third = is_third_generation(request.model);
+    let manner = Manner {
+        signer: dialect.signer(),
+        with_ids: dialect == Dialect::Gemini || third,
+        data_within_responses: third,
     };
-    let parts: Vec<_> = content.parts.iter().filter(|part| !part.thought).map(part).collect();
-    (!parts.is_empty()).then_some(WireContent { role: Some(role), parts })
-}
-
-fn part(part: &Part) -> WirePart<'_> {
-    let data = match &part.data {
-        PartData::Text(text) => WireData::Text(text),
-        PartData::InlineData(data) => WireData::InlineData { mime_type: &data.mime_type, data: &data.base64 },
-        PartData::FileReference(file) => WireData::FileData { mime_type: &file.mime_type, file_uri: &file.uri },
-        PartData::FunctionCall(call) => {
-            WireData::FunctionCall { id: call.id.as_str(), name: call.name.as_str(), args: &call.arguments }
+    let says_something =
+        |content: &Content| content.role == Role::User && content.function_responses().next().is_none();
+    let said_last = request.contents.iter().rposition(says_something);
+    let mut contents = Vec::with_capacity(request.contents.len());
+    for (at, content) in request.contents.iter().enumerate() {
+        match content.role {
+            Role::User => manner.push_user(&mut contents, content),
+            Role::Model => {
+                let mut words = Words { role: Some("model"), parts: manner.parts(content).collect() };
+                if said_last.is_some_and(|last| at > last) && can_think(request.model) {
+                    words.sign_first_call();
+                }
+                contents.push(words);
+            }
         }
-        PartData::FunctionResponse(response) => WireData::FunctionResponse {
-            id: response.id.as_str(),
-            name: response.name.as_str(),
-            response: match &response.body {
-                ResponseBody::Output(text) => WireResponse::Output(text),
-                ResponseBody::Error(text) => WireResponse::Error(text),
-            },
-        },
-    };
-    WirePart { data, thought_signature: part.signature_by(super::NAME) }
+    }
+    // A message of nothing but thoughts is none.
+    contents.retain(|words| !words.parts.is_empty());
+    contents
 }
 
-fn text_part(text: &str) -> WirePart<'_> {
-    WirePart { data: WireData::Text(text), thought_signature: None }
+/// How parts are worded for one service and one model.
+#[derive(Clone, Copy)]
+struct Manner {
+    signer: &'static str,
+    with_ids: bool,
+    data_within_responses: bool,
+}
+
+impl Manner {
+    fn parts<'a>(self, content: &'a Content) -> impl Iterator<Item = WirePart<'a>> {
+        content.parts.iter().filter(|part| !part.thought).map(move |part| self.part(part))
+    }
+
+    /// The user's message; after it one with the data that fits neither into a response nor beside it.
+    fn push_user<'a>(self, contents: &mut Vec<Words<'a>>, content: &'a Content) {
+        let mut parts: Vec<WirePart<'a>> = Vec::with_capacity(content.parts.len());
+        let mut behind = Vec::new();
+        let apart = self.data_within_responses && content.function_responses().next().is_some();
+        for part in self.parts(content) {
+            let WireData::InlineData { mime_type, .. } = part.data else {
+                parts.push(part);
+                continue;
+            };
+            match parts.last_mut().map(|part| &mut part.data) {
+                Some(WireData::FunctionResponse { parts: within, .. })
+                    if apart && WITHIN_RESPONSES.contains(&mime_type) =>
+                {
+                    within.push(part.data);
+                }
+                _ if apart => behind.push(part),
+                _ => parts.push(part),
+            }
+        }
+        contents.push(Words { role: Some("user"), parts });
+        contents.push(Words { role: Some("user"), parts: behind });
+    }
+
+    fn part(self, part: &Part) -> WirePart<'_> {
+        let id = |id| if self.with_ids { id } else { "" };
+        let data = match &part.data {
+            PartData::Text(text) => WireData::Text(text),
+            PartData::InlineData(InlineData { mime_type, base64 }) => WireData::InlineData { mime_type, data: base64 },
+            PartData::FileReference(file) => WireData::FileData { mime_type: &file.mime_type, file_uri: &file.uri },
+            PartData::FunctionCall(call) => {
+                WireData::FunctionCall { id: id(call.id.as_str()), name: call.name.as_str(), args: &call.arguments }
+            }
+            PartData::FunctionResponse(response) => WireData::FunctionResponse {
+                id: id(response.id.as_str()),
+                name: response.name.as_str(),
+                response: match &response.body {
+                    ResponseBody::Output(text) => WireResponse::Output(text),
+                    ResponseBody::Error(text) => WireResponse::Error(text),
+                },
+                parts: Vec::new(),
+            },
+        };
+        WirePart { data, thought_signature: part.signature_by(self.signer) }
+    }
+}
+
+/// Whether it is of the third generation of Gemini or a later one, as the names without a number are too
+/// (`gemini-flash-latest`).
+fn is_third_generation(model: &str) -> bool {
+    let Some(rest) = model.trim_start_matches("models/").strip_prefix("gemini-") else { return false };
+    let number = rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+    number.is_empty() || number.parse().is_ok_and(|generation: u32| generation >= 3)
 }
 
 fn declaration(tool: &ToolSpec) -> Declaration<'_> {
@@ -86,8 +195,8 @@ fn can_think(model: &str) -> bool {
 #[serde(rename_all = "camelCase")]
 struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    system_instruction: Option<WireContent<'a>>,
-    contents: Vec<WireContent<'a>>,
+    system_instruction: Option<Words<'a>>,
+    contents: Vec<Words<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tools<'a>>,
     generation_config: GenerationConfig<'a>,
@@ -102,10 +211,38 @@ struct SafetySetting<'a> {
 }
 
 #[derive(Serialize)]
-struct WireContent<'a> {
+#[serde(rename_all = "camelCase")]
+struct Count<'a> {
+    generate_content_request: OfModel<'a>,
+}
+
+#[derive(Serialize)]
+struct OfModel<'a> {
+    model: &'a str,
+    #[serde(flatten)]
+    whole: Body<'a>,
+}
+
+/// What somebody says, in the format's words.
+#[derive(Serialize)]
+pub(crate) struct Words<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<&'static str>,
     parts: Vec<WirePart<'a>>,
+}
+
+impl<'a> Words<'a> {
+    /// Text that nobody in particular says.
+    pub(crate) fn text(text: &'a str) -> Self {
+        Self { role: None, parts: vec![WirePart { data: WireData::Text(text), thought_signature: None }] }
+    }
+
+    fn sign_first_call(&mut self) {
+        let first = self.parts.iter_mut().find(|part| matches!(part.data, WireData::FunctionCall { .. }));
+        if let Some(call) = first {
+            call.thought_signature.get_or_insert(NO_SIGNATURE);
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -140,6 +277,8 @@ enum WireData<'a> {
         id: &'a str,
         name: &'a str,
         response: WireResponse<'a>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        parts: Vec<WireData<'a>>,
     },
 }
 
@@ -188,138 +327,4 @@ struct ThinkingConfig {
 }
 
 #[cfg(test)]
-mod tests {
-    use host_message::{CallId, FileReference, FunctionCall, FunctionResponse, InlineData, Signature, ToolName};
-    use serde_json::json;
-
-    use super::*;
-
-    fn sent(contents: &[Content], tools: &[ToolSpec], settings: &Settings) -> Value {
-        let request = Request { model: "gemini-2.5-pro", system: None, contents, tools, settings };
-        serde_json::from_slice(&body(&request)).unwrap()
-    }
-
-    #[test]
-    fn every_part_has_its_shape() {
-        let check = |role: Role, part: Part, expected: Value| {
-            let sent = sent(&[Content { role, parts: vec![part] }], &[], &Settings::default());
-            assert_eq!(sent["contents"][0]["parts"][0], expected);
-        };
-        let call = |id: &str| {
-            let arguments = Map::from_iter([("path".to_owned(), json!("."))]);
-            PartData::FunctionCall(FunctionCall { id: CallId::new(id), name: ToolName::new("ls"), arguments })
-        };
-        let response = |id: &str, body: ResponseBody| {
-            PartData::FunctionResponse(FunctionResponse { id: CallId::new(id), name: ToolName::new("ls"), body })
-        };
-        let output = |text: &str| ResponseBody::Output(text.to_owned());
-        check(Role::User, Part::text("hi"), json!({"text": "hi"}));
-        check(Role::Model, call("").into(), json!({"functionCall": {"name": "ls", "args": {"path": "."}}}));
-        check(
-            Role::Model,
-            Part {
-                data: call("c1"),
-                thought: false,
-                signature: Some(Signature { by: "gemini".to_owned(), data: "c2ln".to_owned() }),
-            },
-            json!({"functionCall": {"id": "c1", "name": "ls", "args": {"path": "."}}, "thoughtSignature": "c2ln"}),
-        );
-        check(
-            Role::User,
-            response("", output("a")).into(),
-            json!({"functionResponse": {"name": "ls", "response": {"output": "a"}}}),
-        );
-        check(
-            Role::User,
-            response("c1", ResponseBody::Error("no".to_owned())).into(),
-            json!({"functionResponse": {"id": "c1", "name": "ls", "response": {"error": "no"}}}),
-        );
-        check(
-            Role::User,
-            PartData::InlineData(InlineData { mime_type: "image/png".to_owned(), base64: "AAAA".to_owned() }).into(),
-            json!({"inlineData": {"mimeType": "image/png", "data": "AAAA"}}),
-        );
-        check(
-            Role::User,
-            PartData::FileReference(FileReference { mime_type: "a/b".to_owned(), uri: "gs://x".to_owned() }).into(),
-            json!({"fileData": {"mimeType": "a/b", "fileUri": "gs://x"}}),
-        );
-    }
-
-    #[test]
-    fn thoughts_are_not_sent_back() {
-        let contents = [
-            Content::user("q"),
-            Content { role: Role::Model, parts: vec![Part::thought("only")] },
-            Content { role: Role::Model, parts: vec![Part::thought("hm"), Part::text("a")] },
-        ];
-        let expected = json!([
-            {"role": "user", "parts": [{"text": "q"}]},
-            {"role": "model", "parts": [{"text": "a"}]},
-        ]);
-        assert_eq!(sent(&contents, &[], &Settings::default())["contents"], expected);
-    }
-
-    #[test]
-    fn a_whole_request_has_its_shape() {
-        let tool = ToolSpec {
-            name: ToolName::new("ls"),
-            title: None,
-            description: "Lists a folder".to_owned(),
-            input_schema: json!({"type": "object", "properties": {"path": {"type": "string"}}}),
-            output_schema: None,
-            annotations: Default::default(),
-        };
-        let settings = Settings {
-            temperature: Some(0.5),
-            top_p: Some(0.25),
-            max_output_tokens: Some(100),
-            thinking_budget: Some(-1),
-            stop: vec!["END".to_owned()],
-            safety: vec![("HARM_CATEGORY_HARASSMENT".to_owned(), "BLOCK_NONE".to_owned())],
-        };
-        let contents = [Content::user("hi")];
-        let request = Request {
-            model: "gemini-2.5-pro",
-            system: Some("Be brief."),
-            contents: &contents,
-            tools: &[tool],
-            settings: &settings,
-        };
-        let expected = json!({
-            "systemInstruction": {"parts": [{"text": "Be brief."}]},
-            "contents": [{"role": "user", "parts": [{"text": "hi"}]}],
-            "tools": [{"functionDeclarations": [{
-                "name": "ls",
-                "description": "Lists a folder",
-                "parametersJsonSchema": {"type": "object", "properties": {"path": {"type": "string"}}},
-            }]}],
-            "generationConfig": {
-                "temperature": 0.5,
-                "topP": 0.25,
-                "maxOutputTokens": 100,
-                "stopSequences": ["END"],
-                "thinkingConfig": {"includeThoughts": true, "thinkingBudget": -1},
-            },
-            "safetySettings": [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}],
-        });
-        assert_eq!(serde_json::from_slice::<Value>(&body(&request)).unwrap(), expected);
-    }
-
-    #[test]
-    fn what_is_not_set_is_not_sent() {
-        let expected = json!({"contents": [], "generationConfig": {"thinkingConfig": {"includeThoughts": true}}});
-        assert_eq!(sent(&[], &[], &Settings::default()), expected);
-    }
-
-    #[test]
-    fn a_model_without_thoughts_is_not_asked_for_them() {
-        let check = |model: &str, thinks: bool| assert_eq!(can_think(model), thinks, "{model}");
-        check("gemini-2.5-pro", true);
-        check("gemini-3-pro-preview", true);
-        check("models/gemini-2.5-flash", true);
-        check("gemini-2.0-flash", false);
-        check("models/gemini-1.5-pro", false);
-        check("gemma-3-27b-it", false);
-    }
-}
+mod tests;

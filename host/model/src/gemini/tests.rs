@@ -2,15 +2,20 @@
 
 use std::sync::Arc;
 
+use host_message::{
+    CallId, Content, FinishReason, FunctionCall, InlineData, Part, PartData, Signature, ToolName, Usage,
+};
 use proptest::prelude::*;
+use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::ErrorKind;
-use crate::loopback::{Answer, End, Loopback, ask, text};
+use crate::loopback::{Answer, End, Loopback, Series, ask, text};
+use crate::transport::{Heard, Reader};
+use crate::{Chunk, ErrorKind, Login, ReplyFault, Settings};
 
 /// What one event gives.
 fn heard(event: &str) -> Chunk {
-    match Reply::default().event(event.as_bytes()) {
+    match Reply::new(NAME).event(event.as_bytes()) {
         Ok(Heard::More(chunk)) => chunk,
         Ok(Heard::Done(_)) => panic!("this format has no last event"),
         Err(_) => panic!("it is a good event: {event}"),
@@ -81,6 +86,83 @@ fn usage_and_citations_are_read() {
     );
     assert_eq!(chunk.usage, Some(Usage { input: 10, output: 3, cached: 4, thought: 5 }));
     assert_eq!(chunk.citations, ["https://a"]);
+    let both = r#"{"candidates":[{"citationMetadata":{"citations":[{"uri":"https://a"}],"citationSources":[{"uri":"https://b"}]}}]}"#;
+    assert_eq!(heard(both).citations, ["https://a", "https://b"]);
+}
+
+fn body(request: &str) -> Value {
+    serde_json::from_str(request.split_once("\r\n\r\n").expect("a head ends").1).expect("the body is JSON")
+}
+
+#[tokio::test]
+async fn the_service_counts_the_tokens_of_the_whole_request() {
+    let service = Loopback::start(Answer::json(r#"{"totalTokens": 31, "promptTokensDetails": []}"#)).await;
+    let contents = [Content::user("hi")];
+    let settings = Settings { safety: vec![("A".to_owned(), "B".to_owned())], ..Settings::default() };
+    let request =
+        Request { model: "gemini-2.0-x", system: Some("s"), contents: &contents, tools: &[], settings: &settings };
+    assert_eq!(Gemini::new(service.access()).unwrap().count_tokens(request).await, Ok(Some(31)));
+    let request = service.request.await.unwrap();
+    assert!(request.starts_with("POST /v1beta/models/gemini-2.0-x:countTokens HTTP/1.1\r\n"), "{request}");
+    assert!(request.contains("x-goog-api-key: secret-key-1234\r\n"), "{request}");
+    let expected = json!({"generateContentRequest": {
+        "model": "models/gemini-2.0-x",
+        "systemInstruction": {"parts": [{"text": "s"}]},
+        "contents": [{"role": "user", "parts": [{"text": "hi"}]}],
+        "generationConfig": {},
+    }});
+    assert_eq!(body(&request), expected);
+}
+
+#[tokio::test]
+async fn texts_are_embedded_in_batches_that_the_service_takes() {
+    let vectors = |texts: usize| {
+        let vectors: Vec<_> = (0..texts).map(|at| json!({"values": [at, 0.5]})).collect();
+        Answer::json(&json!({"embeddings": vectors}).to_string())
+    };
+    let mut service = Series::start(vec![vectors(100), vectors(1)]).await;
+    let access = Access { address: Some(service.address.clone()), ..Access::default() };
+    let texts: Vec<String> = (0..101).map(|number| number.to_string()).collect();
+    let all = Gemini::new(access).unwrap().embed("e", &texts).await.unwrap().unwrap();
+    assert_eq!((all.len(), &all[99], &all[100]), (101, &vec![99.0, 0.5], &vec![0.0, 0.5]));
+    let request = service.next().await;
+    assert!(request.starts_with("POST /v1beta/models/e:batchEmbedContents HTTP/1.1\r\n"), "{request}");
+    assert_eq!(body(&request)["requests"][7], json!({"model": "models/e", "content": {"parts": [{"text": "7"}]}}));
+    assert_eq!(body(&service.next().await)["requests"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn an_answer_of_another_shape_is_an_error() {
+    let check = async |answer: Answer, kind: ErrorKind, says: &str| {
+        let service = Series::start(vec![answer]).await;
+        let access = Access { address: Some(service.address), ..Access::default() };
+        let error = Gemini::new(access).unwrap().embed("e", &["a".to_owned()]).await.expect_err(says);
+        let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+        assert_eq!(error.kind(), kind, "{error:?}");
+        assert!(format!("{error} {cause}").contains(says), "{error:?}");
+    };
+    check(Answer::json("{}"), ErrorKind::Server, "missing field").await;
+    check(Answer::json("<html>"), ErrorKind::Server, "<html>").await;
+    check(Answer::json(r#"{"embeddings": []}"#), ErrorKind::Server, "0 embeddings for 1 texts").await;
+    let absent = r#"{"error": {"message": "no such model", "code": 404}}"#;
+    check(Answer::json(absent), ErrorKind::Configuration, "no such model").await;
+    check(Answer::refusal("429 Slow", "connection: close\r\n", "{}"), ErrorKind::Quota, "429").await;
+    check(Answer::json(&" ".repeat(33 << 20)), ErrorKind::Server, "larger than").await;
+}
+
+#[tokio::test]
+async fn a_login_takes_the_place_of_the_key() {
+    let events = Answer::events([format!("{LAST}\n\n").as_bytes()], End::Whole);
+    let service = Loopback::start(events).await;
+    let mut tokens = Series::start(vec![Answer::json(r#"{"access_token": "t0ken-1", "expires_in": 3600}"#)]).await;
+    let metadata_host = tokens.address.strip_prefix("http://").map(str::to_owned);
+    let login = Some(Login { file: None, metadata_host });
+    let access = Access { login, ..service.access() };
+    let (_, error) = ask(Arc::new(Gemini::new(access).unwrap())).await;
+    assert_eq!(error, None);
+    let request = service.request.await.unwrap();
+    assert!(request.contains("authorization: Bearer t0ken-1\r\n") && !request.contains("secret-key"), "{request}");
+    tokens.next().await;
 }
 
 const CALLING: &str = r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"ls","args":{"a":[1]}},"thoughtSignature":"c2ln"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":2}}"#;
@@ -163,7 +245,7 @@ proptest! {
         if cut {
             event.truncate(at);
         }
-        let mut reply = Reply::default();
+        let mut reply = Reply::new(NAME);
         let heard = reply.event(&event).is_ok();
         prop_assert!(!(cut && heard), "half an event is none");
         prop_assert_eq!(reply.end().is_ok(), reply.finished);

@@ -54,9 +54,34 @@ struct Pending {
 }
 
 /// A call that cannot be read.
-pub(super) struct Malformed {
+pub(crate) struct Malformed {
     name: String,
     why: String,
+}
+
+/// The call of which these are all the pieces; `arguments` is the text of a JSON object.
+///
+/// # Errors
+///
+/// When there is no name, or the arguments are no JSON object.
+pub(crate) fn whole(id: String, name: String, arguments: &str) -> Result<Part, Malformed> {
+    if name.is_empty() {
+        return Err(Malformed { name, why: "it has no name".to_owned() });
+    }
+    // A call without arguments comes as nothing, as `null`, or as the object that it should be.
+    let arguments = match arguments.trim() {
+        "" | "null" => Map::new(),
+        text => serde_json::from_str(text)
+            .map_err(|error| Malformed { name: clip(&name), why: clip(&error.to_string()) })?,
+    };
+    Ok(PartData::FunctionCall(FunctionCall { id: CallId::new(id), name: ToolName::new(name), arguments }).into())
+}
+
+impl Malformed {
+    /// There are more calls than `most`.
+    pub(crate) fn too_many(most: usize) -> Self {
+        Self { name: String::new(), why: format!("the reply has more than {most}") }
+    }
 }
 
 impl fmt::Display for Malformed {
@@ -107,7 +132,7 @@ impl Calls {
     pub(super) fn take(&mut self) -> Result<Vec<Part>, Malformed> {
         let Self { pending, too_many } = std::mem::take(self);
         if too_many {
-            return Err(Malformed { name: String::new(), why: format!("the reply has more than {MAX_CALLS}") });
+            return Err(Malformed::too_many(MAX_CALLS));
         }
         pending.into_iter().map(Pending::read).collect()
     }
@@ -129,17 +154,7 @@ impl Pending {
     }
 
     fn read(self) -> Result<Part, Malformed> {
-        if self.name.is_empty() {
-            return Err(Malformed { name: String::new(), why: "it has no name".to_owned() });
-        }
-        // A call without arguments comes as nothing, as `null`, or as the object that it should be.
-        let arguments = match self.arguments.trim() {
-            "" | "null" => Map::new(),
-            text => serde_json::from_str(text)
-                .map_err(|error| Malformed { name: clip(&self.name), why: clip(&error.to_string()) })?,
-        };
-        let call = FunctionCall { id: CallId::new(self.id), name: ToolName::new(self.name), arguments };
-        Ok(PartData::FunctionCall(call).into())
+        whole(self.id, self.name, &self.arguments)
     }
 }
 

@@ -7,16 +7,27 @@
 use host_message::{Content, InlineData, Part, PartData, ResponseBody, Role, ToolSpec};
 use serde::Serialize;
 use serde_json::Value;
+use url::Url;
 
 use crate::{Request, Settings};
 
 /// Where the service itself differs from the servers that copy its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(crate) enum Dialect {
     /// OpenAI: `max_tokens` is refused by its newer models, and so is choosing words freely by those that reason.
     OpenAi,
     /// Anyone else: not all of them know `max_completion_tokens`.
     Compatible,
+}
+
+impl Dialect {
+    /// That of the server with this base address.
+    pub(crate) fn of(base: &Url) -> Self {
+        match base.host_str() {
+            Some("api.openai.com") => Self::OpenAi,
+            Some(_) | None => Self::Compatible,
+        }
+    }
 }
 
 /// The body of the request.
@@ -130,11 +141,13 @@ fn audio_piece(base64: &str, format: &'static str) -> Piece {
     Piece::InputAudio { input_audio: Audio { data: base64.to_owned(), format } }
 }
 
-fn named(mime_type: &str) -> String {
+/// What stands for data that the format has no part for.
+pub(crate) fn named(mime_type: &str) -> String {
     format!("[data of type `{mime_type}`, which this model cannot be sent]")
 }
 
-fn is_web(uri: &str) -> bool {
+/// Whether it is an address that the service can fetch by itself.
+pub(crate) fn is_web(uri: &str) -> bool {
     uri.starts_with("https://") || uri.starts_with("http://")
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
-use host_message::{Content, PartData};
+use host_message::Content;
 use proptest::prelude::*;
 
 use super::*;
@@ -58,6 +58,14 @@ fn text_and_thoughts_are_read() {
     check(r#"{"content":null,"reasoning_content":"hm"}"#, &[Part::thought("hm")]);
     check(r#"{"content":"a","reasoning":"hm"}"#, &[Part::thought("hm"), Part::text("a")]);
     check(r#"{"refusal":"I will not"}"#, &[Part::text("I will not")]);
+    let drawn = InlineData { mime_type: "image/png".to_owned(), base64: "AAAA".to_owned() };
+    check(
+        r#"{"content":"","images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}"#,
+        &[PartData::InlineData(drawn).into()],
+    );
+    let elsewhere = FileReference { mime_type: "image/*".to_owned(), uri: "https://a/b".to_owned() };
+    check(r#"{"images":[{"image_url":{"url":"https://a/b"}}]}"#, &[PartData::FileReference(elsewhere).into()]);
+    check(r#"{"images":[{"image_url":{"url":"file:///etc/passwd"}}]}"#, &[]);
     check("{}", &[]);
     check("null", &[]);
 }
@@ -118,6 +126,33 @@ fn one_unreadable_call_takes_the_others_with_it() {
 async fn reply(answer: Answer) -> (Vec<Chunk>, Option<ModelError>) {
     let service = Loopback::start(answer).await;
     ask(Arc::new(OpenAi::new(service.access()).unwrap())).await
+}
+
+#[tokio::test]
+async fn texts_are_embedded_in_their_order() {
+    let answer = r#"{"object":"list","data":[{"index":1,"embedding":[2,0.5]},{"index":0,"embedding":[1]}],"usage":{}}"#;
+    let service = Loopback::start(Answer::json(answer)).await;
+    let texts = ["a".to_owned(), "b".to_owned()];
+    let vectors = OpenAi::new(service.access()).unwrap().embed("e", &texts).await;
+    assert_eq!(vectors, Ok(Some(vec![vec![1.0], vec![2.0, 0.5]])));
+    let request = service.request.await.unwrap();
+    assert!(request.starts_with("POST /embeddings HTTP/1.1\r\n"), "{request}");
+    assert!(request.ends_with(r#"{"model":"e","input":["a","b"],"encoding_format":"float"}"#), "{request}");
+}
+
+#[tokio::test]
+async fn embeddings_that_are_not_one_for_each_text_are_an_error() {
+    let check = async |data: &str, given: usize| {
+        let service = Loopback::start(Answer::json(&format!("{{\"data\":[{data}]}}"))).await;
+        let texts = ["a".to_owned(), "b".to_owned()];
+        let error = OpenAi::new(service.access()).unwrap().embed("e", &texts).await.expect_err(data);
+        let fault = ReplyFault::Miscounted { expected: 2, got: given };
+        assert!(matches!(&error, ModelError::Reply { fault: found, .. } if *found == fault), "{error:?}");
+    };
+    check("", 0).await;
+    check(r#"{"index":0,"embedding":[1]}"#, 1).await;
+    check(r#"{"index":0,"embedding":[1]},{"index":0,"embedding":[2]}"#, 1).await;
+    check(r#"{"index":0,"embedding":[1]},{"index":7,"embedding":[2]}"#, 1).await;
 }
 
 fn saying(text: &str) -> String {

@@ -32,7 +32,7 @@ pub(super) fn shown(address: &str) -> String {
 }
 
 /// Whether it is this machine itself, without encryption.
-pub(super) fn is_plain_loopback(url: &Url) -> bool {
+pub(crate) fn is_plain_loopback(url: &Url) -> bool {
     url.scheme() == "http"
         && match url.host() {
             Some(Host::Domain(name)) => name == "localhost",

@@ -1,0 +1,203 @@
+//! What the credentials are, and what is asked for a token with them.
+//!
+//! The shapes are those of the files that `gcloud` and the console of Google Cloud write: `authorized_user` and
+//! `service_account`. Any other type is refused by its name.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use rustls::sign::SigningKey;
+use serde::Deserialize;
+use url::Url;
+use url::form_urlencoded::Serializer;
+
+use super::{CredentialsFile, Login, LoginError, assertion};
+use crate::ApiKey;
+use crate::text::clip;
+use crate::transport::is_plain_loopback;
+
+/// The largest file that is read; an honest one has some kilobytes.
+const MAX_FILE: u64 = 64 << 10;
+
+/// Who hands out tokens where the file does not say.
+const TOKEN_ENDPOINT: &str = "https://oauth2.googleapis.com/token";
+
+/// The metadata server's usual name, by Google Cloud's documentation.
+const METADATA_HOST: &str = "metadata.google.internal";
+
+/// Credentials that make sense.
+pub(super) struct Credentials {
+    pub(super) grant: Grant,
+    /// Whom to ask for a token.
+    pub(super) endpoint: Url,
+    /// Where they come from, as errors say it.
+    pub(super) origin: String,
+    pub(super) quota_project: Option<String>,
+}
+
+/// In exchange for what one gets a token.
+pub(super) enum Grant {
+    ServiceAccount(Account),
+    AuthorizedUser(User),
+    /// For being on this machine.
+    Metadata,
+}
+
+/// An account that a program logs in to with its key.
+pub(super) struct Account {
+    pub(super) email: String,
+    pub(super) key: Arc<dyn SigningKey>,
+    pub(super) key_id: Option<String>,
+}
+
+/// A person who has logged in and let this machine do it from now on.
+pub(super) struct User {
+    client_id: String,
+    client_secret: ApiKey,
+    refresh_token: ApiKey,
+}
+
+impl Credentials {
+    /// Those of the file, or of the metadata server where there need not be a file and is none.
+    pub(super) fn read(login: &Login) -> Result<Self, LoginError> {
+        let file = match &login.file {
+            None => return Self::of_machine(login, None),
+            Some(CredentialsFile::Named(file) | CredentialsFile::Usual(file)) => file,
+        };
+        let shown = clip(&file.display().to_string());
+        match read(file) {
+            Ok(text) => {
+                let origin = format!("the credentials `{shown}`");
+                Self::of_file(&text, &origin).map_err(|why| LoginError::Unusable { origin, why })
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound && login.is_unnamed() => {
+                Self::of_machine(login, Some(&shown))
+            }
+            Err(error) => Err(LoginError::Unreadable { file: shown, why: error.to_string() }),
+        }
+    }
+
+    fn of_machine(login: &Login, missing: Option<&str>) -> Result<Self, LoginError> {
+        let host = login.metadata_host.as_deref().unwrap_or(METADATA_HOST);
+        let address = format!("http://{host}/computeMetadata/v1/instance/service-accounts/default/token");
+        let missing = missing.map_or_else(String::new, |file| format!(" (there is no file `{file}`)"));
+        let unusable = |error: url::ParseError| LoginError::Unusable {
+            origin: format!("the metadata server `{}`", clip(host)),
+            why: error.to_string(),
+        };
+        Ok(Self {
+            grant: Grant::Metadata,
+            endpoint: Url::parse(&address).map_err(unusable)?,
+            origin: format!("the account of this machine{missing}"),
+            quota_project: None,
+        })
+    }
+
+    fn of_file(text: &str, origin: &str) -> Result<Self, String> {
+        // The parser's words can hold a part of what it read, so they are told without it.
+        let not_json = |error: serde_json::Error| match error.classify() {
+            serde_json::error::Category::Data => "it has a field of the wrong type".to_owned(),
+            _ => format!("it is no JSON (line {}, column {})", error.line(), error.column()),
+        };
+        let written: Written = serde_json::from_str(text).map_err(not_json)?;
+        let grant = match written.r#type.as_deref() {
+            Some("service_account") => Grant::ServiceAccount(Account {
+                email: field(written.client_email, "client_email")?,
+                key: assertion::key(&field(written.private_key, "private_key")?)?,
+                key_id: written.private_key_id,
+            }),
+            Some("authorized_user") => Grant::AuthorizedUser(User {
+                client_id: field(written.client_id, "client_id")?,
+                client_secret: secret(written.client_secret, "client_secret")?,
+                refresh_token: secret(written.refresh_token, "refresh_token")?,
+            }),
+            Some(other) => {
+                return Err(format!(
+                    "it is of type `{}`, and only `authorized_user` and `service_account` are known",
+                    clip(other)
+                ));
+            }
+            None => return Err("it has no `type`".to_owned()),
+        };
+        let endpoint = written.token_uri.as_deref().unwrap_or(TOKEN_ENDPOINT);
+        let endpoint = Url::parse(endpoint).map_err(|error| format!("its `token_uri` is no address: {error}"))?;
+        if endpoint.scheme() != "https" && !is_plain_loopback(&endpoint) {
+            return Err("its `token_uri` begins with no `https://`, so that anybody could read along".to_owned());
+        }
+        let quota_project = written.quota_project_id.filter(|project| !project.is_empty());
+        Ok(Self { grant, endpoint, origin: origin.to_owned(), quota_project })
+    }
+
+    /// The form to post for a token; none where it is had for the asking.
+    pub(super) fn form(&self) -> Result<Option<String>, LoginError> {
+        let mut form = Serializer::new(String::new());
+        match &self.grant {
+            Grant::ServiceAccount(account) => {
+                let assertion = account.assertion(&self.endpoint, SystemTime::now()).map_err(|error| {
+                    LoginError::Unusable { origin: self.origin.clone(), why: format!("its key does not sign: {error}") }
+                })?;
+                form.append_pair("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer");
+                form.append_pair("assertion", &assertion);
+            }
+            Grant::AuthorizedUser(user) => {
+                form.append_pair("grant_type", "refresh_token");
+                form.append_pair("client_id", &user.client_id);
+                form.append_pair("client_secret", user.client_secret.reveal());
+                form.append_pair("refresh_token", user.refresh_token.reveal());
+            }
+            Grant::Metadata => return Ok(None),
+        }
+        Ok(Some(form.finish()))
+    }
+
+    /// The text without what is secret in the credentials.
+    pub(super) fn hide(&self, text: &str) -> String {
+        match &self.grant {
+            Grant::AuthorizedUser(user) => {
+                let text = text.replace(user.refresh_token.reveal(), "(refresh token)");
+                text.replace(user.client_secret.reveal(), "(client secret)")
+            }
+            // The key itself is never sent.
+            Grant::ServiceAccount(_) | Grant::Metadata => text.to_owned(),
+        }
+    }
+}
+
+impl Login {
+    fn is_unnamed(&self) -> bool {
+        matches!(self.file, None | Some(CredentialsFile::Usual(_)))
+    }
+}
+
+fn read(file: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(file)?.take(MAX_FILE + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_FILE {
+        return Err(io::Error::other(format!("it is larger than {MAX_FILE} bytes")));
+    }
+    Ok(text)
+}
+
+fn field(value: Option<String>, name: &str) -> Result<String, String> {
+    value.filter(|value| !value.is_empty()).ok_or_else(|| format!("it has no `{name}`"))
+}
+
+fn secret(value: Option<String>, name: &str) -> Result<ApiKey, String> {
+    value.as_deref().and_then(ApiKey::new).ok_or_else(|| format!("it has no `{name}`"))
+}
+
+#[derive(Deserialize)]
+struct Written {
+    r#type: Option<String>,
+    client_id: Option<String>,
+    client_secret: Option<String>,
+    refresh_token: Option<String>,
+    client_email: Option<String>,
+    private_key: Option<String>,
+    private_key_id: Option<String>,
+    token_uri: Option<String>,
+    quota_project_id: Option<String>,
+}

@@ -1,0 +1,63 @@
+//! OpenAI's responses, and the servers that speak them.
+//!
+//! Owns both directions of the format, all of it private: [`request`] says a conversation in its words, [`reply`] reads
+//! what comes back. Nothing is stored at the service: each request has the whole conversation, and what the model
+//! thought goes along encrypted, as the signature of a part, and comes back unchanged in its place.
+//!
+//! Deliberately not here: chat completions, tools that run at the service, and counting tokens, for which the format
+//! has no question that other servers know.
+
+mod reply;
+mod request;
+
+use futures::future::BoxFuture;
+
+use self::reply::Reply;
+use crate::openai::embed::embed;
+use crate::openai::request::Dialect;
+use crate::transport::Transport;
+use crate::{Access, ModelError, ModelStream, Provider, ProviderKind, Request};
+
+/// Whose signatures its own are.
+const NAME: &str = ProviderKind::OpenAiResponses.as_str();
+
+/// Responses at one address.
+pub struct OpenAiResponses {
+    transport: Transport,
+}
+
+impl OpenAiResponses {
+    /// Checks key and address; nothing is sent.
+    ///
+    /// # Errors
+    ///
+    /// When there is no key at the service's own address, or key or address cannot be used. A server at
+    /// another address may need no key, as local ones do.
+    pub fn new(access: Access) -> Result<Self, ModelError> {
+        let provider = ProviderKind::OpenAiResponses;
+        if access.key.is_none() && access.address.is_none() {
+            return Err(ModelError::MissingKey { provider });
+        }
+        Ok(Self { transport: Transport::new(provider, access, ("authorization", "Bearer "))? })
+    }
+}
+
+impl Provider for OpenAiResponses {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {
+        let dialect = Dialect::of(self.transport.base());
+        let url = self.transport.url(["responses"]);
+        self.transport.stream(url, move || request::body(&request, dialect), Reply::default())
+    }
+
+    fn embed<'a>(
+        &'a self,
+        model: &'a str,
+        texts: &'a [String],
+    ) -> BoxFuture<'a, Result<Option<Vec<Vec<f32>>>, ModelError>> {
+        Box::pin(embed(&self.transport, model, texts))
+    }
+}

@@ -1,0 +1,291 @@
+//! Replies in the words of responses.
+//!
+//! A reply is a list of items: messages, thoughts and calls. Text and thoughts are handed out as they arrive, a
+//! thought's encrypted form when its item is whole. Calls wait for the end, and with them what comes behind them, so
+//! that the order of the items stays and one unreadable call can take the others with it. An item that was not told
+//! while it was made is taken from the list that the last event repeats.
+
+use std::collections::HashSet;
+
+use host_message::{FinishReason, Part, Signature, Usage};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::NAME;
+use crate::failure::Failure;
+use crate::openai::calls::{Malformed, whole};
+use crate::text::clip;
+use crate::transport::{Heard, Reader, Unheard};
+use crate::{Chunk, ReplyFault};
+
+/// The most calls of one reply; protects the host from a server that never stops making new ones.
+const MAX_CALLS: usize = 1_000;
+
+/// What must be remembered of a reply while it is read.
+#[derive(Default)]
+pub(super) struct Reply {
+    /// Which items have said something, by their places in the list.
+    said: HashSet<u64>,
+    /// Which items are whole, by their places.
+    done: HashSet<u64>,
+    /// How many calls there were.
+    calls: usize,
+    /// The ids of the calls.
+    called: HashSet<String>,
+    /// What was cited.
+    cited: HashSet<String>,
+    /// The first call, and all that came behind it.
+    held: Vec<Part>,
+    malformed: Option<Malformed>,
+}
+
+impl Reader for Reply {
+    fn event(&mut self, data: &[u8]) -> Result<Heard, Unheard> {
+        // Some servers end a reply as chat completions do; what tells that it is whole is another event.
+        if data.trim_ascii() == b"[DONE]" {
+            return Ok(Heard::More(Chunk::default()));
+        }
+        let event: Event = serde_json::from_slice(data)?;
+        let at = event.output_index.unwrap_or(self.done.len() as u64);
+        let mut chunk = Chunk::default();
+        let delta = event.delta.as_ref().and_then(Value::as_str).unwrap_or_default();
+        match event.kind.as_str() {
+            "response.output_text.delta" | "response.refusal.delta" => {
+                self.said.insert(at);
+                self.say(&mut chunk, Part::text(delta));
+            }
+            "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
+                self.said.insert(at);
+                self.say(&mut chunk, Part::thought(delta));
+            }
+            "response.reasoning_summary_part.added" if event.summary_index.is_some_and(|part| part > 0) => {
+                self.say(&mut chunk, Part::thought("\n\n"));
+            }
+            "response.output_text.annotation.added" => self.cite(&mut chunk, event.annotation.as_ref()),
+            "response.output_item.added" => self.begin(&mut chunk, event.item.unwrap_or_default()),
+            "response.output_item.done" => self.item(&mut chunk, at, event.item.unwrap_or_default()),
+            "response.completed" | "response.incomplete" => {
+                let response = event.response.unwrap_or_default();
+                for (at, item) in (0..).zip(response.output.unwrap_or_default()) {
+                    self.item(&mut chunk, at, item);
+                }
+                chunk.usage = response.usage.map(usage);
+                let why = response.incomplete_details.and_then(|details| details.reason);
+                let stopped = event.kind == "response.incomplete";
+                self.finish(&mut chunk, finish(why.as_deref(), stopped));
+                return Ok(Heard::Done(chunk));
+            }
+            "response.failed" => {
+                let error = event.response.and_then(|response| response.error);
+                return Err(Unheard::Failed(Failure::from_error(&error.unwrap_or_default())));
+            }
+            // The error is the event itself, or lies within it.
+            "error" => {
+                let error = event.error.filter(Value::is_object).map_or_else(|| serde_json::from_slice(data), Ok)?;
+                return Err(Unheard::Failed(Failure::from_error(&error)));
+            }
+            _ => {
+                if let Some(error) = event.error.filter(|error| !error.is_null()) {
+                    return Err(Unheard::Failed(Failure::from_error(&error)));
+                }
+            }
+        }
+        Ok(Heard::More(chunk))
+    }
+
+    fn end(&mut self) -> Result<Chunk, ReplyFault> {
+        // The event that ends a reply ends the reading.
+        Err(ReplyFault::Unfinished)
+    }
+}
+
+impl Reply {
+    /// Hands a part out, or keeps it behind a call.
+    fn say(&mut self, chunk: &mut Chunk, part: Part) {
+        if part.as_text() == Some("") && part.signature.is_none() {
+            return;
+        }
+        if self.held.is_empty() { chunk.parts.push(part) } else { self.held.push(part) }
+    }
+
+    /// An item begins. Of what it says then only a message's phase is news: the service wants it back.
+    fn begin(&mut self, chunk: &mut Chunk, item: Map<String, Value>) {
+        if word(&item, "type") == "message"
+            && let Some(phase) = item.get("phase").filter(|phase| phase.is_string())
+        {
+            let mark = Map::from_iter([("phase".to_owned(), phase.clone())]);
+            self.say(chunk, signed(Part::text(""), mark));
+        }
+    }
+
+    /// An item is whole.
+    fn item(&mut self, chunk: &mut Chunk, at: u64, item: Map<String, Value>) {
+        if !self.done.insert(at) {
+            return;
+        }
+        match word(&item, "type") {
+            "message" => {
+                let silent = !self.said.contains(&at);
+                for piece in pieces(&item, "content") {
+                    if silent {
+                        let text = piece.get("text").or_else(|| piece.get("refusal")).and_then(Value::as_str);
+                        self.say(chunk, Part::text(text.unwrap_or_default()));
+                    }
+                    for annotation in piece.get("annotations").and_then(Value::as_array).into_iter().flatten() {
+                        self.cite(chunk, Some(annotation));
+                    }
+                }
+            }
+            "reasoning" => {
+                if !self.said.contains(&at) {
+                    for piece in pieces(&item, "summary").chain(pieces(&item, "content")) {
+                        let text = piece.get("text").and_then(Value::as_str).unwrap_or_default();
+                        self.say(chunk, Part::thought(text));
+                    }
+                }
+                self.keep(chunk, item);
+            }
+            "function_call" => self.call(&item),
+            // Items of tools that run at the service, none of which was asked for.
+            _ => {}
+        }
+    }
+
+    /// Keeps what the model thought as it goes back. Without anything in it the service would look for it in its store,
+    /// where it is not.
+    fn keep(&mut self, chunk: &mut Chunk, mut item: Map<String, Value>) {
+        let in_it = item.get("encrypted_content").is_some_and(Value::is_string) || pieces(&item, "content").count() > 0;
+        if in_it {
+            // A null is what was not said, and the state of the item is the service's own.
+            item.retain(|key, value| !value.is_null() && key != "status");
+            self.say(chunk, signed(Part::thought(""), item));
+        }
+    }
+
+    fn call(&mut self, item: &Map<String, Value>) {
+        let id = word(item, "call_id");
+        if !id.is_empty() && !self.called.insert(id.to_owned()) {
+            return;
+        }
+        self.calls += 1;
+        let arguments = match item.get("arguments") {
+            Some(Value::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
+            None => String::new(),
+        };
+        match whole(id.to_owned(), word(item, "name").to_owned(), &arguments) {
+            Ok(_) if self.calls > MAX_CALLS => self.malformed = Some(Malformed::too_many(MAX_CALLS)),
+            Ok(call) => self.held.push(call),
+            Err(malformed) => self.malformed = Some(malformed),
+        }
+    }
+
+    fn cite(&mut self, chunk: &mut Chunk, annotation: Option<&Value>) {
+        let address = annotation.and_then(|annotation| annotation.get("url")).and_then(Value::as_str);
+        if let Some(address) = address.filter(|address| !self.cited.contains(*address)) {
+            self.cited.insert(address.to_owned());
+            chunk.citations.push(address.to_owned());
+        }
+    }
+
+    /// Adds what was held, and the reason.
+    ///
+    /// When a call cannot be read, none is handed out: to run the others would answer a reply that the model did not
+    /// give. The reason then says so, unless the model ran out of tokens within the call.
+    fn finish(&mut self, chunk: &mut Chunk, reason: FinishReason) {
+        let held = std::mem::take(&mut self.held);
+        chunk.finish = Some(match &self.malformed {
+            None => {
+                chunk.parts.extend(held);
+                reason
+            }
+            Some(malformed) => {
+                tracing::debug!(%malformed, "the calls of this reply are dropped");
+                if reason == FinishReason::MaxTokens { reason } else { FinishReason::MalformedFunctionCall }
+            }
+        });
+    }
+}
+
+/// A part with what goes back in its place.
+fn signed(part: Part, item: Map<String, Value>) -> Part {
+    let signature = Signature { by: NAME.to_owned(), data: Value::Object(item).to_string() };
+    Part { signature: Some(signature), ..part }
+}
+
+fn word<'i>(item: &'i Map<String, Value>, key: &str) -> &'i str {
+    item.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn pieces<'i>(item: &'i Map<String, Value>, key: &str) -> impl Iterator<Item = &'i Value> {
+    item.get(key).and_then(Value::as_array).into_iter().flatten()
+}
+
+/// The reasons that the reference lists under `incomplete_details`.
+fn finish(reason: Option<&str>, stopped: bool) -> FinishReason {
+    match reason {
+        Some("max_output_tokens") => FinishReason::MaxTokens,
+        Some("content_filter") => FinishReason::Safety,
+        Some(other) => FinishReason::Other(clip(other)),
+        None if stopped => FinishReason::Other("incomplete".to_owned()),
+        None => FinishReason::Stop,
+    }
+}
+
+/// The service counts thoughts as part of the answer.
+fn usage(wire: WireUsage) -> Usage {
+    let thought = wire.output_tokens_details.and_then(|details| details.reasoning_tokens).unwrap_or(0);
+    Usage {
+        input: wire.input_tokens.unwrap_or(0),
+        output: wire.output_tokens.unwrap_or(0).saturating_sub(thought),
+        cached: wire.input_tokens_details.and_then(|details| details.cached_tokens).unwrap_or(0),
+        thought,
+    }
+}
+
+#[derive(Deserialize)]
+struct Event {
+    #[serde(rename = "type", default)]
+    kind: String,
+    output_index: Option<u64>,
+    summary_index: Option<u64>,
+    delta: Option<Value>,
+    item: Option<Map<String, Value>>,
+    annotation: Option<Value>,
+    response: Option<Response>,
+    error: Option<Value>,
+}
+
+#[derive(Default, Deserialize)]
+struct Response {
+    output: Option<Vec<Map<String, Value>>>,
+    usage: Option<WireUsage>,
+    incomplete_details: Option<Incomplete>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Incomplete {
+    reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct WireUsage {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    input_tokens_details: Option<InputDetails>,
+    output_tokens_details: Option<OutputDetails>,
+}
+
+#[derive(Deserialize)]
+struct InputDetails {
+    cached_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct OutputDetails {
+    reasoning_tokens: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,299 @@
+//! A request in the words of responses.
+//!
+//! What the model thought goes back as the item that it came as, in its place; the summary that was shown stays here.
+//! The texts at which a model is to stop stay here too: the format knows none. Data beside a function's response goes
+//! into its output where the format has a part for it, and is named where it has none, so that the model knows that it
+//! was there.
+
+use host_message::{Content, FileReference, InlineData, PartData, ResponseBody, Role, ToolSpec};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::NAME;
+use crate::openai::request::{Dialect, is_web, named};
+use crate::{Request, Settings};
+
+/// The largest thinking budgets that are a low and a medium effort, in tokens: what Google's documentation of its
+/// OpenAI-compatible interface takes these efforts for. More is a high one.
+const LOW: u32 = 1_024;
+const MEDIUM: u32 = 8_192;
+
+/// The body of the request.
+pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
+    let mut input = Vec::with_capacity(request.contents.len() * 2);
+    for content in request.contents {
+        match content.role {
+            Role::User => push_user(&mut input, content),
+            Role::Model => push_model(&mut input, content),
+        }
+    }
+    let Settings { temperature, top_p, max_output_tokens, thinking_budget, .. } = request.settings;
+    let reasons = reasons(request.model);
+    // OpenAI's reasoning models refuse to choose their words freely.
+    let free = !reasons || dialect == Dialect::Compatible;
+    let body = Body {
+        model: request.model,
+        instructions: request.system,
+        input,
+        tools: request.tools.iter().map(tool).collect(),
+        stream: true,
+        store: false,
+        include: if reasons { &["reasoning.encrypted_content"] } else { &[] },
+        reasoning: reasons.then(|| Reasoning {
+            effort: thinking_budget.and_then(|budget| effort(request.model, budget)),
+            summary: (*thinking_budget != Some(0)).then_some("auto"),
+        }),
+        temperature: temperature.filter(|_| free),
+        top_p: top_p.filter(|_| free),
+        max_output_tokens: *max_output_tokens,
+    };
+    serde_json::to_vec(&body).expect("every key is text and no serialiser is our own")
+}
+
+/// The model's name without the maker that gateways put before it.
+fn bare(model: &str) -> &str {
+    model.rsplit('/').next().unwrap_or(model)
+}
+
+/// Whether it thinks before it speaks. OpenAI refuses to be asked for encrypted thoughts by those that do not, which
+/// are its older ones and those for chatting.
+fn reasons(model: &str) -> bool {
+    let model = bare(model);
+    let old = ["gpt-3", "gpt-4", "chatgpt"].iter().any(|family| model.starts_with(family));
+    !old && !model.contains("-chat")
+}
+
+/// The effort for a thinking budget in tokens; none leaves it to the service, as a budget without end does. No thinking
+/// at all is the least that the family knows.
+fn effort(model: &str, budget: i32) -> Option<&'static str> {
+    let least = || match bare(model).strip_prefix("gpt-5") {
+        Some(rest) if rest.starts_with('.') => "none",
+        Some(_) => "minimal",
+        None => "low",
+    };
+    match u32::try_from(budget) {
+        Err(_) => None,
+        Ok(0) => Some(least()),
+        Ok(budget) if budget <= LOW => Some("low"),
+        Ok(budget) if budget <= MEDIUM => Some("medium"),
+        Ok(_) => Some("high"),
+    }
+}
+
+/// Results first, since they must follow their calls directly; then what the user said beside them.
+fn push_user<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content) {
+    let mut said = Vec::new();
+    // The response that data behind it belongs to.
+    let mut response: Option<(&'a str, Vec<Piece>)> = None;
+    let mut settle = |response: Option<(&'a str, Vec<Piece>)>| {
+        let Some((call_id, mut pieces)) = response else { return };
+        let output = match &mut pieces[..] {
+            // Plain text is a plain string: that is all that some servers take.
+            [Piece::InputText { text }] => Output::Text(std::mem::take(text)),
+            _ => Output::Pieces(pieces),
+        };
+        input.push(Entry::Item(Item::FunctionCallOutput { call_id, output }));
+    };
+    for part in content.parts.iter().filter(|part| !part.thought) {
+        match &part.data {
+            PartData::FunctionResponse(next) => {
+                let text = match &next.body {
+                    ResponseBody::Output(text) => text.clone(),
+                    // The format has no mark for an error.
+                    ResponseBody::Error(text) => format!("error: {text}"),
+                };
+                settle(response.replace((next.id.as_str(), vec![Piece::InputText { text }])));
+            }
+            PartData::Text(text) => said.push(Piece::InputText { text: text.clone() }),
+            PartData::InlineData(data) => match &mut response {
+                Some((_, pieces)) => pieces.push(data_piece(data)),
+                None => said.push(data_piece(data)),
+            },
+            PartData::FileReference(file) => said.push(file_piece(file)),
+            // A user makes no calls.
+            PartData::FunctionCall(_) => {}
+        }
+    }
+    settle(response);
+    if !said.is_empty() {
+        input.push(Entry::Item(Item::Message { role: "user", content: said, phase: None }));
+    }
+}
+
+fn push_model<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content) {
+    let mut message = Message::default();
+    for part in &content.parts {
+        let mark = part.signature_by(NAME).and_then(|data| serde_json::from_str::<Map<String, Value>>(data).ok());
+        if let Some(mark) = mark {
+            message.end(input);
+            if mark.get("type").and_then(Value::as_str) == Some("reasoning") {
+                input.push(Entry::Kept(mark));
+            } else {
+                message.phase = mark.get("phase").and_then(Value::as_str).map(str::to_owned);
+            }
+        }
+        match &part.data {
+            _ if part.thought => {}
+            PartData::Text(more) => message.text.push_str(more),
+            PartData::InlineData(InlineData { mime_type, .. }) => message.text.push_str(&named(mime_type)),
+            PartData::FileReference(file) => message.text.push_str(&format!("[file `{}`]", file.uri)),
+            PartData::FunctionCall(call) => {
+                message.end(input);
+                let arguments = serde_json::to_string(&call.arguments).expect("a JSON object can be written");
+                let (call_id, name) = (call.id.as_str(), call.name.as_str());
+                input.push(Entry::Item(Item::FunctionCall { call_id, name, arguments }));
+            }
+            // A model answers no calls.
+            PartData::FunctionResponse(_) => {}
+        }
+    }
+    message.end(input);
+}
+
+/// What the model said between two items of another kind.
+#[derive(Default)]
+struct Message {
+    text: String,
+    phase: Option<String>,
+}
+
+impl Message {
+    fn end(&mut self, input: &mut Vec<Entry<'_>>) {
+        let Self { text, phase } = std::mem::take(self);
+        if !text.is_empty() {
+            let content = vec![Piece::OutputText { text }];
+            input.push(Entry::Item(Item::Message { role: "assistant", content, phase }));
+        }
+    }
+}
+
+/// Data as the part that the format has for it, or its name.
+fn data_piece(data: &InlineData) -> Piece {
+    let InlineData { mime_type, base64 } = data;
+    match mime_type.as_str() {
+        image if image.starts_with("image/") => {
+            Piece::InputImage { image_url: format!("data:{image};base64,{base64}"), detail: "auto" }
+        }
+        "application/pdf" => Piece::InputFile(File::Data {
+            filename: "document.pdf",
+            file_data: format!("data:application/pdf;base64,{base64}"),
+        }),
+        other => Piece::InputText { text: named(other) },
+    }
+}
+
+fn file_piece(file: &FileReference) -> Piece {
+    let FileReference { mime_type, uri } = file;
+    match mime_type.as_str() {
+        image if image.starts_with("image/") && is_web(uri) => {
+            Piece::InputImage { image_url: uri.clone(), detail: "auto" }
+        }
+        "application/pdf" if is_web(uri) => Piece::InputFile(File::Address { file_url: uri.clone() }),
+        _ => Piece::InputText { text: format!("[file `{uri}` of type `{mime_type}`]") },
+    }
+}
+
+fn tool(tool: &ToolSpec) -> Tool<'_> {
+    Tool {
+        kind: "function",
+        name: tool.name.as_str(),
+        description: &tool.description,
+        parameters: &tool.input_schema,
+        strict: false,
+    }
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<&'a str>,
+    input: Vec<Entry<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    stream: bool,
+    store: bool,
+    #[serde(skip_serializing_if = "<[&str]>::is_empty")]
+    include: &'static [&'static str],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<Reasoning>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct Reasoning {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Entry<'a> {
+    Item(Item<'a>),
+    /// As the service sent it.
+    Kept(Map<String, Value>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Item<'a> {
+    Message {
+        role: &'static str,
+        content: Vec<Piece>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        phase: Option<String>,
+    },
+    FunctionCall {
+        call_id: &'a str,
+        name: &'a str,
+        arguments: String,
+    },
+    FunctionCallOutput {
+        call_id: &'a str,
+        output: Output,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Output {
+    Text(String),
+    Pieces(Vec<Piece>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Piece {
+    InputText { text: String },
+    InputImage { image_url: String, detail: &'static str },
+    InputFile(File),
+    OutputText { text: String },
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum File {
+    Data { filename: &'static str, file_data: String },
+    Address { file_url: String },
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a Value,
+    /// The format's own default is strict, which refuses most schemas.
+    strict: bool,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,186 @@
+//! Conversations in the words of responses.
+
+use host_message::{CallId, FunctionCall, FunctionResponse, Part, Signature, ToolName};
+use serde_json::json;
+
+use super::*;
+
+fn sent(request: &Request<'_>, dialect: Dialect) -> Value {
+    serde_json::from_slice(&body(request, dialect)).unwrap()
+}
+
+fn input(contents: &[Content]) -> Value {
+    let settings = Settings::default();
+    let request = Request { model: "m", system: None, contents, tools: &[], settings: &settings };
+    sent(&request, Dialect::OpenAi)["input"].take()
+}
+
+fn call(id: &str) -> Part {
+    let arguments = Map::from_iter([("path".to_owned(), json!("."))]);
+    PartData::FunctionCall(FunctionCall { id: CallId::new(id), name: ToolName::new("ls"), arguments }).into()
+}
+
+fn response(id: &str, body: ResponseBody) -> Part {
+    PartData::FunctionResponse(FunctionResponse { id: CallId::new(id), name: ToolName::new("ls"), body }).into()
+}
+
+fn data(mime_type: &str) -> Part {
+    PartData::InlineData(InlineData { mime_type: mime_type.to_owned(), base64: "AAAA".to_owned() }).into()
+}
+
+fn signed(part: Part, by: &str, data: &str) -> Part {
+    Part { signature: Some(Signature { by: by.to_owned(), data: data.to_owned() }), ..part }
+}
+
+fn model(parts: Vec<Part>) -> Content {
+    Content { role: Role::Model, parts }
+}
+
+fn says(text: &str) -> Value {
+    json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]})
+}
+
+fn calls(id: &str) -> Value {
+    json!({"type": "function_call", "call_id": id, "name": "ls", "arguments": "{\"path\":\".\"}"})
+}
+
+#[test]
+fn calls_and_their_results_have_their_shape() {
+    let output = |text: &str| ResponseBody::Output(text.to_owned());
+    let results = vec![
+        response("a", output("x")),
+        data("image/png"),
+        data("application/pdf"),
+        data("audio/wav"),
+        response("b", ResponseBody::Error("no".to_owned())),
+        Part::text("and this"),
+    ];
+    let contents = [
+        Content::user("look"),
+        model(vec![Part::text("I "), Part::text("look."), call("a"), call("b")]),
+        Content { role: Role::User, parts: results },
+        model(vec![call("c")]),
+    ];
+    let expected = json!([
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "look"}]},
+        says("I look."),
+        calls("a"),
+        calls("b"),
+        {"type": "function_call_output", "call_id": "a", "output": [
+            {"type": "input_text", "text": "x"},
+            {"type": "input_image", "image_url": "data:image/png;base64,AAAA", "detail": "auto"},
+            {"type": "input_file", "filename": "document.pdf", "file_data": "data:application/pdf;base64,AAAA"},
+            {"type": "input_text", "text": "[data of type `audio/wav`, which this model cannot be sent]"},
+        ]},
+        {"type": "function_call_output", "call_id": "b", "output": "error: no"},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "and this"}]},
+        calls("c"),
+    ]);
+    assert_eq!(input(&contents), expected);
+}
+
+#[test]
+fn what_the_model_thought_goes_back_in_its_place() {
+    let item = |id: &str| json!({"type": "reasoning", "id": id, "encrypted_content": "x", "summary": []});
+    let kept = |id: &str| signed(Part::thought(""), "openai-responses", &item(id).to_string());
+    let phase = signed(Part::text(""), "openai-responses", r#"{"phase":"commentary"}"#);
+    let contents = [model(vec![
+        Part::thought("shown"),
+        kept("r1"),
+        Part::text("before"),
+        phase,
+        Part::text("after"),
+        call("a"),
+        kept("r2"),
+        call("b"),
+    ])];
+    let mut after = says("after");
+    after["phase"] = json!("commentary");
+    assert_eq!(input(&contents), json!([item("r1"), says("before"), after, calls("a"), item("r2"), calls("b")]));
+}
+
+#[test]
+fn thoughts_of_others_and_marks_that_make_no_sense_stay_here() {
+    let contents = [model(vec![
+        Part::thought("hm"),
+        signed(Part::thought("hm"), "anthropic", r#"{"type":"reasoning"}"#),
+        signed(Part::thought("hm"), "openai-responses", "no JSON"),
+        signed(Part::text("a"), "gemini", "c2ln"),
+    ])];
+    assert_eq!(input(&contents), json!([says("a")]));
+    assert_eq!(input(&[model(vec![Part::thought("hm")])]), json!([]));
+}
+
+#[test]
+fn files_go_where_the_format_has_a_part_for_them() {
+    let check = |mime_type: &str, uri: &str, expected: Value| {
+        let file = FileReference { mime_type: mime_type.to_owned(), uri: uri.to_owned() };
+        let contents = [Content { role: Role::User, parts: vec![PartData::FileReference(file).into()] }];
+        assert_eq!(input(&contents)[0]["content"][0], expected);
+    };
+    check("image/png", "https://a/b", json!({"type": "input_image", "image_url": "https://a/b", "detail": "auto"}));
+    check("application/pdf", "https://a/b", json!({"type": "input_file", "file_url": "https://a/b"}));
+    check("image/png", "gs://a", json!({"type": "input_text", "text": "[file `gs://a` of type `image/png`]"}));
+}
+
+#[test]
+fn a_whole_request_has_its_shape() {
+    let tool = ToolSpec {
+        name: ToolName::new("ls"),
+        title: None,
+        description: "Lists".to_owned(),
+        input_schema: json!({"type": "object"}),
+        output_schema: None,
+        annotations: Default::default(),
+    };
+    let settings = Settings {
+        temperature: Some(0.5),
+        top_p: Some(0.25),
+        max_output_tokens: Some(100),
+        thinking_budget: Some(1024),
+        stop: vec!["END".to_owned()],
+        ..Settings::default()
+    };
+    let check = |model: &str, dialect: Dialect, differs: Value| {
+        let contents = [Content::user("hi")];
+        let tools = [tool.clone()];
+        let request =
+            Request { model, system: Some("Be brief."), contents: &contents, tools: &tools, settings: &settings };
+        let mut whole = json!({
+            "model": model,
+            "instructions": "Be brief.",
+            "input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}],
+            "tools": [{"type": "function", "name": "ls", "description": "Lists", "parameters": {"type": "object"}, "strict": false}],
+            "stream": true,
+            "store": false,
+            "max_output_tokens": 100,
+        });
+        whole.as_object_mut().unwrap().extend(differs.as_object().unwrap().clone());
+        assert_eq!(sent(&request, dialect), whole, "{model}");
+    };
+    let include = json!(["reasoning.encrypted_content"]);
+    let reasoning = json!({"effort": "low", "summary": "auto"});
+    check("gpt-5-mini", Dialect::OpenAi, json!({"include": include, "reasoning": reasoning}));
+    check("gpt-4.1", Dialect::OpenAi, json!({"temperature": 0.5, "top_p": 0.25}));
+    check("openai/gpt-5-chat-latest", Dialect::Compatible, json!({"temperature": 0.5, "top_p": 0.25}));
+    let all = json!({"include": include, "reasoning": reasoning, "temperature": 0.5, "top_p": 0.25});
+    check("gpt-oss-20b", Dialect::Compatible, all);
+}
+
+#[test]
+fn a_thinking_budget_becomes_an_effort() {
+    let check = |model: &str, budget: Option<i32>, expected: Value| {
+        let settings = Settings { thinking_budget: budget, ..Settings::default() };
+        let request = Request { model, system: None, contents: &[], tools: &[], settings: &settings };
+        assert_eq!(sent(&request, Dialect::OpenAi)["reasoning"], expected, "{model} {budget:?}");
+    };
+    check("gpt-5", None, json!({"summary": "auto"}));
+    check("gpt-5", Some(-1), json!({"summary": "auto"}));
+    check("gpt-5", Some(1), json!({"effort": "low", "summary": "auto"}));
+    check("gpt-5", Some(1025), json!({"effort": "medium", "summary": "auto"}));
+    check("gpt-5", Some(8193), json!({"effort": "high", "summary": "auto"}));
+    check("gpt-5-mini", Some(0), json!({"effort": "minimal"}));
+    check("gpt-5.1", Some(0), json!({"effort": "none"}));
+    check("o4-mini", Some(0), json!({"effort": "low"}));
+    check("gpt-4o", Some(0), Value::Null);
+}
