@@ -143,7 +143,7 @@ async fn an_answer_of_another_shape_is_an_error() {
     };
     check(Answer::json("{}"), ErrorKind::Server, "missing field").await;
     check(Answer::json("<html>"), ErrorKind::Server, "<html>").await;
-    check(Answer::json(r#"{"embeddings": []}"#), ErrorKind::Server, "0 embeddings for 1 texts").await;
+    check(Answer::json(r#"{"embeddings": []}"#), ErrorKind::Server, "0 answers to 1 questions").await;
     let absent = r#"{"error": {"message": "no such model", "code": 404}}"#;
     check(Answer::json(absent), ErrorKind::Configuration, "no such model").await;
     check(Answer::refusal("429 Slow", "connection: close\r\n", "{}"), ErrorKind::Quota, "429").await;
