@@ -1,7 +1,9 @@
 //! `host run`, the real binary: what a person, a pipe or a program gets from it.
 
+mod conformance;
 mod ends;
 mod faults;
+mod formats;
 mod input;
 mod interrupt;
 mod recording;

@@ -93,6 +93,14 @@ impl Host {
         self
     }
 
+    /// Writes a file of the home.
+    pub fn home_file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
+        let path = self.home.path().join(path);
+        std::fs::create_dir_all(path.parent().expect("it is in the home")).expect("made");
+        std::fs::write(path, content).expect("written");
+        self
+    }
+
     /// Writes the configuration.
     pub fn configured(self, text: &str) -> Self {
         let folder = self.home.path().join(".config/host");

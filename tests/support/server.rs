@@ -74,6 +74,11 @@ impl Answer {
         Self { pieces, ..Self::ok("") }.header("content-type", "text/event-stream")
     }
 
+    /// 200 with a body that comes in these pieces.
+    pub fn pieces(pieces: impl IntoIterator<Item = Vec<u8>>) -> Self {
+        Self { pieces: pieces.into_iter().collect(), ..Self::ok("") }
+    }
+
     /// Adds a header field.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));

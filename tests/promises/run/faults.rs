@@ -1,66 +1,17 @@
 //! A service that fails, in every way and in every wire format: the run ends as it should, within its limits and with
 //! words that help; and what fails once in the middle of a task changes nothing about the task.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use host_tests::host::{Ended, Host};
 use host_tests::server::{Answer, Server};
 use serde_json::{Value, json};
+
+use super::formats::{FORMATS, Format, Say, serve};
 
 /// Short pauses, and a short wait for a service that says nothing.
 fn impatient(provider: &str) -> String {
     format!(
         "[retry]\nfirst_pause_seconds = 0.02\nreply_pause_seconds = 0.02\n[providers.{provider}]\nsilence_seconds = 1\n"
     )
-}
-
-/// One wire format: how the host is told to speak it, and what its replies look like.
-struct Format {
-    provider: &'static str,
-    model: &'static str,
-    key: Option<&'static str>,
-    address: (&'static str, &'static str),
-    /// The events of a reply with this text, and those of one with this call.
-    text: fn(&str) -> Vec<String>,
-    call: fn(&str, &Value) -> Vec<String>,
-}
-
-const FORMATS: &[Format] = &[
-    Format {
-        provider: "gemini",
-        model: "gemini/gemini-2.5-pro",
-        key: Some("GEMINI_API_KEY"),
-        address: ("GOOGLE_GEMINI_BASE_URL", ""),
-        text: |text| vec![gemini(&json!([{"text": text}]), false), gemini(&json!([]), true)],
-        call: |name, arguments| vec![gemini(&json!([{"functionCall": {"name": name, "args": arguments}}]), true)],
-    },
-    Format {
-        provider: "openai",
-        model: "openai/gpt-5",
-        key: Some("OPENAI_API_KEY"),
-        address: ("OPENAI_BASE_URL", "/v1"),
-        text: |text| {
-            vec![openai(&json!({"content": text}), None), openai(&json!({}), Some("stop")), "[DONE]".to_owned()]
-        },
-        call: |name, arguments| {
-            let function = json!({"name": name, "arguments": arguments.to_string()});
-            let call = json!([{"index": 0, "id": "call_1", "type": "function", "function": function}]);
-            let delta = json!({"tool_calls": call});
-            vec![openai(&delta, None), openai(&json!({}), Some("tool_calls")), "[DONE]".to_owned()]
-        },
-    },
-];
-
-fn gemini(parts: &Value, ends: bool) -> String {
-    let mut candidate = json!({"content": {"role": "model", "parts": parts}, "index": 0});
-    if ends {
-        candidate["finishReason"] = json!("STOP");
-    }
-    json!({"candidates": [candidate]}).to_string()
-}
-
-fn openai(delta: &Value, finish: Option<&str>) -> String {
-    json!({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}).to_string()
 }
 
 /// What goes wrong.
@@ -138,39 +89,42 @@ const FAULTS: &[Fault] = &[
     },
     Fault {
         name: "a connection that is cut in the middle",
-        answer: |format| Answer::events(halves(format)).torn(),
+        answer: |format| format.broken(HALF).torn(),
         code: 59,
         requests: 3,
         says: "half an ans",
     },
     Fault {
         name: "a reply that ends in the middle",
-        answer: |format| Answer::events(halves(format)),
+        answer: |format| format.broken(HALF),
         code: 59,
         requests: 3,
         says: "half an ans",
     },
     Fault {
         name: "JSON that is cut off",
-        answer: |format| {
-            let event = (format.text)("x").remove(0);
-            Answer::stream(format!("data: {}", &event[..event.len() - 3]))
-        },
+        answer: |format| format.cut_off(&[Say::Text("x")]),
         code: 59,
         requests: 3,
         says: "error: ",
     },
-    Fault { name: "nothing", answer: |_| Answer::stream(""), code: 59, requests: 3, says: "before the model was done" },
+    Fault {
+        name: "nothing",
+        answer: |format| format.stream(""),
+        code: 59,
+        requests: 3,
+        says: "before the model was done",
+    },
     Fault {
         name: "a reply that stops coming",
-        answer: |format| Answer::events(halves(format)).hanging(),
+        answer: |format| format.broken(HALF).hanging(),
         code: 59,
         requests: 3,
         says: "sent nothing for 1 s",
     },
     Fault {
         name: "events that are none",
-        answer: |_| Answer::events(["rubbish", "{\"candidates\": 7}"]),
+        answer: |format| format.stream("data: rubbish\n\nrubbish\n"),
         code: 59,
         requests: 3,
         says: "rubbish",
@@ -184,29 +138,18 @@ const FAULTS: &[Fault] = &[
     },
     Fault {
         name: "a line without end",
-        answer: |_| Answer::stream("x".repeat(1 << 20)).endless(),
+        answer: |format| format.stream("x".repeat(1 << 20)).endless(),
         code: 59,
         requests: 3,
         says: "larger than",
     },
 ];
 
-/// The events of half an answer.
-fn halves(format: &Format) -> Vec<String> {
-    (format.text)("half an ans").into_iter().take(1).collect()
-}
+/// Half an answer.
+const HALF: &[Say] = &[Say::Text("half an ans")];
 
-impl Format {
-    fn host(&self, server: &Server) -> Host {
-        let host = Host::new(["run", "--model", self.model, "Look"])
-            .env(self.address.0, server.url(self.address.1))
-            .configured(&impatient(self.provider))
-            .file("a.txt", "the content of a\n");
-        match self.key {
-            Some(key) => host.env(key, "sk-secret-1234"),
-            None => host,
-        }
-    }
+fn host(format: &Format, server: &Server) -> Host {
+    format.host(server, &["Look"], &impatient(format.provider())).file("a.txt", "the content of a\n")
 }
 
 async fn run(host: Host) -> (Ended, Host) {
@@ -221,51 +164,56 @@ fn check_words(ended: &Ended, what: &str) {
     assert!(ended.stderr.len() < 10_000, "{what}: {} bytes", ended.stderr.len());
 }
 
+/// Runs what tests compare for each format at once, since most of their time is waiting.
+async fn for_each_format(check: impl AsyncFn(&'static Format)) {
+    futures::future::join_all(FORMATS.iter().map(|format| check(format))).await;
+}
+
 #[tokio::test]
 async fn a_service_that_keeps_failing_ends_the_run_with_words_and_a_code() {
-    for format in FORMATS {
+    for_each_format(async |format| {
         for fault in FAULTS {
-            let what = format!("{} with {}", fault.name, format.provider);
+            let what = format!("{} with {}", fault.name, format.name());
             let answer = (fault.answer)(format);
-            let server = Server::start(move |_| answer.clone()).await;
-            let (ended, host) = run(format.host(&server)).await;
+            let server = serve(move |_| answer.clone()).await;
+            let (ended, host) = run(host(format, &server)).await;
             assert_eq!(ended.code, Some(fault.code), "{what}: {ended:?}");
             assert_eq!(ended.stdout, "", "{what}: no answer is printed as one");
             assert!(ended.stderr.contains("error: ") && ended.stderr.contains(fault.says), "{what}: {ended:?}");
             check_words(&ended, &what);
-            assert_eq!(server.requests().len(), fault.requests, "{what}: {ended:?}");
+            // A token that is refused is fetched anew, once.
+            let renewed = usize::from(fault.name == "401" && format.provider() == "vertex");
+            assert_eq!(format.asked(&server).len(), fault.requests + renewed, "{what}: {ended:?}");
             assert!(host.session().len() > 1, "{what}: the session is there");
         }
-    }
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn a_fault_in_the_middle_of_a_task_leaves_no_trace_in_it() {
-    for format in FORMATS {
+    for_each_format(async |format| {
         for fault in FAULTS.iter().filter(|fault| fault.requests > 1) {
-            let what = format!("{} with {}", fault.name, format.provider);
+            let what = format!("{} with {}", fault.name, format.name());
             let answers = [
-                Answer::events((format.call)("read_file", &json!({"path": "a.txt"}))),
+                format.reply(&[Say::Call("read_file", json!({"path": "a.txt"}))]),
                 (fault.answer)(format),
-                Answer::events((format.text)("The whole answer.")),
+                format.reply(&[Say::Text("The whole answer.")]),
             ];
-            let next = AtomicUsize::new(0);
-            let server = Server::start(move |_| {
-                answers.get(next.fetch_add(1, Ordering::SeqCst)).cloned().unwrap_or_else(|| Answer::status(500, ""))
-            })
-            .await;
-            let (ended, host) = run(format.host(&server)).await;
+            let server = serve(move |at| answers.get(at).cloned().unwrap_or_else(|| Answer::status(500, ""))).await;
+            let (ended, host) = run(host(format, &server)).await;
             assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "The whole answer.\n"), "{what}: {ended:?}");
             assert!(ended.stderr.contains("asked for again in "), "{what}: a pause is explained: {ended:?}");
             check_words(&ended, &what);
-            let requests = server.requests();
+            let requests = format.asked(&server);
             assert_eq!(requests.len(), 3, "{what}");
             assert_eq!(requests[1].json(), requests[2].json(), "{what}: the same is asked again");
             let log = host.session();
             let said: Vec<&Value> = log.iter().filter(|line| line["type"] == "content").collect();
             assert!(!json!(said).to_string().contains("half an ans"), "{what}: no text of a failed try is history");
         }
-    }
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -273,7 +221,7 @@ async fn a_quota_that_stays_used_up_hands_over_to_the_fallback_with_a_notice() {
     let format = &FORMATS[0];
     let server = Server::start(|request| {
         if request.path.contains("gemini-2.5-flash") {
-            Answer::events((FORMATS[0].text)("From the other one."))
+            FORMATS[0].reply(&[Say::Text("From the other one.")])
         } else {
             Answer::status(429, r#"{"error": {"message": "used up"}}"#)
         }
@@ -281,9 +229,9 @@ async fn a_quota_that_stays_used_up_hands_over_to_the_fallback_with_a_notice() {
     .await;
     let configuration = format!(
         "{}[models.\"gemini/gemini-2.5-pro\"]\nfallback = \"gemini/gemini-2.5-flash\"\n",
-        impatient(format.provider)
+        impatient(format.provider())
     );
-    let (ended, _) = run(format.host(&server).configured(&configuration)).await;
+    let (ended, _) = run(format.host(&server, &["Look"], &configuration)).await;
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "From the other one.\n"), "{ended:?}");
     assert!(ended.stderr.contains("`gemini/gemini-2.5-flash` answers from here on"), "{ended:?}");
     assert_eq!(server.requests().len(), 4);
@@ -293,7 +241,7 @@ async fn a_quota_that_stays_used_up_hands_over_to_the_fallback_with_a_notice() {
 async fn a_prompt_that_is_blocked_is_asked_once_more_and_then_told() {
     let blocked = || Answer::events([json!({"promptFeedback": {"blockReason": "SAFETY"}})]);
     let server = Server::start(move |_| blocked()).await;
-    let (ended, _) = run(FORMATS[0].host(&server)).await;
+    let (ended, _) = run(host(&FORMATS[0], &server)).await;
     assert_eq!(ended.code, Some(59), "{ended:?}");
     assert!(ended.stderr.contains("SAFETY") && ended.stderr.contains("help: "), "{ended:?}");
     assert_eq!(server.requests().len(), 2);
