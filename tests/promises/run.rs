@@ -3,6 +3,7 @@
 mod ends;
 mod input;
 mod interrupt;
+mod loops;
 mod terminal;
 mod wire;
 

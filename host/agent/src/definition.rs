@@ -88,6 +88,18 @@ pub struct RunConfig {
     pub max_time: Duration,
     /// How long the one request may take that it gets after a limit.
     pub grace: Duration,
+    /// Whether a model that goes round in circles is stopped.
+    pub loops: LoopDetection,
+}
+
+/// Whether a model that goes round in circles is stopped: it is told the first time, and the second time ends the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoopDetection {
+    /// It is.
+    #[default]
+    On,
+    /// It goes on until another limit is met.
+    Off,
 }
 
 /// The tools that an agent may call.
@@ -130,6 +142,6 @@ impl Default for PromptConfig {
 
 impl Default for RunConfig {
     fn default() -> Self {
-        Self { max_turns: MAX_TURNS, max_time: MAX_TIME, grace: GRACE }
+        Self { max_turns: MAX_TURNS, max_time: MAX_TIME, grace: GRACE, loops: LoopDetection::On }
     }
 }

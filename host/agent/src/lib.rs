@@ -8,9 +8,9 @@
 //! started, and that nothing runs which the session log could not record.
 //!
 //! Deliberately not here: printing and reading the environment (the binary does both), what a tool does, and any
-//! provider's wire format. Between the history and the model there is room for three things that are not built:
-//! shortening a long conversation, before a turn; asking again for a reply that is no good, around the reading of
-//! the reply; and a watch for loops, around the calls.
+//! provider's wire format. Between the history and the model there is room for two things that are not built:
+//! shortening a long conversation, before a turn; and asking again for a reply that is no good, around the reading of
+//! the reply.
 
 mod clock;
 mod complete;
@@ -18,6 +18,7 @@ mod definition;
 mod event;
 mod executor;
 mod history;
+mod loops;
 mod reply;
 mod session;
 mod template;
@@ -26,12 +27,13 @@ mod thought;
 pub use clock::Clock;
 pub use complete::COMPLETE_TASK;
 pub use definition::{
-    AgentDefinition, Completion, InitialMessage, Input, InputConfig, InputError, InputKind, ModelConfig, OutputConfig,
-    PromptConfig, RunConfig, ToolConfig,
+    AgentDefinition, Completion, InitialMessage, Input, InputConfig, InputError, InputKind, LoopDetection, ModelConfig,
+    OutputConfig, PromptConfig, RunConfig, ToolConfig,
 };
 pub use event::{CallStatus, Event, EventKind, Observer};
 pub use executor::{Executor, RunError, RunResult, Setup, SetupError, TerminateReason};
 pub use history::{Exchange, History, HistoryError, Replied, Unsettled};
+pub use loops::Repeated;
 pub use reply::{Reply, ReplyError};
 pub use session::{Entry, SESSION_VERSION, SessionError, SessionLog};
 pub use template::{TemplateError, fill};

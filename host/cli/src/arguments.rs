@@ -61,8 +61,8 @@ pub(crate) enum Command {
   host run --grant 'shell:process=cargo test' \"Run the tests and explain the first failure\"
   host run --output-format stream-json \"…\" | jq .
 
-Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 54 tool failed, 57 time limit,
-58 no answer given, 59 model service failed, 130 cancelled.")]
+Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 54 tool failed, 56 loop,
+57 time limit, 58 no answer given, 59 model service failed, 130 cancelled.")]
 pub(crate) struct Run {
     /// What to do. Standard input, when it is no terminal, is added to it
     pub(crate) prompt: Vec<String>,

@@ -42,6 +42,8 @@ pub(crate) struct Run {
     pub(crate) max_turns: Option<u32>,
     pub(crate) timeout_seconds: Option<u64>,
     pub(crate) grace_seconds: Option<u64>,
+    /// Whether a model that goes round in circles is stopped.
+    pub(crate) loop_detection: Option<bool>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

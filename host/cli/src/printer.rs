@@ -120,6 +120,11 @@ pub(crate) fn again(reason: &str, wait_ms: u64, attempt: u32, attempts: u32, mod
     format!("{}; asked for {when} (try {attempt} of {attempts}{whom})", visible(reason))
 }
 
+/// Says in words that the model goes round in circles.
+pub(crate) fn circles(repeated: &str) -> String {
+    format!("the model goes round in circles: {}", visible(repeated))
+}
+
 /// Text from a model, a tool or a server, safe for a terminal: control characters and those that turn the direction
 /// of writing are shown by their code; line ends and tabs stay.
 pub(crate) fn visible(text: &str) -> std::borrow::Cow<'_, str> {

@@ -12,7 +12,8 @@ use super::result::with_causes;
 use super::turn::{Step, Stop};
 use super::{Agent, Conversation, RunError, RunResult, TerminateReason};
 use crate::complete::{COMPLETE_TASK, CompleteTask};
-use crate::{Completion, Entry, EventKind, History, SessionError};
+use crate::loops::{Loops, note};
+use crate::{Completion, Entry, EventKind, History, Repeated, SessionError};
 
 /// Longer than any run: a hundred years. A later time may be none that the machine can name.
 const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
@@ -28,6 +29,9 @@ pub(super) struct Run<'r> {
     pub(super) finish: Option<FinishReason>,
     /// The last text that the model wrote.
     pub(super) partial: Option<String>,
+    pub(super) loops: Loops,
+    /// How often the model went round in circles.
+    looped: u32,
     state: &'r mut Conversation,
     turns: u32,
 }
@@ -51,7 +55,8 @@ impl<'r> Run<'r> {
             Completion::Text => None,
         };
         let (usage, finish, partial) = (Usage::default(), None, None);
-        Self { agent, cancel, complete, system, usage, finish, partial, state, turns: 0 }
+        let loops = Loops::new(agent.definition.run.loops);
+        Self { agent, cancel, complete, system, usage, finish, partial, loops, looped: 0, state, turns: 0 }
     }
 
     pub(super) async fn drive(mut self, history: &mut History, query: String) -> RunResult {
@@ -108,9 +113,21 @@ impl<'r> Run<'r> {
                         Completion::Tool => Ending::without_answer(TerminateReason::ErrorNoCompleteTaskCall),
                     });
                 }
+                Err(Stop::Looped(repeated)) => self.looped(repeated, message)?,
                 Err(stop) => return stop.ending(TerminateReason::Timeout),
             }
         }
+    }
+
+    /// The model goes round in circles: the first time it is told, the second time that ends the run.
+    fn looped(&mut self, repeated: Repeated, message: &mut Option<Vec<Part>>) -> Result<(), RunError> {
+        self.looped += 1;
+        if self.looped > 1 {
+            return Err(RunError::Loop(repeated));
+        }
+        self.agent.tell(EventKind::LoopDetected { repeated: &repeated.to_string() });
+        message.get_or_insert_default().push(Part::text(note(&repeated)));
+        Ok(())
     }
 
     /// The one request after a limit. All tools stay declared, since a service may refuse a conversation with
@@ -134,6 +151,9 @@ impl<'r> Run<'r> {
             // A model that fails now takes nothing away from the limit that was met.
             Err(Stop::Failed(error @ (RunError::Model(_) | RunError::Reply(_)))) => {
                 Ok(Ending { error: Some(error), ..Ending::without_answer(met) })
+            }
+            Err(Stop::Looped(repeated)) => {
+                Ok(Ending { error: Some(RunError::Loop(repeated)), ..Ending::without_answer(met) })
             }
             Err(stop) => stop.ending(met),
         }
@@ -255,6 +275,7 @@ impl Stop {
             Self::Cancelled => Ok(Ending::without_answer(TerminateReason::Aborted)),
             Self::Late => Ok(Ending::without_answer(late)),
             Self::Failed(error) => Err(error),
+            Self::Looped(repeated) => Err(RunError::Loop(repeated)),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod cancel;
 mod ends;
+mod loops;
 mod record;
 mod recovery;
 
@@ -187,7 +188,12 @@ fn definition(completion: Completion) -> AgentDefinition {
             query: "Do: ${task}".to_owned(),
         },
         model: ModelConfig { model: "m".to_owned(), ..ModelConfig::default() },
-        run: RunConfig { max_turns: 3, max_time: Duration::from_secs(100), grace: Duration::from_secs(60) },
+        run: RunConfig {
+            max_turns: 3,
+            max_time: Duration::from_secs(100),
+            grace: Duration::from_secs(60),
+            ..RunConfig::default()
+        },
         tools: ToolConfig::All,
         inputs: InputConfig(
             [("task".to_owned(), Input { description: "it".to_owned(), kind: InputKind::String, required: true })]

@@ -13,13 +13,16 @@ use super::RunError;
 use super::run::Run;
 use crate::event::summary;
 use crate::reply::{ReplyBuilder, read};
-use crate::{CallStatus, Entry, EventKind, Exchange, History, Replied, Reply, SessionError, Unsettled};
+use crate::{CallStatus, Entry, EventKind, Exchange, History, Repeated, Replied, Reply, SessionError, Unsettled};
 
 /// What calls are told when the run's time is over.
 const OUT_OF_TIME: &str = "the time limit of the run has passed";
 
 /// What calls are told when they could not be recorded.
 const UNRECORDED: &str = "the session log cannot be written";
+
+/// What calls are told that are part of a loop, beside a message that says which.
+const LOOPED: &str = "you go round in circles; no call of this reply was run";
 
 /// What a turn led to.
 pub(super) enum Step {
@@ -37,6 +40,8 @@ pub(super) enum Stop {
     Cancelled,
     /// The deadline passed.
     Late,
+    /// The model goes round in circles.
+    Looped(Repeated),
     /// Something failed.
     Failed(RunError),
 }
@@ -93,7 +98,7 @@ impl Run<'_> {
                 Err(stop)
             }
             // The task was done before the time was over.
-            (Ok(()) | Err(Stop::Late), Some(result)) => Ok(Step::Completed(result)),
+            (Ok(()) | Err(Stop::Late | Stop::Looped(_)), Some(result)) => Ok(Step::Completed(result)),
             (Ok(()), None) => Ok(Step::Called),
             (Err(stop), None) => Err(stop),
         }
@@ -118,11 +123,16 @@ impl Run<'_> {
             settings: &agent.definition.model.settings,
         };
         let mut builder = ReplyBuilder::new(prompt);
-        let tell = |kind: EventKind<'_>| agent.tell(kind);
+        let watch = self.loops.reply();
+        let tell = |kind: EventKind<'_>| {
+            watch.observe(&kind);
+            agent.tell(kind);
+        };
         let ended = tokio::select! {
             biased;
             () = self.cancel.cancelled() => Err(Stop::Cancelled),
             () = sleep_until(deadline) => Err(Stop::Late),
+            () = watch.looped() => Ok(()),
             ended = read(agent.provider.stream(request), &mut builder, &tell) => {
                 ended.map_err(|error| Stop::Failed(RunError::Model(error)))
             }
@@ -130,9 +140,12 @@ impl Run<'_> {
         self.usage.add(builder.usage());
         let text = builder.visible_text();
         let reply = match ended {
-            Ok(()) => {
-                builder.finish(|id| exchange.has_call(id), after_outcomes).map_err(|error| Stop::Failed(error.into()))
-            }
+            Ok(()) => match watch.into_found() {
+                Some(repeated) => Err(Stop::Looped(repeated)),
+                None => builder
+                    .finish(|id| exchange.has_call(id), after_outcomes)
+                    .map_err(|error| Stop::Failed(error.into())),
+            },
             Err(stop) => Err(stop),
         };
         if reply.is_err() && !text.is_empty() {
@@ -149,8 +162,12 @@ impl Run<'_> {
         runnable: &Registry,
         deadline: Instant,
     ) -> Result<(), Stop> {
-        let calls = unsettled.calls().cloned().collect();
+        let calls: Vec<_> = unsettled.calls().cloned().collect();
         let cancel = Cancel::under(self.cancel);
+        let looped = self.loops.calls(&calls);
+        if looped.is_some() {
+            cancel.cancel(LOOPED);
+        }
         let watch = Watch { run: self, prompt, answers: Mutex::default(), failure: Mutex::default() };
         let observe = |event: CallEvent<'_>| watch.observe(event);
         let scheduler = Scheduler::new(runnable);
@@ -174,7 +191,10 @@ impl Run<'_> {
         if self.cancel.is_cancelled() {
             return Err(Stop::Cancelled);
         }
-        if Instant::now() >= deadline { Err(Stop::Late) } else { Ok(()) }
+        if Instant::now() >= deadline {
+            return Err(Stop::Late);
+        }
+        looped.map_or(Ok(()), |repeated| Err(Stop::Looped(repeated)))
     }
 }
 
@@ -211,6 +231,7 @@ impl Watch<'_> {
     fn settled(&self, settled: &SettledCall) -> ControlFlow<String> {
         let SettledCall { call, outcome, duration, dropped } = settled;
         let FunctionCall { id: call_id, name, .. } = call.as_ref();
+        self.run.loops.settled(call, outcome);
         let parts = self.run.agent.responder.respond(settled);
         let status = CallStatus::of(outcome);
         let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host_agent::{
-    AgentDefinition, Clock, Completion, Executor, Input, InputConfig, InputKind, ModelConfig, PromptConfig, RunConfig,
-    SessionLog, Setup, ToolConfig,
+    AgentDefinition, Clock, Completion, Executor, Input, InputConfig, InputKind, LoopDetection, ModelConfig,
+    PromptConfig, RunConfig, SessionLog, Setup, ToolConfig,
 };
 use host_message::AgentId;
 use host_tool::{Responder, Spill};
@@ -148,6 +148,11 @@ fn definition(run: &Run, place: &Workplace, model: ModelConfig) -> AgentDefiniti
             max_turns: run.max_turns.or(configured.max_turns).unwrap_or(usual.max_turns),
             max_time: run.timeout.or(seconds(configured.timeout_seconds)).unwrap_or(usual.max_time),
             grace: seconds(configured.grace_seconds).unwrap_or(usual.grace),
+            loops: match configured.loop_detection {
+                Some(true) => LoopDetection::On,
+                Some(false) => LoopDetection::Off,
+                None => usual.loops,
+            },
         },
         tools: ToolConfig::All,
         inputs: InputConfig([("prompt".to_owned(), prompt)].into_iter().collect()),
