@@ -11,7 +11,7 @@ mod turn;
 
 use std::sync::Arc;
 
-use host_message::AgentId;
+use host_message::{AgentId, Part};
 use host_model::Provider;
 use host_tool::{Registry, RegistryError, Responder, Schema, SchemaError, Tool};
 use serde_json::{Map, Value};
@@ -122,6 +122,17 @@ impl Executor {
     /// Runs the agent on these inputs until one of six ends. Never fails as a function: what failed is part of
     /// the result.
     pub async fn run(&mut self, inputs: &Map<String, Value>, cancel: &CancellationToken) -> RunResult {
+        self.run_with(inputs, Vec::new(), cancel).await
+    }
+
+    /// The same with further parts behind the query, in the same message: files that the person attached. They are
+    /// sent as they are; no `${name}` in them is filled in. None may be a function call or response.
+    pub async fn run_with(
+        &mut self,
+        inputs: &Map<String, Value>,
+        attached: Vec<Part>,
+        cancel: &CancellationToken,
+    ) -> RunResult {
         let token = cancel.child_token();
         let _cancels_when_dropped = token.clone().drop_guard();
         let session = self.agent.session.as_ref().map(|session| session.id());
@@ -130,7 +141,8 @@ impl Executor {
             Ok(prompts) => prompts,
             Err(error) => return RunResult::never_began(error, &self.agent),
         };
-        Run::new(&self.agent, &token, &mut self.state, prompts.system).drive(&mut self.history, prompts.query).await
+        let message = std::iter::once(Part::text(prompts.query)).chain(attached).collect();
+        Run::new(&self.agent, &token, &mut self.state, prompts.system).drive(&mut self.history, message).await
     }
 
     /// Fills in the prompts. The initial messages come before the first run's query only.

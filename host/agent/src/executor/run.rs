@@ -59,8 +59,8 @@ impl<'r> Run<'r> {
         Self { agent, cancel, complete, system, usage, finish, partial, loops, looped: 0, state, turns: 0 }
     }
 
-    pub(super) async fn drive(mut self, history: &mut History, query: String) -> RunResult {
-        let mut message = Some(vec![Part::text(query)]);
+    pub(super) async fn drive(mut self, history: &mut History, message: Vec<Part>) -> RunResult {
+        let mut message = Some(message);
         let mut ending = self.until_end(history, &mut message).await.unwrap_or_else(Ending::error);
         let mut recovered_from = None;
         if ending.reason.can_recover() {
