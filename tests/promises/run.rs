@@ -1,5 +1,7 @@
 //! `host run`, the real binary: what a person, a pipe or a program gets from it.
 
+mod attach;
+mod context;
 mod ends;
 mod input;
 mod interrupt;

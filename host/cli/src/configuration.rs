@@ -28,6 +28,8 @@ pub(crate) struct Configuration {
     pub(crate) approval_mode: Option<ApprovalMode>,
     /// How long a run may go on.
     pub(crate) run: Run,
+    /// What a model is told before it is asked.
+    pub(crate) context: Context,
     /// What one call may use.
     pub(crate) limits: Limits,
     /// How services are reached, when not in the usual way.
@@ -44,6 +46,15 @@ pub(crate) struct Run {
     pub(crate) grace_seconds: Option<u64>,
     /// Whether a model that goes round in circles is stopped.
     pub(crate) loop_detection: Option<bool>,
+}
+
+/// What a model is told before it is asked.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Context {
+    /// The names of the files that are looked for.
+    #[serde(deserialize_with = "file_names")]
+    pub(crate) files: Option<Vec<String>>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -142,6 +153,16 @@ impl Configuration {
     }
 }
 
+/// Names of files, without folders: each is looked for in several.
+fn file_names<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    let is_name = |name: &&String| !name.is_empty() && *name != "." && *name != ".." && !name.contains('/');
+    match names.iter().find(|name| !is_name(name)) {
+        Some(path) => Err(serde::de::Error::custom(format!("`{path}` is no file name: write it without folders"))),
+        None => Ok(Some(names)),
+    }
+}
+
 /// The key nearest to an unknown one, out of the parser's own words.
 fn nearest_key(message: &str) -> Option<String> {
     let mut words = message.split('`').skip(1).step_by(2);
@@ -181,6 +202,16 @@ mod tests {
         assert_eq!((settings.temperature, settings.stop), (Some(0.5), vec!["END".to_owned()]));
         let failure = parse("[providers.gemeni]\n").expect_err("there is no such provider");
         assert_eq!(failure.help.as_deref(), Some("the nearest key is `gemini`"));
+    }
+
+    #[test]
+    fn context_files_are_names() {
+        let files = |text: &str| parse(&format!("[context]\nfiles = {text}\n")).map(|parsed| parsed.context.files);
+        assert_eq!(files("[\"NOTES.md\"]").expect("a name"), Some(vec!["NOTES.md".to_owned()]));
+        assert_eq!(files("[]").expect("none at all"), Some(Vec::new()));
+        for wrong in ["[\"../a.md\"]", "[\"\"]", "[\"..\"]", "\"a.md\""] {
+            assert!(files(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -110,6 +110,14 @@ pub(crate) fn to_stderr(text: &str) {
     stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush()).ok();
 }
 
+/// Tells what the person should know before a run, a line each on standard error.
+pub(crate) fn notes(notes: &[String], environment: &Environment) {
+    let style = Style::of(environment);
+    for note in notes {
+        to_stderr(&format!("{} {}\n", style.paint("note:", AnsiColor::Yellow), visible(note)));
+    }
+}
+
 /// Says in words that a reply is asked for again: why, when, which try it is, and of which model.
 pub(crate) fn again(reason: &str, wait_ms: u64, attempt: u32, attempts: u32, model: Option<&str>) -> String {
     let when = match wait_ms {
