@@ -1,11 +1,14 @@
 //! `host run`, the real binary: what a person, a pipe or a program gets from it.
 
+mod attach;
 mod conformance;
+mod context;
 mod ends;
 mod faults;
 mod formats;
 mod input;
 mod interrupt;
+mod loops;
 mod recording;
 mod terminal;
 mod wire;

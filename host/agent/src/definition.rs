@@ -93,6 +93,8 @@ pub struct RunConfig {
     pub reply: ReplyPolicy,
     /// When a long conversation is shortened.
     pub compression: CompressionConfig,
+    /// Whether a model that goes round in circles is stopped.
+    pub loops: LoopDetection,
 }
 
 /// How a reply that came whole and is no good is asked for again. The default is what Gemini CLI does.
@@ -104,6 +106,16 @@ pub struct ReplyPolicy {
     pub pause: Duration,
     /// How freely the model chooses its words in each but the first: the same request would be answered the same.
     pub temperature: f32,
+}
+
+/// Whether a model that goes round in circles is stopped: it is told the first time, and the second time ends the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoopDetection {
+    /// It is.
+    #[default]
+    On,
+    /// It goes on until another limit is met.
+    Off,
 }
 
 /// The tools that an agent may call.
@@ -158,6 +170,7 @@ impl Default for RunConfig {
             grace: GRACE,
             reply: ReplyPolicy::default(),
             compression: CompressionConfig::default(),
+            loops: LoopDetection::On,
         }
     }
 }

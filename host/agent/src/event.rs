@@ -171,6 +171,12 @@ pub enum EventKind<'a> {
         /// About how many they have now.
         tokens_after: u64,
     },
+    /// The model went round in circles. What it was doing was stopped: the pieces of an unfinished reply are void, and
+    /// calls did not run. It is told so, once a run.
+    LoopDetected {
+        /// What it repeated.
+        repeated: &'a str,
+    },
     /// The user's cancel reached the run.
     UserCancelled,
     /// Something failed that ends the run, or its recovery.

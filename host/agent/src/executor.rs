@@ -13,7 +13,7 @@ mod turn;
 
 use std::sync::Arc;
 
-use host_message::AgentId;
+use host_message::{AgentId, Part};
 use host_model::{Provider, estimate_contents};
 use host_tool::{Registry, RegistryError, Responder, Schema, SchemaError, Standstill, Tool};
 use serde_json::{Map, Value};
@@ -133,6 +133,17 @@ impl Executor {
     /// Runs the agent on these inputs until one of six ends. Never fails as a function: what failed is part of
     /// the result.
     pub async fn run(&mut self, inputs: &Map<String, Value>, cancel: &CancellationToken) -> RunResult {
+        self.run_with(inputs, Vec::new(), cancel).await
+    }
+
+    /// The same with further parts behind the query, in the same message: files that the person attached. They are
+    /// sent as they are; no `${name}` in them is filled in. None may be a function call or response.
+    pub async fn run_with(
+        &mut self,
+        inputs: &Map<String, Value>,
+        attached: Vec<Part>,
+        cancel: &CancellationToken,
+    ) -> RunResult {
         let token = cancel.child_token();
         let _cancels_when_dropped = token.clone().drop_guard();
         let session = self.agent.session.as_ref().map(|session| session.id());
@@ -141,7 +152,8 @@ impl Executor {
             Ok(prompts) => prompts,
             Err(error) => return RunResult::never_began(error, &self.agent),
         };
-        Run::new(&self.agent, &token, &mut self.state, prompts.system).drive(&mut self.history, prompts.query).await
+        let message = std::iter::once(Part::text(prompts.query)).chain(attached).collect();
+        Run::new(&self.agent, &token, &mut self.state, prompts.system).drive(&mut self.history, message).await
     }
 
     /// Shortens the conversation at the person's wish, whatever its size: its beginning gives way to a summary.
@@ -158,7 +170,7 @@ impl Executor {
         let half = estimate_contents(self.history.contents()) / 2;
         match run.compress(&mut self.history, &tools, &deadline, How::Summary, half).await {
             Ok(status) => Ok(status),
-            Err(Stop::Cancelled | Stop::Late) => Ok(CompressionStatus::Failed),
+            Err(Stop::Cancelled | Stop::Late | Stop::Looped(_)) => Ok(CompressionStatus::Failed),
             Err(Stop::Failed(error)) => Err(error),
         }
     }

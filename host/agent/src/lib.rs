@@ -8,7 +8,7 @@
 //! started, and that nothing runs which the session log could not record.
 //!
 //! Deliberately not here: printing and reading the environment (the binary does both), what a tool does, and any
-//! provider's wire format. Around the calls there is room for something that is not built: a watch for loops.
+//! provider's wire format.
 
 mod clock;
 mod complete;
@@ -17,6 +17,7 @@ mod definition;
 mod event;
 mod executor;
 mod history;
+mod loops;
 mod reply;
 mod session;
 mod template;
@@ -26,12 +27,13 @@ pub use clock::Clock;
 pub use complete::COMPLETE_TASK;
 pub use compress::CompressionConfig;
 pub use definition::{
-    AgentDefinition, Completion, InitialMessage, Input, InputConfig, InputError, InputKind, ModelConfig, OutputConfig,
-    PromptConfig, ReplyPolicy, RunConfig, ToolConfig,
+    AgentDefinition, Completion, InitialMessage, Input, InputConfig, InputError, InputKind, LoopDetection, ModelConfig,
+    OutputConfig, PromptConfig, ReplyPolicy, RunConfig, ToolConfig,
 };
 pub use event::{CallStatus, CompressionStatus, Event, EventKind, Observer};
 pub use executor::{Executor, RunError, RunResult, Setup, SetupError, TerminateReason};
 pub use history::{Exchange, History, HistoryError, Replied, Unsettled};
+pub use loops::Repeated;
 pub use reply::{Reply, ReplyError};
 pub use session::{Entry, SESSION_VERSION, SessionError, SessionLog};
 pub use template::{TemplateError, fill};

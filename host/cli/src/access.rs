@@ -55,6 +55,14 @@ impl Granted {
         Ok(self)
     }
 
+    /// What the host itself may read of a folder for a model: all of it, without what is denied to every plugin.
+    pub(crate) fn to_host(&self, folder: &Path) -> Option<Grants> {
+        let whole = Scope::parse_absolute(Capability::FsRead, &quoted(folder)).ok()?;
+        let denies = self.denies.iter().filter(|deny| deny.plugin == "*" && deny.capability == Capability::FsRead);
+        let left = denies.into_iter().try_fold(whole, |scope, deny| scope.meet(deny.paths.as_ref()?))?;
+        Some(Grants::none().with(left))
+    }
+
     /// The mode.
     pub(crate) fn mode(&self) -> ApprovalMode {
         self.mode

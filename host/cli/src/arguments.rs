@@ -56,16 +56,17 @@ pub(crate) enum Command {
 #[command(after_help = "Examples:
   host run --model offline \"Survey this repository: what is it, and where are the TODOs?\"
   GEMINI_API_KEY=… host run \"Why does the test suite take so long?\"
+  host run \"Explain @src/main.rs\"
   git diff | host run \"Review this change\"
   host run --approval-mode auto-edit \"Fix the typo in README.md\"
   host run --grant 'shell:process=cargo test' \"Run the tests and explain the first failure\"
   host run --record talk.jsonl \"…\" && host run --model scripted:talk.jsonl \"…\"
   host run --output-format stream-json \"…\" | jq .
 
-Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 54 tool failed, 57 time limit,
-58 no answer given, 59 model service failed, 130 cancelled.")]
+Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 54 tool failed, 56 loop,
+57 time limit, 58 no answer given, 59 model service failed, 130 cancelled.")]
 pub(crate) struct Run {
-    /// What to do. Standard input, when it is no terminal, is added to it
+    /// What to do. `@PATH` in it attaches a file, a folder or a glob. Standard input, when it is no terminal, is added to it
     pub(crate) prompt: Vec<String>,
     /// The model: gemini/NAME, vertex/NAME, openai/NAME, openai-responses/NAME, anthropic/NAME, ollama/NAME, offline,
     /// scripted:FILE [default: the configured one, else the first whose key is set, else the first of Ollama's on this

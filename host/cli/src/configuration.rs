@@ -29,6 +29,8 @@ pub(crate) struct Configuration {
     pub(crate) approval_mode: Option<ApprovalMode>,
     /// How long a run may go on.
     pub(crate) run: Run,
+    /// What a model is told before it is asked.
+    pub(crate) context: Context,
     /// What one call may use.
     pub(crate) limits: Limits,
     /// How requests to a model are asked again.
@@ -47,6 +49,17 @@ pub(crate) struct Run {
     pub(crate) max_turns: Option<u32>,
     pub(crate) timeout_seconds: Option<u64>,
     pub(crate) grace_seconds: Option<u64>,
+    /// Whether a model that goes round in circles is stopped.
+    pub(crate) loop_detection: Option<bool>,
+}
+
+/// What a model is told before it is asked.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Context {
+    /// The names of the files that are looked for.
+    #[serde(deserialize_with = "file_names")]
+    pub(crate) files: Option<Vec<String>>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -279,6 +292,16 @@ impl Configuration {
     }
 }
 
+/// Names of files, without folders: each is looked for in several.
+fn file_names<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    let is_name = |name: &&String| !name.is_empty() && *name != "." && *name != ".." && !name.contains('/');
+    match names.iter().find(|name| !is_name(name)) {
+        Some(path) => Err(serde::de::Error::custom(format!("`{path}` is no file name: write it without folders"))),
+        None => Ok(Some(names)),
+    }
+}
+
 /// The key nearest to an unknown one, out of the parser's own words.
 fn nearest_key(message: &str) -> Option<String> {
     let mut words = message.split('`').skip(1).step_by(2);
@@ -334,6 +357,16 @@ mod tests {
         check("[providers.gemini]\nlocation = \"eu\"\n", "[providers.vertex]");
         let right = "[providers.gemini]\nauth = \"oauth\"\n[providers.vertex]\nproject = \"p\"\nlocation = \"eu\"\n";
         assert_eq!(parse(right).expect("it is right").providers[&ProviderKind::Gemini].auth, Some(Auth::Oauth));
+    }
+
+    #[test]
+    fn context_files_are_names() {
+        let files = |text: &str| parse(&format!("[context]\nfiles = {text}\n")).map(|parsed| parsed.context.files);
+        assert_eq!(files("[\"NOTES.md\"]").expect("a name"), Some(vec!["NOTES.md".to_owned()]));
+        assert_eq!(files("[]").expect("none at all"), Some(Vec::new()));
+        for wrong in ["[\"../a.md\"]", "[\"\"]", "[\"..\"]", "\"a.md\""] {
+            assert!(files(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub(crate) enum Code {
     Configuration = 52,
     TurnLimit = 53,
     Tool = 54,
+    Loop = 56,
     TimeLimit = 57,
     NoCompleteTask = 58,
     Service = 59,
@@ -124,6 +125,7 @@ fn error_code(error: &RunError) -> Code {
         RunError::Model(error) => model_code(error),
         RunError::Inputs(_) | RunError::Template(_) => Code::Input,
         RunError::Session(_) | RunError::Tools(_) => Code::Configuration,
+        RunError::Loop(_) => Code::Loop,
         RunError::Reply(_) | RunError::History(_) => Code::Service,
     }
 }

@@ -9,8 +9,10 @@
 
 mod access;
 mod arguments;
+mod attach;
 mod command;
 mod configuration;
+mod context;
 mod environment;
 mod exit;
 mod interrupt;

@@ -110,6 +110,14 @@ pub(crate) fn to_stderr(text: &str) {
     stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush()).ok();
 }
 
+/// Tells what the person should know before a run, a line each on standard error.
+pub(crate) fn notes(notes: &[String], environment: &Environment) {
+    let style = Style::of(environment);
+    for note in notes {
+        to_stderr(&format!("{} {}\n", style.paint("note:", AnsiColor::Yellow), visible(note)));
+    }
+}
+
 /// Says in words that a reply is asked for again: why, when, and which try it is.
 pub(crate) fn again(reason: &str, wait_ms: u64, attempt: u32, attempts: u32) -> String {
     let when = match wait_ms {
@@ -142,6 +150,11 @@ pub(crate) fn compressed(status: CompressionStatus, before: u64, after: u64) -> 
         }
         CompressionStatus::Nothing => format!("the conversation has nothing to shorten (about {before} tokens)"),
     }
+}
+
+/// Says in words that the model goes round in circles.
+pub(crate) fn circles(repeated: &str) -> String {
+    format!("the model goes round in circles: {}", visible(repeated))
 }
 
 /// Text from a model, a tool or a server, safe for a terminal: control characters and those that turn the direction

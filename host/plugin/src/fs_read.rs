@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use cap_std::fs::{File, FileType, Metadata as CapMetadata};
-use host_capability::{Denied, ReadPermit};
+use host_capability::{Denied, Grants, PluginName, ReadPermit};
 use wasmtime::component::Resource;
 
 use crate::bindings::cap_types::Denial;
@@ -32,7 +32,7 @@ const MAX_RANGE: u32 = 8 << 20;
 /// The largest file that is handed over whole.
 pub(crate) const MAX_WHOLE: u64 = 20 << 20;
 /// Entries of one folder. Protects the host's memory.
-const MAX_ENTRIES: usize = 100_000;
+pub(crate) const MAX_ENTRIES: usize = 100_000;
 
 impl Host for CallState {
     async fn stat(&mut self, path: String) -> wasmtime::Result<Result<Metadata, Error>> {
@@ -46,36 +46,7 @@ impl Host for CallState {
     }
 
     async fn list(&mut self, path: String) -> wasmtime::Result<Result<Vec<Entry>, Error>> {
-        self.reading(path, |at| {
-            let file = at.open()?;
-            if !file.metadata()?.is_dir() {
-                return Err(Error::NotDirectory(at.shown()));
-            }
-            let folder = cap_std::fs::Dir::from_std_file(file.into_std());
-            let kept = ignored::kept(at.workspace.root(), &at.absolute);
-            let mut entries = Vec::new();
-            for entry in folder.entries()? {
-                let entry = entry?;
-                let name = entry.file_name();
-                if at.permit.denies(&at.absolute.join(&name)) {
-                    continue;
-                }
-                if entries.len() == MAX_ENTRIES {
-                    return Err(Error::TooLarge(MAX_ENTRIES as u64 + 1));
-                }
-                // An entry can vanish between being named and being asked about.
-                let Ok(about) = entry.metadata() else { continue };
-                entries.push(Entry {
-                    kind: kind(about.file_type()),
-                    size: size(&about),
-                    modified: modified(&about),
-                    ignored: !kept.contains(&name),
-                    name: name.to_string_lossy().into_owned(),
-                });
-            }
-            Ok(entries)
-        })
-        .await
+        self.reading(path, |at| at.entries()).await
     }
 
     async fn read(&mut self, path: String, offset: u64, length: u32) -> wasmtime::Result<Result<Range, Error>> {
@@ -160,13 +131,59 @@ impl CallState {
     }
 
     fn readable(&self, path: &str) -> Result<Readable, Error> {
-        let absolute = self.workspace.absolute(path).map_err(|error| Error::Invalid(error.to_string()))?;
-        let permit = self.grants.permit_read(&self.plugin, &absolute).map_err(denied)?;
-        Ok(Readable { workspace: Arc::clone(&self.workspace), absolute, permit })
+        Readable::of(&self.workspace, &self.grants, &self.plugin, path)
     }
 }
 
 impl Readable {
+    pub(crate) fn of(
+        workspace: &Arc<Workspace>,
+        grants: &Grants,
+        plugin: &PluginName,
+        path: &str,
+    ) -> Result<Self, Error> {
+        let absolute = workspace.absolute(path).map_err(|error| Error::Invalid(error.to_string()))?;
+        let permit = grants.permit_read(plugin, &absolute).map_err(denied)?;
+        Ok(Self { workspace: Arc::clone(workspace), absolute, permit })
+    }
+
+    /// What it is, and whether ignore rules leave it out.
+    pub(crate) fn look(&self) -> Result<(Kind, bool), Error> {
+        let about = self.open()?.metadata()?;
+        Ok((kind(about.file_type()), ignored::is_ignored(self.workspace.root(), &self.absolute)))
+    }
+
+    /// The entries of a folder, without what a deny leaves out.
+    pub(crate) fn entries(&self) -> Result<Vec<Entry>, Error> {
+        let file = self.open()?;
+        if !file.metadata()?.is_dir() {
+            return Err(Error::NotDirectory(self.shown()));
+        }
+        let folder = cap_std::fs::Dir::from_std_file(file.into_std());
+        let kept = ignored::kept(self.workspace.root(), &self.absolute);
+        let mut entries = Vec::new();
+        for entry in folder.entries()? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if self.permit.denies(&self.absolute.join(&name)) {
+                continue;
+            }
+            if entries.len() == MAX_ENTRIES {
+                return Err(Error::TooLarge(MAX_ENTRIES as u64 + 1));
+            }
+            // An entry can vanish between being named and being asked about.
+            let Ok(about) = entry.metadata() else { continue };
+            entries.push(Entry {
+                kind: kind(about.file_type()),
+                size: size(&about),
+                modified: modified(&about),
+                ignored: !kept.contains(&name),
+                name: name.to_string_lossy().into_owned(),
+            });
+        }
+        Ok(entries)
+    }
+
     pub(crate) fn shown(&self) -> String {
         self.workspace.shown(&self.absolute)
     }
@@ -179,7 +196,7 @@ impl Readable {
         })
     }
 
-    fn open_regular(&self) -> Result<(File, u64), Error> {
+    pub(crate) fn open_regular(&self) -> Result<(File, u64), Error> {
         let file = self.open()?;
         let about = file.metadata()?;
         if about.is_dir() {

@@ -8,7 +8,7 @@ use host_tool::RegistryError;
 use serde::Serialize;
 
 use super::Agent;
-use crate::{EventKind, HistoryError, InputError, ReplyError, SessionError, TemplateError};
+use crate::{EventKind, HistoryError, InputError, Repeated, ReplyError, SessionError, TemplateError};
 
 /// The six ends of a run. Only `Goal` is an end that was meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -64,6 +64,9 @@ pub enum RunError {
     /// The model's reply is no good.
     #[error(transparent)]
     Reply(ReplyError),
+    /// The model went round in circles, was told so, and did it again.
+    #[error("the model goes round in circles: {0}")]
+    Loop(Repeated),
     /// The session log cannot be written.
     #[error(transparent)]
     Session(#[from] SessionError),
@@ -121,6 +124,7 @@ impl RunError {
             Self::Model(error) => error.help(),
             Self::Session(error) => Some(error.help()),
             Self::Reply(_) => Some("try again, or try another model".to_owned()),
+            Self::Loop(_) => Some("say the task in other words, or in smaller steps, or try another model".to_owned()),
             Self::Inputs(_) | Self::Template(_) | Self::History(_) | Self::Tools(_) => None,
         }
     }

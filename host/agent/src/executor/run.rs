@@ -10,7 +10,8 @@ use super::result::with_causes;
 use super::turn::{Step, Stop};
 use super::{Agent, Conversation, RunError, RunResult, TerminateReason};
 use crate::complete::{COMPLETE_TASK, CompleteTask};
-use crate::{Completion, Entry, EventKind, History, SessionError};
+use crate::loops::{Loops, note};
+use crate::{Completion, Entry, EventKind, History, Repeated, SessionError};
 
 /// A run under way.
 pub(super) struct Run<'r> {
@@ -23,6 +24,9 @@ pub(super) struct Run<'r> {
     pub(super) finish: Option<FinishReason>,
     /// The last text that the model wrote.
     pub(super) partial: Option<String>,
+    pub(super) loops: Loops,
+    /// How often the model went round in circles.
+    looped: u32,
     pub(super) state: &'r mut Conversation,
     turns: u32,
 }
@@ -46,11 +50,12 @@ impl<'r> Run<'r> {
             Completion::Text => None,
         };
         let (usage, finish, partial) = (Usage::default(), None, None);
-        Self { agent, cancel, complete, system, usage, finish, partial, state, turns: 0 }
+        let loops = Loops::new(agent.definition.run.loops);
+        Self { agent, cancel, complete, system, usage, finish, partial, loops, looped: 0, state, turns: 0 }
     }
 
-    pub(super) async fn drive(mut self, history: &mut History, query: String) -> RunResult {
-        let mut message = Some(vec![Part::text(query)]);
+    pub(super) async fn drive(mut self, history: &mut History, message: Vec<Part>) -> RunResult {
+        let mut message = Some(message);
         let mut ending = self.until_end(history, &mut message).await.unwrap_or_else(Ending::error);
         let mut recovered_from = None;
         if ending.reason.can_recover() {
@@ -106,9 +111,21 @@ impl<'r> Run<'r> {
                         Completion::Tool => Ending::without_answer(TerminateReason::ErrorNoCompleteTaskCall),
                     });
                 }
+                Err(Stop::Looped(repeated)) => self.looped(repeated, message)?,
                 Err(stop) => return stop.ending(TerminateReason::Timeout),
             }
         }
+    }
+
+    /// The model goes round in circles: the first time it is told, the second time that ends the run.
+    fn looped(&mut self, repeated: Repeated, message: &mut Option<Vec<Part>>) -> Result<(), RunError> {
+        self.looped += 1;
+        if self.looped > 1 {
+            return Err(RunError::Loop(repeated));
+        }
+        self.agent.tell(EventKind::LoopDetected { repeated: &repeated.to_string() });
+        message.get_or_insert_default().push(Part::text(note(&repeated)));
+        Ok(())
     }
 
     /// The one request after a limit. All tools stay declared, since a service may refuse a conversation with
@@ -132,6 +149,9 @@ impl<'r> Run<'r> {
             // A model that fails now takes nothing away from the limit that was met.
             Err(Stop::Failed(error @ (RunError::Model(_) | RunError::Reply(_)))) => {
                 Ok(Ending { error: Some(error), ..Ending::without_answer(met) })
+            }
+            Err(Stop::Looped(repeated)) => {
+                Ok(Ending { error: Some(RunError::Loop(repeated)), ..Ending::without_answer(met) })
             }
             Err(stop) => stop.ending(met),
         }
@@ -259,6 +279,7 @@ impl Stop {
             Self::Cancelled => Ok(Ending::without_answer(TerminateReason::Aborted)),
             Self::Late => Ok(Ending::without_answer(late)),
             Self::Failed(error) => Err(error),
+            Self::Looped(repeated) => Err(RunError::Loop(repeated)),
         }
     }
 }

@@ -15,13 +15,16 @@ use super::result::with_causes;
 use super::run::Run;
 use crate::event::summary;
 use crate::reply::{ReplyBuilder, ReplyError, read};
-use crate::{CallStatus, Entry, EventKind, Exchange, History, Replied, Reply, SessionError, Unsettled};
+use crate::{CallStatus, Entry, EventKind, Exchange, History, Repeated, Replied, Reply, SessionError, Unsettled};
 
 /// What calls are told when the run's time is over.
 const OUT_OF_TIME: &str = "the time limit of the run has passed";
 
 /// What calls are told when they could not be recorded.
 const UNRECORDED: &str = "the session log cannot be written";
+
+/// What calls are told that are part of a loop, beside a message that says which.
+const LOOPED: &str = "you go round in circles; no call of this reply was run";
 
 /// What a turn led to.
 pub(super) enum Step {
@@ -39,6 +42,8 @@ pub(super) enum Stop {
     Cancelled,
     /// The deadline passed.
     Late,
+    /// The model goes round in circles.
+    Looped(Repeated),
     /// Something failed.
     Failed(RunError),
 }
@@ -95,7 +100,7 @@ impl Run<'_> {
                 Err(stop)
             }
             // The task was done before the time was over.
-            (Ok(()) | Err(Stop::Late), Some(result)) => Ok(Step::Completed(result)),
+            (Ok(()) | Err(Stop::Late | Stop::Looped(_)), Some(result)) => Ok(Step::Completed(result)),
             (Ok(()), None) => Ok(Step::Called),
             (Err(stop), None) => Err(stop),
         }
@@ -154,11 +159,16 @@ impl Run<'_> {
             settings,
         };
         let mut builder = ReplyBuilder::new(prompt);
-        let tell = |kind: EventKind<'_>| agent.tell(kind);
+        let watch = self.loops.reply();
+        let tell = |kind: EventKind<'_>| {
+            watch.observe(&kind);
+            agent.tell(kind);
+        };
         let ended = tokio::select! {
             biased;
             () = self.cancel.cancelled() => Err(Stop::Cancelled),
             () = deadline.passed() => Err(Stop::Late),
+            () = watch.looped() => Ok(None),
             ended = read(agent.provider.stream(request), &mut builder, &tell) => match ended {
                 Ok(()) => Ok(None),
                 // The service would not answer: no reply, and as little good as one that it broke off.
@@ -170,9 +180,11 @@ impl Run<'_> {
         self.usage.add(usage);
         self.state.size.count(usage.input, contents.len());
         let text = builder.visible_text();
-        let reply = ended.map(|blocked| match blocked {
-            None => builder.finish(|id| exchange.has_call(id), after_outcomes),
-            Some(error) => Err((error.into(), builder.into_parts())),
+        let found = watch.into_found();
+        let reply = ended.and_then(|blocked| match (found, blocked) {
+            (Some(repeated), _) => Err(Stop::Looped(repeated)),
+            (None, None) => Ok(builder.finish(|id| exchange.has_call(id), after_outcomes)),
+            (None, Some(error)) => Ok(Err((error.into(), builder.into_parts()))),
         });
         if !matches!(reply, Ok(Ok(_))) && !text.is_empty() {
             self.partial = Some(text);
@@ -188,8 +200,12 @@ impl Run<'_> {
         runnable: &Registry,
         deadline: &Deadline,
     ) -> Result<(), Stop> {
-        let calls = unsettled.calls().cloned().collect();
+        let calls: Vec<_> = unsettled.calls().cloned().collect();
         let cancel = Cancel::under(self.cancel);
+        let looped = self.loops.calls(&calls);
+        if looped.is_some() {
+            cancel.cancel(LOOPED);
+        }
         let watch = Watch { run: self, prompt, answers: Mutex::default(), failure: Mutex::default() };
         let observe = |event: CallEvent<'_>| watch.observe(event);
         let scheduler = Scheduler::new(runnable).with_standstill(&self.agent.standstill);
@@ -213,7 +229,10 @@ impl Run<'_> {
         if self.cancel.is_cancelled() {
             return Err(Stop::Cancelled);
         }
-        if deadline.has_passed() { Err(Stop::Late) } else { Ok(()) }
+        if deadline.has_passed() {
+            return Err(Stop::Late);
+        }
+        looped.map_or(Ok(()), |repeated| Err(Stop::Looped(repeated)))
     }
 }
 
@@ -250,6 +269,7 @@ impl Watch<'_> {
     fn settled(&self, settled: &SettledCall) -> ControlFlow<String> {
         let SettledCall { call, outcome, duration, dropped } = settled;
         let FunctionCall { id: call_id, name, .. } = call.as_ref();
+        self.run.loops.settled(call, outcome);
         let parts = self.run.agent.responder.respond(settled);
         let status = CallStatus::of(outcome);
         let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);

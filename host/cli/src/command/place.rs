@@ -14,7 +14,7 @@ use crate::exit::Failure;
 use crate::plugins::{self, Installed};
 
 /// By these a folder is known to be the top of a repository.
-const REPOSITORY_MARKS: &[&str] = &[".git", ".hg", ".jj", ".svn", ".host"];
+pub(crate) const REPOSITORY_MARKS: &[&str] = &[".git", ".hg", ".jj", ".svn", ".host"];
 
 /// Everything that a command with tools needs.
 pub(crate) struct Workplace {
@@ -63,6 +63,11 @@ impl Workplace {
         }
     }
 
+    /// The plugin with this name.
+    pub(crate) fn plugin(&self, name: &str) -> Option<&Installed> {
+        self.plugins.iter().find(|installed| installed.manifest.name == name)
+    }
+
     /// The tools, each with what it may touch.
     pub(crate) fn tools(&self) -> Result<Registry, Failure> {
         plugins::registry(&self.plugins, &self.granted, &self.runtime, &self.workspace)
@@ -79,13 +84,16 @@ fn folder(place: &Place) -> Result<PathBuf, Failure> {
     let root = std::fs::canonicalize(wanted).map_err(unreadable)?;
     // Listing it now says what each tool would say later.
     std::fs::read_dir(&root).map_err(unreadable)?;
-    let in_a_repository =
-        root.ancestors().any(|folder| REPOSITORY_MARKS.iter().any(|mark| folder.join(mark).symlink_metadata().is_ok()));
-    if in_a_repository || place.any_folder {
+    if repository_of(&root).is_some() || place.any_folder {
         return Ok(root);
     }
     Err(Failure::input(format!("`{}` is not in a repository", root.display())).help(
         "go to one with -C DIR, make it one with `git init`, or say --any-folder to work in a folder where nothing can \
          be undone",
     ))
+}
+
+/// The top of the repository that a folder lies in.
+pub(crate) fn repository_of(folder: &Path) -> Option<&Path> {
+    folder.ancestors().find(|above| REPOSITORY_MARKS.iter().any(|mark| above.join(mark).symlink_metadata().is_ok()))
 }

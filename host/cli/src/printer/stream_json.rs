@@ -132,6 +132,11 @@ impl Observer for StreamJson {
                     message: "a limit was met; the model is asked for its best answer so far",
                 });
             }
+            EventKind::LoopDetected { repeated } => {
+                let message =
+                    format!("{}; the model is told, and an unfinished reply is void", super::circles(repeated));
+                self.line(Line::Error { severity: "warning", message: &message });
+            }
             EventKind::UserCancelled => {
                 self.line(Line::Error { severity: "warning", message: "cancelled by the user" })
             }

@@ -211,6 +211,13 @@ impl Observer for Terminal {
                 let note = self.style.dim("a limit was met; the model is asked for its best answer so far");
                 self.line(state, &note);
             }
+            EventKind::LoopDetected { repeated } => {
+                state.stop_waiting();
+                let void = if state.reply.is_empty() { "" } else { "; what stands above of the reply is void" };
+                state.reply.clear();
+                let note = self.style.dim(&format!("{}; the model is told{void}", super::circles(repeated)));
+                self.line(state, &note);
+            }
             EventKind::UserCancelled => {
                 self.wait(state, "stopping; press Ctrl-C again to stop at once");
             }

@@ -2,6 +2,9 @@
 
 use host_message::{Content, FunctionCall, PartData, ResponseBody, Role};
 
+/// How a file begins that the host attached to a prompt; it is no part of what was asked.
+const ATTACHED: &str = "--- attached: ";
+
 /// The conversation since the last prompt.
 pub(super) struct Past<'a> {
     /// The last prompt.
@@ -27,6 +30,7 @@ impl<'a> Past<'a> {
                         past.results.extend(call.map(|call| (*call, &response.body)));
                     }
                     let said = content.parts.iter().filter(|part| !part.thought).filter_map(|part| part.as_text());
+                    let said = said.filter(|text| !text.trim_start().starts_with(ATTACHED));
                     said.for_each(|text| past.hear(text, answered));
                 }
             }

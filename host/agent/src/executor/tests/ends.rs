@@ -91,6 +91,20 @@ async fn a_model_that_fails_ends_the_run_as_an_error_with_what_it_said() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_is_attached_stands_behind_the_query_as_it_is() {
+    let mut bench = bench(definition(Completion::Text), [text("seen")]);
+    let inputs = Map::from_iter([("task".to_owned(), Value::from("tests"))]);
+    let attached = vec![Part::text("a file with ${task} in it")];
+    let result = bench.executor.run_with(&inputs, attached, &bench.cancel).await;
+    assert_eq!(came_to(&result), (Goal, Some("seen"), None, 1));
+    let parts: Vec<_> = bench.model.last()[0].parts.iter().filter_map(Part::as_text).map(str::to_owned).collect();
+    assert_eq!(parts, ["Do: tests", "a file with ${task} in it"]);
+    let call = vec![call("read", json!({}))];
+    let result = bench.executor.run_with(&inputs, call, &bench.cancel).await;
+    assert!(matches!(result.error, Some(RunError::History(_))), "{:?}", result.error);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_empty_reply_to_outcomes_is_an_empty_answer() {
     let mut bench = bench(definition(Completion::Text), [calls([("read", json!({}))]), text("")]);
     assert_eq!(came_to(&bench.run().await), (Goal, Some(""), None, 2));

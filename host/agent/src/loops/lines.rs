@@ -1,0 +1,192 @@
+//! Which lines of a model's text are prose, and which have a form that repeats itself by nature: fenced and other
+//! code, tables, lists, headings, quotes, rules, drawings, JSON.
+//!
+//! It is judged by the look of a line alone, the whole of it or its first [`HELD`] characters.
+
+/// How much of a line is looked at, in characters. A paragraph is often one line, and a loop in it must be noticed
+/// before it ends; a table's row or a drawing is seldom wider.
+pub(super) const HELD: usize = 400;
+
+/// From how many visible characters on a line of mostly one character is a drawing.
+const DRAWING: usize = 20;
+
+/// What a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Words. What repeats in it counts.
+    Prose,
+    /// A form. What repeats in it does not.
+    Form,
+}
+
+/// How much of a line there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All of it.
+    Whole,
+    /// Its beginning.
+    Beginning,
+}
+
+/// Knows, from one line to the next, whether they are in fenced code.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    /// The fence that opened the code: its character and how often it stands there.
+    fence: Option<(char, usize)>,
+}
+
+impl Lines {
+    /// What the next line is.
+    pub(super) fn kind(&mut self, line: &str, extent: Extent) -> Kind {
+        let trimmed = line.trim();
+        let mark = trimmed.chars().next().filter(|c| matches!(c, '`' | '~'));
+        let fence = mark.map(|mark| (mark, trimmed.chars().take_while(|c| *c == mark).count()));
+        match (self.fence, fence.filter(|(_, length)| *length >= 3)) {
+            (Some((mark, length)), Some((closing, closing_length))) => {
+                // What stands behind a fence makes it an opening one.
+                if mark == closing && closing_length >= length && trimmed.len() == closing_length {
+                    self.fence = None;
+                }
+                Kind::Form
+            }
+            (Some(_), None) => Kind::Form,
+            (None, Some((mark, length))) => {
+                // Backticks on one line are code within the line.
+                if !(mark == '`' && trimmed.get(length..).is_some_and(|rest| rest.contains('`'))) {
+                    self.fence = Some((mark, length));
+                }
+                Kind::Form
+            }
+            (None, None) => of_line(line, trimmed, extent),
+        }
+    }
+}
+
+fn of_line(line: &str, trimmed: &str, extent: Extent) -> Kind {
+    // Between paragraphs: a sentence is the same with an empty line behind it.
+    if trimmed.is_empty() {
+        return Kind::Prose;
+    }
+    let forms =
+        [is_indented(line), is_marked(trimmed), is_row(trimmed), is_drawing(trimmed, extent), is_code(trimmed, extent)];
+    if forms.contains(&true) { Kind::Form } else { Kind::Prose }
+}
+
+/// Four columns in: code, or what belongs to a list.
+fn is_indented(line: &str) -> bool {
+    line.starts_with('\t') || line.starts_with("    ")
+}
+
+/// The item of a list, a heading, a quote.
+fn is_marked(trimmed: &str) -> bool {
+    let after_number = trimmed.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = after_number.len() < trimmed.len() && after_number.starts_with(['.', ')']);
+    let bullet = ['-', '*', '+', '•', '·', '–', '—', '◦', '▪', '✓', '✗', '✅', '❌'];
+    let listed = trimmed.strip_prefix(bullet).is_some_and(|rest| rest.starts_with(char::is_whitespace));
+    numbered || listed || trimmed.starts_with(['#', '>'])
+}
+
+/// The row of a table.
+fn is_row(trimmed: &str) -> bool {
+    trimmed.starts_with(['|', '│', '┃', '║']) || trimmed.matches(['|', '│']).count() >= 2 || trimmed.contains('\t')
+}
+
+/// A rule, a line of symbols, a line of mostly one character.
+fn is_drawing(trimmed: &str, extent: Extent) -> bool {
+    if !trimmed.chars().any(char::is_alphanumeric) {
+        return true;
+    }
+    let mut visible: Vec<char> = trimmed.chars().filter(|c| !c.is_whitespace()).collect();
+    visible.sort_unstable();
+    let most = visible.chunk_by(|a, b| a == b).map(<[char]>::len).max().unwrap_or(0);
+    extent == Extent::Whole && visible.len() >= DRAWING && most * 5 > visible.len() * 3
+}
+
+/// JSON, markup, or a statement of most programming languages.
+fn is_code(trimmed: &str, extent: Extent) -> bool {
+    let whole = extent == Extent::Whole;
+    let is_call = || {
+        let open = trimmed.find('(').and_then(|at| trimmed.get(..at)?.chars().next_back());
+        trimmed.ends_with(')') && open.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '!'))
+    };
+    let is_member = || trimmed.starts_with('"') && (trimmed.contains("\":") || trimmed.ends_with(['"', ',']));
+    trimmed.starts_with(['{', '}', '[', ']', '<', '(', ')'])
+        || is_member()
+        || (whole && (trimmed.ends_with(['{', '}', '[', ']', '(', ';', '>']) || is_call()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str, extent: Extent, kind: Kind) {
+        assert_eq!(Lines::default().kind(line, extent), kind, "{line}");
+    }
+
+    #[test]
+    fn words_are_prose() {
+        for line in [
+            "",
+            "I will look at the file again.",
+            "  I will look at `a.rs` (and `b.rs`) again.",
+            "So: 3.5 times, e.g. this - or that | either.",
+            "Let me check the results of the run, and then",
+            "我来再看一遍这个文件。",
+            "10 files have it, and that is that",
+            "-5 is less than 3",
+            "\"I will,\" it said, \"do it again\" and again.",
+        ] {
+            check(line, Extent::Whole, Kind::Prose);
+        }
+        check("ha ha ha ha ha ha ha ha ha ha ha ha ha ha", Extent::Whole, Kind::Prose);
+        check(&"a".repeat(HELD), Extent::Beginning, Kind::Prose);
+    }
+
+    #[test]
+    fn forms_are_no_prose() {
+        for line in [
+            "```rust",
+            "~~~",
+            "    let a = 1",
+            "\tlet a = 1",
+            "- an item",
+            "* an item",
+            "12. an item",
+            "3) an item",
+            "### Heading",
+            "> quoted",
+            "---",
+            "* * *",
+            "══════════",
+            "--- a title ---------------------------------",
+            "=======================================.......",
+            "MMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMM:.MMMMMMM",
+            "| a | b |",
+            "a | b | c",
+            "name\tsize",
+            "+------+-----+",
+            "{",
+            "  \"name\": \"a\",",
+            "\"a\",",
+            "[{\"a\": 1}, {\"a\": 1}]",
+            "fn main() {",
+            "let a = b;",
+            "print(\"the same line again\")",
+            "println!(\"{a}\")",
+            "<li>item</li>",
+        ] {
+            check(line, Extent::Whole, Kind::Form);
+        }
+        check("[{\"a\": 1}, {\"a\": 1}, {\"a", Extent::Beginning, Kind::Form);
+    }
+
+    #[test]
+    fn code_goes_on_until_its_fence_is_closed() {
+        let mut lines = Lines::default();
+        let text =
+            "````md\nprose\n```\nprose\n~~~~\n````js\n`````\nprose\n```x``` is code\nprose\n~~~\n```\n~~~ \nprose";
+        let kinds: String =
+            text.lines().map(|line| if lines.kind(line, Extent::Whole) == Kind::Form { '.' } else { 'p' }).collect();
+        assert_eq!(kinds, ".......p.p...p");
+    }
+}

@@ -1,0 +1,291 @@
+//! The same words over and over within one reply, noticed while it arrives.
+//!
+//! The rule is Gemini CLI's: a window of 50 characters that comes 10 times, on average at most 250 characters apart,
+//! and with at most five different texts between one time and the next. The last condition tells a loop from a list
+//! of things that begin or end alike. Added to it: the ten windows do not overlap, so that no short text is a loop, and
+//! they lie in prose. What lies between them may be anything, so the same paragraph with the same table is a loop too.
+//!
+//! Each character is hashed once into the window and once into the text before it, whose hashes tell whether the
+//! texts between two windows are the same without going back to them. What is remembered are the windows of the last
+//! 2,250 characters. Two texts with one hash of 61 bits would be taken for one; that happens to nobody.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use super::Repeated;
+use super::lines::{Extent, HELD, Kind, Lines};
+
+/// The length of a window, in characters.
+const WINDOW: usize = 50;
+
+/// How often a window must come.
+const TIMES: usize = 10;
+
+/// How far apart, on average and in characters.
+const DISTANCE: usize = 250;
+
+/// How many different texts there may be from one time to the next.
+const KINDS: usize = 5;
+
+/// How far back the first of the windows can lie. Bounds what is remembered.
+const REACH: usize = (TIMES - 1) * DISTANCE;
+
+/// The prime of the hashes, 2^61 - 1.
+const PRIME: u64 = (1 << 61) - 1;
+
+/// Their base; any large number does.
+const BASE: u64 = 0x0b1e_55ed_1dea_5eed;
+
+/// Watches a text.
+#[derive(Debug)]
+pub(super) struct TextWatch {
+    lines: Lines,
+    line: Line,
+    /// How many characters there were.
+    at: usize,
+    /// The hash of all of them.
+    before: u64,
+    /// The last characters of the prose, at most a window.
+    window: VecDeque<char>,
+    window_hash: u64,
+    /// How many of them are letters or digits.
+    words: usize,
+    /// How many times the last of them came in a row.
+    run: usize,
+    /// What leaves the window's hash with its first character.
+    leaving: u64,
+    /// The windows that were seen, as far as they count, in the order of the text.
+    places: VecDeque<Place>,
+    /// How many of them were forgotten.
+    forgotten: usize,
+    /// The last place of each window, by its hash: its index in `places` before anything was forgotten.
+    last: HashMap<u64, usize, BuildHasherDefault<Itself>>,
+    /// What the work is counted by.
+    #[cfg(test)]
+    steps: usize,
+}
+
+/// The line that is being read.
+#[derive(Debug)]
+enum Line {
+    /// Too little of it was seen to say what it is.
+    Held {
+        text: String,
+        characters: usize,
+    },
+    Known(Kind),
+}
+
+/// Where a window was seen.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    window: u64,
+    at: usize,
+    /// The hash of the text before.
+    before: u64,
+    /// The hash of the text since the place before this one.
+    between: u64,
+    /// The index of that place.
+    previous: Option<usize>,
+    /// How many there were of this window, with this one.
+    times: usize,
+}
+
+/// A hash of a hash is itself.
+#[derive(Debug, Default)]
+struct Itself(u64);
+
+impl Default for TextWatch {
+    fn default() -> Self {
+        Self {
+            lines: Lines::default(),
+            line: Line::new(),
+            at: 0,
+            before: 0,
+            window: VecDeque::with_capacity(WINDOW),
+            window_hash: 0,
+            words: 0,
+            run: 0,
+            leaving: power(WINDOW - 1),
+            places: VecDeque::new(),
+            forgotten: 0,
+            last: HashMap::default(),
+            #[cfg(test)]
+            steps: 0,
+        }
+    }
+}
+
+impl TextWatch {
+    /// Takes the next piece of the text.
+    pub(super) fn push(&mut self, piece: &str) -> Option<Repeated> {
+        piece.chars().find_map(|c| self.character(c))
+    }
+
+    /// Takes the end of the text.
+    pub(super) fn finish(&mut self) -> Option<Repeated> {
+        self.judge(Extent::Whole)
+    }
+
+    fn character(&mut self, c: char) -> Option<Repeated> {
+        if c == '\n' {
+            let found = self.judge(Extent::Whole);
+            let Line::Known(kind) = std::mem::replace(&mut self.line, Line::new()) else { return found };
+            return found.or_else(|| self.take(c, kind));
+        }
+        match &mut self.line {
+            Line::Known(kind) => {
+                let kind = *kind;
+                self.take(c, kind)
+            }
+            Line::Held { text, characters } => {
+                text.push(c);
+                *characters += 1;
+                if *characters < HELD { None } else { self.judge(Extent::Beginning) }
+            }
+        }
+    }
+
+    /// Says what the line is, and takes what was held of it.
+    fn judge(&mut self, extent: Extent) -> Option<Repeated> {
+        let Line::Held { text, .. } = &mut self.line else { return None };
+        let text = std::mem::take(text);
+        let kind = self.lines.kind(&text, extent);
+        self.line = Line::Known(kind);
+        text.chars().find_map(|c| self.take(c, kind))
+    }
+
+    fn take(&mut self, c: char, kind: Kind) -> Option<Repeated> {
+        self.at += 1;
+        self.before = appended(self.before, c);
+        if kind == Kind::Form {
+            self.window.clear();
+            (self.window_hash, self.words, self.run) = (0, 0, 0);
+            return None;
+        }
+        if self.window.len() == WINDOW
+            && let Some(first) = self.window.pop_front()
+        {
+            self.window_hash = difference(self.window_hash, product(digit(first), self.leaving));
+            self.words -= usize::from(first.is_alphanumeric());
+        }
+        self.run = if self.window.back() == Some(&c) { self.run + 1 } else { 1 };
+        self.window.push_back(c);
+        self.window_hash = appended(self.window_hash, c);
+        self.words += usize::from(c.is_alphanumeric());
+        // A window of signs alone, or of one letter, is a rule or a drawing.
+        let is_words = self.window.len() == WINDOW && self.words * 2 >= WINDOW && self.run < WINDOW;
+        if is_words { self.look() } else { None }
+    }
+
+    /// Looks whether the window was here before.
+    fn look(&mut self) -> Option<Repeated> {
+        while let Some(place) = self.places.front().filter(|place| place.at + REACH < self.at) {
+            if self.last.get(&place.window) == Some(&self.forgotten) {
+                self.last.remove(&place.window);
+            }
+            self.places.pop_front();
+            self.forgotten += 1;
+            self.count();
+        }
+        self.count();
+        let previous = self.last.get(&self.window_hash).copied();
+        let (between, times) = match previous.and_then(|index| self.place(index)) {
+            Some(place) if self.at < place.at + WINDOW => return None,
+            Some(place) => (difference(self.before, product(place.before, power(self.at - place.at))), place.times + 1),
+            None => (0, 1),
+        };
+        let (window, at, before) = (self.window_hash, self.at, self.before);
+        self.last.insert(window, self.forgotten + self.places.len());
+        self.places.push_back(Place { window, at, before, between, previous, times });
+        if times < TIMES {
+            return None;
+        }
+        let mut kinds = [0; TIMES - 1];
+        let mut place = self.places.back().copied()?;
+        for kind in &mut kinds {
+            *kind = place.between;
+            // What was forgotten lies too far back.
+            place = self.place(place.previous?)?;
+        }
+        kinds.sort_unstable();
+        let found = kinds.chunk_by(|a, b| a == b).count() <= KINDS && self.has_words();
+        found.then(|| Repeated::Text { text: self.window.iter().collect(), times: TIMES })
+    }
+
+    fn place(&self, index: usize) -> Option<Place> {
+        self.places.get(index.checked_sub(self.forgotten)?).copied()
+    }
+
+    /// Whether the window has more than one letter or digit; a run of one fills a form or a drawing.
+    fn has_words(&self) -> bool {
+        let mut words = self.window.iter().filter(|c| c.is_alphanumeric());
+        let first = words.next();
+        words.any(|c| Some(c) != first)
+    }
+
+    fn count(&mut self) {
+        #[cfg(test)]
+        {
+            self.steps += 1;
+        }
+    }
+}
+
+impl Hasher for Itself {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        // The table looks at the highest bits too, and the hashes have 61.
+        self.0 = self.0.rotate_left(8) ^ value ^ value << 3;
+    }
+}
+
+impl Line {
+    fn new() -> Self {
+        Self::Held { text: String::new(), characters: 0 }
+    }
+}
+
+/// A character as a digit of the hash; never zero, so that no text is lost at its start.
+fn digit(c: char) -> u64 {
+    u64::from(u32::from(c)) + 1
+}
+
+fn appended(hash: u64, c: char) -> u64 {
+    let sum = product(hash, BASE) + digit(c);
+    if sum >= PRIME { sum - PRIME } else { sum }
+}
+
+fn difference(from: u64, what: u64) -> u64 {
+    if from >= what { from - what } else { from + PRIME - what }
+}
+
+fn product(a: u64, b: u64) -> u64 {
+    // Two to the 61st is one, modulo the prime: what is above those bits is added to them.
+    let product = u128::from(a) * u128::from(b);
+    let sum = (product as u64 & PRIME) + (product >> 61) as u64;
+    if sum >= PRIME { sum - PRIME } else { sum }
+}
+
+/// The base to this power.
+fn power(exponent: usize) -> u64 {
+    let (mut result, mut square, mut left) = (1, BASE, exponent);
+    while left > 0 {
+        if left % 2 == 1 {
+            result = product(result, square);
+        }
+        square = product(square, square);
+        left /= 2;
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,223 @@
+//! Reading for the host itself, by the way that a guest's reads take: a permit of the same grants, the path resolved
+//! beneath the granted root, the deny globs held against what was really opened.
+//!
+//! So a file that no tool may read does not reach a model by another door. Deliberately not here: writing, and walks.
+
+use std::io::Read as _;
+use std::sync::Arc;
+
+use host_capability::{Grants, PluginName};
+
+use crate::bindings::fs_read::{Error, Kind};
+use crate::fs_read::{self, Readable};
+use crate::workspace::Workspace;
+
+/// Reads what these grants permit.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    workspace: Arc<Workspace>,
+    grants: Arc<Grants>,
+    name: PluginName,
+}
+
+/// What lies at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// What it is; symbolic links that stay beneath the root were followed.
+    pub kind: FileKind,
+    /// Whether the project's ignore rules leave it out.
+    pub ignored: bool,
+}
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link, where it was not followed.
+    Link,
+    /// Anything else.
+    Other,
+}
+
+/// One entry of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name; bytes that are no UTF-8 are replaced.
+    pub name: String,
+    /// What it is, and whether it is ignored; links are not followed.
+    pub found: Found,
+}
+
+/// Why something is not read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// The grants do not cover it; nothing was looked up.
+    #[error("`{wanted}` may not be read")]
+    Denied {
+        /// What was wanted.
+        wanted: String,
+        /// Why not, and what would allow it.
+        help: String,
+    },
+    /// The path is permitted, and a symbolic link on its way leads to something that is not.
+    #[error("a symbolic link leads `{wanted}` to what may not be read")]
+    LeadsOut {
+        /// What was wanted.
+        wanted: String,
+        /// Where it leads, or what would allow it.
+        help: String,
+    },
+    /// There is nothing at that path.
+    #[error("there is no `{0}`")]
+    NotFound(String),
+    /// It is a folder, or a file in the place of one, or neither.
+    #[error("{0}")]
+    WrongKind(String),
+    /// It is over the limit.
+    #[error("it has {size} bytes, over the limit of {limit}")]
+    TooLarge {
+        /// How large it is.
+        size: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// The system said no.
+    #[error("{0}")]
+    Io(String),
+}
+
+impl Reader {
+    /// A reader of what these grants permit. The name is that of who is refused, in words for the person.
+    pub fn new(workspace: Arc<Workspace>, grants: Arc<Grants>, name: PluginName) -> Self {
+        Self { workspace, grants, name }
+    }
+
+    /// What lies at the path.
+    ///
+    /// # Errors
+    ///
+    /// When it is not permitted, or cannot be opened.
+    pub fn stat(&self, path: &str) -> Result<Found, ReadError> {
+        let (kind, ignored) = self.readable(path)?.look().map_err(|error| of(error, 0))?;
+        Ok(Found { kind: kind.into(), ignored })
+    }
+
+    /// The bytes of a regular file of at most `limit` bytes.
+    ///
+    /// # Errors
+    ///
+    /// When it is not permitted, is no regular file, is larger, or cannot be read.
+    pub fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
+        let at = self.readable(path)?;
+        let read = || {
+            let (file, size) = at.open_regular()?;
+            if size > limit {
+                return Err(Error::TooLarge(size));
+            }
+            let mut data = Vec::new();
+            // What says that it is small may have grown, or be a file of the kernel's.
+            file.take(limit + 1).read_to_end(&mut data)?;
+            if data.len() as u64 > limit { Err(Error::TooLarge(data.len() as u64)) } else { Ok(data) }
+        };
+        read().map_err(|error| of(error, limit))
+    }
+
+    /// The entries of a folder, in no order, without what a deny leaves out.
+    ///
+    /// # Errors
+    ///
+    /// When it is not permitted, is no folder, has too many entries, or cannot be read.
+    pub fn list(&self, path: &str) -> Result<Vec<Listed>, ReadError> {
+        let entries = self.readable(path)?.entries().map_err(|error| of(error, fs_read::MAX_ENTRIES as u64))?;
+        let listed = |entry: crate::bindings::fs_read::Entry| Listed {
+            name: entry.name,
+            found: Found { kind: entry.kind.into(), ignored: entry.ignored },
+        };
+        Ok(entries.into_iter().map(listed).collect())
+    }
+
+    fn readable(&self, path: &str) -> Result<Readable, ReadError> {
+        Readable::of(&self.workspace, &self.grants, &self.name, path).map_err(|error| match error {
+            Error::Denied(denial) => ReadError::Denied { wanted: denial.wanted, help: denial.help },
+            other => of(other, 0),
+        })
+    }
+}
+
+/// An error of a path that was permitted.
+fn of(error: Error, limit: u64) -> ReadError {
+    match error {
+        Error::Denied(denial) => ReadError::LeadsOut { wanted: denial.wanted, help: denial.help },
+        Error::NotFound(path) => ReadError::NotFound(path),
+        Error::IsDirectory(path) => ReadError::WrongKind(format!("`{path}` is a folder")),
+        Error::NotDirectory(path) => ReadError::WrongKind(format!("`{path}` is no folder")),
+        Error::TooLarge(size) => ReadError::TooLarge { size, limit },
+        Error::Invalid(why) => ReadError::WrongKind(why),
+        Error::Io(why) => ReadError::Io(why),
+    }
+}
+
+impl From<Kind> for FileKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::File => Self::File,
+            Kind::Directory => Self::Folder,
+            Kind::Symlink => Self::Link,
+            Kind::Other => Self::Other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+
+    use host_capability::{Capability, Scope};
+
+    use super::*;
+
+    fn reader(root: &Path, scope: &str) -> Reader {
+        let scope = Scope::parse(Capability::FsRead, scope, root).expect("a scope");
+        let workspace = Arc::new(Workspace::new(root.to_owned()));
+        Reader::new(workspace, Arc::new(Grants::none().with(scope)), PluginName::new("host"))
+    }
+
+    #[test]
+    fn the_host_reads_no_more_than_a_guest_with_these_grants() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let outside = tempfile::tempdir().expect("a folder");
+        let root = fs::canonicalize(folder.path()).expect("it is there");
+        fs::write(outside.path().join("secret"), "s").expect("written");
+        fs::create_dir(root.join("sub")).expect("made");
+        for file in ["a.txt", "key.pem", "sub/b.txt"] {
+            fs::write(root.join(file), file).expect("written");
+        }
+        symlink(outside.path().join("secret"), root.join("out")).expect("a link");
+        symlink("key.pem", root.join("denied")).expect("a link");
+        symlink("sub/b.txt", root.join("within")).expect("a link");
+        let reader = reader(&root, ".,!*.pem");
+        for (path, text) in [("a.txt", "a.txt"), ("sub/b.txt", "sub/b.txt"), ("within", "sub/b.txt")] {
+            assert_eq!(reader.read(path, 100).as_deref(), Ok(text.as_bytes()), "{path}");
+        }
+        for path in ["key.pem", "../x", "/etc/passwd"] {
+            assert!(matches!(reader.read(path, 100), Err(ReadError::Denied { .. })), "{path}");
+            assert!(matches!(reader.stat(path), Err(ReadError::Denied { .. })), "{path}");
+        }
+        for path in ["denied", "out"] {
+            assert!(matches!(reader.read(path, 100), Err(ReadError::LeadsOut { .. })), "{path}");
+            assert!(matches!(reader.stat(path), Err(ReadError::LeadsOut { .. })), "{path}");
+        }
+        assert!(matches!(reader.read("missing", 100), Err(ReadError::NotFound(_))));
+        assert!(matches!(reader.read("sub", 100), Err(ReadError::WrongKind(_))));
+        assert_eq!(reader.read("a.txt", 4), Err(ReadError::TooLarge { size: 5, limit: 4 }));
+        let mut names: Vec<_> = reader.list(".").expect("listed").into_iter().map(|entry| entry.name).collect();
+        names.sort();
+        assert_eq!(names, ["a.txt", "denied", "out", "sub", "within"]);
+        assert_eq!(reader.stat("sub"), Ok(Found { kind: FileKind::Folder, ignored: false }));
+    }
+}

@@ -1,0 +1,156 @@
+//! What a model is told before it is asked: the context files, what they include, and the tree of the workspace.
+
+use std::os::unix::fs::symlink;
+
+use host_tests::host::{Ended, Host};
+use serde_json::json;
+
+/// Runs, and says what the system instructions were.
+fn system(host: &Host) -> (String, Ended) {
+    let ended = host.run();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let lines = host.session();
+    let started = lines.iter().find(|line| line["type"] == "run_started").expect("it was recorded");
+    (started["system"].as_str().expect("there are instructions").to_owned(), ended)
+}
+
+fn host(arguments: &[&str]) -> Host {
+    Host::scripted(&[json!({"chunks": [{"text": "Done."}]})], arguments)
+}
+
+/// Writes a file of the user's configuration.
+fn of_the_person(host: &Host, path: &str, text: &str) {
+    let path = host.home().join(".config/host").join(path);
+    std::fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("made");
+    std::fs::write(path, text).expect("written");
+}
+
+/// Checks that the pieces are there in this order.
+fn in_order(text: &str, pieces: &[&str]) {
+    let mut rest = text;
+    for piece in pieces {
+        let at = rest.find(piece).unwrap_or_else(|| panic!("`{piece}` is missing, or not in its place, in\n{text}"));
+        rest = &rest[at + piece.len()..];
+    }
+}
+
+#[test]
+fn context_files_are_told_from_the_persons_own_down_to_the_working_folder() {
+    let host = host(&["-C", "packages/app", "Look"])
+        .file("AGENTS.md", "Use tabs. ${prompt} costs 5$.\n")
+        .file("packages/GEMINI.md", "Packages are small.\n")
+        .file("packages/app/AGENTS.md", "The app is large.\n")
+        .file("packages/other/AGENTS.md", "never told\n");
+    of_the_person(&host, "AGENTS.md", "Answer in German.\n");
+    let (system, ended) = system(&host);
+    in_order(
+        &system,
+        &[
+            "person whom you work for",
+            "AGENTS.md (the person's own) ---\nAnswer in German.\n",
+            "comes from the repository",
+            "cannot grant anything",
+            "--- AGENTS.md (from the repository) ---\nUse tabs. ${prompt} costs 5$.\n--- end of AGENTS.md ---",
+            "--- packages/GEMINI.md (from the repository) ---\nPackages are small.",
+            "--- packages/app/AGENTS.md (from the repository) ---\nThe app is large.",
+        ],
+    );
+    assert!(!system.contains("never told"), "{system}");
+    assert_eq!(ended.stderr, "");
+}
+
+#[test]
+fn the_names_of_context_files_can_be_configured() {
+    let host = host(&["Look"])
+        .file("AGENTS.md", "not told\n")
+        .file("NOTES.md", "told\n")
+        .configured("[context]\nfiles = [\"NOTES.md\"]\n");
+    let (system, _) = system(&host);
+    assert!(system.contains("NOTES.md (from the repository) ---\ntold") && !system.contains("not told"), "{system}");
+}
+
+#[test]
+fn a_context_file_includes_others_of_its_repository_and_no_more() {
+    let host = host(&["Look"])
+        .file("AGENTS.md", "Top @docs/style.md end.\n\n```\n@docs/code.md\n```\n@./missing.md\n@../outside.md\n@/etc/hostname\nask @alice\n")
+        .file("docs/style.md", "Style, and @sub/more.md, and @../AGENTS.md.")
+        .file("docs/sub/more.md", "More.")
+        .file("docs/code.md", "never told");
+    of_the_person(&host, "GEMINI.md", "Mine @own.md and @../../secret.md");
+    of_the_person(&host, "own.md", "my own");
+    std::fs::write(host.home().join("secret.md"), "never told").expect("written");
+    symlink(host.home().join("secret.md"), host.repository().join("GEMINI.md")).expect("a link");
+    let (system, ended) = system(&host);
+    in_order(
+        &system,
+        &[
+            "Mine \n(included from",
+            "own.md:)\nmy own\n(end of",
+            "@../../secret.md",
+            "Top \n(included from docs/style.md:)\nStyle, and \n(included from docs/sub/more.md:)\nMore.\n",
+            "and @../AGENTS.md.\n(end of docs/style.md)\n end.",
+            "@docs/code.md",
+            "@./missing.md",
+            "ask @alice",
+        ],
+    );
+    assert!(!system.contains("never told"), "{system}");
+    for warning in [
+        "GEMINI.md:1: `@../../secret.md` is not included: it leads to what may not be read",
+        "docs/style.md:1: `@../AGENTS.md` is not included: it includes itself",
+        "AGENTS.md:6: `@./missing.md` is not included: there is no such file",
+        "AGENTS.md:7: `@../outside.md` is not included: it leads",
+        "AGENTS.md:8: `@/etc/hostname` is not included: it leads",
+        "the context file `GEMINI.md` is left out: a symbolic link leads",
+    ] {
+        assert!(ended.stderr.contains(warning), "{warning} in {}", ended.stderr);
+    }
+    assert!(!ended.stderr.contains("alice") && !ended.stderr.contains("code.md"), "{}", ended.stderr);
+    assert_eq!(ended.stdout, "Done.\n");
+}
+
+#[test]
+fn what_is_denied_to_every_tool_is_no_context_either() {
+    let host = host(&["--deny", "*:fs-read=*.pem", "--deny", "*:fs-read=private", "Look"])
+        .file("AGENTS.md", "Keys: @key.pem @private/notes.md\n")
+        .file("key.pem", "never told")
+        .file("private/notes.md", "never told")
+        .file("private/AGENTS.md", "never told");
+    let (told, ended) = system(&host);
+    assert!(told.contains("Keys: @key.pem") && !told.contains("never told"), "{told}");
+    let tree = told.split("# Context files").next().expect("the tree stands before");
+    assert!(!tree.contains("key.pem") && !tree.contains("private"), "{tree}");
+    assert!(ended.stderr.contains("`@key.pem` is not included"), "{ended:?}");
+
+    let host = self::host(&["--deny", "*:fs-read", "Look"]).file("AGENTS.md", "never told");
+    let (told, ended) = system(&host);
+    assert!(!told.contains("never told") && !told.contains("AGENTS.md"), "{told}");
+    assert_eq!(ended.stderr, "");
+}
+
+#[test]
+fn context_files_without_end_are_cut_and_that_is_said() {
+    let host = host(&["-C", "sub", "Look"]).file("AGENTS.md", "word ".repeat(30_000)).file("sub/AGENTS.md", "left out");
+    let (system, ended) = system(&host);
+    assert!(system.len() < 120_000 && system.contains("(cut here: context files have a limit)"), "{}", system.len());
+    assert!(!system.contains("left out\n---"), "nothing comes behind the limit");
+    assert!(ended.stderr.contains("over the limit of 100000 characters"), "{ended:?}");
+    assert!(ended.stderr.contains("the end of `AGENTS.md`, `sub/AGENTS.md` is left out"), "{ended:?}");
+}
+
+#[test]
+fn the_workspace_is_told_as_a_tree_without_what_is_ignored() {
+    let host = host(&["Look"])
+        .file(".gitignore", "target/\n*.log\n")
+        .file("target/x.o", "")
+        .file("src/deep/a.rs", "")
+        .file("src/b.rs", "")
+        .file("README.md", "")
+        .file("x.log", "");
+    let (system, _) = system(&host);
+    in_order(&system, &["# The workspace", "\nsrc/\n  deep/\n    a.rs\n  b.rs\n.gitignore\nREADME.md"]);
+    assert!(!system.contains("target/\n") && !system.contains("x.log"), "{system}");
+    assert!(system.contains(&format!("System: {}", std::env::consts::OS)), "{system}");
+    let root = std::fs::canonicalize(host.repository()).expect("it is there");
+    assert!(system.contains(&format!("Workspace: {} ", root.display())), "{system}");
+}
