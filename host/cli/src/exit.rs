@@ -122,7 +122,7 @@ pub(crate) fn of_run(result: &RunResult) -> (Code, Option<Failure>) {
 fn error_code(error: &RunError) -> Code {
     match error {
         RunError::Model(error) => model_code(error),
-        RunError::Inputs(_) | RunError::Template(_) => Code::Input,
+        RunError::Inputs(_) | RunError::Template(_) | RunError::NothingLeft => Code::Input,
         RunError::Session(_) | RunError::Tools(_) => Code::Configuration,
         RunError::Reply(_) | RunError::History(_) => Code::Service,
     }

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use host_message::ModelId;
 use host_model::{Access, ApiKey, Provider, ProviderKind, Selection, Settings};
 
 use crate::configuration::Configuration;
@@ -18,6 +19,8 @@ const USUAL_MODELS: &[(ProviderKind, &str)] =
 
 /// A model that can be asked.
 pub(crate) struct Model {
+    /// As the person named it.
+    pub(crate) id: ModelId,
     /// As its service knows it.
     pub(crate) name: String,
     pub(crate) provider: Arc<dyn Provider>,
@@ -55,7 +58,7 @@ pub(crate) fn connect(id: &str, configuration: &Configuration, environment: &Env
     let selection: Selection = id.parse()?;
     let provider = selection.connect(access(selection.provider(), configuration, environment))?;
     let settings = configuration.models.get(id).map(|options| options.settings()).unwrap_or_default();
-    Ok(Model { name: selection.model().to_owned(), provider, settings })
+    Ok(Model { id: ModelId::new(id), name: selection.model().to_owned(), provider, settings })
 }
 
 /// What it takes to reach a service: the environment wins over the configuration.

@@ -5,13 +5,13 @@ use std::error::Error;
 use host_message::{FinishReason, Usage};
 use host_model::ModelError;
 use host_tool::RegistryError;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Agent;
 use crate::{EventKind, HistoryError, InputError, ReplyError, SessionError, TemplateError};
 
 /// The six ends of a run. Only `Goal` is an end that was meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum TerminateReason {
     /// The task is done.
@@ -70,6 +70,9 @@ pub enum RunError {
     /// The reply does not fit the conversation.
     #[error("the model's reply does not fit the conversation")]
     History(#[from] HistoryError),
+    /// There is nothing to go on with: the model had the last word.
+    #[error("the conversation has nothing left to do")]
+    NothingLeft,
     /// The tools cannot be put together.
     #[error("the agent's tools cannot be put together")]
     Tools(#[from] RegistryError),
@@ -121,6 +124,7 @@ impl RunError {
             Self::Model(error) => error.help(),
             Self::Session(error) => Some(error.help()),
             Self::Reply(_) => Some("try again, or try another model".to_owned()),
+            Self::NothingLeft => Some("say what to do next".to_owned()),
             Self::Inputs(_) | Self::Template(_) | Self::History(_) | Self::Tools(_) => None,
         }
     }

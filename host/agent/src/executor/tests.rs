@@ -4,6 +4,7 @@ mod cancel;
 mod ends;
 mod record;
 mod recovery;
+mod resume;
 
 use std::collections::VecDeque;
 use std::sync::Mutex;

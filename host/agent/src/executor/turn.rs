@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
-use host_message::{CallId, FunctionCall, Part, PartData, PromptId};
+use host_message::{CallId, FunctionCall, Part, PartData, PromptId, Usage};
 use host_model::Request;
 use host_tool::{CallChange, CallEvent, Cancel, Live, Outcome, Registry, Scheduler, SettledCall};
 use tokio::time::{Instant, sleep_until};
@@ -127,7 +127,8 @@ impl Run<'_> {
                 ended.map_err(|error| Stop::Failed(RunError::Model(error)))
             }
         };
-        self.usage.add(builder.usage());
+        let usage = builder.usage();
+        self.usage.add(usage);
         let text = builder.visible_text();
         let reply = match ended {
             Ok(()) => {
@@ -137,6 +138,9 @@ impl Run<'_> {
         };
         if reply.is_err() && !text.is_empty() {
             self.partial = Some(text);
+        }
+        if usage != Usage::default() {
+            self.record(Entry::Usage { prompt, usage })?;
         }
         reply
     }
@@ -214,8 +218,6 @@ impl Watch<'_> {
         let parts = self.run.agent.responder.respond(settled);
         let status = CallStatus::of(outcome);
         let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        let recorded =
-            self.record(Entry::CallSettled { prompt: self.prompt, call_id, status, duration_ms, parts: &parts });
         let response = parts.first().map_or("", |part| match &part.data {
             PartData::FunctionResponse(response) => response.body.text(),
             _ => "",
@@ -224,6 +226,8 @@ impl Watch<'_> {
             Outcome::Success(output) => output.display.as_ref(),
             Outcome::Error(_) | Outcome::Cancelled { .. } => None,
         };
+        let entry = Entry::CallSettled { prompt: self.prompt, call_id, status, duration_ms, parts: &parts, display };
+        let recorded = self.record(entry);
         let summary = &summary(outcome);
         let dropped_bytes = *dropped;
         self.run.agent.tell(EventKind::ToolCallEnd {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host_agent::{
-    AgentDefinition, Clock, Completion, Executor, Input, InputConfig, InputKind, ModelConfig, PromptConfig, RunConfig,
-    SessionLog, Setup, ToolConfig,
+    About, AgentDefinition, Clock, Completion, Executor, Input, InputConfig, InputKind, ModelConfig, PromptConfig,
+    RunConfig, SessionLog, Setup, ToolConfig,
 };
 use host_message::AgentId;
 use host_tool::{Responder, Spill};
@@ -30,12 +30,20 @@ const MAX_INPUT: u64 = 16 << 20;
 pub(crate) async fn run(run: Run, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     let prompt = prompt(&run.prompt, &environment).await?;
     let mut place = Workplace::open(&run.place, &run.access, &environment)?;
-    let Model { name, provider, settings } = models::choose(run.model.as_deref(), &place.configuration, &environment)?;
+    let Model { id, name, provider, settings } =
+        models::choose(run.model.as_deref(), &place.configuration, &environment)?;
     place.warm();
-    let session = Arc::new(SessionLog::create(&place.folders.sessions, Clock::system()).map_err(|error| {
-        let failure = Failure::of(Code::Configuration, &error);
-        failure.help(format!("{}, or set XDG_STATE_HOME to a folder that can be written", error.help()))
-    })?);
+    let session = Arc::new(
+        SessionLog::create(
+            &place.folders.sessions,
+            About { workspace: place.workspace.root(), model: &id },
+            Clock::system(),
+        )
+        .map_err(|error| {
+            let failure = Failure::of(Code::Configuration, &error);
+            failure.help(format!("{}, or set XDG_STATE_HOME to a folder that can be written", error.help()))
+        })?,
+    );
     // Large results go there, and the model is told to read them there.
     let spill = session.path().with_extension("outputs");
     place.granted = place.granted.also_reading(&spill)?;
