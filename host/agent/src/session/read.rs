@@ -11,7 +11,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use host_message::{AgentId, CallId, Content, Display, ModelId, Part, PromptId, SessionId, ToolName, Usage};
 use jiff::Timestamp;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use super::SESSION_VERSION;
 use crate::{CallStatus, TerminateReason};
@@ -28,7 +28,6 @@ const MAX_DEPTH: usize = 160;
 #[derive(Clone, Debug, Deserialize)]
 pub struct Logged {
     /// When it was written.
-    #[serde(deserialize_with = "timestamp")]
     pub time: Timestamp,
     /// What.
     #[serde(flatten)]
@@ -267,9 +266,4 @@ fn depth(line: &[u8]) -> usize {
         }
     }
     deepest
-}
-
-fn timestamp<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    text.parse().map_err(|_| serde::de::Error::custom("`time` is no time"))
 }

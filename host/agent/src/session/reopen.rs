@@ -10,13 +10,23 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use host_message::{CallId, ModelId, Part, PromptId};
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 
 use super::past::{OpenCall, OpenState};
 use super::{Entry, Record, Recorded, Records, SessionError, SessionLog};
 use crate::history::{interrupted, not_begun};
 use crate::{CallStatus, Clock};
+
+/// How long the lock of a dead process is waited for. Protects against waiting for ever for one whose number only means
+/// nothing here, in another container.
+const DEAD_HOLDER: Duration = Duration::from_secs(5);
+
+/// How long until it is tried again.
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// A log that this process alone writes, read and not yet gone on with.
 #[derive(Debug)]
@@ -104,11 +114,30 @@ fn settle(
 }
 
 /// Takes the lock on a log; it is held as long as the file is open.
+///
+/// A process that was killed while it started a program leaves the open file with the program until that begins to
+/// run, and so does the lock outlive it for a moment. That moment is waited for; a process that lives is not.
 pub(super) fn lock(file: &File, path: &Path) -> Result<(), SessionError> {
-    file.try_lock().map_err(|error| match error {
-        TryLockError::WouldBlock => SessionError::Held { path: path.to_owned(), holder: holder(path) },
-        TryLockError::Error(cause) => SessionError::Lock { path: path.to_owned(), cause },
-    })
+    let since = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(cause)) => return Err(SessionError::Lock { path: path.to_owned(), cause }),
+            Err(TryLockError::WouldBlock) => {
+                let holder = holder(path);
+                if holder.is_none_or(is_alive) || since.elapsed() >= DEAD_HOLDER {
+                    return Err(SessionError::Held { path: path.to_owned(), holder });
+                }
+                std::thread::sleep(LOCK_PAUSE);
+            }
+        }
+    }
+}
+
+fn is_alive(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    // Another user's process cannot be asked, and so it lives.
+    pid.is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH))
 }
 
 /// The process that said last that it writes the log. What cannot be read says nothing.

@@ -1,5 +1,7 @@
 //! `host run`: an agent on a task.
 
+mod resume;
+
 use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,11 +10,12 @@ use host_agent::{
     About, AgentDefinition, Clock, Completion, Executor, Input, InputConfig, InputKind, ModelConfig, PromptConfig,
     RunConfig, SessionLog, Setup, ToolConfig,
 };
-use host_message::AgentId;
+use host_message::{AgentId, ModelId};
 use host_tool::{Responder, Spill};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use self::resume::Resume;
 use super::place::Workplace;
 use crate::arguments::{ApprovalMode, Run};
 use crate::environment::Environment;
@@ -27,23 +30,25 @@ const SILENT_INPUT: Duration = Duration::from_millis(500);
 /// The most that is read from standard input. Protects memory; a prompt of this size fits no model.
 const MAX_INPUT: u64 = 16 << 20;
 
-pub(crate) async fn run(run: Run, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
-    let prompt = prompt(&run.prompt, &environment).await?;
+/// What the main agent is called in the log of its session.
+const MAIN: &str = "main";
+
+pub(crate) async fn run(mut run: Run, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
+    let resume = Resume::of(&mut run);
+    let prompt = prompt(&run.prompt, resume.is_some(), &environment).await?;
     let mut place = Workplace::open(&run.place, &run.access, &environment)?;
-    let Model { id, name, provider, settings } =
-        models::choose(run.model.as_deref(), &place.configuration, &environment)?;
+    let reopened = resume.map(|resume| resume.reopen(&place, prompt.is_some())).transpose()?;
+    let recorded = reopened.as_ref().and_then(|reopened| reopened.recorded().model.as_ref());
+    let wanted = run.model.as_deref().or(recorded.map(|model| model.as_str()));
+    let Model { id, name, provider, settings } = models::choose(wanted, &place.configuration, &environment)?;
     place.warm();
-    let session = Arc::new(
-        SessionLog::create(
-            &place.folders.sessions,
-            About { workspace: place.workspace.root(), model: &id },
-            Clock::system(),
-        )
-        .map_err(|error| {
-            let failure = Failure::of(Code::Configuration, &error);
-            failure.help(format!("{}, or set XDG_STATE_HOME to a folder that can be written", error.help()))
-        })?,
-    );
+    let (session, past) = match reopened {
+        Some(reopened) => {
+            let (session, recorded) = reopened.resume(&id)?;
+            (session, Some(recorded.into_past(&AgentId::new(MAIN))))
+        }
+        None => (create(&place, &id)?, None),
+    };
     // Large results go there, and the model is told to read them there.
     let spill = session.path().with_extension("outputs");
     place.granted = place.granted.also_reading(&spill)?;
@@ -51,19 +56,36 @@ pub(crate) async fn run(run: Run, environment: Environment, stop: CancellationTo
     let out = Out::new(stop.clone());
     let printer = printer::of(run.output_format, &environment, out.clone());
     let setup = Setup {
-        agent_id: AgentId::new("main"),
+        agent_id: AgentId::new(MAIN),
         provider,
         tools: place.tools()?,
         responder: Responder::new(Some(Spill::new(spill))),
         observer: Arc::new(Watch(Arc::clone(&printer))),
-        session: Some(Arc::clone(&session)),
+        session: Some(Arc::new(session)),
     };
     let mut executor = Executor::new(definition, setup).map_err(|error| Failure::of(Code::Configuration, &error))?;
-    let inputs = Map::from_iter([("prompt".to_owned(), Value::String(prompt))]);
-    let result = executor.run(&inputs, &stop).await;
+    if let Some(past) = past {
+        executor = executor.resume(past);
+    }
+    let result = match prompt {
+        Some(prompt) => {
+            let inputs = Map::from_iter([("prompt".to_owned(), Value::String(prompt))]);
+            executor.run(&inputs, &stop).await
+        }
+        None => executor.go_on(&Map::new(), &stop).await,
+    };
     let (code, failure) = exit::of_run(&result);
     printer.finish(&result, failure.as_ref());
     Ok(code)
+}
+
+/// A log for a new session.
+fn create(place: &Workplace, model: &ModelId) -> Result<SessionLog, Failure> {
+    let about = About { workspace: place.workspace.root(), model };
+    SessionLog::create(&place.folders.sessions, about, Clock::system()).map_err(|error| {
+        let help = format!("{}, or set XDG_STATE_HOME to a folder that can be written", error.help());
+        Failure::from(error).help(help)
+    })
 }
 
 /// The printer as the loop sees it.
@@ -75,17 +97,18 @@ impl host_agent::Observer for Watch {
     }
 }
 
-/// What to do: the words of the command line, and standard input where it is no terminal.
-async fn prompt(words: &[String], environment: &Environment) -> Result<String, Failure> {
+/// What to do: the words of the command line, and standard input where it is no terminal. None only where something may
+/// be left to do.
+async fn prompt(words: &[String], may_be_none: bool, environment: &Environment) -> Result<Option<String>, Failure> {
     let said = words.join(" ");
-    let piped =
-        if environment.stdin_is_terminal { String::new() } else { standard_input(!said.trim().is_empty()).await? };
+    let needed = said.trim().is_empty() && !may_be_none;
+    let piped = if environment.stdin_is_terminal { String::new() } else { standard_input(!needed).await? };
     let parts: Vec<&str> = [said.as_str(), piped.as_str()].into_iter().filter(|part| !part.trim().is_empty()).collect();
-    if parts.is_empty() {
+    if parts.is_empty() && needed {
         return Err(Failure::input("there is nothing to do")
             .help("say it as an argument, such as host run \"Survey this repository\", or on standard input"));
     }
-    Ok(parts.join("\n\n"))
+    Ok((!parts.is_empty()).then(|| parts.join("\n\n")))
 }
 
 /// Reads standard input to its end. With a prompt already there, input that stays silent is not waited for.

@@ -139,10 +139,37 @@ pub(super) fn read(file: &Path) -> Result<String, String> {
     Ok(text)
 }
 
-/// The replies, or the first line that is none, from 1, and why.
-pub(super) fn parse(text: &str) -> Result<Vec<Reply>, (usize, String)> {
-    let lines = text.lines().zip(1..).filter(|(text, _)| !text.trim().is_empty());
-    lines.map(|(text, line)| reply(text, line).map_err(|why| (line, why))).collect()
+/// A whole script.
+pub(super) struct Script {
+    pub(super) start: Start,
+    pub(super) replies: Vec<Reply>,
+}
+
+/// Which reply comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// The first.
+    Beginning,
+    /// The one behind those that the conversation has already.
+    Conversation,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    #[serde(rename = "goes_on")]
+    _goes_on: True,
+}
+
+/// The script, or the first line that is no reply, from 1, and why.
+pub(super) fn parse(text: &str) -> Result<Script, (usize, String)> {
+    let mut lines = text.lines().zip(1..).filter(|(text, _)| !text.trim().is_empty()).peekable();
+    let start = match lines.next_if(|(text, _)| serde_json::from_str::<Header>(text).is_ok()) {
+        Some(_) => Start::Conversation,
+        None => Start::Beginning,
+    };
+    let replies = lines.map(|(text, line)| reply(text, line).map_err(|why| (line, why))).collect::<Result<_, _>>()?;
+    Ok(Script { start, replies })
 }
 
 fn reply(text: &str, line: usize) -> Result<Reply, String> {

@@ -139,7 +139,7 @@ fn damage_is_told_with_its_line() {
     check(&["", &begun], 2, "EOF");
     check(&[&first], 2, "second entry `session`");
     check(&[&format!(r#"{{{time},"type":"dance"}}"#)], 2, "unknown variant `dance`");
-    check(&[r#"{"time":"noon","type":"resumed","pid":1,"model":"m","torn_bytes":0}"#], 2, "no time");
+    check(&[r#"{"time":"noon","type":"resumed","pid":1,"model":"m","torn_bytes":0}"#], 2, "year");
     check(&[&begun], 2, "no call `c`");
     check(&[&calls, &settled("d")], 3, "no outcome");
     check(&[&calls, &settled("c"), &settled("c")], 4, "second time");
