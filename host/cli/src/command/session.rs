@@ -54,3 +54,6 @@ pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, F
     }
     Ok(Code::Done)
 }
+
+#[cfg(test)]
+mod tests;
