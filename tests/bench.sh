@@ -148,6 +148,10 @@ cargo bench --quiet -p host-benches --bench calls >"$folder/said" 2>&1 || { cat 
 echo "whole runs" >&2
 cargo bench --quiet -p host-benches --bench runs -- "$host" "$runs" >"$folder/runs"
 
+echo "one long run" >&2
+cargo bench --quiet -p host-benches --bench turns >"$folder/turns"
+cat "$folder/turns" >>"$folder/runs"
+
 echo "grep and rg" >&2
 literal="'{\"pattern\":\"TODO\"}'"
 rare="'{\"pattern\":\"legacy_timeout\"}'"
@@ -170,6 +174,10 @@ criterion grep >"$folder/host_grep_call"
 awk '{ print $1 * 1000, $2 * 1000 }' "$folder/rg_small" >"$folder/rg_small_us"
 row "  grep of 20 files" us - $(<"$folder/host_grep_call")
 row "    of a whole rg on 20 files" x 1 $(beside / "$folder/host_grep_call" "$folder/rg_small_us")
+echo "the loop, 2,000 turns with a call each"
+row "  a turn, of the first quarter" us - $(of_runs "turn, first quarter (us)")
+row "  a turn, of the last quarter" us - $(of_runs "turn, last quarter (us)")
+row "    of one of the first" x 1.2 $(of_runs "turn, last to first (x)")
 echo "host tool call grep, whole process"
 for kind in literal rare regex; do
     row "  $kind, large tree" ms - $(<"$folder/host_$kind")

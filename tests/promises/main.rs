@@ -7,4 +7,5 @@ mod imports;
 mod layers;
 mod run;
 mod sandbox;
+mod session;
 mod tools;

@@ -125,14 +125,20 @@ impl Host {
         self.home.path()
     }
 
+    /// The logs of the sessions that were recorded, by their names.
+    pub fn logs(&self) -> Vec<PathBuf> {
+        let Ok(entries) = std::fs::read_dir(self.home.path().join(".local/state/host/sessions")) else {
+            return Vec::new();
+        };
+        let paths = entries.map(|entry| entry.expect("read").path());
+        let mut logs: Vec<_> = paths.filter(|path| path.extension() == Some(OsStr::new("jsonl"))).collect();
+        logs.sort();
+        logs
+    }
+
     /// The lines of the one session that was recorded.
     pub fn session(&self) -> Vec<serde_json::Value> {
-        let folder = self.home.path().join(".local/state/host/sessions");
-        let logs: Vec<_> = std::fs::read_dir(folder)
-            .expect("there are sessions")
-            .map(|entry| entry.expect("read").path())
-            .filter(|path| path.extension() == Some(OsStr::new("jsonl")))
-            .collect();
+        let logs = self.logs();
         let [log] = logs.as_slice() else { panic!("one session, not {logs:?}") };
         let text = std::fs::read_to_string(log).expect("read");
         text.lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect()
@@ -144,6 +150,19 @@ impl Host {
         self.prepare(&mut command);
         command.args(&self.arguments);
         command
+    }
+
+    /// Another command line in the same repository, with the same home.
+    pub fn command_of(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        self.prepare(&mut command);
+        command.args(arguments);
+        command
+    }
+
+    /// Runs another command line to its end.
+    pub fn run_of(&self, arguments: &[&str]) -> Ended {
+        self.end(self.command_of(arguments))
     }
 
     /// The same, behind a line of the shell that ends with `exec "$@"`.

@@ -6,7 +6,7 @@
 use host_message::{AgentId, CallId, Display, FinishReason, FunctionCall, OutputPart, SessionId, ToolName, Usage};
 use host_model::Again;
 use host_tool::{FailureKind, Outcome, cut};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::TerminateReason;
 
@@ -228,7 +228,7 @@ impl<'a> EventKind<'a> {
 }
 
 /// How a call ended, in one word and the kind of failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum CallStatus {
     /// Well.
@@ -240,6 +240,8 @@ pub enum CallStatus {
     },
     /// It was told to stop, or never began.
     Cancelled,
+    /// The process ended while it ran, and nobody knows how far it came. Told by a session log that is gone on with.
+    Interrupted,
 }
 
 impl CallStatus {

@@ -11,9 +11,10 @@ mod result;
 mod run;
 mod turn;
 
+use std::mem;
 use std::sync::Arc;
 
-use host_message::{AgentId, Part};
+use host_message::{AgentId, Part, Role};
 use host_model::{Provider, estimate_contents};
 use host_tool::{Registry, RegistryError, Responder, Schema, SchemaError, Standstill, Tool};
 use serde_json::{Map, Value};
@@ -26,7 +27,7 @@ use self::run::Run;
 use self::turn::Stop;
 use crate::complete::CompleteTask;
 use crate::event::CompressionStatus;
-use crate::{AgentDefinition, Completion, Event, EventKind, History, Observer, SessionLog, ToolConfig, fill};
+use crate::{AgentDefinition, Completion, Event, EventKind, History, Observer, Past, SessionLog, ToolConfig, fill};
 
 /// An agent that can be run.
 pub struct Executor {
@@ -99,6 +100,8 @@ struct Conversation {
     next_prompt: u32,
     /// How large it is.
     size: Size,
+    /// What was asked in another process and has no reply.
+    question: Vec<Part>,
 }
 
 impl Executor {
@@ -123,6 +126,17 @@ impl Executor {
         }
         let agent = Agent { definition, id: agent_id, provider, tools, responder, observer, session, standstill };
         Ok(Self { agent, history: History::new(), state: Conversation::default() })
+    }
+
+    /// The same agent, going on with a conversation that another process recorded. Its calls must have settled, and
+    /// its session be the one that is written now.
+    pub fn resume(mut self, past: Past) -> Self {
+        let (history, next_prompt, question) = past.into_parts();
+        // An empty conversation never began: what it begins with is still to be said.
+        let begun = !history.contents().is_empty();
+        self.history = history;
+        self.state = Conversation { begun, recorded: begun, next_prompt, question, size: Size::default() };
+        self
     }
 
     /// The conversation until now.
@@ -152,8 +166,12 @@ impl Executor {
             Ok(prompts) => prompts,
             Err(error) => return RunResult::never_began(error, &self.agent),
         };
-        let message = std::iter::once(Part::text(prompts.query)).chain(attached).collect();
-        Run::new(&self.agent, &token, &mut self.state, prompts.system).drive(&mut self.history, message).await
+        // A question that never had a reply is part of what is asked now.
+        let mut message = mem::take(&mut self.state.question);
+        message.push(Part::text(prompts.query));
+        message.extend(attached);
+        let run = Run::new(&self.agent, &token, &mut self.state, prompts.system);
+        run.drive(&mut self.history, Some(message)).await
     }
 
     /// Shortens the conversation at the person's wish, whatever its size: its beginning gives way to a summary.
@@ -173,6 +191,28 @@ impl Executor {
             Err(Stop::Cancelled | Stop::Late | Stop::Looped(_)) => Ok(CompressionStatus::Failed),
             Err(Stop::Failed(error)) => Err(error),
         }
+    }
+
+    /// Goes on where the conversation was left, with nothing new to say: with the question that has no reply, or with
+    /// the outcomes of the last calls. The inputs need only have what the system prompt names. Whoever calls this has
+    /// seen by [`Past::left`] that something is left; where nothing is, the run ends as an error and nobody is asked.
+    pub async fn go_on(&mut self, inputs: &Map<String, Value>, cancel: &CancellationToken) -> RunResult {
+        let token = cancel.child_token();
+        let _cancels_when_dropped = token.clone().drop_guard();
+        let session = self.agent.session.as_ref().map(|session| session.id());
+        self.agent.tell(EventKind::RunStarted { model: &self.agent.definition.model.model, session });
+        let system = self.agent.definition.prompt.system.as_deref().map(|system| fill(system, inputs)).transpose();
+        let system = match system {
+            Ok(system) => system,
+            Err(error) => return RunResult::never_began(error.into(), &self.agent),
+        };
+        let question = mem::take(&mut self.state.question);
+        let outcomes_last = self.history.contents().last().is_some_and(|last| last.role == Role::User);
+        if question.is_empty() && !outcomes_last {
+            return RunResult::never_began(RunError::NothingLeft, &self.agent);
+        }
+        let message = (!question.is_empty()).then_some(question);
+        Run::new(&self.agent, &token, &mut self.state, system).drive(&mut self.history, message).await
     }
 
     /// Fills in the prompts. The initial messages come before the first run's query only.

@@ -12,14 +12,18 @@
 use std::collections::HashSet;
 use std::mem;
 
-use host_message::{CallId, Content, FunctionCall, FunctionResponse, Part, PartData, ResponseBody, Role};
+use host_message::{CallId, Content, FunctionCall, FunctionResponse, Part, PartData, ResponseBody, Role, ToolName};
 
 /// What the model is told of a call whose outcome nobody waited for.
 const INTERRUPTED: &str =
     "[Operation Cancelled] Reason: the call was interrupted; it may have done all, some or none of its work";
 
+/// What the model is told of a call that had not begun when the process ended.
+const NOT_BEGUN: &str = "[Operation Cancelled] Reason: not run: the process ended before the call began; call it again \
+                         if it is still needed";
+
 /// A conversation.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct History {
     contents: Vec<Content>,
     calls: HashSet<CallId>,
@@ -78,6 +82,13 @@ pub enum HistoryError {
     /// There are more outcomes than calls.
     #[error("there are more outcomes than calls")]
     TooMany,
+    /// Messages that were written down are not such as a conversation leaves: a call lacks its outcome, an outcome its
+    /// call, or either is of the wrong role.
+    #[error("message {at} breaks the order of calls and outcomes")]
+    Order {
+        /// Which message, from 0.
+        at: usize,
+    },
 }
 
 impl History {
@@ -90,6 +101,34 @@ impl History {
     pub fn beginning_with(texts: impl IntoIterator<Item = (Role, String)>) -> Self {
         let contents = texts.into_iter().map(|(role, text)| Content { role, parts: vec![Part::text(text)] }).collect();
         Self { contents, calls: HashSet::new() }
+    }
+
+    /// A conversation out of whole messages, such as a session log has them.
+    ///
+    /// # Errors
+    ///
+    /// When a call is not followed by its outcome, each message's in the order of the calls, or two calls have one id.
+    pub fn of_contents(contents: Vec<Content>) -> Result<Self, HistoryError> {
+        let mut calls = HashSet::new();
+        let mut due: Vec<(&CallId, &ToolName)> = Vec::new();
+        for (at, content) in contents.iter().enumerate() {
+            let told: Vec<_> = content.function_responses().map(|response| (&response.id, &response.name)).collect();
+            let asks: Vec<_> = content.function_calls().map(|call| (&call.id, &call.name)).collect();
+            let misplaced = match content.role {
+                Role::User => !asks.is_empty(),
+                Role::Model => !told.is_empty(),
+            };
+            if misplaced || told != due {
+                return Err(HistoryError::Order { at });
+            }
+            for (id, _) in &asks {
+                if !calls.insert((*id).clone()) {
+                    return Err(HistoryError::DuplicateCall { id: (*id).clone() });
+                }
+            }
+            due = asks;
+        }
+        if due.is_empty() { Ok(Self { contents, calls }) } else { Err(HistoryError::Order { at: contents.len() }) }
     }
 
     /// The messages, oldest first.
@@ -221,21 +260,30 @@ impl Unsettled<'_> {
 impl Drop for Unsettled<'_> {
     fn drop(&mut self) {
         // Nothing is left here once the calls were settled.
-        let interrupted: Vec<Part> = self
-            .content
-            .function_calls()
-            .map(|FunctionCall { id, name, .. }| {
-                let body = ResponseBody::Error(INTERRUPTED.to_owned());
-                PartData::FunctionResponse(FunctionResponse { id: id.clone(), name: name.clone(), body }).into()
-            })
-            .collect();
+        let interrupted: Vec<Part> = self.content.function_calls().map(interrupted).collect();
         if !interrupted.is_empty() {
             self.keep(interrupted);
         }
     }
 }
 
-fn answers(parts: &[Part], call: &FunctionCall) -> bool {
+/// The outcome of a call that was running when nobody waited for it any more.
+pub(crate) fn interrupted(call: &FunctionCall) -> Part {
+    answer(call, INTERRUPTED)
+}
+
+/// The outcome of a call that had not begun when the process ended.
+pub(crate) fn not_begun(call: &FunctionCall) -> Part {
+    answer(call, NOT_BEGUN)
+}
+
+fn answer(FunctionCall { id, name, .. }: &FunctionCall, words: &str) -> Part {
+    let body = ResponseBody::Error(words.to_owned());
+    PartData::FunctionResponse(FunctionResponse { id: id.clone(), name: name.clone(), body }).into()
+}
+
+/// Whether the parts are an outcome of this call: one function response, first, and the data that belongs to it.
+pub(crate) fn answers(parts: &[Part], call: &FunctionCall) -> bool {
     let first = matches!(parts.first().map(|part| &part.data), Some(PartData::FunctionResponse(response))
         if response.id == call.id && response.name == call.name);
     first && !parts.iter().skip(1).any(|part| is_call(part) || is_response(part))

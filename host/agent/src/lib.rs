@@ -2,7 +2,7 @@
 //!
 //! Owns [`AgentDefinition`] and the [`Executor`] that asks a model, runs the calls it wants and asks again until
 //! one of six ends; the [`History`] in which no call stays without its outcome; the [`SessionLog`] that writes
-//! everything down as it happens; and the [`Event`]s by which others watch.
+//! everything down as it happens, and [`Recorded`], which goes on from it; and the [`Event`]s by which others watch.
 //!
 //! It promises that a run ends within its limits and says how it ended, that dropping a run cancels all that it
 //! started, and that nothing runs which the session log could not record.
@@ -35,5 +35,8 @@ pub use executor::{Executor, RunError, RunResult, Setup, SetupError, TerminateRe
 pub use history::{Exchange, History, HistoryError, Replied, Unsettled};
 pub use loops::Repeated;
 pub use reply::{Reply, ReplyError};
-pub use session::{Entry, SESSION_VERSION, SessionError, SessionLog};
+pub use session::{
+    About, Entry, Left, Logged, Past, ReadError, Record, Recorded, Records, Reopened, SESSION_VERSION, SessionError,
+    SessionLog, Sessions, Stored,
+};
 pub use template::{TemplateError, fill};

@@ -7,26 +7,52 @@
 //! entries; in the order of the calls they make the user's message that follows the reply. A reply of thoughts alone
 //! is logged, and no message of the conversation.
 //!
-//! A log that could not be written once is never written again: half a line may lie at its end.
+//! A log that could not be written once is never written again: half a line may lie at its end. One process at a time
+//! writes a log: it holds a lock on the file, which the system takes back when the process ends, however it ends.
 //!
-//! Deliberately not here: reading a log, and how long logs are kept. A log survives the end of the process, and
-//! not that of the machine: it is not synchronised to the disk.
+//! [`Sessions`] finds logs, [`Records`] reads one entry by entry, [`Recorded`] is what it says taken together, and
+//! [`SessionLog::reopen`] goes on with it. Deliberately not here: how long logs are kept. A log survives the end of the
+//! process, and not that of the machine: it is not synchronised to the disk.
 
-use std::fs::{self, OpenOptions};
+mod error;
+mod past;
+mod read;
+mod reopen;
+mod sessions;
+
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use host_message::{AgentId, CallId, Content, Part, PromptId, SessionId, ToolName, Usage};
+use host_message::{AgentId, CallId, Content, Display, ModelId, Part, PromptId, SessionId, ToolName, Usage};
 use serde::Serialize;
 
+pub use self::error::SessionError;
+pub use self::past::{Left, Past, Recorded};
+use self::read::MAX_LINE;
+pub use self::read::{Logged, ReadError, Record, Records};
+pub use self::reopen::Reopened;
+pub use self::sessions::{Sessions, Stored};
 use crate::{CallStatus, Clock, TerminateReason};
 
 /// The version of the log's format, in its first line.
 pub const SESSION_VERSION: u32 = 1;
 
+/// What the names of logs end with.
+const LOG_EXTENSION: &str = "jsonl";
+
 /// How many ids are tried for a new session. Two sessions of one second clash once in four thousand million.
 const ID_ATTEMPTS: usize = 8;
+
+/// What a session is about, for those who look for it later.
+#[derive(Clone, Copy, Debug)]
+pub struct About<'a> {
+    /// The folder that is worked in.
+    pub workspace: &'a Path,
+    /// The model, as the user names it.
+    pub model: &'a ModelId,
+}
 
 /// One line of a log. Every line also has `time`.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -38,6 +64,23 @@ pub enum Entry<'a> {
         version: u32,
         /// The session's id.
         id: &'a SessionId,
+        /// The process that writes it.
+        pid: u32,
+        /// The folder that is worked in; of a name that is no text, what can be shown of it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        workspace: Option<&'a str>,
+        /// The model, as the user names it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        model: Option<&'a ModelId>,
+    },
+    /// Another process goes on with the session. The calls that the one before left behind are settled next.
+    Resumed {
+        /// The process that writes from here on.
+        pid: u32,
+        /// The model, as the user names it.
+        model: &'a ModelId,
+        /// How many bytes of a half-written last line were taken away.
+        torn_bytes: u64,
     },
     /// An agent's run began.
     RunStarted {
@@ -57,6 +100,28 @@ pub enum Entry<'a> {
         /// The message.
         content: &'a Content,
     },
+    /// From here on these are an agent's whole conversation until now: the messages that it begins with, or a shorter
+    /// form of what was before.
+    HistoryReplaced {
+        /// The agent's id.
+        agent_id: &'a AgentId,
+        /// The messages.
+        contents: &'a [Content],
+    },
+    /// What a request cost, whatever came of it. There is none where the service did not say.
+    Usage {
+        /// The request.
+        prompt: &'a PromptId,
+        /// Its tokens.
+        usage: Usage,
+    },
+    /// A limit was met: the next message of the user's is the host's, and its last part the warning.
+    RecoveryStarted {
+        /// The agent's id.
+        agent_id: &'a AgentId,
+        /// The limit.
+        reason: TerminateReason,
+    },
     /// Nothing came of this request: its messages are no part of the conversation.
     Withdrawn {
         /// The request.
@@ -70,13 +135,6 @@ pub enum Entry<'a> {
         reason: &'a str,
         /// What there was of it.
         parts: &'a [Part],
-    },
-    /// From here on the conversation of this agent is this one, which stands for all its messages before.
-    HistoryReplaced {
-        /// The agent's id.
-        agent_id: &'a AgentId,
-        /// The messages.
-        contents: &'a [Content],
     },
     /// A call is about to run.
     CallStarted {
@@ -100,6 +158,9 @@ pub enum Entry<'a> {
         duration_ms: u64,
         /// What the model is told: a function response, and the data that belongs to it.
         parts: &'a [Part],
+        /// What a person is shown of it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        display: Option<&'a Display>,
     },
     /// Something failed that ends the run, or its recovery.
     Error {
@@ -124,35 +185,6 @@ pub enum Entry<'a> {
         turns: u32,
         /// What all its replies cost.
         usage: Usage,
-    },
-}
-
-/// Why a session cannot be recorded.
-#[derive(Debug, thiserror::Error)]
-pub enum SessionError {
-    /// The log could not be made.
-    #[error("could not create the session log in `{}`", folder.display())]
-    Create {
-        /// The folder.
-        folder: PathBuf,
-        /// The system's words.
-        #[source]
-        cause: io::Error,
-    },
-    /// The log could not be written.
-    #[error("could not write the session log `{}`", path.display())]
-    Write {
-        /// The log.
-        path: PathBuf,
-        /// The system's words.
-        #[source]
-        cause: io::Error,
-    },
-    /// The log could not be written before.
-    #[error("the session log `{}` is broken off: it could not be written before", path.display())]
-    Broken {
-        /// The log.
-        path: PathBuf,
     },
 }
 
@@ -182,16 +214,19 @@ impl SessionLog {
     ///
     /// # Errors
     ///
-    /// When the folder or the file cannot be made, or the first line cannot be written.
-    pub fn create(folder: &Path, clock: Clock) -> Result<Self, SessionError> {
+    /// When the folder or the file cannot be made or locked, or the first line cannot be written.
+    pub fn create(folder: &Path, about: About<'_>, clock: Clock) -> Result<Self, SessionError> {
         let failed = |cause| SessionError::Create { folder: folder.to_owned(), cause };
         make_folder(folder).map_err(failed)?;
         let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
         for _ in 0..ID_ATTEMPTS {
             let id = new_id(&clock).map_err(failed)?;
-            let path = folder.join(format!("{id}.jsonl"));
+            let path = folder.join(format!("{id}.{LOG_EXTENSION}"));
             match create_new(&path) {
-                Ok(file) => return Self::onto(Box::new(file), id, path, clock),
+                Ok(file) => {
+                    reopen::lock(&file, &path)?;
+                    return Self::new(Box::new(file), id, path, clock).begun(Some(about));
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
                 Err(error) => return Err(failed(error)),
             }
@@ -210,9 +245,24 @@ impl SessionLog {
         path: PathBuf,
         clock: Clock,
     ) -> Result<Self, SessionError> {
-        let log = Self { id, path, clock, file: Mutex::new(Sink { writer: Some(writer), line: Vec::new() }) };
-        log.record(Entry::Session { version: SESSION_VERSION, id: &log.id })?;
-        Ok(log)
+        Self::new(writer, id, path, clock).begun(None)
+    }
+
+    /// A log that is gone on with.
+    fn new(writer: Box<dyn Write + Send>, id: SessionId, path: PathBuf, clock: Clock) -> Self {
+        Self { id, path, clock, file: Mutex::new(Sink { writer: Some(writer), line: Vec::new() }) }
+    }
+
+    fn begun(self, about: Option<About<'_>>) -> Result<Self, SessionError> {
+        let workspace = about.map(|about| about.workspace.to_string_lossy());
+        self.record(Entry::Session {
+            version: SESSION_VERSION,
+            id: &self.id,
+            pid: std::process::id(),
+            workspace: workspace.as_deref(),
+            model: about.map(|about| about.model),
+        })?;
+        Ok(self)
     }
 
     /// The session's id.
@@ -238,6 +288,12 @@ impl SessionLog {
         let Some(open) = writer else { return Err(SessionError::Broken { path: self.path.clone() }) };
         bytes.clear();
         let written = serde_json::to_writer(&mut *bytes, &line).map_err(io::Error::from).and_then(|()| {
+            if bytes.len() > MAX_LINE {
+                return Err(io::Error::other(format!(
+                    "an entry of {} bytes is over the limit of {MAX_LINE}",
+                    bytes.len()
+                )));
+            }
             bytes.push(b'\n');
             open.write_all(bytes)?;
             open.flush()
@@ -246,27 +302,6 @@ impl SessionLog {
             *writer = None;
             SessionError::Write { path: self.path.clone(), cause }
         })
-    }
-}
-
-impl SessionError {
-    /// What to do about it, as a sentence without a full stop.
-    pub fn help(&self) -> String {
-        let (place, cause) = match self {
-            Self::Create { folder, cause } => (folder, Some(cause)),
-            Self::Write { path, cause } => (path, Some(cause)),
-            Self::Broken { path } => (path, None),
-        };
-        let place = place.display();
-        match cause.map(io::Error::kind) {
-            Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
-                format!("make room on the disk that holds `{place}` and run again")
-            }
-            Some(io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => {
-                format!("make `{place}` writable for you and run again")
-            }
-            _ => format!("see that `{place}` can be written and run again"),
-        }
     }
 }
 
@@ -286,7 +321,7 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-fn create_new(path: &Path) -> io::Result<fs::File> {
+fn create_new(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create_new(true);
     #[cfg(unix)]

@@ -42,6 +42,9 @@ pub(crate) enum Command {
     /// Build plugins
     #[command(subcommand)]
     Plugin(Plugin),
+    /// List, show or export what was said and done in sessions
+    #[command(subcommand)]
+    Session(Session),
     /// Check that everything the host needs is there
     Doctor(Doctor),
     /// Print a completion script for a shell
@@ -62,6 +65,8 @@ pub(crate) enum Command {
   host run --grant 'shell:process=cargo test' \"Run the tests and explain the first failure\"
   host run --record talk.jsonl \"…\" && host run --model scripted:talk.jsonl \"…\"
   host run --output-format stream-json \"…\" | jq .
+  host run --resume
+  host run --resume 20260301-12 \"Now write the tests\"
 
 Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 54 tool failed, 56 loop,
 57 time limit, 58 no answer given, 59 model service failed, 130 cancelled.")]
@@ -76,6 +81,10 @@ pub(crate) struct Run {
     /// Write down what the model says, so that --model scripted:FILE says it again without it
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
+    /// Go on with a session, or with the last one of this folder: with what it had left to do, or with the prompt. The
+    /// beginning of an id is enough; what does not look like one is part of the prompt
+    #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
+    pub(crate) resume: Option<String>,
     /// What to print: text (the answer), json (one object at the end) or stream-json (a line for each event)
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) output_format: Format,
@@ -209,6 +218,48 @@ Examples:
         #[arg(long)]
         check: bool,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Session {
+    /// List the sessions of this folder, the newest first
+    List {
+        /// The folder whose sessions are listed, instead of the current one
+        #[arg(short = 'C', value_name = "DIR")]
+        folder: Option<PathBuf>,
+        /// List those of every folder
+        #[arg(long, conflicts_with = "folder")]
+        all: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what was said and done, long texts cut
+    #[command(after_help = "Example:\n  host session show 20260301-12")]
+    Show {
+        /// The session's id, or its beginning
+        id: String,
+    },
+    /// Write a session out whole, as a document or as data
+    #[command(after_help = "Examples:
+  host session export 20260301-12 -o session.md
+  host session export 20260301-12 --format json | jq '.entries[] | select(.type == \"call\")'")]
+    Export {
+        /// The session's id, or its beginning
+        id: String,
+        /// markdown or json
+        #[arg(long, value_enum, default_value_t = ExportFormat::Markdown, value_name = "FORMAT", hide_possible_values = true)]
+        format: ExportFormat,
+        /// The file to write instead of standard output
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    Markdown,
+    Json,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ pub(crate) mod doctor;
 pub(crate) mod place;
 pub(crate) mod plugin;
 pub(crate) mod run;
+pub(crate) mod session;
 pub(crate) mod tool;
 
 use clap::CommandFactory as _;

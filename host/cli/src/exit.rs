@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use anstyle::AnsiColor;
-use host_agent::{RunError, RunResult, TerminateReason};
+use host_agent::{RunError, RunResult, SessionError, TerminateReason};
 use host_model::{ErrorKind, ModelError};
 
 use crate::printer::{Style, visible};
@@ -80,6 +80,20 @@ impl Failure {
     }
 }
 
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        let code = match error {
+            SessionError::Create { .. }
+            | SessionError::Write { .. }
+            | SessionError::Broken { .. }
+            | SessionError::List { .. }
+            | SessionError::Lock { .. } => Code::Configuration,
+            SessionError::Open { .. } | SessionError::Read { .. } | SessionError::Held { .. } => Code::Input,
+        };
+        Self::of(code, &error).help(error.help())
+    }
+}
+
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         let failure = Self::of(model_code(&error), &error);
@@ -104,9 +118,9 @@ pub(crate) fn of_run(result: &RunResult) -> (Code, Option<Failure>) {
             Failure { help: error.help(), ..failure }
         }
         (TerminateReason::Timeout, _) => Failure::new(code, format!("the time limit passed after {turns} turns"))
-            .help("give it more time with --timeout, or a smaller task"),
+            .help("give it more time with --timeout, or a smaller task; host run --resume goes on from here"),
         (TerminateReason::MaxTurns, _) => Failure::new(code, format!("the limit of {turns} turns was met"))
-            .help("allow more with --max-turns, or give it a smaller task"),
+            .help("allow more with --max-turns, or give it a smaller task; host run --resume goes on from here"),
         (TerminateReason::Aborted, _) => Failure::new(code, "cancelled"),
         (TerminateReason::ErrorNoCompleteTaskCall, _) => {
             Failure::new(code, "the model stopped without calling `complete_task`")
@@ -123,7 +137,7 @@ pub(crate) fn of_run(result: &RunResult) -> (Code, Option<Failure>) {
 fn error_code(error: &RunError) -> Code {
     match error {
         RunError::Model(error) => model_code(error),
-        RunError::Inputs(_) | RunError::Template(_) => Code::Input,
+        RunError::Inputs(_) | RunError::Template(_) | RunError::NothingLeft => Code::Input,
         RunError::Session(_) | RunError::Tools(_) => Code::Configuration,
         RunError::Loop(_) => Code::Loop,
         RunError::Reply(_) | RunError::History(_) => Code::Service,

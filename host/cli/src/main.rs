@@ -47,6 +47,7 @@ fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Fail
         Command::Run(run) => interrupt::block_on(|stop| command::run::run(run, environment, stop)),
         Command::Tool(tool) => interrupt::block_on(|stop| command::tool::run(tool, environment, stop)),
         Command::Plugin(plugin) => interrupt::block_on(|_| command::plugin::run(plugin, environment)),
+        Command::Session(session) => command::session::run(session, &environment),
         Command::Doctor(doctor) => interrupt::block_on(|_| command::doctor::run(doctor, environment)),
     }
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use host_message::ModelId;
 use host_model::{
     Access, ApiKey, Fallback, LoggingProvider, Login, Ollama, Provider, ProviderKind, Retrying, Selection, Settings,
     TextMode,
@@ -30,8 +31,8 @@ const LOCAL_LIMIT: Duration = Duration::from_secs(1);
 
 /// A model that can be asked.
 pub(crate) struct Model {
-    /// As the user names it.
-    pub(crate) id: String,
+    /// As the person named it.
+    pub(crate) id: ModelId,
     /// As its service knows it.
     pub(crate) name: String,
     pub(crate) provider: Arc<dyn Provider>,
@@ -110,7 +111,7 @@ pub(crate) fn connect(id: &str, configuration: &Configuration, environment: &Env
     let fallback = match configuration.models.get(id).and_then(|options| options.fallback.as_deref()) {
         Some(fallback) => {
             let Model { id, name, provider, settings } = connect_once(fallback, configuration, environment)?;
-            Some(Fallback { id, model: name, provider, settings })
+            Some(Fallback { id: id.to_string(), model: name, provider, settings })
         }
         None => None,
     };
@@ -127,7 +128,7 @@ fn connect_once(id: &str, configuration: &Configuration, environment: &Environme
         Tools::Native => provider,
         Tools::Text => Arc::new(TextMode::around(provider)),
     };
-    Ok(Model { id: id.to_owned(), name, provider, settings: options.settings() })
+    Ok(Model { id: ModelId::new(id), name, provider, settings: options.settings() })
 }
 
 /// Records all that the model says into a new file, which only this user can read.

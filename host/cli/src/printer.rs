@@ -160,19 +160,23 @@ pub(crate) fn circles(repeated: &str) -> String {
 /// Text from a model, a tool or a server, safe for a terminal: control characters and those that turn the direction
 /// of writing are shown by their code; line ends and tabs stay.
 pub(crate) fn visible(text: &str) -> std::borrow::Cow<'_, str> {
-    let harmful = |c: char| (c.is_control() && c != '\n' && c != '\t') || is_bidi(c);
-    if !text.contains(harmful) {
+    if !text.contains(is_harmful) {
         return text.into();
     }
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
-        if harmful(character) {
+        if is_harmful(character) {
             shown.extend(character.escape_unicode());
         } else {
             shown.push(character);
         }
     }
     shown.into()
+}
+
+/// Whether the character steers a terminal or turns the direction of writing.
+pub(crate) fn is_harmful(character: char) -> bool {
+    (character.is_control() && character != '\n' && character != '\t') || is_bidi(character)
 }
 
 /// The formatting characters of the Unicode bidirectional algorithm (UAX 9, table 2).

@@ -152,10 +152,7 @@ impl Content {
 
     /// The function calls in it, in order.
     pub fn function_calls(&self) -> impl Iterator<Item = &FunctionCall> {
-        self.parts.iter().filter_map(|part| match &part.data {
-            PartData::FunctionCall(call) => Some(call),
-            _ => None,
-        })
+        self.parts.iter().filter_map(Part::as_call)
     }
 
     /// The function responses in it, in order.
@@ -181,6 +178,14 @@ impl Part {
     /// The mark on it that this provider made, if there is one.
     pub fn signature_by(&self, provider: &str) -> Option<&str> {
         self.signature.as_ref().filter(|signature| signature.by == provider).map(|signature| signature.data.as_str())
+    }
+
+    /// The function call, if that is what it is.
+    pub fn as_call(&self) -> Option<&FunctionCall> {
+        match &self.data {
+            PartData::FunctionCall(call) => Some(call),
+            _ => None,
+        }
     }
 
     /// The text, if that is what it is; thoughts included.

@@ -17,6 +17,10 @@
 //! nothing more ever comes). Nothing follows an error or a `hang`. A first line `{"stands_for": "MODEL"}` names the model
 //! that the rest was recorded from.
 //!
+//! A process that goes on with a recorded conversation reads the script anew. Where its first line is
+//! `{"goes_on": true}`, the first request is answered with the reply that stands behind as many replies as the
+//! conversation has messages of the model's.
+//!
 //! Promises to fail any request that does not meet what its line expects, or whose history has a function call
 //! without exactly one response, directly after it and in the order of the calls. So every test with a script
 //! also tests that. Deliberately not here: picking a reply by what was asked, and repeating one.
@@ -25,12 +29,13 @@ mod check;
 pub(crate) mod script;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
+use host_message::Role;
 
-use self::script::{Failed, Item, Reply, Retry, Script};
+use self::script::{Failed, Item, Reply, Retry, Script, Start};
 use crate::{
     Again, Chunk, ErrorKind, ModelError, ModelEvent, ModelStream, Provider, ProviderKind, Request, Service, Wanted,
 };
@@ -40,8 +45,10 @@ pub struct Scripted {
     /// Where the script came from, for errors.
     name: String,
     stands_for: Option<String>,
+    start: Start,
     replies: Vec<Reply>,
-    next: AtomicUsize,
+    /// The next reply; none before the first request.
+    next: Mutex<Option<usize>>,
 }
 
 /// What is wrong with a script, or with a request that it answers.
@@ -125,20 +132,32 @@ impl Scripted {
     ///
     /// When a line is no reply.
     pub fn parse(name: &str, text: &str) -> Result<Self, ScriptError> {
-        let Script { stands_for, replies } =
+        let Script { start, stands_for, replies } =
             script::parse(text).map_err(|(line, why)| ScriptError::Line { name: name.to_owned(), line, why })?;
-        Ok(Self { name: name.to_owned(), stands_for, replies, next: AtomicUsize::new(0) })
+        Ok(Self { name: name.to_owned(), start, stands_for, replies, next: Mutex::new(None) })
     }
 
     /// How many of its replies were not asked for.
     pub fn left(&self) -> usize {
-        self.replies.len().saturating_sub(self.next.load(Ordering::Relaxed))
+        let next = *self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        self.replies.len().saturating_sub(next.unwrap_or(0))
+    }
+
+    /// Which reply this request gets, from 0.
+    fn take_turn(&self, request: &Request<'_>) -> usize {
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = next.unwrap_or_else(|| match self.start {
+            Start::Beginning => 0,
+            Start::Conversation => request.contents.iter().filter(|content| content.role == Role::Model).count(),
+        });
+        *next = Some(at.saturating_add(1));
+        at
     }
 
     /// The next reply, if the request is as it should be.
     fn reply(&self, request: &Request<'_>) -> Result<&Reply, ScriptError> {
         let name = || self.name.clone();
-        let Some(reply) = self.replies.get(self.next.fetch_add(1, Ordering::Relaxed)) else {
+        let Some(reply) = self.replies.get(self.take_turn(request)) else {
             return Err(ScriptError::Exhausted { name: name(), replies: self.replies.len() });
         };
         let line = reply.line;

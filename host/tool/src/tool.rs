@@ -6,7 +6,7 @@
 
 use futures::future::BoxFuture;
 use host_message::{FunctionCall, Output, ToolSpec};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::{LiveOutput, Standstill};
@@ -69,7 +69,7 @@ pub struct CallFailure {
 }
 
 /// The kinds of failure, for counting and display; the model reads the message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
     /// No tool has that name.

@@ -1,6 +1,6 @@
 //! Shortening the conversation between turns: when, with which request, and what becomes of its answer.
 
-use host_message::{Content, FinishReason, PromptId};
+use host_message::{Content, FinishReason, PromptId, Usage};
 use host_model::{Request, estimate, estimate_contents, window};
 use host_tool::Registry;
 use tracing::Instrument;
@@ -164,7 +164,11 @@ impl Run<'_> {
             () = deadline.passed() => return Err(Stop::Late),
             ended = read(agent.provider.stream(request), &mut builder, &tell) => ended,
         };
-        self.usage.add(builder.usage());
+        let usage = builder.usage();
+        self.usage.add(usage);
+        if usage != Usage::default() {
+            self.record(Entry::Usage { prompt, usage })?;
+        }
         Ok(match ended {
             Err(error) => Err(RunError::Model(error)),
             Ok(()) => match builder.finish(|_| false, true) {

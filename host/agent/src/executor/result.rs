@@ -5,13 +5,13 @@ use std::error::Error;
 use host_message::{FinishReason, Usage};
 use host_model::ModelError;
 use host_tool::RegistryError;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Agent;
 use crate::{EventKind, HistoryError, InputError, Repeated, ReplyError, SessionError, TemplateError};
 
 /// The six ends of a run. Only `Goal` is an end that was meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum TerminateReason {
     /// The task is done.
@@ -73,6 +73,9 @@ pub enum RunError {
     /// The reply does not fit the conversation.
     #[error("the model's reply does not fit the conversation")]
     History(#[from] HistoryError),
+    /// There is nothing to go on with: the model had the last word.
+    #[error("the conversation has nothing left to do")]
+    NothingLeft,
     /// The tools cannot be put together.
     #[error("the agent's tools cannot be put together")]
     Tools(#[from] RegistryError),
@@ -125,6 +128,7 @@ impl RunError {
             Self::Session(error) => Some(error.help()),
             Self::Reply(_) => Some("try again, or try another model".to_owned()),
             Self::Loop(_) => Some("say the task in other words, or in smaller steps, or try another model".to_owned()),
+            Self::NothingLeft => Some("say what to do next".to_owned()),
             Self::Inputs(_) | Self::Template(_) | Self::History(_) | Self::Tools(_) => None,
         }
     }

@@ -54,8 +54,7 @@ impl<'r> Run<'r> {
         Self { agent, cancel, complete, system, usage, finish, partial, loops, looped: 0, state, turns: 0 }
     }
 
-    pub(super) async fn drive(mut self, history: &mut History, message: Vec<Part>) -> RunResult {
-        let mut message = Some(message);
+    pub(super) async fn drive(mut self, history: &mut History, mut message: Option<Vec<Part>>) -> RunResult {
         let mut ending = self.until_end(history, &mut message).await.unwrap_or_else(Ending::error);
         let mut recovered_from = None;
         if ending.reason.can_recover() {
@@ -79,9 +78,8 @@ impl<'r> Run<'r> {
             system: self.system.as_deref(),
         })?;
         if !self.state.recorded {
-            let prompt = self.next_prompt();
-            for content in history.contents() {
-                self.record(Entry::Content { prompt: &prompt, content })?;
+            if !history.contents().is_empty() {
+                self.record(Entry::HistoryReplaced { agent_id: &agent.id, contents: history.contents() })?;
             }
             self.state.recorded = true;
         }
@@ -137,6 +135,7 @@ impl<'r> Run<'r> {
         met: TerminateReason,
     ) -> Result<Ending, RunError> {
         self.agent.tell(EventKind::RecoveryStarted { reason: met });
+        self.record(Entry::RecoveryStarted { agent_id: &self.agent.id, reason: met })?;
         let declared = self.agent.tools_with(self.complete.as_ref())?;
         let runnable = declared.only(self.complete.iter().map(|_| COMPLETE_TASK))?;
         let mut last = message.unwrap_or_default();

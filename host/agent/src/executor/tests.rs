@@ -7,6 +7,7 @@ mod ends;
 mod loops;
 mod record;
 mod recovery;
+mod resume;
 
 use std::collections::VecDeque;
 use std::sync::Mutex;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
-use host_message::{CallId, FunctionCall, Part, PartData, PromptId};
+use host_message::{CallId, FunctionCall, Part, PartData, PromptId, Usage};
 use host_model::{Again, ModelError, Request, Settings};
 use host_tool::{CallChange, CallEvent, Cancel, Live, Outcome, Registry, Scheduler, SettledCall};
 use tokio::time::sleep;
@@ -189,6 +189,9 @@ impl Run<'_> {
         if !matches!(reply, Ok(Ok(_))) && !text.is_empty() {
             self.partial = Some(text);
         }
+        if usage != Usage::default() {
+            self.record(Entry::Usage { prompt, usage })?;
+        }
         reply
     }
 
@@ -273,8 +276,6 @@ impl Watch<'_> {
         let parts = self.run.agent.responder.respond(settled);
         let status = CallStatus::of(outcome);
         let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        let recorded =
-            self.record(Entry::CallSettled { prompt: self.prompt, call_id, status, duration_ms, parts: &parts });
         let response = parts.first().map_or("", |part| match &part.data {
             PartData::FunctionResponse(response) => response.body.text(),
             _ => "",
@@ -283,6 +284,8 @@ impl Watch<'_> {
             Outcome::Success(output) => output.display.as_ref(),
             Outcome::Error(_) | Outcome::Cancelled { .. } => None,
         };
+        let entry = Entry::CallSettled { prompt: self.prompt, call_id, status, duration_ms, parts: &parts, display };
+        let recorded = self.record(entry);
         let summary = &summary(outcome);
         let dropped_bytes = *dropped;
         self.run.agent.tell(EventKind::ToolCallEnd {

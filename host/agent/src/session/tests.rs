@@ -4,8 +4,19 @@ use serde_json::Value;
 
 use super::*;
 
+mod read;
+mod reopen;
+
 fn clock() -> Clock {
     Clock::fixed("2026-03-01T12:00:00.5Z".parse().expect("a time"))
+}
+
+fn model() -> ModelId {
+    ModelId::new("scripted:x")
+}
+
+fn create(folder: &Path) -> Result<SessionLog, SessionError> {
+    SessionLog::create(folder, About { workspace: Path::new("/work"), model: &model() }, clock())
 }
 
 /// A disk that takes this many bytes and then has no room. Clones are the same disk.
@@ -50,7 +61,7 @@ impl Write for Disk {
 #[test]
 fn a_log_has_a_line_for_each_entry_and_its_version_first() {
     let folder = tempfile::tempdir().expect("a folder");
-    let log = SessionLog::create(&folder.path().join("sessions"), clock()).expect("it can be made");
+    let log = create(&folder.path().join("sessions")).expect("it can be made");
     let prompt = PromptId { agent: AgentId::new("main"), turn: 0 };
     log.record(Entry::Content { prompt: &prompt, content: &Content::user("hello\nyou") }).expect("there is room");
     log.record(Entry::Withdrawn { prompt: &prompt }).expect("there is room");
@@ -62,6 +73,8 @@ fn a_log_has_a_line_for_each_entry_and_its_version_first() {
     let types: Vec<_> = lines.iter().map(|line| line["type"].as_str().expect("it has a type")).collect();
     assert_eq!(types, ["session", "content", "withdrawn"]);
     assert_eq!((&lines[0]["version"], &lines[0]["id"]), (&Value::from(1), &Value::from(log.id().as_str())));
+    assert_eq!((&lines[0]["workspace"], &lines[0]["model"]), (&Value::from("/work"), &Value::from("scripted:x")));
+    assert_eq!(lines[0]["pid"], std::process::id());
     assert_eq!(lines[1]["time"], "2026-03-01T12:00:00.5Z");
     let content: Content = serde_json::from_value(lines[1]["content"].clone()).expect("it comes back");
     assert_eq!(content, Content::user("hello\nyou"));
@@ -72,7 +85,7 @@ fn a_log_has_a_line_for_each_entry_and_its_version_first() {
 fn a_log_is_the_users_alone() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().expect("a folder");
-    let log = SessionLog::create(&folder.path().join("sessions"), clock()).expect("it can be made");
+    let log = create(&folder.path().join("sessions")).expect("it can be made");
     let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
     assert_eq!((mode(log.path()), mode(&folder.path().join("sessions"))), (0o600, 0o700));
 }
@@ -80,9 +93,8 @@ fn a_log_is_the_users_alone() {
 #[test]
 fn two_sessions_of_one_second_have_two_logs() {
     let folder = tempfile::tempdir().expect("a folder");
-    let ids: std::collections::BTreeSet<_> = (0..20)
-        .map(|_| SessionLog::create(folder.path(), clock()).expect("it can be made").id().as_str().to_owned())
-        .collect();
+    let ids: std::collections::BTreeSet<_> =
+        (0..20).map(|_| create(folder.path()).expect("it can be made").id().as_str().to_owned()).collect();
     assert_eq!(ids.len(), 20);
 }
 
@@ -118,7 +130,7 @@ fn a_log_that_cannot_begin_is_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let taken = folder.path().join("taken");
     fs::write(&taken, "").expect("it can be written");
-    let error = SessionLog::create(&taken, clock()).err().expect("a file is in the way");
+    let error = create(&taken).err().expect("a file is in the way");
     assert_eq!(error.to_string(), format!("could not create the session log in `{}`", taken.display()));
 }
 

@@ -1,18 +1,21 @@
 //! `host run`: an agent on a task.
 
+mod resume;
+
 use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 
 use host_agent::{
-    AgentDefinition, Clock, Completion, Executor, Input, InputConfig, InputKind, LoopDetection, ModelConfig,
+    About, AgentDefinition, Clock, Completion, Executor, Input, InputConfig, InputKind, LoopDetection, ModelConfig,
     PromptConfig, RunConfig, SessionLog, Setup, ToolConfig,
 };
-use host_message::AgentId;
+use host_message::{AgentId, ModelId};
 use host_tool::{Responder, Spill, Standstill};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use self::resume::Resume;
 use super::place::Workplace;
 use crate::arguments::{ApprovalMode, Run};
 use crate::attach::{self, Attached};
@@ -37,10 +40,18 @@ const CONTEXT: &str = "context";
 /// The most that is read from standard input. Protects memory; a prompt of this size fits no model.
 const MAX_INPUT: u64 = 16 << 20;
 
-pub(crate) async fn run(run: Run, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
-    let Said { words, piped } = said(&run.prompt, &environment).await?;
+/// What the main agent is called in the log of its session.
+const MAIN: &str = "main";
+
+pub(crate) async fn run(mut run: Run, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
+    let resume = Resume::of(&mut run);
+    let Said { words, piped } = said(&run.prompt, resume.is_some(), &environment).await?;
+    let is_prompted = !joined(&words, &piped).is_empty();
     let mut place = Workplace::open(&run.place, &run.access, &environment)?;
-    let model = models::choose(run.model.as_deref(), &place.configuration, &environment).await?;
+    let reopened = resume.map(|resume| resume.reopen(&place, is_prompted)).transpose()?;
+    let recorded = reopened.as_ref().and_then(|reopened| reopened.recorded().model.as_ref());
+    let wanted = run.model.as_deref().or(recorded.map(|model| model.as_str()));
+    let model = models::choose(wanted, &place.configuration, &environment).await?;
     let Model { id, name, provider, settings } = match &run.record {
         Some(file) => models::record(model, file)?,
         None => model,
@@ -51,35 +62,51 @@ pub(crate) async fn run(run: Run, environment: Environment, stop: CancellationTo
     let prompt = joined(&prompt, &beside);
     let Context { text: context, warnings } = context::gather(&place);
     printer::notes(&[warnings, notes].concat(), &environment);
-    let session = Arc::new(SessionLog::create(&place.folders.sessions, Clock::system()).map_err(|error| {
-        let failure = Failure::of(Code::Configuration, &error);
-        failure.help(format!("{}, or set XDG_STATE_HOME to a folder that can be written", error.help()))
-    })?);
+    let (session, past) = match reopened {
+        Some(reopened) => {
+            let (session, recorded) = reopened.resume(&id)?;
+            (session, Some(recorded.into_past(&AgentId::new(MAIN))))
+        }
+        None => (create(&place, &id)?, None),
+    };
     // Large results go there, and the model is told to read them there.
     let spill = session.path().with_extension("outputs");
     place.granted = place.granted.also_reading(&spill)?;
     let tools = place.tools()?;
     place.warm(&tools);
-    let definition = definition(&run, &place, &id, ModelConfig { model: name, settings });
+    let definition = definition(&run, &place, id.as_str(), ModelConfig { model: name, settings });
     let out = Out::new(stop.clone());
     let printer = printer::of(run.output_format, &environment, out.clone());
     let setup = Setup {
-        agent_id: AgentId::new("main"),
+        agent_id: AgentId::new(MAIN),
         provider,
         tools,
         responder: Responder::new(Some(Spill::new(spill))),
         observer: Arc::new(Watch(Arc::clone(&printer))),
-        session: Some(Arc::clone(&session)),
+        session: Some(Arc::new(session)),
         standstill: Standstill::default(),
     };
     let mut executor = Executor::new(definition, setup).map_err(|error| Failure::of(Code::Configuration, &error))?;
+    if let Some(past) = past {
+        executor = executor.resume(past);
+    }
     let workspace = context::name(&place.workspace.root().display().to_string()).into_owned();
     let given = [(PROMPT, prompt), (WORKSPACE, workspace), (CONTEXT, context)];
     let inputs = Map::from_iter(given.map(|(name, text)| (name.to_owned(), Value::String(text))));
-    let result = executor.run_with(&inputs, parts, &stop).await;
+    let result =
+        if is_prompted { executor.run_with(&inputs, parts, &stop).await } else { executor.go_on(&inputs, &stop).await };
     let (code, failure) = exit::of_run(&result);
     printer.finish(&result, failure.as_ref());
     Ok(code)
+}
+
+/// A log for a new session.
+fn create(place: &Workplace, model: &ModelId) -> Result<SessionLog, Failure> {
+    let about = About { workspace: place.workspace.root(), model };
+    SessionLog::create(&place.folders.sessions, about, Clock::system()).map_err(|error| {
+        let help = format!("{}, or set XDG_STATE_HOME to a folder that can be written", error.help());
+        Failure::from(error).help(help)
+    })
 }
 
 /// The printer as the loop sees it.
@@ -99,10 +126,12 @@ struct Said {
     piped: String,
 }
 
-async fn said(words: &[String], environment: &Environment) -> Result<Said, Failure> {
+/// Reads what to do. Nothing is enough only where something may be left to do.
+async fn said(words: &[String], may_be_nothing: bool, environment: &Environment) -> Result<Said, Failure> {
     let words = Some(words.join(" ")).filter(|words| !words.trim().is_empty()).unwrap_or_default();
-    let piped = if environment.stdin_is_terminal { String::new() } else { standard_input(!words.is_empty()).await? };
-    if joined(&words, &piped).is_empty() {
+    let needed = words.is_empty() && !may_be_nothing;
+    let piped = if environment.stdin_is_terminal { String::new() } else { standard_input(!needed).await? };
+    if needed && joined(&words, &piped).is_empty() {
         return Err(Failure::input("there is nothing to do")
             .help("say it as an argument, such as host run \"Survey this repository\", or on standard input"));
     }

@@ -94,7 +94,7 @@ impl Tally {
                 match status {
                     CallStatus::Success => calls.success += 1,
                     CallStatus::Error { .. } => calls.error += 1,
-                    CallStatus::Cancelled => calls.cancelled += 1,
+                    CallStatus::Cancelled | CallStatus::Interrupted => calls.cancelled += 1,
                 }
                 calls.duration_ms += duration_ms;
             }

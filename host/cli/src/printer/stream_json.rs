@@ -109,6 +109,7 @@ impl Observer for StreamJson {
                         CallStatus::Success => "success",
                         CallStatus::Error { .. } => "error",
                         CallStatus::Cancelled => "cancelled",
+                        CallStatus::Interrupted => "interrupted",
                     },
                     output: response,
                     duration_ms,

@@ -85,7 +85,7 @@ impl Terminal {
         let mark = match end.status {
             CallStatus::Success => self.style.paint("✓", AnsiColor::Green),
             CallStatus::Error { .. } => self.style.paint("✗", AnsiColor::Red),
-            CallStatus::Cancelled => self.style.paint("■", AnsiColor::Yellow),
+            CallStatus::Cancelled | CallStatus::Interrupted => self.style.paint("■", AnsiColor::Yellow),
         };
         let time = self.style.dim(&took(end.milliseconds));
         // A line is a line: what does not fit beside the rest is in the session log.

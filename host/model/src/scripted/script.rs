@@ -25,15 +25,26 @@ pub(super) struct Reply {
 
 /// A script, read.
 pub(super) struct Script {
+    pub(super) start: Start,
     /// The model that was recorded.
     pub(super) stands_for: Option<String>,
     pub(super) replies: Vec<Reply>,
+}
+
+/// Which reply comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// The first.
+    Beginning,
+    /// The one behind those that the conversation has already.
+    Conversation,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
     stands_for: Option<String>,
+    goes_on: Option<True>,
     #[serde(default)]
     expect: Expect,
     chunks: Option<Vec<Item>>,
@@ -219,17 +230,22 @@ pub(super) fn read(file: &Path) -> Result<String, String> {
 
 /// The script, or the first line that is none, from 1, and why.
 pub(super) fn parse(text: &str) -> Result<Script, (usize, String)> {
-    let mut script = Script { stands_for: None, replies: Vec::new() };
+    let mut script = Script { start: Start::Beginning, stands_for: None, replies: Vec::new() };
     for (text, line) in text.lines().zip(1..).filter(|(text, _)| !text.trim().is_empty()) {
         let wrong = |why: &str| (line, why.to_owned());
-        let Line { stands_for, expect, chunks } =
+        let Line { stands_for, goes_on, expect, chunks } =
             serde_json::from_str(text).map_err(|error| wrong(&error.to_string()))?;
-        match (stands_for, chunks) {
-            (Some(_), _) if line > 1 => return Err(wrong("`stands_for` belongs to the first line")),
-            (Some(_), Some(_)) => return Err(wrong("a line with `stands_for` has no `chunks`")),
-            (Some(model), None) => script.stands_for = Some(model),
-            (None, None) => return Err(wrong("missing field `chunks`")),
-            (None, Some(items)) => script.replies.push(reply(expect, items, line).map_err(|why| (line, why))?),
+        match (stands_for.is_some() || goes_on.is_some(), chunks) {
+            (true, _) if line > 1 => return Err(wrong("`stands_for` and `goes_on` belong to the first line")),
+            (true, Some(_)) => return Err(wrong("a line with `stands_for` or `goes_on` has no `chunks`")),
+            (true, None) => {
+                script.stands_for = stands_for;
+                if goes_on.is_some() {
+                    script.start = Start::Conversation;
+                }
+            }
+            (false, None) => return Err(wrong("missing field `chunks`")),
+            (false, Some(items)) => script.replies.push(reply(expect, items, line).map_err(|why| (line, why))?),
         }
     }
     Ok(script)

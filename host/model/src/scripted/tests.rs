@@ -95,6 +95,21 @@ async fn replies_come_in_order_until_there_are_no_more() {
     assert_eq!(script.left(), 0);
 }
 
+#[tokio::test]
+async fn a_script_that_goes_on_skips_what_the_conversation_has() {
+    let text = "{\"goes_on\":true}\n{\"chunks\":[{\"text\":\"1\"}]}\n{\"chunks\":[{\"text\":\"2\"}]}\n";
+    let part = |text: &str| ModelEvent::Chunk(Chunk { parts: vec![Part::text(text)], ..Chunk::default() });
+    let conversation = [Content::user("q"), Content::model("1"), Content::user("q")];
+    for (contents, first) in [(&conversation[..1], "1"), (&conversation[..], "2")] {
+        let script = Scripted::parse("s", text).unwrap();
+        assert_eq!(ask(&script, contents, &[]).await.unwrap()[0], part(first));
+    }
+    // Only the first request looks.
+    let script = Scripted::parse("s", text).unwrap();
+    ask(&script, &[], &[]).await.unwrap();
+    assert_eq!(ask(&script, &[], &[]).await.unwrap()[0], part("2"));
+}
+
 #[test]
 fn a_line_that_is_no_reply_is_named() {
     let check = |line: &str, why: &str| {
@@ -112,6 +127,7 @@ fn a_line_that_is_no_reply_is_named() {
     check(r#"{"chunks":[{"call":{"name":"ls","args":{}}}]}"#, "args");
     check(r#"{"chunks":[{"usage":{"in":1}}]}"#, "in");
     check(r#"{"chunks":[{"error":{"kind":"odd","message":""}}]}"#, "odd");
+    check(r#"{"goes_on":true}"#, "goes_on");
     check(r#"{"chunks":[{"hang":false}]}"#, "`true`");
     check(r#"{"chunks":[{"hang":true},{"text":"a"}]}"#, "follows");
 }

@@ -8,6 +8,8 @@ use crate::CompressionConfig;
 fn small(window: u64) -> AgentDefinition {
     let mut definition = definition(Completion::Text);
     definition.run.max_turns = 10;
+    // The same call again and again is what these conversations are made of.
+    definition.run.loops = crate::LoopDetection::Off;
     definition.run.compression = CompressionConfig { window: Some(window), ..CompressionConfig::default() };
     definition
 }

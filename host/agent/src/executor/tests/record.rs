@@ -74,10 +74,12 @@ async fn everything_is_written_down_in_its_order() {
             "session",
             "run_started",
             "content user",
+            "usage",
             "content model",
             "call_settled error",
             "call_started write",
             "call_settled success",
+            "usage",
             "content model",
             "run_ended GOAL",
         ]
@@ -91,7 +93,8 @@ async fn a_message_that_nothing_came_of_is_withdrawn() {
     let disk = session(None);
     let replies = [hangs("half"), text("done")];
     bench_with(definition(Completion::Text), replies, Some(disk.log())).run().await;
-    let want = ["content user", "withdrawn", "content user", "content model", "run_ended GOAL"];
+    let want =
+        ["content user", "withdrawn", "recovery_started", "content user", "usage", "content model", "run_ended GOAL"];
     assert_eq!(disk.entries()[2..], want);
 }
 
@@ -107,8 +110,8 @@ async fn initial_messages_are_written_down_once() {
     bench.run().await;
     bench.cancel = going_on;
     bench.run().await;
-    assert_eq!(disk.entries()[1..4], ["run_started", "content model", "run_ended ABORTED"]);
-    assert_eq!(disk.entries()[4..], ["run_started", "content user", "content model", "run_ended GOAL"]);
+    assert_eq!(disk.entries()[1..4], ["run_started", "history_replaced", "run_ended ABORTED"]);
+    assert_eq!(disk.entries()[4..], ["run_started", "content user", "usage", "content model", "run_ended GOAL"]);
 }
 
 #[tokio::test(start_paused = true)]

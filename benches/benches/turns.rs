@@ -1,0 +1,180 @@
+//! One long run: whether the host's own time for a turn grows with the number of turns before it.
+//!
+//! The model and the tool answer at once, and the session is recorded in a file, so a turn is what the loop itself
+//! costs: from one request to the next. The first and the last quarter of the same run are compared. Prints a line for
+//! each measurement as `runs` does: its name, the median and the least over the rounds, parted by tabs.
+//!
+//! Deliberately not here: putting a history into a provider's JSON, which grows with it, and compression.
+
+use std::error::Error;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, stream};
+use host_agent::{
+    About, AgentDefinition, Clock, Completion, Event, Executor, InputConfig, ModelConfig, Observer, PromptConfig,
+    RunConfig, SessionLog, Setup, TerminateReason, ToolConfig,
+};
+use host_message::{
+    AgentId, Annotations, CallId, FinishReason, FunctionCall, ModelId, Output, Part, PartData, ToolName, ToolSpec,
+    Usage,
+};
+use host_model::{Chunk, ModelEvent, ModelStream, Provider, Request};
+use host_tool::{CallContext, Outcome, Registry, Responder, Tool};
+use serde_json::{Map, json};
+use tokio_util::sync::CancellationToken;
+
+/// Turns of the run.
+const TURNS: usize = 2_000;
+
+/// How often all of it is done.
+const ROUNDS: usize = 5;
+
+/// What a call returns, in bytes: as much as a short file.
+const OUTCOME: usize = 2_000;
+
+fn main() -> ExitCode {
+    match measure() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // There is nobody left to tell when this fails.
+            let _ = writeln!(std::io::stderr(), "error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure() -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let (mut first, mut last, mut ratio) = (Vec::new(), Vec::new(), Vec::new());
+    // The first round warms.
+    for round in 0..=ROUNDS {
+        let turns = threads.block_on(one_run(folder.path()))?;
+        let quarter = turns.len() / 4;
+        let (early, late) = (median(&turns[..quarter]), median(&turns[turns.len() - quarter..]));
+        if round > 0 {
+            first.push(early);
+            last.push(late);
+            ratio.push(late / early);
+        }
+    }
+    let mut out = std::io::stdout().lock();
+    for (name, mut values) in
+        [("turn, first quarter (us)", first), ("turn, last quarter (us)", last), ("turn, last to first (x)", ratio)]
+    {
+        values.sort_by(f64::total_cmp);
+        writeln!(out, "{name}\t{:.3}\t{:.3}", values[values.len() / 2], values[0])?;
+    }
+    Ok(())
+}
+
+/// How long each turn took.
+async fn one_run(folder: &Path) -> Result<Vec<Duration>, Box<dyn Error>> {
+    let model = Arc::new(Model::default());
+    let mut tools = Registry::new();
+    tools.register(Arc::new(Answer::new()))?;
+    let run = RunConfig { max_turns: u32::MAX, max_time: Duration::from_secs(600), ..RunConfig::default() };
+    let definition = AgentDefinition {
+        name: "main".to_owned(),
+        display_name: "Main".to_owned(),
+        description: "turns".to_owned(),
+        prompt: PromptConfig::default(),
+        model: ModelConfig::default(),
+        run,
+        tools: ToolConfig::All,
+        inputs: InputConfig::default(),
+        output: None,
+        completion: Completion::Text,
+    };
+    let about = About { workspace: folder, model: &ModelId::new("bench") };
+    let setup = Setup {
+        agent_id: AgentId::new("main"),
+        provider: Arc::clone(&model) as Arc<dyn Provider>,
+        tools,
+        responder: Responder::default(),
+        observer: Arc::new(Nobody),
+        session: Some(Arc::new(SessionLog::create(folder, about, Clock::system())?)),
+        standstill: host_tool::Standstill::default(),
+    };
+    let mut executor = Executor::new(definition, setup)?;
+    let result = executor.run(&Map::new(), &CancellationToken::new()).await;
+    if result.terminate_reason != TerminateReason::Goal {
+        return Err(format!("the run ended as {:?}: {:?}", result.terminate_reason, result.error).into());
+    }
+    let asked = model.asked.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(asked.windows(2).map(|pair| pair[1].duration_since(pair[0])).collect())
+}
+
+fn median(times: &[Duration]) -> f64 {
+    let mut times = times.to_vec();
+    times.sort();
+    times[times.len() / 2].as_secs_f64() * 1e6
+}
+
+/// Wants a call in each reply but the last, each with other arguments.
+#[derive(Default)]
+struct Model {
+    asked: Mutex<Vec<Instant>>,
+}
+
+impl Provider for Model {
+    fn name(&self) -> &str {
+        "bench"
+    }
+
+    fn stream<'a>(&'a self, _: Request<'a>) -> ModelStream<'a> {
+        let turn = {
+            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            asked.push(Instant::now());
+            asked.len()
+        };
+        let part = if turn > TURNS {
+            Part::text("done")
+        } else {
+            let (id, name) = (CallId::new(""), ToolName::new("answer"));
+            let arguments = Map::from_iter([("path".to_owned(), json!(format!("src/file_{turn}.rs")))]);
+            PartData::FunctionCall(FunctionCall { id, name, arguments }).into()
+        };
+        let usage = Some(Usage { input: 10, output: 10, ..Usage::default() });
+        let chunk = Chunk { parts: vec![part], finish: Some(FinishReason::Stop), usage, ..Chunk::default() };
+        stream::iter([Ok(ModelEvent::Chunk(chunk))]).boxed()
+    }
+}
+
+/// Answers at once.
+struct Answer(ToolSpec, String);
+
+impl Answer {
+    fn new() -> Self {
+        let spec = ToolSpec {
+            name: ToolName::new("answer"),
+            title: None,
+            description: "Answers.".to_owned(),
+            input_schema: json!({"type": "object"}),
+            output_schema: None,
+            annotations: Annotations { read_only: true, ..Annotations::default() },
+        };
+        Self(spec, "a line of text\n".repeat(OUTCOME / 15))
+    }
+}
+
+impl Tool for Answer {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn call<'a>(&'a self, call: &'a FunctionCall, _: CallContext) -> BoxFuture<'a, Outcome> {
+        async { Outcome::Success(Output::text(format!("{}\n{}", call.id, self.1))) }.boxed()
+    }
+}
+
+struct Nobody;
+
+impl Observer for Nobody {
+    fn event(&self, _: &Event<'_>) {}
+}

@@ -1,0 +1,119 @@
+//! Why a session cannot be recorded, or gone on with.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::ReadError;
+
+/// Why a session cannot be recorded, or gone on with.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The log could not be made.
+    #[error("could not create the session log in `{}`", folder.display())]
+    Create {
+        /// The folder.
+        folder: PathBuf,
+        /// The system's words.
+        #[source]
+        cause: io::Error,
+    },
+    /// The log could not be written.
+    #[error("could not write the session log `{}`", path.display())]
+    Write {
+        /// The log.
+        path: PathBuf,
+        /// The system's words.
+        #[source]
+        cause: io::Error,
+    },
+    /// The log could not be written before.
+    #[error("the session log `{}` is broken off: it could not be written before", path.display())]
+    Broken {
+        /// The log.
+        path: PathBuf,
+    },
+    /// The folder of the logs cannot be listed.
+    #[error("could not list the session logs in `{}`", folder.display())]
+    List {
+        /// The folder.
+        folder: PathBuf,
+        /// The system's words.
+        #[source]
+        cause: io::Error,
+    },
+    /// The log cannot be opened.
+    #[error("could not open the session log `{}`", path.display())]
+    Open {
+        /// The log.
+        path: PathBuf,
+        /// The system's words.
+        #[source]
+        cause: io::Error,
+    },
+    /// The log makes no sense.
+    #[error("could not read the session log `{}`", path.display())]
+    Read {
+        /// The log.
+        path: PathBuf,
+        /// What is wrong with it.
+        #[source]
+        cause: ReadError,
+    },
+    /// Another process writes the log.
+    #[error("the session log `{}` is being written by {}", path.display(), process(*holder))]
+    Held {
+        /// The log.
+        path: PathBuf,
+        /// The process, as far as the log says.
+        holder: Option<u32>,
+    },
+    /// The system cannot say whether another process writes the log.
+    #[error("could not lock the session log `{}`", path.display())]
+    Lock {
+        /// The log.
+        path: PathBuf,
+        /// The system's words.
+        #[source]
+        cause: io::Error,
+    },
+}
+
+impl SessionError {
+    /// What to do about it, as a sentence without a full stop.
+    pub fn help(&self) -> String {
+        match self {
+            Self::Create { folder, cause } => write_help(folder, Some(cause.kind())),
+            Self::Write { path, cause } => write_help(path, Some(cause.kind())),
+            Self::Broken { path } => write_help(path, None),
+            Self::List { folder, .. } => format!("see that `{}` is a folder that you may read", folder.display()),
+            Self::Open { path, .. } => {
+                format!("see that `{}` is a file that you may read and write", path.display())
+            }
+            Self::Read { cause, .. } => cause.help().to_owned(),
+            Self::Held { holder: Some(pid), .. } => {
+                format!("wait until process {pid} has ended, or end it, and go on with the session then")
+            }
+            Self::Held { holder: None, .. } => "wait until it has ended, and go on with the session then".to_owned(),
+            Self::Lock { path, .. } => {
+                format!("keep sessions on a disk whose files can be locked, which `{}` is not on", path.display())
+            }
+        }
+    }
+}
+
+fn process(holder: Option<u32>) -> String {
+    holder.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+}
+
+fn write_help(place: &Path, kind: Option<io::ErrorKind>) -> String {
+    let place = place.display();
+    match kind {
+        Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
+            format!("make room on the disk that holds `{place}` and run again")
+        }
+        Some(io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => {
+            format!("make `{place}` writable for you and run again")
+        }
+        _ => format!("see that `{place}` can be written and run again"),
+    }
+}

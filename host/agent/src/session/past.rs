@@ -1,0 +1,354 @@
+//! What a log says, taken together: the conversation of each agent as it stood when the log ended.
+//!
+//! The conversation goes through [`History`] as it did when it was held, so it is the same, message by message: what
+//! was withdrawn was never asked, and the outcomes of a reply's calls follow it in the order of the calls. A log in
+//! which that cannot be is damaged.
+//!
+//! Deliberately not here: reading lines, and going on.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::Read;
+use std::mem;
+
+use host_message::{AgentId, CallId, Content, FunctionCall, ModelId, Part, PromptId, Role, SessionId, Usage};
+use jiff::Timestamp;
+
+use super::{Logged, ReadError, Record, Records};
+use crate::history::{answers, interrupted};
+use crate::{Exchange, History, HistoryError, Replied, TerminateReason};
+
+/// A session as its log has it.
+#[derive(Debug)]
+pub struct Recorded {
+    /// Its id.
+    pub id: SessionId,
+    /// When it began.
+    pub began: Timestamp,
+    /// The folder that it worked in; of a name that is no text, what can be shown of it.
+    pub workspace: Option<String>,
+    /// The model, as the user named it last.
+    pub model: Option<ModelId>,
+    /// How many bytes of a half-written line lie at the end of the log, and are left out.
+    pub torn_bytes: u64,
+    agents: BTreeMap<AgentId, Past>,
+}
+
+/// An agent's conversation until now.
+#[derive(Debug, Default)]
+pub struct Past {
+    history: History,
+    next_prompt: u32,
+    usage: Usage,
+    stage: Stage,
+    /// What was asked last, when nothing came of it.
+    question: Vec<Part>,
+    /// How the last run ended, when nothing was said after it.
+    ended: Option<TerminateReason>,
+    /// Whether the next message of the user's is the host's warning.
+    recovering: bool,
+}
+
+/// What an agent had still to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Nothing: the model had the last word, or nothing was ever said.
+    Nothing,
+    /// A message of the user's has no reply.
+    Question,
+    /// The model was not told the outcomes of its last calls.
+    Outcomes,
+}
+
+/// How far the exchange has come that is not in the history yet.
+#[derive(Debug, Default)]
+enum Stage {
+    #[default]
+    Over,
+    Asked {
+        prompt: PromptId,
+        message: Vec<Part>,
+        warned: bool,
+    },
+    Replied(Reply),
+}
+
+#[derive(Debug)]
+struct Reply {
+    line: u64,
+    prompt: PromptId,
+    asked: Option<Vec<Part>>,
+    parts: Vec<Part>,
+    begun: HashSet<CallId>,
+    outcomes: HashMap<CallId, Vec<Part>>,
+}
+
+/// A call that has no outcome.
+pub(super) struct OpenCall {
+    pub(super) prompt: PromptId,
+    pub(super) call: FunctionCall,
+    pub(super) state: OpenState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OpenState {
+    Begun,
+    NotBegun,
+}
+
+impl Recorded {
+    /// Reads a log to its end.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, a newer host wrote it, or it is damaged.
+    pub fn read<R: Read>(records: &mut Records<R>) -> Result<Self, ReadError> {
+        let Some(first) = records.next().transpose()? else { return Err(ReadError::Empty) };
+        let Logged { time: began, record: Record::Session { id, workspace, model, .. } } = first else {
+            return Err(ReadError::Damaged { line: 1, why: "a log begins with an entry `session`".to_owned() });
+        };
+        let mut recorded = Self { id, began, workspace, model, torn_bytes: 0, agents: BTreeMap::new() };
+        while let Some(logged) = records.next() {
+            let line = records.line();
+            recorded.take_in(logged?.record, line)?;
+        }
+        recorded.torn_bytes = records.torn_bytes();
+        for past in recorded.agents.values_mut() {
+            past.finish();
+        }
+        Ok(recorded)
+    }
+
+    /// The agents that the log knows, each with its conversation.
+    pub fn agents(&self) -> impl Iterator<Item = (&AgentId, &Past)> {
+        self.agents.iter()
+    }
+
+    /// An agent's conversation.
+    pub fn past(&self, agent: &AgentId) -> Option<&Past> {
+        self.agents.get(agent)
+    }
+
+    /// Takes an agent's conversation, to go on with it; an agent that the log does not know has none yet.
+    pub fn into_past(mut self, agent: &AgentId) -> Past {
+        self.agents.remove(agent).unwrap_or_default()
+    }
+
+    /// The calls without an outcome, each agent's in their order.
+    pub(super) fn open_calls(&self) -> Vec<OpenCall> {
+        self.agents.values().flat_map(Past::open_calls).collect()
+    }
+
+    /// Gives an open call its outcome.
+    pub(super) fn settle(&mut self, agent: &AgentId, call: CallId, parts: Vec<Part>) {
+        let Some(past) = self.agents.get_mut(agent) else { return };
+        if let Stage::Replied(reply) = &mut past.stage {
+            reply.outcomes.insert(call, parts);
+        }
+        past.finish();
+    }
+
+    fn take_in(&mut self, record: Record, line: u64) -> Result<(), ReadError> {
+        match record {
+            // The reader refuses a second one.
+            Record::Session { .. } => {}
+            Record::Resumed { model, .. } => self.model = Some(model),
+            Record::RunStarted { agent_id, .. } => drop(self.agent(agent_id)),
+            Record::Content { prompt, content } => self.asker(&prompt).content(prompt, content, line)?,
+            Record::HistoryReplaced { agent_id, contents } => {
+                let past = self.agent(agent_id);
+                past.close()?;
+                past.history = History::of_contents(contents).map_err(|error| damaged(line, error))?;
+            }
+            Record::Usage { prompt, usage } => self.asker(&prompt).usage.add(usage),
+            Record::RecoveryStarted { agent_id, .. } => self.agent(agent_id).recovering = true,
+            Record::Discarded { prompt, .. } => drop(self.asker(&prompt)),
+            Record::Withdrawn { prompt } => self.asker(&prompt).withdraw(&prompt),
+            Record::CallStarted { prompt, call_id, .. } => {
+                let reply = self.asker(&prompt).reply_with(&prompt, &call_id, line)?;
+                if reply.outcomes.contains_key(&call_id) || !reply.begun.insert(call_id.clone()) {
+                    return Err(damaged(line, format!("the call `{call_id}` begins a second time")));
+                }
+            }
+            Record::CallSettled { prompt, call_id, parts, .. } => {
+                let reply = self.asker(&prompt).reply_with(&prompt, &call_id, line)?;
+                if !reply.calls().any(|call| call.id == call_id && answers(&parts, call)) {
+                    return Err(damaged(line, format!("it is no outcome of the call `{call_id}`")));
+                }
+                if reply.outcomes.insert(call_id.clone(), parts).is_some() {
+                    return Err(damaged(line, format!("the call `{call_id}` settles a second time")));
+                }
+            }
+            Record::Error { .. } => {}
+            Record::RunEnded { agent_id, terminate_reason, .. } => {
+                let past = self.agent(agent_id);
+                past.ended = Some(terminate_reason);
+                past.recovering = false;
+            }
+        }
+        Ok(())
+    }
+
+    fn agent(&mut self, id: AgentId) -> &mut Past {
+        self.agents.entry(id).or_default()
+    }
+
+    /// The agent of a request, which now knows that the request's number is taken.
+    fn asker(&mut self, prompt: &PromptId) -> &mut Past {
+        let past = self.agents.entry(prompt.agent.clone()).or_default();
+        past.next_prompt = past.next_prompt.max(prompt.turn.saturating_add(1));
+        past
+    }
+}
+
+impl Past {
+    /// The conversation. What is not over yet is no part of it: a question without a reply, and calls without outcomes.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// What the agent had still to do.
+    pub fn left(&self) -> Left {
+        let outcomes_last =
+            self.history.contents().last().is_some_and(|last| last.function_responses().next().is_some());
+        match &self.stage {
+            Stage::Replied(_) => Left::Outcomes,
+            Stage::Over | Stage::Asked { .. } if !self.question.is_empty() => Left::Question,
+            Stage::Over | Stage::Asked { .. } if outcomes_last && self.ended != Some(TerminateReason::Goal) => {
+                Left::Outcomes
+            }
+            Stage::Over | Stage::Asked { .. } => Left::Nothing,
+        }
+    }
+
+    /// What all its requests cost.
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// The conversation, the number of its next request, and the question that has no reply.
+    pub(crate) fn into_parts(self) -> (History, u32, Vec<Part>) {
+        (self.history, self.next_prompt, self.question)
+    }
+
+    fn content(&mut self, prompt: PromptId, content: Content, line: u64) -> Result<(), ReadError> {
+        self.ended = None;
+        let asked = match mem::take(&mut self.stage) {
+            Stage::Asked { prompt: asked, message, .. } if content.role == Role::Model && asked == prompt => {
+                Some(message)
+            }
+            other => {
+                self.stage = other;
+                self.close()?;
+                None
+            }
+        };
+        self.question.clear();
+        let Content { role, parts } = content;
+        self.stage = match role {
+            Role::User => Stage::Asked { prompt, message: parts, warned: mem::take(&mut self.recovering) },
+            Role::Model => {
+                let (begun, outcomes) = Default::default();
+                Stage::Replied(Reply { line, prompt, asked, parts, begun, outcomes })
+            }
+        };
+        Ok(())
+    }
+
+    /// Nothing came of the request.
+    fn withdraw(&mut self, prompt: &PromptId) {
+        match mem::take(&mut self.stage) {
+            Stage::Asked { prompt: asked, message, warned } if asked == *prompt => self.unanswered(message, warned),
+            Stage::Replied(reply) if reply.prompt == *prompt => self.question = reply.asked.unwrap_or_default(),
+            other => self.stage = other,
+        }
+    }
+
+    /// Keeps what was asked, without the host's own warning.
+    fn unanswered(&mut self, mut message: Vec<Part>, warned: bool) {
+        if warned {
+            message.pop();
+        }
+        self.question = message;
+    }
+
+    /// The reply to the request, which has this call.
+    fn reply_with(&mut self, prompt: &PromptId, call: &CallId, line: u64) -> Result<&mut Reply, ReadError> {
+        match &mut self.stage {
+            Stage::Replied(reply) if reply.prompt == *prompt && reply.calls().any(|asked| asked.id == *call) => {
+                Ok(reply)
+            }
+            Stage::Over | Stage::Asked { .. } | Stage::Replied(_) => {
+                Err(damaged(line, format!("the last reply has no call `{call}`")))
+            }
+        }
+    }
+
+    /// Ends the exchange, since another begins. A question without a reply was never asked, and calls without an
+    /// outcome were interrupted: nobody waited for them.
+    fn close(&mut self) -> Result<(), ReadError> {
+        match mem::take(&mut self.stage) {
+            Stage::Over | Stage::Asked { .. } => Ok(()),
+            Stage::Replied(reply) => {
+                let line = reply.line;
+                reply.enter(&mut self.history).map_err(|error| damaged(line, error))
+            }
+        }
+    }
+
+    /// Ends what can be ended, since the log ends here. Calls without an outcome stay open.
+    fn finish(&mut self) {
+        match mem::take(&mut self.stage) {
+            Stage::Over => {}
+            Stage::Asked { message, warned, .. } => self.unanswered(message, warned),
+            Stage::Replied(reply) if reply.open().next().is_some() => self.stage = Stage::Replied(reply),
+            Stage::Replied(reply) => {
+                let asked = reply.asked.clone();
+                if reply.enter(&mut self.history).is_err() {
+                    // The process ended before it could write that the reply is withdrawn.
+                    self.question = asked.unwrap_or_default();
+                }
+            }
+        }
+    }
+
+    fn open_calls(&self) -> Vec<OpenCall> {
+        let Stage::Replied(reply) = &self.stage else { return Vec::new() };
+        let open = reply.open().map(|call| OpenCall {
+            prompt: reply.prompt.clone(),
+            call: call.clone(),
+            state: if reply.begun.contains(&call.id) { OpenState::Begun } else { OpenState::NotBegun },
+        });
+        open.collect()
+    }
+}
+
+impl Reply {
+    fn calls(&self) -> impl Iterator<Item = &FunctionCall> {
+        self.parts.iter().filter_map(Part::as_call)
+    }
+
+    fn open(&self) -> impl Iterator<Item = &FunctionCall> {
+        self.calls().filter(|call| !self.outcomes.contains_key(&call.id))
+    }
+
+    fn enter(mut self, history: &mut History) -> Result<(), HistoryError> {
+        let outcomes: Vec<Vec<Part>> = self
+            .parts
+            .iter()
+            .filter_map(Part::as_call)
+            .map(|call| self.outcomes.remove(&call.id).unwrap_or_else(|| vec![interrupted(call)]))
+            .collect();
+        let exchange: Exchange<'_> = match self.asked {
+            Some(message) => history.ask(message)?,
+            None => history.go_on(),
+        };
+        match exchange.reply(self.parts)? {
+            Replied::Final => Ok(()),
+            Replied::Calls(unsettled) => unsettled.settle(outcomes),
+        }
+    }
+}
+
+fn damaged(line: u64, why: impl ToString) -> ReadError {
+    ReadError::Damaged { line, why: why.to_string() }
+}

@@ -1,0 +1,271 @@
+//! A log, read entry by entry.
+//!
+//! A log that broke off has half a line at its end: that is left out, and [`Records::torn_bytes`] says so. Anything
+//! else that is no entry is damage, told with its line; nothing is guessed and nothing is skipped. Whatever lies in
+//! the file, reading it neither panics nor holds more than one line.
+//!
+//! Deliberately not here: what the entries mean together, and writing.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+
+use host_message::{AgentId, CallId, Content, Display, ModelId, Part, PromptId, SessionId, ToolName, Usage};
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::SESSION_VERSION;
+use crate::{CallStatus, TerminateReason};
+
+/// The longest line of a log, in bytes. Protects the memory of whoever reads it; a reply may be as large. No longer one
+/// is written.
+pub(super) const MAX_LINE: usize = 256 << 20;
+
+/// How deep the JSON of a line may be nested. Protects the stack. A model's arguments have at most 128 levels when they
+/// arrive, and an entry adds a few.
+const MAX_DEPTH: usize = 160;
+
+/// An entry as it was written, with its time.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Logged {
+    /// When it was written.
+    pub time: Timestamp,
+    /// What.
+    #[serde(flatten)]
+    pub record: Record,
+}
+
+/// What [`Entry`](super::Entry) writes; there each field is explained.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the fields are those of `Entry`")]
+pub enum Record {
+    /// The first line.
+    Session { version: u32, id: SessionId, pid: Option<u32>, workspace: Option<String>, model: Option<ModelId> },
+    /// Another process went on with the session.
+    Resumed { pid: u32, model: ModelId, torn_bytes: u64 },
+    /// An agent's run began.
+    RunStarted { agent: String, agent_id: AgentId, model: String, system: Option<String> },
+    /// A message.
+    Content { prompt: PromptId, content: Content },
+    /// The whole conversation until now.
+    HistoryReplaced { agent_id: AgentId, contents: Vec<Content> },
+    /// What a request cost.
+    Usage { prompt: PromptId, usage: Usage },
+    /// A limit was met.
+    RecoveryStarted { agent_id: AgentId, reason: TerminateReason },
+    /// Nothing came of a request.
+    Withdrawn { prompt: PromptId },
+    /// A reply came and was no good.
+    Discarded { prompt: PromptId, reason: String, parts: Vec<Part> },
+    /// A call is about to run.
+    CallStarted { prompt: PromptId, call_id: CallId, name: ToolName },
+    /// A call ended.
+    CallSettled {
+        prompt: PromptId,
+        call_id: CallId,
+        #[serde(flatten)]
+        status: CallStatus,
+        duration_ms: u64,
+        parts: Vec<Part>,
+        display: Option<Display>,
+    },
+    /// Something failed.
+    Error { agent_id: AgentId, message: String },
+    /// An agent's run ended.
+    RunEnded {
+        agent_id: AgentId,
+        terminate_reason: TerminateReason,
+        recovered_from: Option<TerminateReason>,
+        result: Option<String>,
+        turns: u32,
+        usage: Usage,
+    },
+}
+
+/// Why a log cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The system does not hand it over.
+    #[error("it cannot be read")]
+    Io(#[from] io::Error),
+    /// There is no entry in it: the process that made it ended at once.
+    #[error("it has no entry")]
+    Empty,
+    /// A newer host wrote it.
+    #[error("its format has version {version}, and this host reads version {SESSION_VERSION}")]
+    Version {
+        /// The version.
+        version: u32,
+    },
+    /// Something in it is no entry, or makes no sense where it is.
+    #[error("line {line} is damaged: {why}")]
+    Damaged {
+        /// Which line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl ReadError {
+    /// What to do about it, as a sentence without a full stop.
+    pub(super) fn help(&self) -> &'static str {
+        match self {
+            Self::Io(_) => "see that it is a file that you may read",
+            Self::Empty => "nothing was said in it; begin a new session",
+            Self::Version { .. } => "go on with it in the version of the host that wrote it",
+            Self::Damaged { .. } => "mend or remove the line, or begin a new session",
+        }
+    }
+}
+
+/// The entries of a log, oldest first. Ends after the first error.
+pub struct Records<R = File> {
+    input: BufReader<R>,
+    bytes: Vec<u8>,
+    line: u64,
+    whole_bytes: u64,
+    torn_bytes: u64,
+    ends_open: bool,
+    ended: bool,
+}
+
+impl<R: Read> Records<R> {
+    /// Reads from here.
+    pub fn new(input: R) -> Self {
+        let input = BufReader::with_capacity(64 << 10, input);
+        Self { input, bytes: Vec::new(), line: 0, whole_bytes: 0, torn_bytes: 0, ends_open: false, ended: false }
+    }
+
+    /// The line of the entry that was read last, from 1.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// How many bytes of a half-written line lie at the end; known once all entries are read.
+    pub fn torn_bytes(&self) -> u64 {
+        self.torn_bytes
+    }
+
+    /// How many bytes the whole entries have.
+    pub(super) fn whole_bytes(&self) -> u64 {
+        self.whole_bytes
+    }
+
+    /// Whether the last entry is whole but for its line end.
+    pub(super) fn ends_open(&self) -> bool {
+        self.ends_open
+    }
+
+    fn read(&mut self) -> Result<Option<Logged>, ReadError> {
+        self.bytes.clear();
+        let most = MAX_LINE as u64 + 1;
+        let length = self.input.by_ref().take(most).read_until(b'\n', &mut self.bytes)? as u64;
+        let closed = self.bytes.last() == Some(&b'\n');
+        if length == 0 {
+            return if self.line == 0 { Err(ReadError::Empty) } else { Ok(None) };
+        }
+        if !closed && length == most {
+            return Err(self.damaged(self.line + 1, format!("it is longer than {MAX_LINE} bytes")));
+        }
+        match parse(&self.bytes, self.line == 0) {
+            Ok(logged) => {
+                self.line += 1;
+                self.whole_bytes += length;
+                self.ends_open = !closed;
+                Ok(Some(logged))
+            }
+            // Half an object is never a whole one, so a last line that was cut anywhere comes here.
+            Err(_) if !closed => {
+                self.torn_bytes = length;
+                if self.line == 0 { Err(ReadError::Empty) } else { Ok(None) }
+            }
+            Err(Flaw::Version(version)) => Err(ReadError::Version { version }),
+            Err(Flaw::Other(why)) => Err(self.damaged(self.line + 1, why)),
+        }
+    }
+
+    fn damaged(&self, line: u64, why: String) -> ReadError {
+        ReadError::Damaged { line, why }
+    }
+}
+
+impl<R: Read> Iterator for Records<R> {
+    type Item = Result<Logged, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let read = self.read().transpose();
+        self.ended = !matches!(read, Some(Ok(_)));
+        read
+    }
+}
+
+/// What is wrong with a line.
+enum Flaw {
+    Version(u32),
+    Other(String),
+}
+
+fn parse(line: &[u8], first: bool) -> Result<Logged, Flaw> {
+    if depth(line) > MAX_DEPTH {
+        return Err(Flaw::Other(format!("it is nested deeper than {MAX_DEPTH} levels")));
+    }
+    if first {
+        // Of a newer format nothing else is known.
+        #[derive(Deserialize)]
+        struct First {
+            r#type: String,
+            version: u32,
+        }
+        match json::<First>(line) {
+            Ok(First { r#type, version }) if r#type == "session" && version != SESSION_VERSION => {
+                return Err(Flaw::Version(version));
+            }
+            Ok(First { r#type, .. }) if r#type == "session" => {}
+            Ok(_) | Err(_) => return Err(Flaw::Other("a log begins with an entry `session`".to_owned())),
+        }
+    }
+    let logged: Logged = json(line).map_err(|error| Flaw::Other(error.to_string()))?;
+    if !first && matches!(logged.record, Record::Session { .. }) {
+        return Err(Flaw::Other("a second entry `session`".to_owned()));
+    }
+    Ok(logged)
+}
+
+fn json<'a, T: Deserialize<'a>>(line: &'a [u8]) -> serde_json::Result<T> {
+    let mut deserializer = serde_json::Deserializer::from_slice(line);
+    // The depth was counted, against a limit that has room for what an entry puts around a model's arguments.
+    deserializer.disable_recursion_limit();
+    let value = T::deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(value)
+}
+
+/// How deep brackets are nested, those in texts left out.
+fn depth(line: &[u8]) -> usize {
+    let (mut now, mut deepest, mut quoted, mut escaped) = (0_usize, 0, false, false);
+    for byte in line {
+        if quoted {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => quoted = false,
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => quoted = true,
+            b'{' | b'[' => {
+                now += 1;
+                deepest = deepest.max(now);
+            }
+            b'}' | b']' => now = now.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}

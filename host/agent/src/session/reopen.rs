@@ -1,0 +1,154 @@
+//! Going on with a log: locked, read, mended at its end, and its open calls settled.
+//!
+//! Whoever holds a [`Reopened`] is the only one to write the log, but writes nothing before [`Reopened::resume`]: a
+//! command that cannot go on for another reason leaves the log as it was.
+//!
+//! The lock is the system's, on the open file: it ends with the process, so that no file has to be cleared away after
+//! a crash. A program that the process starts does not get the file. Deliberately not here: what the log says, which
+//! [`Recorded`] has.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use host_message::{CallId, ModelId, Part, PromptId};
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+
+use super::past::{OpenCall, OpenState};
+use super::{Entry, Record, Recorded, Records, SessionError, SessionLog};
+use crate::history::{interrupted, not_begun};
+use crate::{CallStatus, Clock};
+
+/// How long the lock of a dead process is waited for. Protects against waiting for ever for one whose number only means
+/// nothing here, in another container.
+const DEAD_HOLDER: Duration = Duration::from_secs(5);
+
+/// How long until it is tried again.
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
+
+/// A log that this process alone writes, read and not yet gone on with.
+#[derive(Debug)]
+pub struct Reopened {
+    file: File,
+    path: PathBuf,
+    clock: Clock,
+    recorded: Recorded,
+    /// Where its whole entries end.
+    whole_bytes: u64,
+    /// Whether the last of them lacks its line end.
+    ends_open: bool,
+}
+
+impl SessionLog {
+    /// Locks and reads a log, to go on with it.
+    ///
+    /// # Errors
+    ///
+    /// When another process writes it, it cannot be opened or locked, a newer host wrote it, or it is damaged.
+    pub fn reopen(path: &Path, clock: Clock) -> Result<Reopened, SessionError> {
+        let file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .open(path)
+            .map_err(|cause| SessionError::Open { path: path.to_owned(), cause })?;
+        lock(&file, path)?;
+        let mut records = Records::new(&file);
+        let recorded = Recorded::read(&mut records);
+        let recorded = recorded.map_err(|cause| SessionError::Read { path: path.to_owned(), cause })?;
+        let (whole_bytes, ends_open) = (records.whole_bytes(), records.ends_open());
+        Ok(Reopened { file, path: path.to_owned(), clock, recorded, whole_bytes, ends_open })
+    }
+}
+
+impl Reopened {
+    /// What the log says.
+    pub fn recorded(&self) -> &Recorded {
+        &self.recorded
+    }
+
+    /// Where the log is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Goes on: takes half a line away, writes that the session is resumed, and settles every call that the process
+    /// before left behind. One that ran is told as interrupted, one that had not begun as not run.
+    ///
+    /// # Errors
+    ///
+    /// When the log cannot be written.
+    pub fn resume(self, model: &ModelId) -> Result<(SessionLog, Recorded), SessionError> {
+        let Self { mut file, path, clock, mut recorded, whole_bytes, ends_open } = self;
+        let mend = |file: &mut File| -> io::Result<()> {
+            if recorded.torn_bytes > 0 {
+                file.set_len(whole_bytes)?;
+            }
+            if ends_open { file.write_all(b"\n") } else { Ok(()) }
+        };
+        mend(&mut file).map_err(|cause| SessionError::Write { path: path.clone(), cause })?;
+        let log = SessionLog::new(Box::new(file), recorded.id.clone(), path, clock);
+        log.record(Entry::Resumed { pid: std::process::id(), model, torn_bytes: recorded.torn_bytes })?;
+        for OpenCall { prompt, call, state } in recorded.open_calls() {
+            let (part, status) = match state {
+                OpenState::Begun => (interrupted(&call), CallStatus::Interrupted),
+                OpenState::NotBegun => (not_begun(&call), CallStatus::Cancelled),
+            };
+            let parts = vec![part];
+            settle(&log, &prompt, &call.id, status, &parts)?;
+            recorded.settle(&prompt.agent, call.id, parts);
+        }
+        Ok((log, recorded))
+    }
+}
+
+fn settle(
+    log: &SessionLog,
+    prompt: &PromptId,
+    call_id: &CallId,
+    status: CallStatus,
+    parts: &[Part],
+) -> Result<(), SessionError> {
+    log.record(Entry::CallSettled { prompt, call_id, status, duration_ms: 0, parts, display: None })
+}
+
+/// Takes the lock on a log; it is held as long as the file is open.
+///
+/// A process that was killed while it started a program leaves the open file with the program until that begins to
+/// run, and so does the lock outlive it for a moment. That moment is waited for; a process that lives is not.
+pub(super) fn lock(file: &File, path: &Path) -> Result<(), SessionError> {
+    let since = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(cause)) => return Err(SessionError::Lock { path: path.to_owned(), cause }),
+            Err(TryLockError::WouldBlock) => {
+                let holder = holder(path);
+                if holder.is_none_or(is_alive) || since.elapsed() >= DEAD_HOLDER {
+                    return Err(SessionError::Held { path: path.to_owned(), holder });
+                }
+                std::thread::sleep(LOCK_PAUSE);
+            }
+        }
+    }
+}
+
+fn is_alive(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    // Another user's process cannot be asked, and so it lives.
+    pid.is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH))
+}
+
+/// The process that said last that it writes the log. What cannot be read says nothing.
+fn holder(path: &Path) -> Option<u32> {
+    let records = Records::new(File::open(path).ok()?);
+    let said = records.map_while(Result::ok).filter_map(|logged| {
+        if let Record::Session { pid: Some(pid), .. } | Record::Resumed { pid, .. } = logged.record {
+            Some(pid)
+        } else {
+            None
+        }
+    });
+    said.last()
+}

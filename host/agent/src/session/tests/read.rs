@@ -1,0 +1,221 @@
+//! Logs that are read: whole, torn, damaged, newer, and hostile.
+
+use host_message::{FunctionCall, FunctionResponse, PartData, ResponseBody, Role};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+/// One of each entry. A new one has to be added here, or this does not compile.
+fn each(entry: &mut dyn FnMut(Entry<'_>)) {
+    let (id, agent_id) = (SessionId::new("s1").expect("an id"), AgentId::new("main"));
+    let (prompt, call_id, name) =
+        (PromptId { agent: agent_id.clone(), turn: 0 }, CallId::new("main#0-0"), ToolName::new("ls"));
+    let (workspace, model) = (Some("/work"), model());
+    let call = FunctionCall { id: call_id.clone(), name: name.clone(), arguments: Default::default() };
+    let content = Content { role: Role::Model, parts: vec![PartData::FunctionCall(call).into()] };
+    let body = ResponseBody::Output("done".to_owned());
+    let response = FunctionResponse { id: call_id.clone(), name: name.clone(), body };
+    let parts = &[PartData::FunctionResponse(response).into()];
+    let display = Display::Difference { path: "a".to_owned(), unified: "+x".to_owned() };
+    let (terminate_reason, usage) = (TerminateReason::Goal, Usage { input: 1, ..Usage::default() });
+    let mut next = Some(Entry::Session { version: 1, id: &id, pid: 7, workspace, model: Some(&model) });
+    while let Some(now) = next.take() {
+        next = match now {
+            Entry::Session { .. } => Some(Entry::Resumed { pid: 8, model: &model, torn_bytes: 3 }),
+            Entry::Resumed { .. } => {
+                Some(Entry::RunStarted { agent: "main", agent_id: &agent_id, model: "m", system: Some("s") })
+            }
+            Entry::RunStarted { .. } => Some(Entry::HistoryReplaced { agent_id: &agent_id, contents: &[] }),
+            Entry::HistoryReplaced { .. } => Some(Entry::Usage { prompt: &prompt, usage }),
+            Entry::Usage { .. } => {
+                Some(Entry::RecoveryStarted { agent_id: &agent_id, reason: TerminateReason::Timeout })
+            }
+            Entry::RecoveryStarted { .. } => Some(Entry::Discarded { prompt: &prompt, reason: "empty", parts: &[] }),
+            Entry::Discarded { .. } => Some(Entry::Withdrawn { prompt: &prompt }),
+            Entry::Withdrawn { .. } => Some(Entry::Content { prompt: &prompt, content: &content }),
+            Entry::Content { .. } => Some(Entry::CallStarted { prompt: &prompt, call_id: &call_id, name: &name }),
+            Entry::CallStarted { .. } => Some(Entry::CallSettled {
+                prompt: &prompt,
+                call_id: &call_id,
+                status: CallStatus::Error { kind: host_tool::FailureKind::Denied },
+                duration_ms: 2,
+                parts,
+                display: Some(&display),
+            }),
+            Entry::CallSettled { .. } => Some(Entry::Error { agent_id: &agent_id, message: "no" }),
+            Entry::Error { .. } => Some(Entry::RunEnded {
+                agent_id: &agent_id,
+                terminate_reason,
+                recovered_from: None,
+                result: Some("r"),
+                turns: 1,
+                usage,
+            }),
+            Entry::RunEnded { .. } => None,
+        };
+        entry(now);
+    }
+}
+
+/// A log with one of each entry, and what `serde_json` makes of each.
+fn log() -> String {
+    let mut text = String::new();
+    each(&mut |entry| {
+        let line = Line { time: "2026-03-01T12:00:00Z".to_owned(), entry };
+        text += &serde_json::to_string(&line).expect("plain data");
+        text.push('\n');
+    });
+    text
+}
+
+fn read(text: &[u8]) -> Result<Recorded, ReadError> {
+    Recorded::read(&mut Records::new(text))
+}
+
+#[test]
+fn each_entry_that_is_written_is_read() {
+    let text = log();
+    let mut records = Records::new(text.as_bytes());
+    let all: Vec<Logged> = records.by_ref().map(|logged| logged.expect("it is an entry")).collect();
+    assert_eq!((all.len(), records.torn_bytes()), (text.lines().count(), 0));
+    let recorded = read(text.as_bytes()).expect("it makes sense");
+    assert_eq!((recorded.workspace.as_deref(), recorded.model), (Some("/work"), Some(model())));
+    assert!(all.iter().any(|logged| matches!(
+        &logged.record,
+        Record::CallSettled {
+            status: CallStatus::Error { kind: host_tool::FailureKind::Denied },
+            display: Some(_),
+            ..
+        }
+    )));
+}
+
+#[test]
+fn a_log_that_breaks_off_at_any_byte_is_read_up_to_there() {
+    let text = log();
+    for end in 0..text.len() {
+        let mut records = Records::new(&text.as_bytes()[..end]);
+        match Recorded::read(&mut records) {
+            Ok(recorded) => {
+                let whole = text[..end].rfind('\n').map_or(0, |at| at + 1);
+                let torn = end - whole;
+                // All but the line end is there of a line that is whole.
+                let last_is_whole = text.as_bytes()[end] == b'\n';
+                let torn = if last_is_whole { 0 } else { torn };
+                assert_eq!(recorded.torn_bytes, torn as u64, "at {end}");
+            }
+            Err(error) => {
+                assert!(matches!(error, ReadError::Empty), "at {end}: {error}");
+                assert!(end < text.find('\n').expect("there are lines"), "at {end}");
+            }
+        }
+    }
+}
+
+#[test]
+fn damage_is_told_with_its_line() {
+    let first = log().lines().next().expect("a line").to_owned();
+    let check = |lines: &[&str], line: u64, why: &str| {
+        let text = std::iter::once(first.as_str()).chain(lines.iter().copied()).collect::<Vec<_>>().join("\n") + "\n";
+        match read(text.as_bytes()) {
+            Err(ReadError::Damaged { line: found, why: said }) => {
+                assert!(found == line && said.contains(why), "{lines:?}: line {found}: {said}");
+            }
+            other => panic!("{lines:?}: {other:?}"),
+        }
+    };
+    let time = r#""time":"2026-03-01T12:00:00Z""#;
+    let prompt = r#""prompt":{"agent":"main","turn":0}"#;
+    let calls = format!(
+        r#"{{{time},"type":"content",{prompt},"content":{{"role":"model","parts":[{{"function_call":{{"id":"c","name":"ls","arguments":{{}}}}}}]}}}}"#
+    );
+    let begun = format!(r#"{{{time},"type":"call_started",{prompt},"call_id":"c","name":"ls"}}"#);
+    let settled = |id: &str| {
+        format!(
+            r#"{{{time},"type":"call_settled",{prompt},"call_id":"c","status":"success","duration_ms":0,"parts":[{{"function_response":{{"id":"{id}","name":"ls","body":{{"output":""}}}}}}]}}"#
+        )
+    };
+    check(&["{"], 2, "EOF");
+    check(&["", &begun], 2, "EOF");
+    check(&[&first], 2, "second entry `session`");
+    check(&[&format!(r#"{{{time},"type":"dance"}}"#)], 2, "unknown variant `dance`");
+    check(&[r#"{"time":"noon","type":"resumed","pid":1,"model":"m","torn_bytes":0}"#], 2, "year");
+    check(&[&begun], 2, "no call `c`");
+    check(&[&calls, &settled("d")], 3, "no outcome");
+    check(&[&calls, &settled("c"), &settled("c")], 4, "second time");
+    check(&[&calls, &begun, &begun], 4, "second time");
+    check(&[&calls, &settled("c"), &calls, &calls], 4, "already a call `c`");
+    let deep = format!(r#"{{"a":{}{}}}"#, "[".repeat(200), "]".repeat(200));
+    check(&[&deep], 2, "nested deeper");
+    let replaced = r#""type":"history_replaced","agent_id":"main","contents""#;
+    let call = r#"{"role":"model","parts":[{"function_call":{"id":"c","name":"ls","arguments":{}}}]}"#;
+    check(&[&format!("{{{time},{replaced}:[{call}]}}")], 2, "order of calls");
+    for text in ["\n", "{}\n", "null\n", r#"{"type":"resumed","version":1}"#] {
+        let error = read(format!("{text}\n").as_bytes()).expect_err(text);
+        assert!(matches!(error, ReadError::Damaged { line: 1, .. }), "{text}: {error}");
+    }
+}
+
+#[test]
+fn a_newer_log_is_refused_with_its_version() {
+    let text = r#"{"type":"session","version":2,"names":"all changed"}"#.to_owned() + "\n";
+    let error = read(text.as_bytes()).expect_err("it is newer");
+    assert_eq!(error.to_string(), "its format has version 2, and this host reads version 1");
+}
+
+#[test]
+fn arguments_as_deep_as_a_model_may_nest_them_come_back() {
+    let mut deep = json!(1.000_000_000_000_000_2_f64);
+    for _ in 0..126 {
+        deep = json!([deep]);
+    }
+    let arguments = serde_json::Map::from_iter([("deep".to_owned(), deep)]);
+    let call = FunctionCall { id: CallId::new("c"), name: ToolName::new("ls"), arguments };
+    let content = Content { role: Role::Model, parts: vec![PartData::FunctionCall(call).into()] };
+    let prompt = PromptId { agent: AgentId::new("main"), turn: 0 };
+    let time = "2026-03-01T12:00:00Z".to_owned();
+    let line = serde_json::to_string(&Line { time, entry: Entry::Content { prompt: &prompt, content: &content } });
+    let first = log().lines().next().expect("a line").to_owned();
+    let text = format!("{first}\n{}\n", line.expect("plain data"));
+    let last = Records::new(text.as_bytes()).last().expect("two entries").expect("it is an entry");
+    assert!(matches!(last.record, Record::Content { content: back, .. } if back == content));
+}
+
+/// Lines that are nearly entries.
+fn nearly() -> impl Strategy<Value = String> {
+    let lines: Vec<String> = log().lines().map(str::to_owned).collect();
+    (prop::sample::select(lines), any::<prop::sample::Index>(), any::<Option<char>>()).prop_map(
+        |(line, at, instead)| {
+            let at = at.index(line.len());
+            let mut changed: String = line[..at].to_owned();
+            changed.extend(instead);
+            changed.push_str(line.get(at + 1..).unwrap_or_default());
+            changed
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn no_log_makes_the_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        drop(read(&bytes));
+        let mut text = log().into_bytes();
+        text.extend(bytes);
+        drop(read(&text));
+    }
+
+    #[test]
+    fn entries_in_any_order_with_any_change_make_no_panic(
+        order in prop::collection::vec(prop_oneof![3 => prop::sample::select(log().lines().map(str::to_owned).collect::<Vec<_>>()), 1 => nearly()], 0..30),
+    ) {
+        let first = log().lines().next().expect("a line").to_owned();
+        let text = std::iter::once(first).chain(order).collect::<Vec<_>>().join("\n");
+        if let Ok(recorded) = read(text.as_bytes()) {
+            for (_, past) in recorded.agents() {
+                past.left();
+                prop_assert!(crate::History::of_contents(past.history().contents().to_vec()).is_ok());
+            }
+        }
+    }
+}

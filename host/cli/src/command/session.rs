@@ -1,0 +1,59 @@
+//! `host session`: what was recorded, as a list, as a page to read, and as a document or data.
+//!
+//! Promises that whatever lies in a log, nothing here panics, and nothing of it steers a terminal. Deliberately not
+//! here: going on with a session, which is `host run --resume`, and removing one.
+
+pub(crate) mod find;
+mod list;
+mod markdown;
+mod show;
+mod transcript;
+
+use std::path::Path;
+
+use host_agent::Sessions;
+use tokio_util::sync::CancellationToken;
+
+use self::transcript::Transcript;
+use crate::arguments::{ExportFormat, Session};
+use crate::environment::Environment;
+use crate::exit::{Code, Failure};
+use crate::printer::Out;
+
+pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, Failure> {
+    let sessions = Sessions::new(environment.folders()?.sessions);
+    let out = Out::new(CancellationToken::new());
+    match session {
+        Session::List { folder, all, json } => {
+            let folder = folder.as_deref().unwrap_or(Path::new("."));
+            let here = std::fs::canonicalize(folder)
+                .map_err(|error| Failure::input(format!("there is no folder `{}`: {error}", folder.display())))?;
+            let listed = list::of(&sessions, (!all).then_some(here.as_path()))?;
+            out.write(&if json { list::json(&listed)? } else { list::text(&listed, all) });
+        }
+        Session::Show { id } => {
+            let transcript = Transcript::read(&find::by_id(&sessions, &id)?);
+            out.write(&show::text(&transcript));
+            // What can be read is shown, and then what is wrong with the rest.
+            return transcript.whole().map(|_| Code::Done);
+        }
+        Session::Export { id, format, output } => {
+            let transcript = Transcript::read(&find::by_id(&sessions, &id)?).whole()?;
+            let text = match format {
+                ExportFormat::Markdown => markdown::text(&transcript),
+                ExportFormat::Json => transcript.json()?,
+            };
+            match output {
+                None => out.write(&text),
+                Some(file) => std::fs::write(&file, text).map_err(|error| {
+                    Failure::input(format!("`{}` cannot be written: {error}", file.display()))
+                        .help("name a file in a folder that you may write")
+                })?,
+            }
+        }
+    }
+    Ok(Code::Done)
+}
+
+#[cfg(test)]
+mod tests;

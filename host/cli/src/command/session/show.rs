@@ -1,0 +1,125 @@
+//! `host session show`: a session to read on a terminal. Bounded: long texts are cut, and of a long session the last
+//! part is shown; both say so, and `export` has the whole.
+
+use std::fmt::Write as _;
+
+use host_agent::TerminateReason;
+use host_message::Display;
+use host_tool::cut;
+
+use super::list::{end_word, local};
+use super::transcript::{Call, Entry, Said, Transcript, What};
+use crate::printer::visible;
+
+/// How many entries are shown, the last ones.
+const ENTRIES: usize = 300;
+
+/// The longest message, in characters.
+const MESSAGE: usize = 4_000;
+
+/// The longest arguments of a call, in characters.
+const ARGUMENTS: usize = 200;
+
+/// The longest outcome of a call, in characters.
+const OUTCOME: usize = 600;
+
+/// The longest difference, in characters.
+const DIFFERENCE: usize = 2_000;
+
+/// The page.
+pub(super) fn text(transcript: &Transcript) -> String {
+    let Transcript { id, began, workspace, model, usage, torn_bytes, entries, .. } = transcript;
+    let mut text = format!("session {id}\n");
+    // A string takes everything, here and below.
+    for (name, value) in [("workspace", workspace.as_deref()), ("model", model.as_deref())] {
+        let _ = writeln!(text, "{name:<9} {}", value.unwrap_or("-"));
+    }
+    let began = began.map_or_else(|| "-".to_owned(), local);
+    let _ = writeln!(text, "began     {began}\ntokens    {} in, {} out", usage.input, usage.output);
+    let left_out = entries.len().saturating_sub(ENTRIES);
+    if left_out > 0 {
+        let _ =
+            writeln!(text, "\n… {left_out} earlier entries are left out here; host session export {id} has them all");
+    }
+    for entry in entries.iter().skip(left_out) {
+        text.push('\n');
+        one(&mut text, entry);
+    }
+    if *torn_bytes > 0 {
+        let _ = writeln!(text, "\nthe last entry was half-written; its {torn_bytes} bytes are left out");
+    }
+    visible(&text).into_owned()
+}
+
+fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
+    let agent = agent.as_deref().unwrap_or_default();
+    let when = local(*time);
+    // A string takes everything.
+    let _ = match what {
+        What::RunStarted { name, model } => writeln!(text, "── {agent}: a run of {name} with {model}, {when}"),
+        What::Resumed { model } => writeln!(text, "── resumed with {model}, {when}"),
+        What::User(said) => {
+            lines(text, "> ", &message(said));
+            Ok(())
+        }
+        What::Model(said) => {
+            if !said.thoughts.is_empty() {
+                lines(text, "~ ", &cut(&said.thoughts, OUTCOME));
+            }
+            lines(text, "", &message(said));
+            Ok(())
+        }
+        What::Call(call) => {
+            shown_call(text, call);
+            Ok(())
+        }
+        What::HistoryReplaced { messages } => {
+            writeln!(text, "── {agent}: the conversation until here is now {} messages", messages.len())
+        }
+        What::RecoveryStarted { reason } => {
+            writeln!(text, "── {agent}: {}; the model is asked for its best answer so far", limit(*reason))
+        }
+        What::Withdrawn => writeln!(text, "── {agent}: nothing came of this request"),
+        What::Error { message } => writeln!(text, "error: {}", cut(message, OUTCOME)),
+        What::RunEnded { terminate_reason, turns, usage } => {
+            let end = end_word(*terminate_reason);
+            writeln!(text, "── {agent}: {end}, {turns} turns, {} tokens in, {} out, {when}", usage.input, usage.output)
+        }
+    };
+}
+
+fn message(said: &Said) -> String {
+    let mut text = cut(&said.text, MESSAGE).into_owned();
+    for kind in &said.data {
+        let _ = write!(text, "\n[{kind}]");
+    }
+    text
+}
+
+fn shown_call(text: &mut String, call: &Call) {
+    let arguments = serde_json::Value::Object(call.arguments.clone()).to_string();
+    let _ = writeln!(text, "● {} {}  ({})", call.name, cut(&arguments, ARGUMENTS), call.ending());
+    let Some(outcome) = &call.outcome else { return };
+    match &outcome.display {
+        Some(Display::Difference { unified, .. }) => lines(text, "  ", &cut(unified, DIFFERENCE)),
+        Some(Display::Summary(_)) | None => lines(text, "  ", &cut(&outcome.response, OUTCOME)),
+    }
+    for kind in &outcome.data {
+        let _ = writeln!(text, "  [{kind}]");
+    }
+}
+
+fn limit(reason: TerminateReason) -> &'static str {
+    match reason {
+        TerminateReason::Timeout => "the time limit passed",
+        TerminateReason::MaxTurns => "the turn limit was met",
+        TerminateReason::ErrorNoCompleteTaskCall => "a reply had no call",
+        TerminateReason::Goal | TerminateReason::Aborted | TerminateReason::Error => "the run ended",
+    }
+}
+
+fn lines(text: &mut String, before: &str, said: &str) {
+    for line in said.trim_end().lines() {
+        let _ = writeln!(text, "{before}{line}");
+    }
+}

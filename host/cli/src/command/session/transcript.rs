@@ -1,0 +1,288 @@
+//! A session as a list of what was said and done, each call with its outcome: what is shown and exported.
+//!
+//! The shapes that are serialised here are the program's interface, apart from the log's own.
+
+use std::collections::HashMap;
+
+use host_agent::{CallStatus, Logged, ReadError, Record, Stored, TerminateReason};
+use host_message::{CallId, Content, Display, Part, PartData, ResponseBody, Role, Usage};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::exit::{Code, Failure};
+use crate::printer::is_harmful;
+
+/// A session, as far as its log can be read.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Transcript {
+    pub(super) id: String,
+    pub(super) began: Option<Timestamp>,
+    pub(super) workspace: Option<String>,
+    pub(super) model: Option<String>,
+    /// What all requests cost, of all agents.
+    pub(super) usage: Usage,
+    /// Bytes of a half-written entry at the end, which is left out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) torn_bytes: u64,
+    pub(super) entries: Vec<Entry>,
+    #[serde(skip)]
+    damage: Option<ReadError>,
+}
+
+/// Something that was said or done.
+#[derive(Debug, Serialize)]
+pub(super) struct Entry {
+    pub(super) time: Timestamp,
+    /// Which agent of the session; none when it is about the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) agent: Option<String>,
+    #[serde(flatten)]
+    pub(super) what: What,
+}
+
+/// What it is.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum What {
+    RunStarted {
+        name: String,
+        model: String,
+    },
+    Resumed {
+        model: String,
+    },
+    User(Said),
+    Model(Said),
+    Call(Call),
+    /// The conversation before this was replaced by so many messages.
+    HistoryReplaced {
+        messages: Vec<Content>,
+    },
+    RecoveryStarted {
+        reason: TerminateReason,
+    },
+    /// Nothing came of what was asked last.
+    Withdrawn,
+    Error {
+        message: String,
+    },
+    RunEnded {
+        terminate_reason: TerminateReason,
+        turns: u32,
+        usage: Usage,
+    },
+}
+
+/// A message.
+#[derive(Debug, Serialize)]
+pub(super) struct Said {
+    pub(super) text: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) thoughts: String,
+    /// What is in it besides text, by media type.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) data: Vec<String>,
+}
+
+/// A call with its outcome.
+#[derive(Debug, Serialize)]
+pub(super) struct Call {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) arguments: Map<String, Value>,
+    /// None while it has no outcome.
+    #[serde(flatten)]
+    pub(super) outcome: Option<Outcome>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Outcome {
+    #[serde(flatten)]
+    pub(super) status: CallStatus,
+    pub(super) duration_ms: u64,
+    /// What the model was told.
+    pub(super) response: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) data: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) display: Option<Display>,
+}
+
+impl Transcript {
+    /// Reads a log to its end, or to where it makes no sense any more.
+    pub(super) fn read(stored: &Stored) -> Self {
+        let mut transcript = Self { id: stored.id.to_string(), ..Self::default() };
+        transcript.damage = transcript.take_all(stored).err();
+        transcript
+    }
+
+    /// The same, when nothing was wrong with the log.
+    pub(super) fn whole(mut self) -> Result<Self, Failure> {
+        match self.damage.take() {
+            None => Ok(self),
+            Some(error) => Err(Failure::of(Code::Input, &error)
+                .cause(format!("so ends what can be read of the session `{}`", self.id))
+                .help("host session show has what lies before it")),
+        }
+    }
+
+    /// As JSON.
+    pub(super) fn json(&self) -> Result<String, Failure> {
+        to_json(self)
+    }
+
+    fn take_all(&mut self, stored: &Stored) -> Result<(), ReadError> {
+        // Where each call lies that has no outcome yet.
+        let mut open: HashMap<(String, CallId), usize> = HashMap::new();
+        let mut records = stored.records()?;
+        for logged in records.by_ref() {
+            let Logged { time, record } = logged?;
+            self.began.get_or_insert(time);
+            let mut add = |agent: Option<String>, what| self.entries.push(Entry { time, agent, what });
+            match record {
+                Record::Session { workspace, model, .. } => {
+                    self.workspace = workspace;
+                    self.model = model.map(|model| model.to_string());
+                }
+                Record::Resumed { model, .. } => {
+                    add(None, What::Resumed { model: model.to_string() });
+                    self.model = Some(model.to_string());
+                }
+                Record::RunStarted { agent, agent_id, model, .. } => {
+                    add(Some(agent_id.to_string()), What::RunStarted { name: agent, model });
+                }
+                Record::Content { prompt, content } => {
+                    let agent = prompt.agent.to_string();
+                    let said = Said::of(&content);
+                    match content.role {
+                        Role::User => add(Some(agent), What::User(said)),
+                        Role::Model => {
+                            if !said.is_empty() {
+                                add(Some(agent.clone()), What::Model(said));
+                            }
+                            for call in content.parts.into_iter().filter_map(call_of) {
+                                open.insert((agent.clone(), CallId::new(call.id.clone())), self.entries.len());
+                                self.entries.push(Entry { time, agent: Some(agent.clone()), what: What::Call(call) });
+                            }
+                        }
+                    }
+                }
+                Record::HistoryReplaced { agent_id, contents } => {
+                    add(Some(agent_id.to_string()), What::HistoryReplaced { messages: contents });
+                }
+                Record::Usage { usage, .. } => self.usage.add(usage),
+                Record::RecoveryStarted { agent_id, reason } => {
+                    add(Some(agent_id.to_string()), What::RecoveryStarted { reason });
+                }
+                Record::Discarded { prompt, reason, .. } => {
+                    let message = format!("{reason}; the reply was asked for again");
+                    add(Some(prompt.agent.to_string()), What::Error { message });
+                }
+                Record::Withdrawn { prompt } => add(Some(prompt.agent.to_string()), What::Withdrawn),
+                Record::CallStarted { .. } => {}
+                Record::CallSettled { prompt, call_id, status, duration_ms, parts, display } => {
+                    let at = open.remove(&(prompt.agent.to_string(), call_id));
+                    if let Some(Entry { what: What::Call(call), .. }) = at.and_then(|at| self.entries.get_mut(at)) {
+                        call.outcome = Some(Outcome::of(status, duration_ms, parts, display));
+                    }
+                }
+                Record::Error { agent_id, message } => add(Some(agent_id.to_string()), What::Error { message }),
+                Record::RunEnded { agent_id, terminate_reason, turns, usage, .. } => {
+                    add(Some(agent_id.to_string()), What::RunEnded { terminate_reason, turns, usage });
+                }
+            }
+        }
+        self.torn_bytes = records.torn_bytes();
+        Ok(())
+    }
+}
+
+impl Said {
+    pub(super) fn of(content: &Content) -> Self {
+        let thoughts = content.parts.iter().filter(|part| part.thought).filter_map(Part::as_text).collect();
+        Self { text: content.visible_text(), thoughts, data: data(&content.parts) }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.thoughts.is_empty() && self.data.is_empty()
+    }
+}
+
+impl Outcome {
+    fn of(status: CallStatus, duration_ms: u64, parts: Vec<Part>, display: Option<Display>) -> Self {
+        let data = data(&parts);
+        let response = parts.into_iter().find_map(|part| match part.data {
+            PartData::FunctionResponse(response) => Some(response.body),
+            PartData::Text(_) | PartData::InlineData(_) | PartData::FileReference(_) | PartData::FunctionCall(_) => {
+                None
+            }
+        });
+        let response = match response {
+            Some(ResponseBody::Output(text) | ResponseBody::Error(text)) => text,
+            None => String::new(),
+        };
+        Self { status, duration_ms, response, data, display }
+    }
+}
+
+impl Call {
+    /// How it ended, in words.
+    pub(super) fn ending(&self) -> String {
+        match &self.outcome {
+            None => "no outcome yet".to_owned(),
+            Some(Outcome { status, duration_ms, .. }) => match status {
+                CallStatus::Success => format!("{duration_ms} ms"),
+                CallStatus::Error { .. } => format!("failed, {duration_ms} ms"),
+                CallStatus::Cancelled => "cancelled".to_owned(),
+                CallStatus::Interrupted => "interrupted".to_owned(),
+            },
+        }
+    }
+}
+
+/// Any of our shapes as JSON that is safe on a terminal.
+pub(super) fn to_json(value: &impl Serialize) -> Result<String, Failure> {
+    let json = serde_json::to_string_pretty(value)
+        .map_err(|error| Failure::configuration(format!("the session is no JSON: {error}")))?;
+    let mut safe = String::with_capacity(json.len() + 1);
+    for character in json.chars() {
+        // Such a character can only be within a text, where its code means the same.
+        if character != '\n' && is_harmful(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                safe.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            safe.push(character);
+        }
+    }
+    safe.push('\n');
+    Ok(safe)
+}
+
+fn call_of(part: Part) -> Option<Call> {
+    match part.data {
+        PartData::FunctionCall(call) => Some(Call {
+            id: call.id.to_string(),
+            name: call.name.to_string(),
+            arguments: call.arguments,
+            outcome: None,
+        }),
+        PartData::Text(_) | PartData::InlineData(_) | PartData::FileReference(_) | PartData::FunctionResponse(_) => {
+            None
+        }
+    }
+}
+
+fn data(parts: &[Part]) -> Vec<String> {
+    let types = parts.iter().filter_map(|part| match &part.data {
+        PartData::InlineData(data) => Some(data.mime_type.clone()),
+        PartData::FileReference(file) => Some(file.mime_type.clone()),
+        PartData::Text(_) | PartData::FunctionCall(_) | PartData::FunctionResponse(_) => None,
+    });
+    types.collect()
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}

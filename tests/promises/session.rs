@@ -1,0 +1,194 @@
+//! Sessions, the real binary: they are gone on with, and can be listed, shown and exported.
+
+mod kill;
+
+use std::io::{BufRead, BufReader};
+
+use host_tests::host::Host;
+use serde_json::{Value, json};
+
+fn answer(text: &str) -> Value {
+    json!({"chunks": [{"text": text}]})
+}
+
+fn call(name: &str, arguments: Value) -> Value {
+    json!({"call": {"name": name, "arguments": arguments}})
+}
+
+fn id(host: &Host) -> String {
+    host.session()[0]["id"].as_str().expect("a text").to_owned()
+}
+
+/// A script that goes on where the conversation is.
+fn scripted(replies: &[Value], arguments: &[&str]) -> Host {
+    let lines: Vec<Value> = std::iter::once(json!({"goes_on": true})).chain(replies.iter().cloned()).collect();
+    Host::scripted(&lines, arguments)
+}
+
+#[test]
+fn the_last_session_goes_on_with_a_prompt_and_its_model() {
+    let second = json!({"expect": {"last_text": "And then?"}, "chunks": [{"text": "Two."}]});
+    let host = scripted(&[answer("One."), second, answer("Three.")], &["Begin"]);
+    assert_eq!(host.run().stdout, "One.\n");
+    let ended = host.run_of(&["run", "--resume", "And then?"]);
+    assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (Some(0), "Two.\n", ""));
+    let id = id(&host);
+    let ended = host.run_of(&["run", "--resume", &id[..20], "--output-format", "json", "More"]);
+    assert_eq!((ended.code, &ended.json()["session_id"]), (Some(0), &json!(id)), "{ended:?}");
+    assert_eq!(ended.json()["response"], "Three.");
+    let resumed = host.session().iter().filter(|line| line["type"] == "resumed").count();
+    assert_eq!(resumed, 2);
+}
+
+#[test]
+fn a_session_with_nothing_left_asks_for_a_prompt_and_one_with_something_left_goes_on() {
+    let broken = json!({"chunks": [{"error": {"kind": "server", "message": "it broke"}}]});
+    let look = json!({"chunks": [call("ls", json!({}))]});
+    let host = scripted(&[look, broken, answer("Done.")], &["Look"]);
+    assert_eq!(host.run().code, Some(59));
+    // The script's own second reply is the error again, since the conversation has one of the model's messages.
+    std::fs::write(
+        host.home().join("script.jsonl"),
+        format!("{}\n", json!({"expect": {"responses": [".git"]}, "chunks": [{"text": "Done."}]})),
+    )
+    .expect("written");
+    let ended = host.run_of(&["run", "--resume"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Done.\n"), "{ended:?}");
+    let ended = host.run_of(&["run", "--resume"]);
+    assert_eq!(ended.code, Some(42), "{ended:?}");
+    assert!(ended.stderr.contains("nothing left to do") && ended.stderr.contains("--resume 2"), "{}", ended.stderr);
+}
+
+#[test]
+fn what_a_session_may_touch_is_what_is_granted_now() {
+    let write = json!({"chunks": [call("write_file", json!({"path": "a.txt", "content": "x"}))]});
+    let refused = json!({"expect": {"responses": ["--approval-mode auto-edit"]}, "chunks": [{"text": "Refused."}]});
+    let host = scripted(&[answer("Ready."), write, refused], &["--approval-mode", "yolo", "Begin"]);
+    assert_eq!(host.run().code, Some(0));
+    let ended = host.run_of(&["run", "--resume", "Write"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Refused.\n"), "{ended:?}");
+    assert!(!host.repository().join("a.txt").exists());
+}
+
+#[test]
+fn a_large_result_can_still_be_read_when_the_session_goes_on() {
+    let long: String = (0..3000).map(|number| format!("line {number} of a long file\n")).collect();
+    let read = json!({"chunks": [call("read_file", json!({"path": "long.txt"}))]});
+    let host = scripted(&[read, answer("Read.")], &["Read"]).file("long.txt", long);
+    assert_eq!(host.run().code, Some(0));
+    let output = host.logs()[0].with_extension("outputs").join("output-1.txt");
+    let path = output.to_str().expect("text");
+    let again = json!({"chunks": [call("read_file", json!({"path": path, "limit": 2}))]});
+    let last = json!({"expect": {"responses": ["line 0 of a long file"]}, "chunks": [{"text": "Again."}]});
+    let lines = [answer("-"), answer("-"), again, last].map(|reply| format!("{reply}\n")).concat();
+    std::fs::write(host.home().join("script.jsonl"), format!("{{\"goes_on\":true}}\n{lines}")).expect("written");
+    let ended = host.run_of(&["run", "--resume", "Once more"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Again.\n"), "{ended:?}");
+}
+
+#[test]
+fn a_session_that_is_being_written_is_not_gone_on_with() {
+    let host = scripted(
+        &[json!({"chunks": [{"text": "I begin"}, {"hang": true}]})],
+        &["--output-format", "stream-json", "Wait"],
+    );
+    let mut child = host.command().spawn().expect("it starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    assert!(lines.any(|line| line.expect("read").contains("I begin")));
+    let ended = host.run_of(&["run", "--resume", "Go on"]);
+    assert_eq!(ended.code, Some(42), "{ended:?}");
+    assert!(ended.stderr.contains(&format!("is being written by process {}", child.id())), "{}", ended.stderr);
+    child.kill().expect("it is ours");
+    child.wait().expect("it ends");
+    // The crash gave the lock back.
+    std::fs::write(host.home().join("script.jsonl"), format!("{}\n", answer("On."))).expect("written");
+    let ended = host.run_of(&["run", "--resume", "Go on"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "On.\n"), "{ended:?}");
+}
+
+#[test]
+fn a_session_belongs_to_its_folder() {
+    let host = scripted(&[answer("One.")], &["Begin"]).file("sub/a.txt", "");
+    assert_eq!(host.run().code, Some(0));
+    let id = id(&host);
+    let ended = host.run_of(&["run", "-C", "sub", "--resume", "More"]);
+    assert!(ended.code == Some(42) && ended.stderr.contains("there is no session of"), "{ended:?}");
+    let ended = host.run_of(&["run", "-C", "sub", "--resume", &id, "More"]);
+    assert!(ended.code == Some(42) && ended.stderr.contains("this is another folder"), "{ended:?}");
+    let listed = |arguments: &[&str]| host.run_of(arguments).stdout;
+    assert!(listed(&["session", "list"]).contains(&id));
+    assert!(!listed(&["session", "list", "-C", "sub"]).contains(&id));
+    assert!(listed(&["session", "list", "--all", "-C", "sub"]).is_empty(), "they contradict each other");
+}
+
+#[test]
+fn sessions_are_listed_with_what_they_were_about_and_how_they_ended() {
+    let host = scripted(&[answer("One.")], &["Find the\n\u{1b}[2J needle"]);
+    assert_eq!(host.run().code, Some(0));
+    assert_eq!(host.run_of(&["run", "--model", "scripted:/missing", "x"]).code, Some(52));
+    let ended = host.run_of(&["session", "list"]);
+    let line = ended.stdout.lines().next().expect("there is one");
+    assert!(line.starts_with(&id(&host)) && line.contains("done") && line.contains("1 turn"), "{line}");
+    assert!(line.ends_with("Find the \\u{1b}[2J needle"), "{line}");
+    let listed = host.run_of(&["session", "list", "--json"]).json();
+    assert_eq!((&listed[0]["end"], &listed[0]["turns"]), (&json!("GOAL"), &json!(1)));
+    let folder = std::fs::canonicalize(host.repository()).expect("it is there");
+    assert_eq!(listed[0]["workspace"], folder.to_str().expect("text"));
+    // A log that breaks off, and one that is damaged, are listed and shown as far as they go.
+    let log = &host.logs()[0];
+    let text = std::fs::read_to_string(log).expect("read");
+    let cut = text.find("\"run_ended\"").expect("it ended");
+    std::fs::write(log, &text[..cut]).expect("written");
+    assert_eq!(host.run_of(&["session", "list", "--json"]).json()[0]["end"], "UNFINISHED");
+    std::fs::write(log, format!("{}\nrubbish\n", text.trim_end())).expect("written");
+    assert_eq!(host.run_of(&["session", "list", "--json"]).json()[0]["end"], "DAMAGED");
+    let ended = host.run_of(&["session", "show", "2"]);
+    assert_eq!(ended.code, Some(42));
+    assert!(ended.stdout.contains("One.") && ended.stderr.contains("is damaged"), "{ended:?}");
+}
+
+#[test]
+fn a_session_is_found_by_the_beginning_of_its_id() {
+    let host = scripted(&[answer("One.")], &["Begin"]);
+    assert_eq!((host.run().code, host.run().code), (Some(0), Some(0)));
+    let ended = host.run_of(&["session", "show", "2"]);
+    assert!(ended.code == Some(42) && ended.stderr.contains("`2` is the beginning of 2 sessions"), "{ended:?}");
+    let log = host.logs().remove(0);
+    let id = log.file_stem().and_then(|stem| stem.to_str()).expect("text").to_owned();
+    let ended = host.run_of(&["session", "show", &id[..id.len() - 1]]);
+    assert!(ended.code == Some(0) && ended.stdout.starts_with(&format!("session {id}\n")), "{ended:?}");
+    let wrong = format!("{}x", &id[..id.len() - 1]);
+    let ended = host.run_of(&["session", "show", &wrong]);
+    assert!(ended.code == Some(42) && ended.stderr.contains(&format!("the nearest are `{id}`")), "{ended:?}");
+}
+
+#[test]
+fn a_session_is_exported_with_its_calls_folded_and_its_changes_open() {
+    let edit = call("edit", json!({"path": "a.txt", "old_string": "old", "new_string": "new"}));
+    let replies = [json!({"chunks": [{"text": "I change it.\n```\u{9b}"}, edit]}), answer("Done.")];
+    let host = scripted(&replies, &["--approval-mode", "auto-edit", "Change it"]).file("a.txt", "old\n");
+    assert_eq!(host.run().code, Some(0));
+    let id = id(&host);
+    let ended = host.run_of(&["session", "export", &id]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let document = ended.stdout;
+    for part in [
+        "## User\n\n> Change it\n",
+        "<summary><code>edit</code> (",
+        "\n```diff\n",
+        "\n-old\n+new\n",
+        "\\u{9b}",
+        "Done.",
+    ] {
+        assert!(document.contains(part), "{part} in\n{document}");
+    }
+    let file = host.home().join("session.json");
+    let ended = host.run_of(&["session", "export", &id, "--format", "json", "-o", file.to_str().expect("text")]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), ""), "{ended:?}");
+    let data: Value = serde_json::from_slice(&std::fs::read(file).expect("written")).expect("JSON");
+    let call = data["entries"].as_array().expect("a list").iter().find(|entry| entry["type"] == "call").expect("one");
+    assert_eq!((&call["name"], &call["status"]), (&json!("edit"), &json!("success")));
+    assert!(call["display"]["difference"]["unified"].as_str().is_some_and(|unified| unified.contains("+new")));
+    let shown = host.run_of(&["session", "show", &id]).stdout;
+    assert!(shown.contains("● edit") && shown.contains("  +new") && !shown.contains('\u{9b}'), "{shown}");
+}
