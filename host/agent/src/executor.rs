@@ -17,10 +17,11 @@ use host_tool::{Registry, RegistryError, Responder, Schema, SchemaError, Tool};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use self::result::with_causes;
 pub use self::result::{RunError, RunResult, TerminateReason};
 use self::run::Run;
 use crate::complete::CompleteTask;
-use crate::{AgentDefinition, Completion, Event, EventKind, History, Observer, SessionLog, ToolConfig, fill};
+use crate::{AgentDefinition, Completion, Event, EventKind, History, Ledger, Observer, SessionLog, ToolConfig, fill};
 
 /// An agent that can be run.
 pub struct Executor {
@@ -31,8 +32,6 @@ pub struct Executor {
 
 /// What an executor is made of besides the definition.
 pub struct Setup {
-    /// Which agent of the session it is; a subagent has an id of its own.
-    pub agent_id: AgentId,
     /// The model's service.
     pub provider: Arc<dyn Provider>,
     /// The tools that there are; the definition says which of them are the agent's.
@@ -43,6 +42,8 @@ pub struct Setup {
     pub observer: Arc<dyn Observer>,
     /// Where everything is written down; none records nothing.
     pub session: Option<Arc<SessionLog>>,
+    /// Where what it uses up is counted, and its id: the agent's own, beneath its parent's where it has one.
+    pub ledger: Arc<Ledger>,
 }
 
 /// Why an agent cannot be run.
@@ -77,6 +78,7 @@ struct Agent {
     responder: Responder,
     observer: Arc<dyn Observer>,
     session: Option<Arc<SessionLog>>,
+    ledger: Arc<Ledger>,
 }
 
 /// Where a conversation stands between runs.
@@ -97,7 +99,7 @@ impl Executor {
     ///
     /// When the definition names a tool that there is not, or its output schema cannot be used.
     pub fn new(definition: AgentDefinition, setup: Setup) -> Result<Self, SetupError> {
-        let Setup { agent_id, provider, tools, responder, observer, session } = setup;
+        let Setup { provider, tools, responder, observer, session, ledger } = setup;
         let name = || definition.name.clone();
         let tools = match &definition.tools {
             ToolConfig::All => Ok(tools),
@@ -110,7 +112,8 @@ impl Executor {
                 .map_err(|cause| SetupError::Output { agent: name(), cause })?;
             tools.clone().register(complete).map_err(|cause| SetupError::Tools { agent: name(), cause })?;
         }
-        let agent = Agent { definition, id: agent_id, provider, tools, responder, observer, session };
+        let id = ledger.id().clone();
+        let agent = Agent { definition, id, provider, tools, responder, observer, session, ledger };
         Ok(Self { agent, history: History::new(), state: Conversation::default() })
     }
 
@@ -137,6 +140,7 @@ impl Executor {
     fn begin(&mut self, inputs: &Map<String, Value>) -> Result<Prompts, RunError> {
         let AgentDefinition { prompt, inputs: wanted, .. } = &self.agent.definition;
         wanted.check(inputs)?;
+        let inputs = &wanted.filled(inputs);
         let system = prompt.system.as_deref().map(|system| fill(system, inputs)).transpose()?;
         let query = fill(&prompt.query, inputs)?;
         if !self.state.begun {

@@ -2,7 +2,8 @@
 //!
 //! Owns [`AgentDefinition`] and the [`Executor`] that asks a model, runs the calls it wants and asks again until
 //! one of six ends; the [`History`] in which no call stays without its outcome; the [`SessionLog`] that writes
-//! everything down as it happens; and the [`Event`]s by which others watch.
+//! everything down as it happens; the [`Event`]s by which others watch; and agents that are tools of another agent, with
+//! the [`Ledger`] that bounds all of them together.
 //!
 //! It promises that a run ends within its limits and says how it ended, that dropping a run cancels all that it
 //! started, and that nothing runs which the session log could not record.
@@ -18,20 +19,25 @@ mod definition;
 mod event;
 mod executor;
 mod history;
+mod ledger;
 mod reply;
 mod session;
+mod subagent;
 mod template;
 mod thought;
 
 pub use clock::Clock;
 pub use complete::COMPLETE_TASK;
 pub use definition::{
-    AgentDefinition, Completion, InitialMessage, Input, InputConfig, InputError, InputKind, ModelConfig, OutputConfig,
-    PromptConfig, RunConfig, ToolConfig,
+    AgentDefinition, Completion, Declared, DefinitionError, DefinitionFault, InitialMessage, Input, InputConfig,
+    InputError, InputKind, MAX_DEFINITION_BYTES, ModelConfig, OutputConfig, PromptConfig, RunConfig, SUBAGENT_TOOLS,
+    ToolConfig,
 };
 pub use event::{CallStatus, Event, EventKind, Observer};
 pub use executor::{Executor, RunError, RunResult, Setup, SetupError, TerminateReason};
 pub use history::{Exchange, History, HistoryError, Replied, Unsettled};
+pub use ledger::{Exceeded, Ledger, Spent, TreeLimits};
 pub use reply::{Reply, ReplyError};
 pub use session::{Entry, SESSION_VERSION, SessionError, SessionLog};
+pub use subagent::{Subagent, SubagentSetup};
 pub use template::{TemplateError, fill};

@@ -98,7 +98,7 @@ pub(crate) fn of_run(result: &RunResult) -> (Code, Option<Failure>) {
     };
     let turns = result.turns;
     let mut failure = match (result.terminate_reason, &result.error) {
-        (TerminateReason::Error, Some(error)) => {
+        (TerminateReason::Error, Some(error)) | (TerminateReason::MaxTurns, Some(error @ RunError::Exceeded(_))) => {
             let failure = Failure::of(code, error);
             Failure { help: error.help(), ..failure }
         }
@@ -113,7 +113,9 @@ pub(crate) fn of_run(result: &RunResult) -> (Code, Option<Failure>) {
         }
         (TerminateReason::Error | TerminateReason::Goal, _) => Failure::new(code, "the run failed"),
     };
-    if let (true, Some(error)) = (result.terminate_reason != TerminateReason::Error, &result.error) {
+    if let Some(error) = &result.error
+        && failure.message != error.to_string()
+    {
         failure = failure.cause(error.to_string());
     }
     (code, Some(failure))
@@ -125,6 +127,7 @@ fn error_code(error: &RunError) -> Code {
         RunError::Inputs(_) | RunError::Template(_) => Code::Input,
         RunError::Session(_) | RunError::Tools(_) => Code::Configuration,
         RunError::Reply(_) | RunError::History(_) => Code::Service,
+        RunError::Exceeded(_) => Code::TurnLimit,
     }
 }
 

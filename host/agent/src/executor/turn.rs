@@ -127,7 +127,7 @@ impl Run<'_> {
                 ended.map_err(|error| Stop::Failed(RunError::Model(error)))
             }
         };
-        self.usage.add(builder.usage());
+        self.agent.ledger.add_usage(builder.usage());
         let text = builder.visible_text();
         let reply = match ended {
             Ok(()) => {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host_agent::{
-    AgentDefinition, Clock, Completion, Executor, Input, InputConfig, InputKind, ModelConfig, PromptConfig, RunConfig,
-    SessionLog, Setup, ToolConfig,
+    AgentDefinition, Clock, Completion, Executor, Input, InputConfig, InputKind, Ledger, ModelConfig, PromptConfig,
+    RunConfig, SessionLog, Setup, ToolConfig, TreeLimits,
 };
 use host_message::AgentId;
 use host_tool::{Responder, Spill};
@@ -43,7 +43,7 @@ pub(crate) async fn run(run: Run, environment: Environment, stop: CancellationTo
     let out = Out::new(stop.clone());
     let printer = printer::of(run.output_format, &environment, out.clone());
     let setup = Setup {
-        agent_id: AgentId::new("main"),
+        ledger: Ledger::new(AgentId::new("main"), TreeLimits::default()),
         provider,
         tools: place.tools()?,
         responder: Responder::new(Some(Spill::new(spill))),
