@@ -17,6 +17,7 @@ const USUAL_MODELS: &[(ProviderKind, &str)] =
     &[(ProviderKind::Gemini, "gemini/gemini-2.5-pro"), (ProviderKind::OpenAi, "openai/gpt-5")];
 
 /// A model that can be asked.
+#[derive(Clone)]
 pub(crate) struct Model {
     /// As its service knows it.
     pub(crate) name: String,

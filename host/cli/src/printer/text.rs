@@ -21,7 +21,10 @@ impl Observer for Text {
     fn event(&self, event: &Event<'_>) {
         // A wait of seconds must be explained even where nothing else is shown before the answer.
         if let EventKind::Retry { reason, wait_ms, attempt, attempts, model } = event.kind {
-            to_stderr(&format!("{}\n", self.style.dim(&super::again(reason, wait_ms, attempt, attempts, model))));
+            let whose =
+                if event.agent_id.is_subagent() { format!("{}: ", visible(event.agent)) } else { String::new() };
+            let again = super::again(reason, wait_ms, attempt, attempts, model);
+            to_stderr(&format!("{}\n", self.style.dim(&format!("{whose}{again}"))));
         }
     }
 }
