@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use host_agent::{AgentDefinition, InputConfig, ToolConfig};
+use host_tool::cut;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -12,6 +13,9 @@ use crate::configuration::Configuration;
 use crate::environment::Environment;
 use crate::exit::{Code, Failure};
 use crate::printer::{Out, visible};
+
+/// How much of a description stands in the list, in characters: it is one line.
+const FIRST_WORDS: usize = 100;
 
 pub(crate) fn run(command: arguments::Agent, environment: &Environment) -> Result<Code, Failure> {
     let folders = environment.folders()?;
@@ -36,7 +40,7 @@ fn list(agents: &[Agent]) -> String {
         let off = if agent.enabled { "" } else { " (not enabled)" };
         // A string takes everything.
         let _ = writeln!(text, "{}  {}, {}{off}", definition.name, visible(&definition.display_name), agent.source);
-        let _ = writeln!(text, "  {}", visible(first));
+        let _ = writeln!(text, "  {}", visible(&cut(first, FIRST_WORDS)));
         let _ = writeln!(text, "  tools: {}; inputs: {}", tools(definition).join(", "), names(&definition.inputs));
     }
     text
