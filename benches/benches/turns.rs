@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 use host_agent::{
-    About, AgentDefinition, Clock, Completion, Event, Executor, InputConfig, ModelConfig, Observer, PromptConfig,
-    RunConfig, SessionLog, Setup, TerminateReason, ToolConfig,
+    About, AgentDefinition, Clock, Completion, Event, Executor, InputConfig, Ledger, ModelConfig, Observer,
+    PromptConfig, RunConfig, SessionLog, Setup, TerminateReason, ToolConfig, TreeLimits,
 };
 use host_message::{
     AgentId, Annotations, CallId, FinishReason, FunctionCall, ModelId, Output, Part, PartData, ToolName, ToolSpec,
@@ -93,7 +93,7 @@ async fn one_run(folder: &Path) -> Result<Vec<Duration>, Box<dyn Error>> {
     };
     let about = About { workspace: folder, model: &ModelId::new("bench") };
     let setup = Setup {
-        agent_id: AgentId::new("main"),
+        ledger: Ledger::new(AgentId::new("main"), TreeLimits { turns: u32::MAX, ..TreeLimits::default() }),
         provider: Arc::clone(&model) as Arc<dyn Provider>,
         tools,
         responder: Responder::default(),

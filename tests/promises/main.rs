@@ -1,5 +1,6 @@
 //! The promises of SECURITY.md and README.md, each tried once against the real thing.
 
+mod agents;
 mod cache;
 mod components;
 mod documents;

@@ -109,6 +109,14 @@ impl Host {
         self
     }
 
+    /// Declares an agent in the user's folder.
+    pub fn agent(self, file: &str, text: &str) -> Self {
+        let folder = self.home.path().join(".config/host/agents");
+        std::fs::create_dir_all(&folder).expect("made");
+        std::fs::write(folder.join(file), text).expect("written");
+        self
+    }
+
     /// What it reads.
     pub fn input(mut self, text: impl Into<Vec<u8>>) -> Self {
         self.input = Some(text.into());

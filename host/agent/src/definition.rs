@@ -1,8 +1,9 @@
 //! What an agent is: a declaration, plain data.
 //!
-//! Built-in agents and those that a user writes down are the same to the loop. Deliberately not here: the files
-//! that agents are read from.
+//! Built-in agents and those that a user writes down are the same to the loop. Deliberately not here: where the
+//! files lie that agents are read from.
 
+mod file;
 mod input;
 
 use std::time::Duration;
@@ -11,6 +12,7 @@ use host_message::Role;
 use host_model::Settings;
 use serde_json::Value;
 
+pub use self::file::{Declared, DefinitionError, DefinitionFault, MAX_DEFINITION_BYTES, SUBAGENT_TOOLS};
 pub use self::input::{Input, InputConfig, InputError, InputKind};
 use crate::CompressionConfig;
 

@@ -194,9 +194,9 @@ pub enum EventKind<'a> {
         /// The answer.
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<&'a str>,
-        /// How many turns it took; a recovery is none.
+        /// How many turns it took itself; a recovery is none.
         turns: u32,
-        /// What all its replies cost.
+        /// What all its replies cost, and those of the agents that it started.
         usage: Usage,
     },
 }

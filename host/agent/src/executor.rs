@@ -22,12 +22,15 @@ use tokio_util::sync::CancellationToken;
 
 use self::compression::{How, Size};
 use self::deadline::Deadline;
+pub(crate) use self::result::with_causes;
 pub use self::result::{RunError, RunResult, TerminateReason};
 use self::run::Run;
 use self::turn::Stop;
 use crate::complete::CompleteTask;
 use crate::event::CompressionStatus;
-use crate::{AgentDefinition, Completion, Event, EventKind, History, Observer, Past, SessionLog, ToolConfig, fill};
+use crate::{
+    AgentDefinition, Completion, Event, EventKind, History, Ledger, Observer, Past, SessionLog, ToolConfig, fill,
+};
 
 /// An agent that can be run.
 pub struct Executor {
@@ -38,8 +41,6 @@ pub struct Executor {
 
 /// What an executor is made of besides the definition.
 pub struct Setup {
-    /// Which agent of the session it is; a subagent has an id of its own.
-    pub agent_id: AgentId,
     /// The model's service.
     pub provider: Arc<dyn Provider>,
     /// The tools that there are; the definition says which of them are the agent's.
@@ -52,6 +53,8 @@ pub struct Setup {
     pub session: Option<Arc<SessionLog>>,
     /// Held while a person is asked: the time of a run stands still meanwhile.
     pub standstill: Standstill,
+    /// Where what it uses up is counted, and its id: the agent's own, beneath its parent's where it has one.
+    pub ledger: Arc<Ledger>,
 }
 
 /// Why an agent cannot be run.
@@ -87,6 +90,7 @@ struct Agent {
     observer: Arc<dyn Observer>,
     session: Option<Arc<SessionLog>>,
     standstill: Standstill,
+    ledger: Arc<Ledger>,
 }
 
 /// Where a conversation stands between runs.
@@ -111,7 +115,7 @@ impl Executor {
     ///
     /// When the definition names a tool that there is not, or its output schema cannot be used.
     pub fn new(definition: AgentDefinition, setup: Setup) -> Result<Self, SetupError> {
-        let Setup { agent_id, provider, tools, responder, observer, session, standstill } = setup;
+        let Setup { provider, tools, responder, observer, session, ledger, standstill } = setup;
         let name = || definition.name.clone();
         let tools = match &definition.tools {
             ToolConfig::All => Ok(tools),
@@ -124,7 +128,8 @@ impl Executor {
                 .map_err(|cause| SetupError::Output { agent: name(), cause })?;
             tools.clone().register(complete).map_err(|cause| SetupError::Tools { agent: name(), cause })?;
         }
-        let agent = Agent { definition, id: agent_id, provider, tools, responder, observer, session, standstill };
+        let id = ledger.id().clone();
+        let agent = Agent { definition, id, provider, tools, responder, observer, session, standstill, ledger };
         Ok(Self { agent, history: History::new(), state: Conversation::default() })
     }
 
@@ -219,6 +224,7 @@ impl Executor {
     fn begin(&mut self, inputs: &Map<String, Value>) -> Result<Prompts, RunError> {
         let AgentDefinition { prompt, inputs: wanted, .. } = &self.agent.definition;
         wanted.check(inputs)?;
+        let inputs = &wanted.filled(inputs);
         let system = prompt.system.as_deref().map(|system| fill(system, inputs)).transpose()?;
         let query = fill(&prompt.query, inputs)?;
         if !self.state.begun {

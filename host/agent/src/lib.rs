@@ -2,7 +2,8 @@
 //!
 //! Owns [`AgentDefinition`] and the [`Executor`] that asks a model, runs the calls it wants and asks again until
 //! one of six ends; the [`History`] in which no call stays without its outcome; the [`SessionLog`] that writes
-//! everything down as it happens, and [`Recorded`], which goes on from it; and the [`Event`]s by which others watch.
+//! everything down as it happens, and [`Recorded`], which goes on from it; the [`Event`]s by which others watch; and
+//! agents that are tools of another agent, with the [`Ledger`] that bounds all of them together.
 //!
 //! It promises that a run ends within its limits and says how it ended, that dropping a run cancels all that it
 //! started, and that nothing runs which the session log could not record.
@@ -17,9 +18,11 @@ mod definition;
 mod event;
 mod executor;
 mod history;
+mod ledger;
 mod loops;
 mod reply;
 mod session;
+mod subagent;
 mod template;
 mod thought;
 
@@ -27,16 +30,19 @@ pub use clock::Clock;
 pub use complete::COMPLETE_TASK;
 pub use compress::CompressionConfig;
 pub use definition::{
-    AgentDefinition, Completion, InitialMessage, Input, InputConfig, InputError, InputKind, LoopDetection, ModelConfig,
-    OutputConfig, PromptConfig, ReplyPolicy, RunConfig, ToolConfig,
+    AgentDefinition, Completion, Declared, DefinitionError, DefinitionFault, InitialMessage, Input, InputConfig,
+    InputError, InputKind, LoopDetection, MAX_DEFINITION_BYTES, ModelConfig, OutputConfig, PromptConfig, ReplyPolicy,
+    RunConfig, SUBAGENT_TOOLS, ToolConfig,
 };
 pub use event::{CallStatus, CompressionStatus, Event, EventKind, Observer};
 pub use executor::{Executor, RunError, RunResult, Setup, SetupError, TerminateReason};
 pub use history::{Exchange, History, HistoryError, Replied, Unsettled};
+pub use ledger::{Exceeded, Ledger, Spent, TreeLimits};
 pub use loops::Repeated;
 pub use reply::{Reply, ReplyError};
 pub use session::{
     About, Entry, Left, Logged, Past, ReadError, Record, Recorded, Records, Reopened, SESSION_VERSION, SessionError,
     SessionLog, Sessions, Stored,
 };
+pub use subagent::{Subagent, SubagentSetup};
 pub use template::{TemplateError, fill};

@@ -183,7 +183,7 @@ pub enum Entry<'a> {
         result: Option<&'a str>,
         /// How many turns it took.
         turns: u32,
-        /// What all its replies cost.
+        /// What all its replies cost, and those of the agents that it started.
         usage: Usage,
     },
 }

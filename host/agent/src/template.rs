@@ -51,13 +51,23 @@ pub fn fill(template: &str, inputs: &Map<String, Value>) -> Result<String, Templ
     }
 }
 
+/// The names that a template has placeholders for, each with where its `${` stands, in bytes.
+pub(crate) fn names(template: &str) -> impl Iterator<Item = (usize, &str)> {
+    template.match_indices("${").filter_map(|(at, _)| Some((at, placeholder(template.get(at..)?)?.0)))
+}
+
+/// Whether a placeholder can have this name.
+pub(crate) fn is_name(name: &str) -> bool {
+    let first = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    first && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
+
 /// The name in a text that begins with `${name}`, and what comes after it.
 fn placeholder(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_prefix("${")?;
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-'))?;
     let (name, after) = text.split_at(end);
-    let named = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    Some((name, after.strip_prefix('}')?)).filter(|_| named)
+    Some((name, after.strip_prefix('}')?)).filter(|_| is_name(name))
 }
 
 fn listed(names: &[String]) -> String {

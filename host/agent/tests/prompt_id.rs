@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 use host_agent::{
-    AgentDefinition, Completion, Event, Executor, InputConfig, ModelConfig, Observer, PromptConfig, RunConfig, Setup,
-    ToolConfig,
+    AgentDefinition, Completion, Event, Executor, InputConfig, Ledger, ModelConfig, Observer, PromptConfig, RunConfig,
+    Setup, ToolConfig, TreeLimits,
 };
 use host_message::{
     AgentId, Annotations, CallId, FinishReason, FunctionCall, Output, Part, PartData, ToolName, ToolSpec,
@@ -111,7 +111,7 @@ async fn the_prompt_id_reaches_every_log_line_of_its_turn() {
         completion: Completion::Text,
     };
     let setup = Setup {
-        agent_id: AgentId::new("main"),
+        ledger: Ledger::new(AgentId::new("main"), TreeLimits::default()),
         provider: Arc::new(Model::default()),
         tools,
         responder: Responder::default(),

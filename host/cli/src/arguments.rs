@@ -36,6 +36,9 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run an agent on a task, in this repository
     Run(Run),
+    /// List or show the agents that a model can call, and that `host run --agent` runs
+    #[command(subcommand, after_help = AGENT_HELP)]
+    Agent(Agent),
     /// List, show or call the tools, through the same sandbox and without a model
     #[command(subcommand)]
     Tool(Tool),
@@ -55,6 +58,29 @@ pub(crate) enum Command {
     },
 }
 
+/// How an agent is declared; a mistake in a file points here.
+const AGENT_HELP: &str = "An agent of your own is a Markdown file in the folder `agents` of your configuration:
+
+  ---
+  name: reviewer
+  description: Reviews the files of a change for mistakes.
+  tools: [read_file, grep]     # of ls, read_file, grep, glob, read_many_files, memory, web_search
+  model: gemini/gemini-2.5-pro # without it, the model of whoever calls it
+  temperature: 0.2
+  max_turns: 10
+  timeout_mins: 5
+  inputs:
+    files: {type: 'string[]', description: The files to look at.}
+  output:
+    name: review
+    description: What is wrong.
+    schema: {type: object, properties: {mistakes: {type: array, items: {type: string}}}}
+  query: Review ${files}.
+  ---
+  You review code. …
+
+It reads: whatever it is called with, its tools are granted the part of your grants that only reads.";
+
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   host run --model offline \"Survey this repository: what is it, and where are the TODOs?\"
@@ -67,6 +93,8 @@ pub(crate) enum Command {
   host run --output-format stream-json \"…\" | jq .
   host run --resume
   host run --resume 20260301-12 \"Now write the tests\"
+  host run --agent codebase_investigator --input objective=\"How are paths checked?\"
+  host run --output-schema answer.schema.json \"Which licences do the dependencies have?\"
 
 Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 54 tool failed, 56 loop,
 57 time limit, 58 no answer given, 59 model service failed, 130 cancelled.")]
@@ -85,6 +113,15 @@ pub(crate) struct Run {
     /// beginning of an id is enough; what does not look like one is part of the prompt
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub(crate) resume: Option<String>,
+    /// Run this agent (`host agent list`) on its inputs, instead of the main one on a prompt
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["prompt", "output_schema", "resume"])]
+    pub(crate) agent: Option<String>,
+    /// An input of the agent; repeated for each, and for each value of a list
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) input: Vec<String>,
+    /// Answer with JSON that meets the JSON Schema in this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output_schema: Option<PathBuf>,
     /// What to print: text (the answer), json (one object at the end) or stream-json (a line for each event)
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) output_format: Format,
@@ -148,6 +185,25 @@ pub(crate) enum ApprovalMode {
     AutoEdit,
     /// Also running programs and fetching from public addresses.
     Yolo,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Agent {
+    /// List the agents
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show an agent: its inputs and output, its tools, limits and prompts
+    #[command(after_help = "Example:\n  host agent show codebase_investigator")]
+    Show {
+        /// The agent's name
+        name: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, Subcommand)]

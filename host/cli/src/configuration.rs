@@ -41,6 +41,8 @@ pub(crate) struct Configuration {
     pub(crate) providers: BTreeMap<ProviderKind, Service>,
     /// How models are to answer, by their ids as `--model` has them.
     pub(crate) models: BTreeMap<String, Model>,
+    /// What is different about an agent than its declaration says, by its name.
+    pub(crate) agents: BTreeMap<String, Agent>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -51,6 +53,10 @@ pub(crate) struct Run {
     pub(crate) grace_seconds: Option<u64>,
     /// Whether a model that goes round in circles is stopped.
     pub(crate) loop_detection: Option<bool>,
+    /// How many subagents a run may start; 0 is that there are none.
+    pub(crate) max_subagents: Option<u32>,
+    /// How many turns a run and its subagents may take together.
+    pub(crate) max_total_turns: Option<u32>,
 }
 
 /// What a model is told before it is asked.
@@ -60,6 +66,17 @@ pub(crate) struct Context {
     /// The names of the files that are looked for.
     #[serde(deserialize_with = "file_names")]
     pub(crate) files: Option<Vec<String>>,
+}
+
+/// What is different about an agent.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Agent {
+    pub(crate) enabled: Option<bool>,
+    pub(crate) model: Option<String>,
+    pub(crate) max_turns: Option<u32>,
+    pub(crate) timeout_minutes: Option<u64>,
+    pub(crate) temperature: Option<f32>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

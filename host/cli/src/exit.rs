@@ -113,7 +113,7 @@ pub(crate) fn of_run(result: &RunResult) -> (Code, Option<Failure>) {
     };
     let turns = result.turns;
     let mut failure = match (result.terminate_reason, &result.error) {
-        (TerminateReason::Error, Some(error)) => {
+        (TerminateReason::Error, Some(error)) | (TerminateReason::MaxTurns, Some(error @ RunError::Exceeded(_))) => {
             let failure = Failure::of(code, error);
             Failure { help: error.help(), ..failure }
         }
@@ -128,7 +128,9 @@ pub(crate) fn of_run(result: &RunResult) -> (Code, Option<Failure>) {
         }
         (TerminateReason::Error | TerminateReason::Goal, _) => Failure::new(code, "the run failed"),
     };
-    if let (true, Some(error)) = (result.terminate_reason != TerminateReason::Error, &result.error) {
+    if let Some(error) = &result.error
+        && failure.message != error.to_string()
+    {
         failure = failure.cause(error.to_string());
     }
     (code, Some(failure))
@@ -141,6 +143,7 @@ fn error_code(error: &RunError) -> Code {
         RunError::Session(_) | RunError::Tools(_) => Code::Configuration,
         RunError::Loop(_) => Code::Loop,
         RunError::Reply(_) | RunError::History(_) => Code::Service,
+        RunError::Exceeded(_) => Code::TurnLimit,
     }
 }
 

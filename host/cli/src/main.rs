@@ -8,6 +8,7 @@
 //! turns flags into grants; `host-capability` decides), and anything that a web page would need as well.
 
 mod access;
+mod agents;
 mod arguments;
 mod attach;
 mod command;
@@ -45,6 +46,7 @@ fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Fail
     match arguments.command {
         Command::Completions { shell } => command::completions(shell),
         Command::Run(run) => interrupt::block_on(|stop| command::run::run(run, environment, stop)),
+        Command::Agent(agent) => command::agent::run(agent, &environment),
         Command::Tool(tool) => interrupt::block_on(|stop| command::tool::run(tool, environment, stop)),
         Command::Plugin(plugin) => interrupt::block_on(|_| command::plugin::run(plugin, environment)),
         Command::Session(session) => command::session::run(session, &environment),

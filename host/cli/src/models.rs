@@ -30,6 +30,7 @@ const USUAL_MODELS: &[(ProviderKind, &str)] = &[
 const LOCAL_LIMIT: Duration = Duration::from_secs(1);
 
 /// A model that can be asked.
+#[derive(Clone)]
 pub(crate) struct Model {
     /// As the person named it.
     pub(crate) id: ModelId,

@@ -63,18 +63,33 @@ pub(crate) fn all(named: &[PathBuf], workspace: &Path) -> Result<Vec<Installed>,
     Ok(plugins)
 }
 
+/// Whose the tools are, which says how much of what was granted they hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holder {
+    /// The agent that the person runs: all of it.
+    Run,
+    /// An agent that this one calls: the part that only reads. What a tool imports beyond that is not linked.
+    Subagent,
+}
+
 /// The tools of all plugins, each with what it may touch.
 pub(crate) fn registry(
     plugins: &[Installed],
     granted: &Granted,
+    holder: Holder,
     runtime: &Arc<Runtime>,
     workspace: &Arc<Workspace>,
 ) -> Result<Registry, Failure> {
     let mut registry = Registry::new();
     for installed in plugins {
+        let granted = granted.to(installed);
+        let grants = match holder {
+            Holder::Run => granted,
+            Holder::Subagent => granted.reading(),
+        };
         let sandbox = Sandbox {
             runtime: Arc::clone(runtime),
-            grants: Arc::new(granted.to(installed)),
+            grants: Arc::new(grants),
             workspace: Arc::clone(workspace),
             config: Arc::default(),
         };

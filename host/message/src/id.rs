@@ -63,6 +63,18 @@ text_id! {
     ModelId
 }
 
+impl AgentId {
+    /// The id of an agent that this one starts: `main/codebase_investigator-1`.
+    pub fn beneath(&self, name: &str, number: u32) -> Self {
+        Self(format!("{self}/{name}-{number}"))
+    }
+
+    /// Whether another agent has started this one.
+    pub fn is_subagent(&self) -> bool {
+        self.0.contains('/')
+    }
+}
+
 /// The id of a session: what its log file is called, so it is made of characters that are safe in a name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
@@ -135,6 +147,14 @@ mod tests {
         }
         assert!(SessionId::new("20260301-120000-ab12").is_ok());
         assert!(serde_json::from_str::<SessionId>("\"../x\"").is_err());
+    }
+
+    #[test]
+    fn an_agent_says_in_its_id_who_started_it() {
+        let main = AgentId::new("main");
+        let beneath = main.beneath("reader", 2);
+        assert_eq!(beneath.as_str(), "main/reader-2");
+        assert_eq!((main.is_subagent(), beneath.is_subagent()), (false, true));
     }
 
     #[test]

@@ -134,6 +134,13 @@ impl Registry {
         Ok(smaller)
     }
 
+    /// Says that there is a tool of this name, and that it is another agent's: a call of it is refused as such.
+    pub fn leave_out(&mut self, name: ToolName) {
+        if !self.index.contains_key(&name) {
+            self.elsewhere.insert(name);
+        }
+    }
+
     /// What a model is told about the tools, in order.
     pub fn specs(&self) -> &[ToolSpec] {
         &self.specs
@@ -267,6 +274,11 @@ mod tests {
             assert_eq!(refused(&few, left_out), FailureKind::Unauthorized);
         }
         assert_eq!(refused(&few, "grepp"), FailureKind::UnknownTool);
+        let mut few = few;
+        few.leave_out(ToolName::new("investigator"));
+        few.leave_out(ToolName::new("ls"));
+        assert_eq!(refused(&few, "investigator"), FailureKind::Unauthorized);
+        assert!(few.get(&ToolName::new("ls")).is_some(), "what is there stays");
         let error = all.only(["raed_file"]).map(|_| ()).expect_err("there is none").to_string();
         assert_eq!(error, "there is no tool `raed_file`, did you mean `read_file`, `shell` or `grep`?");
     }

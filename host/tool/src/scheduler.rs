@@ -26,7 +26,8 @@ use crate::{
     Tool, cut,
 };
 
-/// How long a call that was told to stop may take to end by itself, with what it had. Then it is dropped.
+/// How long a call that was told to stop may take to end by itself, with what it had, unless its tool says otherwise.
+/// Then it is dropped.
 pub const CANCEL_GRACE: Duration = Duration::from_secs(2);
 
 /// How many calls run side by side. Protects memory (each has a sandbox of its own) and the disk.
@@ -66,7 +67,7 @@ impl<'r> Scheduler<'r> {
 
     /// Runs the calls of one reply and answers with each of them settled, in their order.
     ///
-    /// When `cancel` fires, running calls get [`CANCEL_GRACE`] to end by themselves and waiting ones settle as
+    /// When `cancel` fires, running calls get [`Tool::cancel_grace`] to end by themselves and waiting ones settle as
     /// cancelled without running. Dropping the future drops every running call.
     pub async fn run(self, calls: Vec<FunctionCall>, cancel: &Cancel, observe: &Observe<'_>) -> Vec<SettledCall> {
         let mut board = Board::new(calls, cancel, observe);
@@ -137,7 +138,7 @@ async fn execute(tool: Arc<dyn Tool>, call: Arc<FunctionCall>, context: CallCont
     let work = AssertUnwindSafe(async { tool.call(&call, context).await }).catch_unwind();
     let grace = async {
         cancel.cancelled().await;
-        tokio::time::sleep(CANCEL_GRACE).await;
+        tokio::time::sleep(tool.cancel_grace()).await;
     };
     let ended = tokio::select! {
         biased;

@@ -4,12 +4,14 @@
 //! An outcome is an answer for the model. There is deliberately no error type here: a call that failed is told
 //! to the model, and the run goes on.
 
+use std::time::Duration;
+
 use futures::future::BoxFuture;
 use host_message::{FunctionCall, Output, ToolSpec};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::{LiveOutput, Standstill};
+use crate::{CANCEL_GRACE, LiveOutput, Standstill};
 
 /// Something that a model can call.
 ///
@@ -19,7 +21,7 @@ use crate::{LiveOutput, Standstill};
 /// * [`call`](Tool::call) gets arguments that met the spec's input schema. Its future runs as a task of its own,
 ///   beside other calls when the spec says `read_only`, so it must yield now and then: work that blocks a thread
 ///   for long belongs on a blocking thread, with a limit of its own.
-/// * When `context.cancel` fires, the call has [`CANCEL_GRACE`](crate::CANCEL_GRACE) to end with
+/// * When `context.cancel` fires, the call has [`cancel_grace`](Tool::cancel_grace) to end with
 ///   [`Outcome::Cancelled`] and what it had until then. After that its future is dropped, and dropping it must
 ///   free everything that the call holds: processes, stores, connections.
 /// * A time limit is the tool's own, as [`FailureKind::TimedOut`]. A panic is caught and told as
@@ -30,6 +32,12 @@ pub trait Tool: Send + Sync {
 
     /// Does it.
     fn call<'a>(&'a self, call: &'a FunctionCall, context: CallContext) -> BoxFuture<'a, Outcome>;
+
+    /// How long a call may take to end by itself once it was told to stop. A tool that runs calls of its own gives
+    /// them the usual time, and itself a little more.
+    fn cancel_grace(&self) -> Duration {
+        CANCEL_GRACE
+    }
 }
 
 /// What a running call gets from the host.

@@ -59,3 +59,22 @@ fn without_colour_there_is_none() {
     });
     assert!(!styled, "{seen:?}");
 }
+
+#[test]
+fn a_subagent_is_seen_at_work_indented_under_its_name() {
+    let report = json!({"SummaryOfFindings": "x", "ExplorationTrace": [], "RelevantLocations": []});
+    let replies = [
+        json!({"chunks": [call("codebase_investigator", json!({"objective": "How?"}))]}),
+        json!({"chunks": [{"thought": "**Looking around** first"}, {"text": "not for people"}, call("ls", json!({}))]}),
+        json!({"chunks": [call("complete_task", json!({"report": report}))]}),
+        answer("Done."),
+    ];
+    let seen = seen(&Host::scripted(&replies, &["How?"]).file("a.txt", "").env("NO_COLOR", "1"));
+    let lines = ["▸ codebase_investigator", "  codebase_investigator · Looking around", "  ✓ ls", "  ✓ complete_task"];
+    let mut rest = seen.as_str();
+    for part in lines.into_iter().chain(["✓ codebase_investigator How? · GOAL, 2 turns", "Done."]) {
+        let at = rest.find(part).unwrap_or_else(|| panic!("{part} in {seen:?}"));
+        rest = &rest[at + part.len()..];
+    }
+    assert!(!seen.contains("not for people"), "what it writes is its parent's to read: {seen:?}");
+}

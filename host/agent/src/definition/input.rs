@@ -94,6 +94,16 @@ impl InputConfig {
         }
         Ok(())
     }
+
+    /// What was given, with an empty text for each input that need not be given and was not: in a prompt, where it is
+    /// read, nothing is an empty text.
+    pub(crate) fn filled(&self, given: &Map<String, Value>) -> Map<String, Value> {
+        let mut filled = given.clone();
+        for name in self.0.keys() {
+            filled.entry(name.clone()).or_insert_with(|| Value::String(String::new()));
+        }
+        filled
+    }
 }
 
 impl Input {
@@ -112,6 +122,9 @@ impl Input {
 }
 
 impl InputKind {
+    /// All kinds.
+    pub const ALL: [Self; 6] = [Self::String, Self::Number, Self::Boolean, Self::Integer, Self::Strings, Self::Numbers];
+
     fn holds(self, value: &Value) -> bool {
         match self {
             Self::String => value.is_string(),

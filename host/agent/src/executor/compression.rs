@@ -165,7 +165,7 @@ impl Run<'_> {
             ended = read(agent.provider.stream(request), &mut builder, &tell) => ended,
         };
         let usage = builder.usage();
-        self.usage.add(usage);
+        agent.ledger.add_usage(usage);
         if usage != Usage::default() {
             self.record(Entry::Usage { prompt, usage })?;
         }

@@ -25,6 +25,11 @@ impl Deadline {
         Self { began: Instant::now(), limit: limit.min(FAR), standstill, already }
     }
 
+    /// When it is over, if nobody is asked anything from now on.
+    pub(super) fn at(&self) -> Instant {
+        self.began + self.limit + self.standstill.held().saturating_sub(self.already)
+    }
+
     /// Whether it is over.
     pub(super) fn has_passed(&self) -> bool {
         self.began.elapsed().saturating_sub(self.standstill.held().saturating_sub(self.already)) >= self.limit

@@ -8,7 +8,7 @@ use host_tool::RegistryError;
 use serde::{Deserialize, Serialize};
 
 use super::Agent;
-use crate::{EventKind, HistoryError, InputError, Repeated, ReplyError, SessionError, TemplateError};
+use crate::{EventKind, Exceeded, HistoryError, InputError, Repeated, ReplyError, SessionError, TemplateError};
 
 /// The six ends of a run. Only `Goal` is an end that was meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -43,9 +43,9 @@ pub struct RunResult {
     pub partial: Option<String>,
     /// Why the model's last reply ended; `MaxTokens` says that an answer is cut short.
     pub finish: Option<FinishReason>,
-    /// What all its replies cost.
+    /// What all its replies cost, and those of the agents that it started.
     pub usage: Usage,
-    /// How many turns it took; a recovery is none.
+    /// How many turns it took itself; a recovery is none.
     pub turns: u32,
 }
 
@@ -79,9 +79,24 @@ pub enum RunError {
     /// The tools cannot be put together.
     #[error("the agent's tools cannot be put together")]
     Tools(#[from] RegistryError),
+    /// The agent and those that it started, or was started beside, have used up what they have together.
+    #[error(transparent)]
+    Exceeded(#[from] Exceeded),
 }
 
 impl TerminateReason {
+    /// The word that events, logs and models have for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Goal => "GOAL",
+            Self::Timeout => "TIMEOUT",
+            Self::MaxTurns => "MAX_TURNS",
+            Self::Aborted => "ABORTED",
+            Self::Error => "ERROR",
+            Self::ErrorNoCompleteTaskCall => "ERROR_NO_COMPLETE_TASK_CALL",
+        }
+    }
+
     /// Whether the model gets one last request.
     pub(super) fn can_recover(self) -> bool {
         match self {
@@ -129,6 +144,7 @@ impl RunError {
             Self::Reply(_) => Some("try again, or try another model".to_owned()),
             Self::Loop(_) => Some("say the task in other words, or in smaller steps, or try another model".to_owned()),
             Self::NothingLeft => Some("say what to do next".to_owned()),
+            Self::Exceeded(exceeded) => Some(exceeded.help().to_owned()),
             Self::Inputs(_) | Self::Template(_) | Self::History(_) | Self::Tools(_) => None,
         }
     }
@@ -144,7 +160,7 @@ impl From<ReplyError> for RunError {
 }
 
 /// An error and its causes in one line.
-pub(super) fn with_causes(error: &dyn Error) -> String {
+pub(crate) fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -1,6 +1,6 @@
 //! One run: turns until an end, and the last request after a limit.
 
-use host_message::{FinishReason, Part, PromptId, Usage};
+use host_message::{FinishReason, Part, PromptId};
 use host_tool::Registry;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -20,7 +20,6 @@ pub(super) struct Run<'r> {
     pub(super) cancel: &'r CancellationToken,
     pub(super) complete: Option<CompleteTask>,
     pub(super) system: Option<String>,
-    pub(super) usage: Usage,
     pub(super) finish: Option<FinishReason>,
     /// The last text that the model wrote.
     pub(super) partial: Option<String>,
@@ -49,18 +48,19 @@ impl<'r> Run<'r> {
             Completion::Tool => Some(CompleteTask::new(agent.definition.output.as_ref())),
             Completion::Text => None,
         };
-        let (usage, finish, partial) = (Usage::default(), None, None);
+        let (finish, partial) = (None, None);
         let loops = Loops::new(agent.definition.run.loops);
-        Self { agent, cancel, complete, system, usage, finish, partial, loops, looped: 0, state, turns: 0 }
+        Self { agent, cancel, complete, system, finish, partial, loops, looped: 0, state, turns: 0 }
     }
 
     pub(super) async fn drive(mut self, history: &mut History, mut message: Option<Vec<Part>>) -> RunResult {
         let mut ending = self.until_end(history, &mut message).await.unwrap_or_else(Ending::error);
         let mut recovered_from = None;
         if ending.reason.can_recover() {
-            let met = ending.reason;
+            let (met, why) = (ending.reason, ending.error);
             ending = self.recover(history, message, met).await.unwrap_or_else(Ending::error);
             recovered_from = (ending.reason == TerminateReason::Goal).then_some(met);
+            ending.error = ending.error.or(why.filter(|_| recovered_from.is_none()));
         }
         self.result(ending, recovered_from)
     }
@@ -71,6 +71,7 @@ impl<'r> Run<'r> {
         let agent = self.agent;
         let limits = agent.definition.run;
         let deadline = Deadline::after(limits.max_time, &agent.standstill);
+        agent.ledger.begin(deadline.at());
         self.record(Entry::RunStarted {
             agent: &agent.definition.name,
             agent_id: &agent.id,
@@ -88,6 +89,12 @@ impl<'r> Run<'r> {
             if self.turns >= limits.max_turns {
                 return Ok(Ending::without_answer(TerminateReason::MaxTurns));
             }
+            if let Err(exceeded) = agent.ledger.check() {
+                return Ok(Ending {
+                    error: Some(exceeded.into()),
+                    ..Ending::without_answer(TerminateReason::MaxTurns)
+                });
+            }
             // Who cancels wants an end, not a last request: the cancel comes before the deadline.
             if self.cancel.is_cancelled() {
                 return Ok(Ending::without_answer(TerminateReason::Aborted));
@@ -100,6 +107,7 @@ impl<'r> Run<'r> {
             }
             agent.tell(EventKind::TurnStarted { turn: self.turns });
             self.turns += 1;
+            agent.ledger.add_turn();
             match self.ask(history, message, &tools, &tools, &deadline).await {
                 Ok(Step::Called) => {}
                 Ok(Step::Completed(result)) => return Ok(Ending::goal(result)),
@@ -186,7 +194,10 @@ impl<'r> Run<'r> {
             TerminateReason::Timeout => {
                 format!("The time limit of this run, {} s, has passed.", limits.max_time.as_secs())
             }
-            TerminateReason::MaxTurns => format!("The limit of this run, {} turns, is reached.", limits.max_turns),
+            TerminateReason::MaxTurns => match self.agent.ledger.check() {
+                Ok(()) => format!("The limit of this run, {} turns, is reached.", limits.max_turns),
+                Err(exceeded) => format!("A limit is reached: {exceeded}."),
+            },
             TerminateReason::ErrorNoCompleteTaskCall => {
                 format!("Your reply had no tool call. This run can only be ended by a call of `{COMPLETE_TASK}`.")
             }
@@ -212,7 +223,7 @@ impl<'r> Run<'r> {
             error,
             recovered_from,
             finish: self.finish.clone(),
-            usage: self.usage,
+            usage: self.agent.ledger.spent().usage,
             turns: self.turns,
         };
         let recorded = self.report(&result).and_then(|()| self.record_end(&result));

@@ -8,6 +8,7 @@ mod loops;
 mod record;
 mod recovery;
 mod resume;
+mod subagents;
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -16,7 +17,8 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 use host_message::{
-    Annotations, CallId, Content, FinishReason, FunctionCall, Output, Part, PartData, Role, ToolName, ToolSpec, Usage,
+    AgentId, Annotations, CallId, Content, FinishReason, FunctionCall, Output, Part, PartData, Role, ToolName,
+    ToolSpec, Usage,
 };
 use host_model::{Chunk, ModelError, ModelEvent, ModelStream, ProviderKind, Request};
 use host_tool::{CallContext, Outcome, Tool};
@@ -24,7 +26,7 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use super::*;
-use crate::{Input, InputConfig, InputKind, ModelConfig, OutputConfig, PromptConfig, RunConfig};
+use crate::{Input, InputConfig, InputKind, ModelConfig, OutputConfig, PromptConfig, RunConfig, TreeLimits};
 
 /// One reply: these events, and then the end of the stream or, with `hangs`, nothing any more.
 struct Scripted {
@@ -241,7 +243,7 @@ fn bench_with<const N: usize>(
     }
     let (model, watcher) = (Model::new(replies), Arc::new(Watcher::default()));
     let setup = Setup {
-        agent_id: AgentId::new("main"),
+        ledger: Ledger::new(AgentId::new("main"), TreeLimits::default()),
         provider: Arc::clone(&model) as Arc<dyn Provider>,
         tools,
         responder: Responder::default(),

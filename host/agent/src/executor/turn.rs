@@ -177,7 +177,7 @@ impl Run<'_> {
             }
         };
         let usage = builder.usage();
-        self.usage.add(usage);
+        agent.ledger.add_usage(usage);
         self.state.size.count(usage.input, contents.len());
         let text = builder.visible_text();
         let found = watch.into_found();

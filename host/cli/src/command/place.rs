@@ -11,7 +11,7 @@ use crate::arguments::{Access, Place};
 use crate::configuration::Configuration;
 use crate::environment::{Environment, Folders};
 use crate::exit::Failure;
-use crate::plugins::{self, Installed};
+use crate::plugins::{self, Holder, Installed};
 
 /// By these a folder is known to be the top of a repository.
 pub(crate) const REPOSITORY_MARKS: &[&str] = &[".git", ".hg", ".jj", ".svn", ".host"];
@@ -70,7 +70,12 @@ impl Workplace {
 
     /// The tools, each with what it may touch.
     pub(crate) fn tools(&self) -> Result<Registry, Failure> {
-        plugins::registry(&self.plugins, &self.granted, &self.runtime, &self.workspace)
+        plugins::registry(&self.plugins, &self.granted, Holder::Run, &self.runtime, &self.workspace)
+    }
+
+    /// The tools as a subagent has them: each with the part of that which only reads.
+    pub(crate) fn reading_tools(&self) -> Result<Registry, Failure> {
+        plugins::registry(&self.plugins, &self.granted, Holder::Subagent, &self.runtime, &self.workspace)
     }
 }
 

@@ -23,6 +23,16 @@ pub(super) struct Tally {
     session: Option<String>,
     model: String,
     calls: BTreeMap<String, Calls>,
+    subagents: BTreeMap<String, Subagent>,
+}
+
+/// What the runs of one subagent cost; it is part of what the whole run cost.
+#[derive(Clone, Copy, Default, Serialize)]
+struct Subagent {
+    runs: u64,
+    goals: u64,
+    turns: u64,
+    tokens: u64,
 }
 
 #[derive(Clone, Copy, Default, Serialize)]
@@ -40,6 +50,8 @@ pub(super) struct Statistics<'a> {
     turns: u32,
     tokens: Tokens,
     tools: &'a BTreeMap<String, Calls>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    subagents: &'a BTreeMap<String, Subagent>,
 }
 
 #[derive(Serialize)]
@@ -77,7 +89,13 @@ struct Object<'a> {
 
 impl Default for Tally {
     fn default() -> Self {
-        Self { started: Instant::now(), session: None, model: String::new(), calls: BTreeMap::new() }
+        Self {
+            started: Instant::now(),
+            session: None,
+            model: String::new(),
+            calls: BTreeMap::new(),
+            subagents: BTreeMap::new(),
+        }
     }
 }
 
@@ -85,6 +103,15 @@ impl Tally {
     /// Counts an event.
     pub(super) fn count(&mut self, event: &Event<'_>) {
         match event.kind {
+            // A run beneath another begins and ends within it.
+            EventKind::RunStarted { .. } if event.agent_id.is_subagent() => {}
+            EventKind::RunEnded { terminate_reason, turns, usage, .. } if event.agent_id.is_subagent() => {
+                let subagent = self.subagents.entry(event.agent.to_owned()).or_default();
+                subagent.runs += 1;
+                subagent.goals += u64::from(terminate_reason == TerminateReason::Goal);
+                subagent.turns = subagent.turns.saturating_add(u64::from(turns));
+                subagent.tokens = subagent.tokens.saturating_add(usage.total());
+            }
             EventKind::RunStarted { model, session } => {
                 self.model = model.to_owned();
                 self.session = session.map(ToString::to_string);
@@ -116,6 +143,7 @@ impl Tally {
                 total: usage.total(),
             },
             tools: &self.calls,
+            subagents: &self.subagents,
         }
     }
 }

@@ -1,11 +1,13 @@
 //! `stream-json`: a line of JSON for each thing that happens: `init`, then `message`, `tool_use`, `tool_result` and
-//! `error` as they come, and `result` at the end.
+//! `error` as they come, and `result` at the end. Lines of a subagent are among them as they come, each with its name
+//! and id; a run has one `init` and one `result`, its own.
 //!
 //! The shapes here are the program's interface, apart from the loop's own events.
 
 use std::sync::{Mutex, PoisonError};
 
 use host_agent::{CallStatus, Event, EventKind, Observer, RunResult, TerminateReason};
+use host_message::AgentId;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -23,6 +25,11 @@ pub(super) struct StreamJson {
 struct Stamped<'a> {
     #[serde(flatten)]
     line: Line<'a>,
+    /// Whose line it is, when it is a subagent's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_id: Option<&'a AgentId>,
     timestamp: String,
 }
 
@@ -74,8 +81,11 @@ impl StreamJson {
         Self { out, tally: Mutex::default() }
     }
 
-    fn line(&self, line: Line<'_>) {
-        match serde_json::to_string(&Stamped { line, timestamp: Timestamp::now().to_string() }) {
+    /// Writes a line, of a subagent where there is one.
+    fn line(&self, subagent: Option<(&str, &AgentId)>, line: Line<'_>) {
+        let (agent, agent_id) = subagent.unzip();
+        let timestamp = Timestamp::now().to_string();
+        match serde_json::to_string(&Stamped { line, agent, agent_id, timestamp }) {
             Ok(json) => self.out.write(&format!("{json}\n")),
             Err(error) => super::to_stderr(&format!("error: an event is no JSON: {error}\n")),
         }
@@ -85,50 +95,52 @@ impl StreamJson {
 impl Observer for StreamJson {
     fn event(&self, event: &Event<'_>) {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner).count(event);
+        let subagent = event.agent_id.is_subagent().then_some((event.agent, event.agent_id));
+        let say = |line| self.line(subagent, line);
         match event.kind {
+            // It begins with the call that asks for it; and it was the run that was cancelled.
+            EventKind::RunStarted { .. } | EventKind::UserCancelled if subagent.is_some() => {}
             EventKind::RunStarted { model, session } => {
                 let session = session.map(ToString::to_string);
-                self.line(Line::Init { session_id: session.as_deref(), model });
+                say(Line::Init { session_id: session.as_deref(), model });
             }
             EventKind::Content { text } => {
-                self.line(Line::Message { role: "assistant", content: text, delta: true, thought: false });
+                say(Line::Message { role: "assistant", content: text, delta: true, thought: false });
             }
             EventKind::Thought { text, .. } => {
-                self.line(Line::Message { role: "assistant", content: text, delta: true, thought: true });
+                say(Line::Message { role: "assistant", content: text, delta: true, thought: true });
             }
-            EventKind::ToolCallRequest { call } => self.line(Line::ToolUse {
+            EventKind::ToolCallRequest { call } => say(Line::ToolUse {
                 tool_id: call.id.as_str(),
                 tool_name: call.name.as_str(),
                 parameters: &call.arguments,
             }),
-            EventKind::ToolCallEnd { call_id, name, status, response, duration_ms, .. } => {
-                self.line(Line::ToolResult {
-                    tool_id: call_id.as_str(),
-                    tool_name: name.as_str(),
-                    status: match status {
-                        CallStatus::Success => "success",
-                        CallStatus::Error { .. } => "error",
-                        CallStatus::Cancelled => "cancelled",
-                        CallStatus::Interrupted => "interrupted",
-                    },
-                    output: response,
-                    duration_ms,
-                })
-            }
+            EventKind::ToolCallEnd { call_id, name, status, response, duration_ms, .. } => say(Line::ToolResult {
+                tool_id: call_id.as_str(),
+                tool_name: name.as_str(),
+                status: match status {
+                    CallStatus::Success => "success",
+                    CallStatus::Error { .. } => "error",
+                    CallStatus::Cancelled => "cancelled",
+                    CallStatus::Interrupted => "interrupted",
+                },
+                output: response,
+                duration_ms,
+            }),
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
                 let again = super::again(reason, wait_ms, attempt, attempts);
                 let message = format!("{again}; the pieces of the reply so far are void");
-                self.line(Line::Error { severity: "warning", message: &message });
+                say(Line::Error { severity: "warning", message: &message });
             }
             EventKind::ModelSwitched { model, reason } => {
-                self.line(Line::Error { severity: "warning", message: &super::switched(model, reason) });
+                say(Line::Error { severity: "warning", message: &super::switched(model, reason) });
             }
             EventKind::ChatCompressed { status, tokens_before, tokens_after } => {
                 let message = super::compressed(status, tokens_before, tokens_after);
-                self.line(Line::Error { severity: "warning", message: &message });
+                say(Line::Error { severity: "warning", message: &message });
             }
             EventKind::RecoveryStarted { .. } => {
-                self.line(Line::Error {
+                say(Line::Error {
                     severity: "warning",
                     message: "a limit was met; the model is asked for its best answer so far",
                 });
@@ -136,12 +148,14 @@ impl Observer for StreamJson {
             EventKind::LoopDetected { repeated } => {
                 let message =
                     format!("{}; the model is told, and an unfinished reply is void", super::circles(repeated));
-                self.line(Line::Error { severity: "warning", message: &message });
+                say(Line::Error { severity: "warning", message: &message });
             }
-            EventKind::UserCancelled => {
-                self.line(Line::Error { severity: "warning", message: "cancelled by the user" })
+            EventKind::UserCancelled => say(Line::Error { severity: "warning", message: "cancelled by the user" }),
+            EventKind::Error { message } => {
+                // What ends a subagent is told to its parent, and the run goes on.
+                let severity = if subagent.is_some() { "warning" } else { "error" };
+                say(Line::Error { severity, message });
             }
-            EventKind::Error { message } => self.line(Line::Error { severity: "error", message }),
             EventKind::TurnStarted { .. }
             | EventKind::Citation { .. }
             | EventKind::InvalidStream { .. }
@@ -157,13 +171,16 @@ impl Observer for StreamJson {
 impl Printer for StreamJson {
     fn finish(&self, result: &RunResult, failure: Option<&Failure>) {
         let tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
-        self.line(Line::Result {
-            status: if failure.is_some() { "error" } else { "success" },
-            terminate_reason: result.terminate_reason,
-            response: result.result.as_deref(),
-            partial_response: result.partial.as_deref(),
-            error: failure.map(Wrong::of),
-            stats: tally.statistics(result),
-        });
+        self.line(
+            None,
+            Line::Result {
+                status: if failure.is_some() { "error" } else { "success" },
+                terminate_reason: result.terminate_reason,
+                response: result.result.as_deref(),
+                partial_response: result.partial.as_deref(),
+                error: failure.map(Wrong::of),
+                stats: tally.statistics(result),
+            },
+        );
     }
 }

@@ -1,4 +1,6 @@
-//! A terminal: the answer as it comes, a line for each call, and a spinner while something is waited for.
+//! A terminal: the answer as it comes, a line for each call, and a spinner while something is waited for. What a
+//! subagent thinks about and calls stands indented, under a line with its name; what it writes is its parent's to
+//! read, and not shown.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,7 +8,7 @@ use std::time::Duration;
 
 use anstyle::AnsiColor;
 use host_agent::{CallStatus, Event, EventKind, Observer, RunResult};
-use host_message::{CallId, Display, FunctionCall};
+use host_message::{AgentId, CallId, Display, FunctionCall};
 use host_tool::cut;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -17,6 +19,8 @@ use crate::exit::{Failure, words};
 const ARGUMENTS: usize = 60;
 /// What is shown of a summary however narrow the terminal is, in characters.
 const SHORTEST_SUMMARY: usize = 40;
+/// How far what a subagent does is indented.
+const INDENT: &str = "  ";
 /// Lines of a difference that are shown.
 const DIFFERENCE_LINES: usize = 40;
 /// How often a spinner turns.
@@ -32,7 +36,8 @@ pub(super) struct Terminal {
 #[derive(Default)]
 struct State {
     waiting: Option<ProgressBar>,
-    calls: HashMap<CallId, (ProgressBar, String)>,
+    /// The calls that run, by agent and id: two agents' calls may have one id.
+    calls: HashMap<(AgentId, CallId), (ProgressBar, String)>,
     /// Whether the cursor is within a line of the answer.
     within_line: bool,
     /// What was written of the reply that is being read.
@@ -75,7 +80,7 @@ impl Terminal {
     }
 
     fn call_ended(&self, state: &mut State, end: CallEnd<'_>) {
-        let described = match state.calls.remove(end.id) {
+        let described = match state.calls.remove(&(end.agent.clone(), end.id.clone())) {
             Some((bar, described)) => {
                 bar.finish_and_clear();
                 described
@@ -89,16 +94,54 @@ impl Terminal {
         };
         let time = self.style.dim(&took(end.milliseconds));
         // A line is a line: what does not fit beside the rest is in the session log.
-        let rest = described.chars().count() + took(end.milliseconds).len() + " ✓  ·   … (cut)".chars().count();
+        let rest = described.chars().count() + took(end.milliseconds).len() + "   ✓  ·   … (cut)".chars().count();
         let room = usize::from(console::Term::stderr().size().1).saturating_sub(rest).max(SHORTEST_SUMMARY);
         let summary = visible(end.summary);
         let summary = cut(&summary, room);
-        self.line(state, &format!("{mark} {described} · {summary} {time}"));
+        let indent = indent(end.agent);
+        self.line(state, &format!("{indent}{mark} {described} · {summary} {time}"));
         if let Some(Display::Difference { unified, .. }) = end.display {
             for line in self.difference(unified) {
                 self.line(state, &line);
             }
         }
+    }
+
+    /// Shows what a subagent does otherwise than the run's own agent; its calls are shown like any other.
+    fn of_subagent(&self, state: &mut State, event: &Event<'_>) -> bool {
+        let note = match event.kind {
+            EventKind::ToolCallRequest { .. }
+            | EventKind::ToolCallOutput { .. }
+            | EventKind::ToolCallProgress { .. }
+            | EventKind::ToolCallEnd { .. } => return false,
+            EventKind::Thought { subject: Some(subject), .. } => format!("· {}", visible(subject)),
+            EventKind::Retry { reason, wait_ms, attempt, attempts } => super::again(reason, wait_ms, attempt, attempts),
+            EventKind::ModelSwitched { model, reason } => super::switched(model, reason),
+            EventKind::ChatCompressed { status, tokens_before, tokens_after } => {
+                super::compressed(status, tokens_before, tokens_after)
+            }
+            EventKind::LoopDetected { repeated } => super::circles(repeated),
+            EventKind::RecoveryStarted { .. } => "a limit was met; it is asked for its best answer so far".to_owned(),
+            EventKind::Error { message } => visible(message).into_owned(),
+            EventKind::RunStarted { .. } => {
+                let begins = format!("▸ {}", visible(event.agent));
+                self.line(state, &begins);
+                return true;
+            }
+            EventKind::TurnStarted { .. }
+            | EventKind::Content { .. }
+            | EventKind::Thought { subject: None, .. }
+            | EventKind::InvalidStream { .. }
+            | EventKind::Citation { .. }
+            | EventKind::Finished { .. }
+            | EventKind::ToolCallStart { .. }
+            | EventKind::UserCancelled
+            | EventKind::RunEnded { .. } => return true,
+        };
+        let name = visible(event.agent);
+        let note = self.style.dim(&format!("{INDENT}{name} {note}"));
+        self.line(state, &note);
+        true
     }
 
     fn difference(&self, unified: &str) -> Vec<String> {
@@ -125,6 +168,7 @@ impl Terminal {
 }
 
 struct CallEnd<'a> {
+    agent: &'a AgentId,
     id: &'a CallId,
     name: &'a str,
     status: CallStatus,
@@ -145,6 +189,9 @@ impl Observer for Terminal {
     fn event(&self, event: &Event<'_>) {
         let mut guard = self.state();
         let state = &mut *guard;
+        if event.agent_id.is_subagent() && self.of_subagent(state, event) {
+            return;
+        }
         match event.kind {
             EventKind::TurnStarted { .. } => {
                 state.reply.clear();
@@ -184,17 +231,19 @@ impl Observer for Terminal {
                 state.stop_waiting();
                 self.end_line(state);
                 let described = describe(call);
-                let bar = self.spinner(described.clone());
-                state.calls.insert(call.id.clone(), (bar, described));
+                let bar = self.spinner(format!("{}{described}", indent(event.agent_id)));
+                state.calls.insert((event.agent_id.clone(), call.id.clone()), (bar, described));
             }
             EventKind::ToolCallOutput { call_id, text, .. } => {
-                if let (Some((bar, described)), Some(line)) = (state.calls.get(call_id), text.lines().last()) {
+                if let (Some((bar, described)), Some(line)) =
+                    (state.calls.get(&(event.agent_id.clone(), call_id.clone())), text.lines().last())
+                {
                     let shown = cut(line, ARGUMENTS);
                     bar.set_message(format!("{described} {}", self.style.dim(&visible(&shown))));
                 }
             }
             EventKind::ToolCallProgress { call_id, done, total, message, .. } => {
-                if let Some((bar, described)) = state.calls.get(call_id) {
+                if let Some((bar, described)) = state.calls.get(&(event.agent_id.clone(), call_id.clone())) {
                     let of = total.map(|total| format!("/{total}")).unwrap_or_default();
                     bar.set_message(format!(
                         "{described} {}",
@@ -203,8 +252,16 @@ impl Observer for Terminal {
                 }
             }
             EventKind::ToolCallEnd { call_id, name, status, summary, display, duration_ms, .. } => {
-                let end =
-                    CallEnd { id: call_id, name: name.as_str(), status, summary, display, milliseconds: duration_ms };
+                let agent = event.agent_id;
+                let end = CallEnd {
+                    agent,
+                    id: call_id,
+                    name: name.as_str(),
+                    status,
+                    summary,
+                    display,
+                    milliseconds: duration_ms,
+                };
                 self.call_ended(state, end);
             }
             EventKind::RecoveryStarted { .. } => {
@@ -253,6 +310,11 @@ impl Printer for Terminal {
             to_stderr(&words(failure, self.style));
         }
     }
+}
+
+/// What stands before a line about this agent.
+fn indent(agent: &AgentId) -> &'static str {
+    if agent.is_subagent() { INDENT } else { "" }
 }
 
 /// A call in a few words: its name, and the texts among its arguments.

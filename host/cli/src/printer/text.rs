@@ -25,7 +25,8 @@ impl Observer for Text {
             EventKind::ModelSwitched { model, reason } => super::switched(model, reason),
             _ => return,
         };
-        to_stderr(&format!("{}\n", self.style.dim(&note)));
+        let whose = if event.agent_id.is_subagent() { format!("{}: ", visible(event.agent)) } else { String::new() };
+        to_stderr(&format!("{}\n", self.style.dim(&format!("{whose}{note}"))));
     }
 }
 

@@ -1,0 +1,164 @@
+//! What can be wrong with a definition file, in words that say where and what to do.
+
+use std::path::PathBuf;
+
+use super::{MAX_DEFINITION_BYTES, NAME_BYTES, SUBAGENT_TOOLS};
+use crate::InputKind;
+
+/// A definition file that is no definition.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}:{line}:{column}: {fault}", file.display())]
+pub struct DefinitionError {
+    /// The file.
+    pub file: PathBuf,
+    /// The line, from 1.
+    pub line: u64,
+    /// The column, from 1, in characters.
+    pub column: u64,
+    /// What is wrong there.
+    pub fault: DefinitionFault,
+}
+
+/// What is wrong with a definition file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DefinitionFault {
+    /// It is too large.
+    #[error("the file has {bytes} bytes, over the limit of {MAX_DEFINITION_BYTES}")]
+    TooLarge {
+        /// How large it is.
+        bytes: usize,
+    },
+    /// It does not begin with front matter.
+    #[error("the file does not begin with a line `---`")]
+    NoFrontMatter,
+    /// Its front matter has no end.
+    #[error("the front matter has no second line `---`")]
+    Unclosed,
+    /// It has no body.
+    #[error("there is no system prompt")]
+    NoPrompt,
+    /// The front matter is no YAML, or something in it is missing or of the wrong type.
+    #[error("{why}")]
+    Yaml {
+        /// The parser's words.
+        why: String,
+    },
+    /// A key that nobody reads.
+    #[error("there is no key `{key}`")]
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// The keys that there are in its place.
+        known: Vec<String>,
+    },
+    /// The name cannot be an agent's.
+    #[error("`{name}` cannot be the name of an agent")]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// The name is something else's.
+    #[error("the name `{name}` is taken")]
+    TakenName {
+        /// The name.
+        name: String,
+    },
+    /// The description is empty.
+    #[error("the description is empty")]
+    NoDescription,
+    /// A tool that a declared agent may not have.
+    #[error("the agent `{agent}` may not use the tool `{tool}`")]
+    Tool {
+        /// The agent.
+        agent: String,
+        /// The tool.
+        tool: String,
+    },
+    /// The name cannot be an input's, or an output's.
+    #[error("`{name}` cannot be the name of an input or an output")]
+    InputName {
+        /// The name.
+        name: String,
+    },
+    /// An input of a type that there is not.
+    #[error("the input `{input}` has the type `{kind}`, which there is not")]
+    InputKind {
+        /// The input.
+        input: String,
+        /// Its type.
+        kind: String,
+    },
+    /// A prompt names what is no input.
+    #[error("{place} names `{name}`, and there is no such input")]
+    Placeholder {
+        /// The name.
+        name: String,
+        /// Which prompt.
+        place: &'static str,
+        /// The inputs that there are.
+        available: Vec<String>,
+    },
+    /// A number is out of its range.
+    #[error("`{key}` is out of its range")]
+    Range {
+        /// The key.
+        key: &'static str,
+        /// What it may be.
+        range: &'static str,
+    },
+    /// The output's schema cannot be used.
+    #[error("the schema of the output cannot be used: {why}")]
+    Output {
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl DefinitionError {
+    /// What to do about it, as a sentence without a full stop.
+    pub fn help(&self) -> String {
+        match &self.fault {
+            DefinitionFault::TooLarge { .. } => "keep the prompt short, and let the agent read the rest".to_owned(),
+            DefinitionFault::NoFrontMatter | DefinitionFault::Unclosed => {
+                "write the keys between two lines `---`, and the system prompt after them".to_owned()
+            }
+            DefinitionFault::NoPrompt => "write it after the second line `---`".to_owned(),
+            DefinitionFault::Yaml { .. } => "`host agent --help` shows a whole file".to_owned(),
+            DefinitionFault::UnknownKey { key, known } => nearest_or_all(key, known, "the keys here are"),
+            DefinitionFault::Name { .. } => {
+                format!("use 1 to {NAME_BYTES} of ASCII letters, digits, `_` and `-`, a letter first")
+            }
+            DefinitionFault::TakenName { .. } => "give the agent another name".to_owned(),
+            DefinitionFault::NoDescription => "say what the agent is for: other agents call it by that".to_owned(),
+            DefinitionFault::Tool { tool, .. } => nearest_or_all(tool, SUBAGENT_TOOLS, "it may only read, with"),
+            DefinitionFault::InputName { .. } => {
+                "use ASCII letters, digits, `_` and `-`, a letter or `_` first".to_owned()
+            }
+            DefinitionFault::InputKind { kind, .. } => {
+                let kinds = InputKind::ALL.map(|kind| kind.to_string());
+                nearest_or_all(kind, &kinds, "the types are")
+            }
+            DefinitionFault::Placeholder { available, .. } if available.is_empty() => {
+                "declare it under `inputs`".to_owned()
+            }
+            DefinitionFault::Placeholder { name, available, .. } => {
+                format!("declare it under `inputs`; {}", nearest_or_all(name, available, "the inputs are"))
+            }
+            DefinitionFault::Range { range, .. } => format!("it is {range}"),
+            DefinitionFault::Output { .. } => {
+                "it is a JSON Schema, such as `{type: object, properties: {…}}`".to_owned()
+            }
+        }
+    }
+}
+
+/// The one of these words that was probably meant, else all of them.
+fn nearest_or_all<W: AsRef<str>>(word: &str, known: &[W], all: &str) -> String {
+    // Further away than that it is another word.
+    let near = |known: &&str| strsim::damerau_levenshtein(word, known) <= word.chars().count().div_ceil(3);
+    let words = known.iter().map(W::as_ref);
+    match words.clone().filter(near).min_by_key(|known| strsim::damerau_levenshtein(word, known)) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => format!("{all} {}", words.map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")),
+    }
+}

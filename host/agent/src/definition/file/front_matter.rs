@@ -1,0 +1,160 @@
+//! The front matter of a definition file: what may stand in it, and where it stands in the file.
+//!
+//! Anchors and aliases are refused: a few of them can stand for more text than fits a memory.
+
+use std::collections::BTreeMap;
+
+use host_message::Role;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_saphyr::{DefaultMessageFormatter, Location, MergeKeyPolicy, MessageFormatter as _, Spanned};
+
+use super::{DefinitionFault, Wrong};
+
+/// What encloses the front matter, each on a line of its own.
+const FENCE: &str = "---";
+
+/// How deep the values may be nested. A schema of a report takes about ten.
+const MAX_DEPTH: usize = 32;
+
+/// Everything that may be declared.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FrontMatter {
+    pub(super) name: Spanned<String>,
+    pub(super) display_name: Option<String>,
+    pub(super) description: Spanned<String>,
+    #[serde(default)]
+    pub(super) tools: Vec<Spanned<String>>,
+    pub(super) model: Option<Spanned<String>>,
+    pub(super) temperature: Option<Spanned<f32>>,
+    pub(super) top_p: Option<Spanned<f32>>,
+    pub(super) thinking_budget: Option<Spanned<i32>>,
+    pub(super) max_turns: Option<Spanned<u32>>,
+    pub(super) timeout_mins: Option<Spanned<f64>>,
+    #[serde(default)]
+    pub(super) inputs: BTreeMap<String, Spanned<InputEntry>>,
+    pub(super) output: Option<Spanned<OutputEntry>>,
+    pub(super) query: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(super) initial_messages: Vec<MessageEntry>,
+}
+
+/// One input.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct InputEntry {
+    #[serde(rename = "type")]
+    pub(super) kind: Spanned<String>,
+    pub(super) description: String,
+    /// An input that is not there leaves a gap in the prompt, so that this must be said.
+    #[serde(default = "yes")]
+    pub(super) required: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What the agent must answer with.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OutputEntry {
+    pub(super) name: Spanned<String>,
+    pub(super) description: String,
+    pub(super) schema: Spanned<Value>,
+}
+
+/// A message that was never said.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MessageEntry {
+    pub(super) role: RoleName,
+    pub(super) text: Spanned<String>,
+}
+
+/// Who would have said it.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RoleName {
+    User,
+    Model,
+}
+
+/// A place in the file. Lines and columns count from 1, columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Spot {
+    pub(super) line: u64,
+    pub(super) column: u64,
+}
+
+/// The front matter, its first fence with it so that lines count as in the file, and what follows its last fence.
+pub(super) fn split(text: &str) -> Result<(&str, &str), Wrong> {
+    let mut at = 0;
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        let is_fence = line.trim_end() == FENCE;
+        if number == 0 && !is_fence {
+            return Err((Spot::START, DefinitionFault::NoFrontMatter));
+        }
+        if number > 0 && is_fence {
+            return Ok((&text[..at], &text[at + line.len()..]));
+        }
+        at += line.len();
+    }
+    Err((Spot::START, if text.is_empty() { DefinitionFault::NoFrontMatter } else { DefinitionFault::Unclosed }))
+}
+
+/// Reads the front matter.
+pub(super) fn read(front: &str) -> Result<FrontMatter, Wrong> {
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! { max_aliases: 0, max_anchors: 0, max_depth: MAX_DEPTH },
+        merge_keys: MergeKeyPolicy::Error,
+        strict_booleans: true,
+        with_snippet: false,
+    };
+    serde_saphyr::from_str_with_options(front, options).map_err(|error| {
+        let spot = error.location().map_or(Spot::START, Spot::from);
+        let fault = match error.without_snippet() {
+            serde_saphyr::Error::SerdeUnknownField { field, expected, .. } => DefinitionFault::UnknownKey {
+                key: field.clone(),
+                known: expected.iter().map(|&key| key.to_owned()).collect(),
+            },
+            // The library's own list of cases may grow.
+            other => DefinitionFault::Yaml { why: DefaultMessageFormatter.format_message(other).into_owned() },
+        };
+        (spot, fault)
+    })
+}
+
+impl Spot {
+    /// The first character of a file.
+    pub(super) const START: Self = Self { line: 1, column: 1 };
+
+    /// The place of a byte in a text.
+    pub(super) fn of(text: &str, at: usize) -> Self {
+        let before = &text[..text.floor_char_boundary(at)];
+        let line = before.matches('\n').count() as u64 + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() as u64 + 1;
+        Self { line, column }
+    }
+
+    /// This place, or the other when this is none.
+    pub(super) fn or(self, other: Self) -> Self {
+        if self.line == 0 { other } else { self }
+    }
+}
+
+impl From<Location> for Spot {
+    fn from(location: Location) -> Self {
+        Self { line: location.line(), column: location.column() }
+    }
+}
+
+impl From<RoleName> for Role {
+    fn from(name: RoleName) -> Self {
+        match name {
+            RoleName::User => Self::User,
+            RoleName::Model => Self::Model,
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! What a run and all agents beneath it have used up, and how far they may go together.
+//!
+//! Each agent has a ledger. What it spends is written into its own and into every one above it, so the run's own ledger
+//! always holds the whole, and a bound that is checked there holds for the whole tree of agents. A ledger is of one run
+//! at a time: the next run of the same conversation begins with nothing spent.
+//!
+//! Deliberately not here: the limits of a single agent (its definition has them) and cancelling: who starts an agent
+//! cancels it, and a ledger only counts.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use host_message::{AgentId, Usage};
+use tokio::time::Instant;
+
+use crate::RunConfig;
+
+/// How many agents may stand one beneath the other, the first not counted. Protects the person from a task that is
+/// handed down for ever.
+const DEPTH: u32 = 1;
+
+/// How many subagents a run may start. Protects the person's account: each is a run of its own.
+const SUBAGENTS: u32 = 16;
+
+/// How many turns a run may take together with its subagents. Protects the person's account from many agents of which
+/// each stays within its own limit.
+const ALL_TURNS: u32 = 150;
+
+/// How far a run and its subagents may go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeLimits {
+    /// How many agents may stand one beneath the other, the first not counted; 0 is no subagent at all.
+    pub depth: u32,
+    /// How many subagents may be started in all.
+    pub subagents: u32,
+    /// How many turns they may take in all.
+    pub turns: u32,
+}
+
+/// What was used up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Tokens.
+    pub usage: Usage,
+    /// Turns.
+    pub turns: u32,
+    /// Subagents that were started.
+    pub subagents: u32,
+}
+
+/// A bound of the whole tree that was met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Exceeded {
+    /// No agent may stand so deep.
+    #[error("agents may stand {limit} deep, and this one would be deeper")]
+    Depth {
+        /// The most.
+        limit: u32,
+    },
+    /// Enough subagents were started.
+    #[error("a run may start {limit} subagents, and has started as many")]
+    Subagents {
+        /// The most.
+        limit: u32,
+    },
+    /// Enough turns were taken.
+    #[error("a run and its subagents may take {limit} turns together, and have taken as many")]
+    Turns {
+        /// The most.
+        limit: u32,
+    },
+}
+
+/// What an agent and those beneath it have used up. All who count in it share it.
+#[derive(Debug)]
+pub struct Ledger {
+    above: Option<Arc<Ledger>>,
+    id: AgentId,
+    limits: TreeLimits,
+    book: Mutex<Book>,
+}
+
+#[derive(Debug, Default)]
+struct Book {
+    spent: Spent,
+    deadline: Option<Instant>,
+    /// How many agents were ever started beneath: their ids are made with it, so it never starts again.
+    named: u32,
+}
+
+impl Ledger {
+    /// The ledger of an agent that no other has started.
+    pub fn new(id: AgentId, limits: TreeLimits) -> Arc<Self> {
+        Arc::new(Self { above: None, id, limits, book: Mutex::default() })
+    }
+
+    /// A ledger for an agent that this one starts. It counts as started in every ledger from here up.
+    ///
+    /// # Errors
+    ///
+    /// When that would be too deep, or one too many.
+    pub fn beneath(self: &Arc<Self>, name: &str) -> Result<Arc<Self>, Exceeded> {
+        let TreeLimits { depth, subagents, .. } = self.limits;
+        if self.upwards().count() as u64 > u64::from(depth) {
+            return Err(Exceeded::Depth { limit: depth });
+        }
+        {
+            // The topmost counts all of them; it is held while it is compared, so that no two get the last place.
+            let mut top = self.top().book();
+            if top.spent.subagents >= subagents {
+                return Err(Exceeded::Subagents { limit: subagents });
+            }
+            top.spent.subagents += 1;
+        }
+        self.upwards().filter(|ledger| ledger.above.is_some()).for_each(|ledger| ledger.book().spent.subagents += 1);
+        let named = {
+            let mut book = self.book();
+            book.named = book.named.saturating_add(1);
+            book.named
+        };
+        let id = self.id.beneath(name, named);
+        Ok(Arc::new(Self { above: Some(Arc::clone(self)), id, limits: self.limits, book: Mutex::default() }))
+    }
+
+    /// Takes the ids of this many agents as given, which another process started beneath this one.
+    pub fn skip(&self, agents: usize) {
+        let mut book = self.book();
+        book.named = book.named.saturating_add(u32::try_from(agents).unwrap_or(u32::MAX));
+    }
+
+    /// Whose ledger it is.
+    pub fn id(&self) -> &AgentId {
+        &self.id
+    }
+
+    /// What the agent and those beneath it have used up since its run began.
+    pub fn spent(&self) -> Spent {
+        self.book().spent
+    }
+
+    /// Whether another turn may be taken.
+    ///
+    /// # Errors
+    ///
+    /// When a bound of the whole tree is met.
+    pub fn check(&self) -> Result<(), Exceeded> {
+        let limit = self.limits.turns;
+        if self.top().book().spent.turns >= limit { Err(Exceeded::Turns { limit }) } else { Ok(()) }
+    }
+
+    /// Counts the tokens of a reply.
+    pub fn add_usage(&self, usage: Usage) {
+        self.upwards().for_each(|ledger| ledger.book().spent.usage.add(usage));
+    }
+
+    /// Counts a turn.
+    pub fn add_turn(&self) {
+        self.upwards().for_each(|ledger| {
+            let mut book = ledger.book();
+            book.spent.turns = book.spent.turns.saturating_add(1);
+        });
+    }
+
+    /// A run begins, and has until then: nothing is spent yet.
+    pub(crate) fn begin(&self, deadline: Instant) {
+        let mut book = self.book();
+        book.spent = Spent::default();
+        book.deadline = Some(deadline);
+    }
+
+    /// The limits that an agent has which is started now: it is done, its last request with it, before the time of
+    /// those above is over.
+    pub(crate) fn shorten(&self, wanted: RunConfig) -> RunConfig {
+        let deadlines = self.upwards().filter_map(|ledger| ledger.book().deadline);
+        let Some(left) = deadlines.min().map(|deadline| deadline.saturating_duration_since(Instant::now())) else {
+            return wanted;
+        };
+        // Where there is little time left, half of it is for the last request: an answer that is cut short is better
+        // than none.
+        let max_time = wanted.max_time.min(left.saturating_sub(wanted.grace).max(left / 2));
+        let grace = wanted.grace.min(left.saturating_sub(max_time).saturating_sub(MARGIN));
+        RunConfig { max_time, grace, ..wanted }
+    }
+
+    fn upwards(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |ledger| ledger.above.as_deref())
+    }
+
+    fn top(&self) -> &Self {
+        self.upwards().last().unwrap_or(self)
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        // It holds numbers alone, so whoever panicked with it left it in order.
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How much earlier than its parent a subagent ends, so that its end is told before the parent's time is over.
+const MARGIN: Duration = Duration::from_millis(100);
+
+impl Exceeded {
+    /// What to do about it, as a sentence without a full stop.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::Depth { .. } => "do it yourself, with the other tools",
+            Self::Subagents { .. } => "do the rest yourself, with the other tools",
+            Self::Turns { .. } => "allow more with `max_total_turns` in the configuration, or give it a smaller task",
+        }
+    }
+}
+
+impl Default for TreeLimits {
+    fn default() -> Self {
+        Self { depth: DEPTH, subagents: SUBAGENTS, turns: ALL_TURNS }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn top(limits: TreeLimits) -> Arc<Ledger> {
+        Ledger::new(AgentId::new("main"), limits)
+    }
+
+    #[test]
+    fn what_is_spent_beneath_counts_above_and_not_beside() {
+        let main = top(TreeLimits { depth: 2, ..TreeLimits::default() });
+        let one = main.beneath("a").expect("there is room");
+        let two = main.beneath("b").expect("there is room");
+        let below = two.beneath("c").expect("there is room");
+        assert_eq!([&one, &two, &below].map(|ledger| ledger.id().as_str()), ["main/a-1", "main/b-2", "main/b-2/c-1"]);
+        let usage = Usage { input: 5, ..Usage::default() };
+        for ledger in [&main, &one, &below] {
+            ledger.add_usage(usage);
+            ledger.add_turn();
+        }
+        let spent = |ledger: &Ledger| (ledger.spent().usage.input, ledger.spent().turns, ledger.spent().subagents);
+        assert_eq!(
+            (spent(&main), spent(&one), spent(&two), spent(&below)),
+            ((15, 3, 3), (5, 1, 0), (5, 1, 1), (5, 1, 0))
+        );
+        main.begin(Instant::now());
+        assert_eq!(main.spent(), Spent::default(), "a run begins with nothing spent");
+        assert_eq!(main.beneath("a").expect("there is room").id().as_str(), "main/a-3", "and no id comes twice");
+    }
+
+    #[test]
+    fn depth_number_and_turns_are_bounded_for_the_whole_tree() {
+        let main = top(TreeLimits { depth: 1, subagents: 2, turns: 2 });
+        let one = main.beneath("a").expect("there is room");
+        assert_eq!(one.beneath("b").map(|_| ()), Err(Exceeded::Depth { limit: 1 }));
+        main.beneath("a").expect("there is room");
+        assert_eq!(main.beneath("a").map(|_| ()), Err(Exceeded::Subagents { limit: 2 }));
+        assert_eq!(main.check(), Ok(()));
+        one.add_turn();
+        main.add_turn();
+        assert_eq!((main.check(), one.check()), (Err(Exceeded::Turns { limit: 2 }), Err(Exceeded::Turns { limit: 2 })));
+        assert_eq!(
+            top(TreeLimits { depth: 0, ..TreeLimits::default() }).beneath("a").map(|_| ()),
+            Err(Exceeded::Depth { limit: 0 })
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_agent_is_done_before_the_time_of_its_parent_is_over() {
+        let seconds = Duration::from_secs;
+        let wanted = RunConfig { max_turns: 3, max_time: seconds(300), grace: seconds(60), ..RunConfig::default() };
+        let main = top(TreeLimits::default());
+        assert_eq!(main.shorten(wanted), wanted, "without a deadline there is none to keep");
+        for (left, max_time, grace) in [
+            (600, seconds(300), seconds(60)),
+            (361, seconds(300), seconds(60)),
+            (200, seconds(140), seconds(60) - MARGIN),
+            (60, seconds(30), seconds(30) - MARGIN),
+            (0, seconds(0), seconds(0)),
+        ] {
+            main.begin(Instant::now() + seconds(left));
+            let got = main.shorten(wanted);
+            assert_eq!((got.max_time, got.grace, got.max_turns), (max_time, grace, 3), "{left}");
+            assert!(got.max_time + got.grace <= seconds(left), "{left}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! An agent as a tool of another agent: its inputs are the tool's parameters, its result is the call's outcome.
+//!
+//! Each call is a run of its own, with its own history, tools and limits, under an id beneath its parent's. What
+//! happens in it is told to the parent's observer and written into the parent's session log, both under that id. The
+//! run is part of the call's future: who drops or cancels the call drops or cancels the run, so it cannot outlive its
+//! parent.
+//!
+//! Only an end as `GOAL` is a success. Anything else is told as a failure, with how it ended and what there was.
+//!
+//! Deliberately not here: what the tools of a subagent may touch. Whoever makes the registry cuts their grants down to
+//! reading; the names that a definition may list hold nothing by themselves.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use host_message::{Annotations, Display, FunctionCall, Output, OutputPart, ToolName, ToolSpec};
+use host_model::Provider;
+use host_tool::{
+    CANCEL_GRACE, CallContext, CallFailure, FailureKind, Outcome, Registry, Responder, Spill, Standstill, Tool,
+};
+
+use crate::executor::with_causes;
+use crate::{
+    AgentDefinition, Completion, Executor, Ledger, Observer, RunResult, SessionLog, Setup, SetupError, TerminateReason,
+};
+
+/// How much longer than the calls of its own a subagent may take to end when it is cancelled: its calls settle first,
+/// and then it writes down how it ended.
+const END_GRACE: Duration = Duration::from_secs(1);
+
+/// An agent that another one can call.
+pub struct Subagent {
+    spec: ToolSpec,
+    definition: AgentDefinition,
+    setup: SubagentSetup,
+}
+
+/// What a subagent is made of besides its definition.
+#[derive(Clone)]
+pub struct SubagentSetup {
+    /// The model's service.
+    pub provider: Arc<dyn Provider>,
+    /// The tools that there are, with grants that are cut down to reading. The definition says which of them it has.
+    /// No agent is among them.
+    pub tools: Registry,
+    /// The folder that takes the whole text of long outputs, where there is one.
+    pub spill: Option<PathBuf>,
+    /// Who watches the parent.
+    pub observer: Arc<dyn Observer>,
+    /// The parent's session log.
+    pub session: Option<Arc<SessionLog>>,
+    /// The parent's ledger.
+    pub parent: Arc<Ledger>,
+}
+
+impl Subagent {
+    /// Makes a tool of a definition.
+    ///
+    /// # Errors
+    ///
+    /// When an agent with this definition could not be run.
+    pub fn new(definition: AgentDefinition, setup: SubagentSetup) -> Result<Self, SetupError> {
+        // A subagent says when it is done: its parent cannot ask what it meant.
+        let definition = AgentDefinition { completion: Completion::Tool, ..definition };
+        let spec = ToolSpec {
+            name: ToolName::new(&definition.name),
+            title: Some(definition.display_name.clone()),
+            description: definition.description.clone(),
+            input_schema: definition.inputs.schema(),
+            output_schema: None,
+            annotations: Annotations { read_only: true, destructive: false, idempotent: false, open_world: false },
+        };
+        let subagent = Self { spec, definition, setup };
+        subagent.executor(Arc::clone(&subagent.setup.parent), Standstill::default())?;
+        Ok(subagent)
+    }
+
+    fn executor(&self, ledger: Arc<Ledger>, standstill: Standstill) -> Result<Executor, SetupError> {
+        let SubagentSetup { provider, tools, spill, observer, session, parent } = self.setup.clone();
+        let definition = AgentDefinition { run: parent.shorten(self.definition.run), ..self.definition.clone() };
+        let responder = Responder::new(spill.map(Spill::new));
+        Executor::new(definition, Setup { provider, tools, responder, observer, session, ledger, standstill })
+    }
+
+    async fn run(&self, call: &FunctionCall, context: CallContext) -> Outcome {
+        let name = self.definition.name.as_str();
+        let ledger = match self.setup.parent.beneath(name) {
+            Ok(ledger) => ledger,
+            Err(exceeded) => {
+                let words = format!("Subagent '{name}' was not started: {exceeded}; {}", exceeded.help());
+                return CallFailure::new(FailureKind::Unavailable, words).into();
+            }
+        };
+        let mut executor = match self.executor(ledger, context.standstill.clone()) {
+            Ok(executor) => executor,
+            Err(error) => {
+                let words = format!("Subagent '{name}' was not started: {}", with_causes(&error));
+                return CallFailure::new(FailureKind::Failed, words).into();
+            }
+        };
+        // On the heap: the parent's own run is further down on this stack.
+        let result = Box::pin(executor.run(&call.arguments, &context.cancel)).await;
+        outcome(name, &result)
+    }
+}
+
+impl Tool for Subagent {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(&'a self, call: &'a FunctionCall, context: CallContext) -> BoxFuture<'a, Outcome> {
+        self.run(call, context).boxed()
+    }
+
+    fn cancel_grace(&self) -> Duration {
+        CANCEL_GRACE + END_GRACE
+    }
+}
+
+/// What the parent is told of a run.
+fn outcome(name: &str, result: &RunResult) -> Outcome {
+    let reason = result.terminate_reason.as_str();
+    let turns = result.turns;
+    if let (TerminateReason::Goal, Some(text)) = (result.terminate_reason, &result.result) {
+        let after = result.recovered_from.map(|met| format!(" (its best answer after {})", met.as_str()));
+        let after = after.unwrap_or_default();
+        let told = format!("Subagent '{name}' finished.\nTermination reason: {reason}{after}\nResult:\n{text}");
+        let summary = Display::Summary(format!("{reason}{after}, {turns} turns"));
+        return Outcome::Success(Output {
+            content: vec![OutputPart::Text(told)],
+            structured: None,
+            display: Some(summary),
+        });
+    }
+    let partial = result.partial.as_deref().map(str::trim).filter(|partial| !partial.is_empty());
+    let kind = match result.terminate_reason {
+        TerminateReason::Aborted => {
+            let partial = partial.map(|partial| format!("Subagent '{name}' had written:\n{partial}"));
+            return Outcome::Cancelled { reason: format!("Subagent '{name}' was cancelled"), partial };
+        }
+        TerminateReason::Timeout => FailureKind::TimedOut,
+        TerminateReason::Goal
+        | TerminateReason::MaxTurns
+        | TerminateReason::Error
+        | TerminateReason::ErrorNoCompleteTaskCall => FailureKind::Failed,
+    };
+    let mut told = format!("Subagent '{name}' did not finish: {reason} after {turns} turns.");
+    if let Some(error) = &result.error {
+        told.push_str(&format!("\nError: {}", with_causes(error)));
+    }
+    match partial {
+        Some(partial) => told.push_str(&format!("\nIt has no result. The last that it wrote:\n{partial}")),
+        None => told.push_str("\nIt has no result."),
+    }
+    CallFailure::new(kind, told).into()
+}

@@ -1,0 +1,136 @@
+//! `host agent`: which agents there are, and what each of them is.
+
+use std::fmt::Write as _;
+
+use host_agent::{AgentDefinition, InputConfig, ToolConfig};
+use host_tool::cut;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::agents::{Agent, Agents, Source};
+use crate::arguments;
+use crate::configuration::Configuration;
+use crate::environment::Environment;
+use crate::exit::{Code, Failure};
+use crate::printer::{Out, visible};
+
+/// How much of a description stands in the list, in characters: it is one line.
+const FIRST_WORDS: usize = 100;
+
+pub(crate) fn run(command: arguments::Agent, environment: &Environment) -> Result<Code, Failure> {
+    let folders = environment.folders()?;
+    let configuration = Configuration::read(environment, &folders)?;
+    let agents = Agents::read(&folders, &configuration)?;
+    let out = Out::new(CancellationToken::new());
+    let text = match command {
+        arguments::Agent::List { json: true } => pretty(&agents.all().iter().map(row).collect())?,
+        arguments::Agent::List { json: false } => list(agents.all()),
+        arguments::Agent::Show { name, json: true } => pretty(&whole(agents.find(&name)?))?,
+        arguments::Agent::Show { name, json: false } => show(agents.find(&name)?)?,
+    };
+    out.write(&text);
+    Ok(Code::Done)
+}
+
+fn list(agents: &[Agent]) -> String {
+    let mut text = String::new();
+    for agent in agents {
+        let definition = &agent.declared.definition;
+        let first = definition.description.lines().next().unwrap_or_default();
+        let off = if agent.enabled { "" } else { " (not enabled)" };
+        // A string takes everything.
+        let _ = writeln!(text, "{}  {}, {}{off}", definition.name, visible(&definition.display_name), agent.source);
+        let _ = writeln!(text, "  {}", visible(&cut(first, FIRST_WORDS)));
+        let _ = writeln!(text, "  tools: {}; inputs: {}", tools(definition).join(", "), names(&definition.inputs));
+    }
+    text
+}
+
+fn show(agent: &Agent) -> Result<String, Failure> {
+    let definition = &agent.declared.definition;
+    let AgentDefinition { prompt, run, model, .. } = definition;
+    let off = if agent.enabled { "" } else { ", not enabled" };
+    let mut text = format!("{}: {}, {}{off}\n\n", definition.name, visible(&definition.display_name), agent.source);
+    let _ = writeln!(text, "{}\n", visible(definition.description.trim()));
+    let _ = writeln!(text, "Model: {}", agent.declared.model.as_deref().unwrap_or("that of whoever calls it"));
+    let settings = [
+        ("temperature", model.settings.temperature.map(|value| value.to_string())),
+        ("top-p", model.settings.top_p.map(|value| value.to_string())),
+        ("thinking budget", model.settings.thinking_budget.map(|value| value.to_string())),
+    ];
+    for (name, value) in settings {
+        if let Some(value) = value {
+            let _ = writeln!(text, "  {name}: {value}");
+        }
+    }
+    let _ = writeln!(text, "Limits: {} turns, {} s", run.max_turns, run.max_time.as_secs_f64());
+    let _ = writeln!(text, "Tools: {}", tools(definition).join(", "));
+    let _ = writeln!(text, "Inputs:");
+    for (name, input) in &definition.inputs.0 {
+        let need = if input.required { "" } else { ", need not be given" };
+        let _ = writeln!(text, "  {name} ({}{need}): {}", input.kind, visible(input.description.trim()));
+    }
+    match &definition.output {
+        None => text.push_str("Output: a text\n"),
+        Some(output) => {
+            let _ = writeln!(text, "Output `{}`: {}", visible(&output.name), visible(output.description.trim()));
+            text.push_str(&pretty(&output.schema)?);
+        }
+    }
+    let _ = writeln!(text, "\nSystem prompt:\n\n{}", visible(prompt.system.as_deref().unwrap_or_default()));
+    let _ = writeln!(text, "\nQuery:\n\n{}", visible(prompt.query.trim_end()));
+    Ok(text)
+}
+
+fn row(agent: &Agent) -> Value {
+    let definition = &agent.declared.definition;
+    json!({
+        "name": definition.name,
+        "display_name": definition.display_name,
+        "description": definition.description,
+        "source": match &agent.source {
+            Source::BuiltIn => Value::from("built-in"),
+            Source::File(path) => Value::from(path.display().to_string()),
+        },
+        "enabled": agent.enabled,
+        "tools": tools(definition),
+    })
+}
+
+fn whole(agent: &Agent) -> Value {
+    let AgentDefinition { prompt, run, model, inputs, output, .. } = &agent.declared.definition;
+    let mut value = row(agent);
+    value["model"] = json!({
+        "id": agent.declared.model,
+        "temperature": model.settings.temperature,
+        "top_p": model.settings.top_p,
+        "thinking_budget": model.settings.thinking_budget,
+    });
+    value["limits"] = json!({"max_turns": run.max_turns, "timeout_seconds": run.max_time.as_secs_f64()});
+    value["input_schema"] = inputs.schema();
+    value["output"] = output.as_ref().map_or(
+        Value::Null,
+        |output| json!({"name": output.name, "description": output.description, "schema": output.schema}),
+    );
+    let messages = prompt.initial_messages.iter().map(|message| json!({"role": message.role, "text": message.text}));
+    value["prompt"] =
+        json!({"system": prompt.system, "initial_messages": messages.collect::<Vec<_>>(), "query": prompt.query});
+    value
+}
+
+/// The tools that it may call, besides the one that ends its task.
+fn tools(definition: &AgentDefinition) -> Vec<&str> {
+    match &definition.tools {
+        ToolConfig::All => vec!["all"],
+        ToolConfig::Only(names) => names.iter().map(String::as_str).collect(),
+    }
+}
+
+fn names(inputs: &InputConfig) -> String {
+    inputs.0.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
+fn pretty(value: &Value) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::configuration(error.to_string()))?;
+    Ok(format!("{text}\n"))
+}

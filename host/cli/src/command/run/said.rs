@@ -1,0 +1,100 @@
+//! What the person says: the words of the command line, and standard input where it is no terminal.
+
+use std::io::Read;
+use std::time::Duration;
+
+use crate::environment::Environment;
+use crate::exit::Failure;
+
+/// How long standard input may stay silent when there is a prompt already. What sits at the other end of a pipe in a
+/// script or a job runner often never says anything.
+const SILENT_INPUT: Duration = Duration::from_millis(500);
+
+/// The most that is read from standard input. Protects memory; a prompt of this size fits no model.
+const MAX_INPUT: u64 = 16 << 20;
+
+/// What to do.
+pub(super) struct Said {
+    /// The words of the command line.
+    pub(super) words: String,
+    /// Standard input, where it is no terminal.
+    pub(super) piped: String,
+}
+
+impl Said {
+    /// Not a word.
+    pub(super) fn nothing() -> Self {
+        Self { words: String::new(), piped: String::new() }
+    }
+
+    /// Whether there is no word.
+    pub(super) fn is_nothing(&self) -> bool {
+        joined(&self.words, &self.piped).is_empty()
+    }
+}
+
+/// Reads what to do. Nothing is enough only where something may be left to do.
+pub(super) async fn said(words: &[String], may_be_nothing: bool, environment: &Environment) -> Result<Said, Failure> {
+    let words = Some(words.join(" ")).filter(|words| !words.trim().is_empty()).unwrap_or_default();
+    let needed = words.is_empty() && !may_be_nothing;
+    let piped = if environment.stdin_is_terminal { String::new() } else { standard_input(!needed).await? };
+    if needed && joined(&words, &piped).is_empty() {
+        return Err(Failure::input("there is nothing to do")
+            .help("say it as an argument, such as host run \"Survey this repository\", or on standard input"));
+    }
+    Ok(Said { words, piped })
+}
+
+/// Both, parted by a line; whichever is blank is left out.
+pub(super) fn joined(words: &str, piped: &str) -> String {
+    let parts: Vec<&str> = [words, piped].into_iter().filter(|part| !part.trim().is_empty()).collect();
+    parts.join("\n\n")
+}
+
+/// Reads standard input to its end. With a prompt already there, input that stays silent is not waited for.
+async fn standard_input(prompted: bool) -> Result<String, Failure> {
+    let (sender, mut receiver) = tokio::sync::mpsc::channel::<std::io::Result<Vec<u8>>>(4);
+    // A thread of its own: a read that never returns must not keep the process from ending.
+    std::thread::spawn(move || {
+        let mut input = std::io::stdin().lock().take(MAX_INPUT + 1);
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            let piece = match input.read(&mut buffer) {
+                Ok(0) => return,
+                Ok(count) => Ok(buffer.get(..count).unwrap_or_default().to_vec()),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) => Err(error),
+            };
+            let failed = piece.is_err();
+            if sender.blocking_send(piece).is_err() || failed {
+                return;
+            }
+        }
+    });
+    let mut bytes = Vec::new();
+    loop {
+        let piece = if prompted && bytes.is_empty() {
+            match tokio::time::timeout(SILENT_INPUT, receiver.recv()).await {
+                Ok(piece) => piece,
+                Err(_) => {
+                    tracing::info!("standard input says nothing and is left alone");
+                    return Ok(String::new());
+                }
+            }
+        } else {
+            receiver.recv().await
+        };
+        match piece {
+            None => break,
+            Some(Ok(piece)) => bytes.extend_from_slice(&piece),
+            Some(Err(error)) => return Err(Failure::input(format!("standard input cannot be read: {error}"))),
+        }
+        if bytes.len() as u64 > MAX_INPUT {
+            return Err(Failure::input(format!("standard input is over the limit of {MAX_INPUT} bytes"))
+                .help("put it into a file of the workspace and name the file in the prompt"));
+        }
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        Failure::input(format!("standard input is no text: byte {} is not UTF-8", error.utf8_error().valid_up_to()))
+    })
+}

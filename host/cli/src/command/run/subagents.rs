@@ -1,0 +1,58 @@
+//! The agents that the main one can call.
+
+use std::sync::Arc;
+
+use host_agent::{RunConfig, Subagent, SubagentSetup, TreeLimits};
+use host_message::ToolName;
+use host_tool::Registry;
+
+use crate::agents::Agents;
+use crate::configuration::Configuration;
+use crate::environment::Environment;
+use crate::exit::{Code, Failure};
+use crate::models::Model;
+
+/// How far a run and its subagents may go together: at least as far as the run alone.
+pub(super) fn tree_limits(configuration: &Configuration, run: RunConfig) -> TreeLimits {
+    let usual = TreeLimits::default();
+    TreeLimits {
+        subagents: configuration.run.max_subagents.unwrap_or(usual.subagents),
+        turns: configuration.run.max_total_turns.unwrap_or_else(|| usual.turns.max(run.max_turns)),
+        ..usual
+    }
+}
+
+/// Makes every agent that is enabled a tool of the main one.
+pub(super) fn add(
+    tools: &mut Registry,
+    agents: &Agents,
+    setup: &SubagentSetup,
+    model: &Model,
+    configuration: &Configuration,
+    environment: &Environment,
+) -> Result<(), Failure> {
+    let mut setup = setup.clone();
+    agents.all().iter().for_each(|agent| setup.tools.leave_out(ToolName::new(agent.name())));
+    let wanted = agents.all().iter().filter(|agent| agent.enabled && configuration.run.max_subagents != Some(0));
+    for agent in wanted {
+        let model = match agent.declared.model {
+            None => Ok(model.clone()),
+            Some(_) => agent.own_model(configuration, environment),
+        };
+        let (definition, Model { provider, .. }) = match model {
+            Ok(model) => agent.asking(model),
+            // A key that is missing for an agent that may never be called is no reason not to begin.
+            Err(failure) => {
+                tracing::warn!(why = failure.message, "the agent `{}` is left out", agent.name());
+                continue;
+            }
+        };
+        let unusable = |error: &dyn std::error::Error| {
+            Failure::of(Code::Configuration, error).help(format!("it is {}: mend or remove it", agent.source))
+        };
+        let subagent =
+            Subagent::new(definition, SubagentSetup { provider, ..setup.clone() }).map_err(|error| unusable(&error))?;
+        tools.register(Arc::new(subagent)).map_err(|error| unusable(&error))?;
+    }
+    Ok(())
+}
