@@ -7,13 +7,15 @@
 //! Deliberately not here: the limits of a single agent (its definition has them) and cancelling: who starts an agent
 //! cancels it, and a ledger only counts.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use host_message::{AgentId, Usage};
 use tokio::time::Instant;
 
-use crate::RunConfig;
+use crate::{RunConfig, TerminateReason};
 
 /// How many agents may stand one beneath the other, the first not counted. Protects the person from a task that is
 /// handed down for ever.
@@ -29,6 +31,10 @@ const ALL_TURNS: u32 = 150;
 /// How far a run and its subagents may go together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeLimits {
+    /// How many tokens they may send and receive in all.
+    pub tokens: Option<u64>,
+    /// What they may cost in all.
+    pub cost: Option<Cost>,
     /// How many agents may stand one beneath the other, the first not counted; 0 is no subagent at all.
     pub depth: u32,
     /// How many subagents may be started in all.
@@ -37,11 +43,31 @@ pub struct TreeLimits {
     pub turns: u32,
 }
 
+/// What a model's tokens cost, each a million of them, in whatever currency the person counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Price {
+    /// Tokens sent.
+    pub input: f64,
+    /// Tokens sent that the service had cached.
+    pub cached: f64,
+    /// Tokens of the answer, and of thinking.
+    pub output: f64,
+}
+
+/// The prices of models, by the ids that the person has for them.
+pub type Prices = BTreeMap<String, Price>;
+
+/// An amount of the person's currency, in billionths: adding up fractions must not lose any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cost(u64);
+
 /// What was used up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     /// Tokens.
     pub usage: Usage,
+    /// What they cost, as far as their models have a price.
+    pub cost: Cost,
     /// Turns.
     pub turns: u32,
     /// Subagents that were started.
@@ -63,6 +89,22 @@ pub enum Exceeded {
         /// The most.
         limit: u32,
     },
+    /// Enough tokens were sent and received.
+    #[error("the budget of {limit} tokens is used up: {spent} were sent and received")]
+    Tokens {
+        /// The most.
+        limit: u64,
+        /// How many there were.
+        spent: u64,
+    },
+    /// It cost enough.
+    #[error("the budget of {limit} is used up: it cost {spent} until now")]
+    Cost {
+        /// The most.
+        limit: Cost,
+        /// What it cost.
+        spent: Cost,
+    },
     /// Enough turns were taken.
     #[error("a run and its subagents may take {limit} turns together, and have taken as many")]
     Turns {
@@ -77,21 +119,39 @@ pub struct Ledger {
     above: Option<Arc<Ledger>>,
     id: AgentId,
     limits: TreeLimits,
+    prices: Arc<Prices>,
     book: Mutex<Book>,
 }
 
 #[derive(Debug, Default)]
 struct Book {
     spent: Spent,
+    /// What the model that answers now costs, where that is known.
+    price: Option<Price>,
     deadline: Option<Instant>,
     /// How many agents were ever started beneath: their ids are made with it, so it never starts again.
     named: u32,
 }
 
 impl Ledger {
-    /// The ledger of an agent that no other has started.
+    /// The ledger of an agent that no other has started. Nothing has a price in it.
     pub fn new(id: AgentId, limits: TreeLimits) -> Arc<Self> {
-        Arc::new(Self { above: None, id, limits, book: Mutex::default() })
+        Self::with_prices(id, limits, Arc::default())
+    }
+
+    /// The same, with these prices.
+    pub fn with_prices(id: AgentId, limits: TreeLimits, prices: Arc<Prices>) -> Arc<Self> {
+        Arc::new(Self { above: None, id, limits, prices, book: Mutex::default() })
+    }
+
+    /// Whether any model has a price.
+    pub fn has_prices(&self) -> bool {
+        !self.prices.is_empty()
+    }
+
+    /// From here on this model answers the agent.
+    pub fn answered_by(&self, model: &str) {
+        self.book().price = self.prices.get(model).copied();
     }
 
     /// A ledger for an agent that this one starts. It counts as started in every ledger from here up.
@@ -119,13 +179,24 @@ impl Ledger {
             book.named
         };
         let id = self.id.beneath(name, named);
-        Ok(Arc::new(Self { above: Some(Arc::clone(self)), id, limits: self.limits, book: Mutex::default() }))
+        Ok(Arc::new(Self {
+            above: Some(Arc::clone(self)),
+            id,
+            limits: self.limits,
+            prices: Arc::clone(&self.prices),
+            book: Mutex::default(),
+        }))
     }
 
     /// Takes the ids of this many agents as given, which another process started beneath this one.
     pub fn skip(&self, agents: usize) {
         let mut book = self.book();
         book.named = book.named.saturating_add(u32::try_from(agents).unwrap_or(u32::MAX));
+    }
+
+    /// How far this agent and the others may go together.
+    pub fn limits(&self) -> TreeLimits {
+        self.limits
     }
 
     /// Whose ledger it is.
@@ -145,12 +216,34 @@ impl Ledger {
     /// When a bound of the whole tree is met.
     pub fn check(&self) -> Result<(), Exceeded> {
         let limit = self.limits.turns;
-        if self.top().book().spent.turns >= limit { Err(Exceeded::Turns { limit }) } else { Ok(()) }
+        if self.top().spent().turns >= limit {
+            return Err(Exceeded::Turns { limit });
+        }
+        self.check_budget()
     }
 
-    /// Counts the tokens of a reply.
+    /// Whether another request may be sent, as far as its price goes.
+    ///
+    /// # Errors
+    ///
+    /// When a budget of the whole tree is used up.
+    pub fn check_budget(&self) -> Result<(), Exceeded> {
+        let Spent { usage, cost: spent, .. } = self.top().spent();
+        match (self.limits.tokens, self.limits.cost) {
+            (Some(limit), _) if usage.total() >= limit => Err(Exceeded::Tokens { limit, spent: usage.total() }),
+            (_, Some(limit)) if spent >= limit => Err(Exceeded::Cost { limit, spent }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts the tokens of a reply, and what they cost.
     pub fn add_usage(&self, usage: Usage) {
-        self.upwards().for_each(|ledger| ledger.book().spent.usage.add(usage));
+        let cost = self.book().price.map_or(Cost::default(), |price| price.of(usage));
+        self.upwards().for_each(|ledger| {
+            let Spent { usage: all, cost: sum, .. } = &mut ledger.book().spent;
+            all.add(usage);
+            *sum = sum.plus(cost);
+        });
     }
 
     /// Counts a turn.
@@ -199,12 +292,65 @@ impl Ledger {
 /// How much earlier than its parent a subagent ends, so that its end is told before the parent's time is over.
 const MARGIN: Duration = Duration::from_millis(100);
 
+impl Price {
+    /// What a reply costs.
+    pub fn of(self, usage: Usage) -> Cost {
+        let Usage { input, output, cached, thought } = usage;
+        let cached = cached.min(input);
+        let cost = (input - cached) as f64 * self.input
+            + cached as f64 * self.cached
+            + output.saturating_add(thought) as f64 * self.output;
+        // Prices are for a million tokens.
+        Cost::of(cost / 1e6)
+    }
+}
+
+impl Cost {
+    /// This much of the currency; nothing for what is no amount.
+    pub fn of(amount: f64) -> Self {
+        // A float becomes the nearest number that there is.
+        Self((amount * 1e9).round() as u64)
+    }
+
+    /// How much it is.
+    pub fn amount(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+/// With as many decimals as it takes, and two at the least.
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let decimals = format!("{:09}", self.0 % 1_000_000_000);
+        let decimals = decimals.trim_end_matches('0');
+        write!(f, "{}.{decimals:0<2}", self.0 / 1_000_000_000)
+    }
+}
+
 impl Exceeded {
+    /// The end of an agent that meets it.
+    pub fn reason(&self) -> TerminateReason {
+        match self {
+            Self::Tokens { .. } | Self::Cost { .. } => TerminateReason::Timeout,
+            Self::Depth { .. } | Self::Subagents { .. } | Self::Turns { .. } => TerminateReason::MaxTurns,
+        }
+    }
+
     /// What to do about it, as a sentence without a full stop.
     pub fn help(&self) -> &'static str {
         match self {
             Self::Depth { .. } => "do it yourself, with the other tools",
             Self::Subagents { .. } => "do the rest yourself, with the other tools",
+            Self::Tokens { .. } => {
+                "allow more with --max-tokens, or give it a smaller task; host run --resume goes on from here"
+            }
+            Self::Cost { .. } => {
+                "allow more with --max-cost, or give it a smaller task; host run --resume goes on from here"
+            }
             Self::Turns { .. } => "allow more with `max_total_turns` in the configuration, or give it a smaller task",
         }
     }
@@ -212,7 +358,7 @@ impl Exceeded {
 
 impl Default for TreeLimits {
     fn default() -> Self {
-        Self { depth: DEPTH, subagents: SUBAGENTS, turns: ALL_TURNS }
+        Self { tokens: None, cost: None, depth: DEPTH, subagents: SUBAGENTS, turns: ALL_TURNS }
     }
 }
 
@@ -247,8 +393,53 @@ mod tests {
     }
 
     #[test]
+    fn tokens_and_cost_are_bounded_for_the_whole_tree() {
+        let usage = Usage { input: 600_000, cached: 100_000, output: 50_000, thought: 50_000 };
+        let tokens = top(TreeLimits { tokens: Some(1_000_000), ..TreeLimits::default() });
+        let one = tokens.beneath("a").expect("there is room");
+        one.add_usage(usage);
+        assert_eq!((tokens.check(), one.check()), (Ok(()), Ok(())));
+        tokens.add_usage(usage);
+        let exceeded = Exceeded::Tokens { limit: 1_000_000, spent: 1_400_000 };
+        assert_eq!((tokens.check(), one.check()), (Err(exceeded), Err(exceeded)));
+        assert_eq!(exceeded.reason(), TerminateReason::Timeout);
+
+        let prices = [("m", 1.0, 0.1, 10.0), ("cheap", 0.0, 0.0, 0.5)]
+            .map(|(id, input, cached, output)| (id.to_owned(), Price { input, cached, output }));
+        let limits = TreeLimits { cost: Some(Cost::of(3.0)), ..TreeLimits::default() };
+        let cost = Ledger::with_prices(AgentId::new("main"), limits, Arc::new(prices.into()));
+        cost.add_usage(usage);
+        assert_eq!(cost.spent().cost, Cost::default(), "what has no price costs nothing");
+        cost.answered_by("m");
+        let one = cost.beneath("a").expect("there is room");
+        one.answered_by("cheap");
+        one.add_usage(usage);
+        assert_eq!((one.spent().cost, cost.spent().cost), (Cost::of(0.05), Cost::of(0.05)));
+        cost.add_usage(usage);
+        assert_eq!(cost.spent().cost, Cost::of(0.05 + 0.5 + 0.01 + 1.0));
+        assert_eq!(one.check(), Ok(()));
+        cost.add_usage(usage);
+        assert_eq!(one.check(), Err(Exceeded::Cost { limit: Cost::of(3.0), spent: Cost::of(3.07) }));
+    }
+
+    #[test]
+    fn an_amount_is_written_as_people_write_it() {
+        for (amount, written) in [
+            (0.0, "0.00"),
+            (3.0, "3.00"),
+            (0.1, "0.10"),
+            (1.255, "1.255"),
+            (0.000_001_25, "0.00000125"),
+            (-1.0, "0.00"),
+        ] {
+            assert_eq!(Cost::of(amount).to_string(), written);
+        }
+        assert_eq!(Cost::of(f64::NAN), Cost::default());
+    }
+
+    #[test]
     fn depth_number_and_turns_are_bounded_for_the_whole_tree() {
-        let main = top(TreeLimits { depth: 1, subagents: 2, turns: 2 });
+        let main = top(TreeLimits { depth: 1, subagents: 2, turns: 2, ..TreeLimits::default() });
         let one = main.beneath("a").expect("there is room");
         assert_eq!(one.beneath("b").map(|_| ()), Err(Exceeded::Depth { limit: 1 }));
         main.beneath("a").expect("there is room");

@@ -37,7 +37,7 @@ pub use definition::{
 pub use event::{CallStatus, CompressionStatus, Event, EventKind, Observer};
 pub use executor::{Executor, RunError, RunResult, Setup, SetupError, TerminateReason};
 pub use history::{Exchange, History, HistoryError, Replied, Unsettled};
-pub use ledger::{Exceeded, Ledger, Spent, TreeLimits};
+pub use ledger::{Cost, Exceeded, Ledger, Price, Prices, Spent, TreeLimits};
 pub use loops::Repeated;
 pub use reply::{Reply, ReplyError};
 pub use session::{

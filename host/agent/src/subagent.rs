@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use host_message::{Annotations, Display, FunctionCall, Output, OutputPart, ToolName, ToolSpec};
+use host_message::{Annotations, Display, FunctionCall, ModelId, Output, OutputPart, ToolName, ToolSpec};
 use host_model::Provider;
 use host_tool::{
     CANCEL_GRACE, CallContext, CallFailure, FailureKind, Outcome, Registry, Responder, Spill, Standstill, Tool,
@@ -25,6 +25,7 @@ use host_tool::{
 use crate::executor::with_causes;
 use crate::{
     AgentDefinition, Completion, Executor, Ledger, Observer, RunResult, SessionLog, Setup, SetupError, TerminateReason,
+    TreeLimits,
 };
 
 /// How much longer than the calls of its own a subagent may take to end when it is cancelled: its calls settle first,
@@ -41,6 +42,8 @@ pub struct Subagent {
 /// What a subagent is made of besides its definition.
 #[derive(Clone)]
 pub struct SubagentSetup {
+    /// The model, as the user named it: it may have a price.
+    pub model: ModelId,
     /// The model's service.
     pub provider: Arc<dyn Provider>,
     /// The tools that there are, with grants that are cut down to reading. The definition says which of them it has.
@@ -74,12 +77,15 @@ impl Subagent {
             annotations: Annotations { read_only: true, destructive: false, idempotent: false, open_world: false },
         };
         let subagent = Self { spec, definition, setup };
-        subagent.executor(Arc::clone(&subagent.setup.parent), Standstill::default())?;
+        // Its own ledger is made when it is called; this one only serves to try.
+        let trial = Ledger::new(subagent.setup.parent.id().clone(), TreeLimits::default());
+        subagent.executor(trial, Standstill::default())?;
         Ok(subagent)
     }
 
     fn executor(&self, ledger: Arc<Ledger>, standstill: Standstill) -> Result<Executor, SetupError> {
-        let SubagentSetup { provider, tools, spill, observer, session, parent } = self.setup.clone();
+        let SubagentSetup { model, provider, tools, spill, observer, session, parent } = self.setup.clone();
+        ledger.answered_by(model.as_str());
         let definition = AgentDefinition { run: parent.shorten(self.definition.run), ..self.definition.clone() };
         let responder = Responder::new(spill.map(Spill::new));
         Executor::new(definition, Setup { provider, tools, responder, observer, session, ledger, standstill })

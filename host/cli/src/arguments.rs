@@ -97,12 +97,12 @@ It reads: whatever it is called with, its tools are granted the part of your gra
   host run --output-schema answer.schema.json \"Which licences do the dependencies have?\"
 
 Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 54 tool failed, 56 loop,
-57 time limit, 58 no answer given, 59 model service failed, 130 cancelled.")]
+57 time limit or budget, 58 no answer given, 59 model service failed, 130 cancelled.")]
 pub(crate) struct Run {
     /// What to do. `@PATH` in it attaches a file, a folder or a glob. Standard input, when it is no terminal, is added to it
     pub(crate) prompt: Vec<String>,
-    /// The model: gemini/NAME, vertex/NAME, openai/NAME, openai-responses/NAME, anthropic/NAME, ollama/NAME, offline,
-    /// scripted:FILE [default: the configured one, else the first whose key is set, else the first of Ollama's on this
+    /// The model: gemini/NAME, vertex/NAME, openai/NAME, openai-responses/NAME, anthropic/NAME, ollama/NAME, auto,
+    /// offline, scripted:FILE [default: the configured one, else the first whose key is set, else the first of Ollama's on this
     /// machine]
     #[arg(short, long, value_name = "ID")]
     pub(crate) model: Option<String>,
@@ -131,6 +131,12 @@ pub(crate) struct Run {
     /// The longest time, as 90s, 10m or 1h [default: 10m]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,
+    /// The most tokens to send and receive, subagents included [default: no limit]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_tokens: Option<u64>,
+    /// The most it may cost, subagents included, by the prices in the configuration [default: no limit]
+    #[arg(long, value_name = "AMOUNT", value_parser = amount)]
+    pub(crate) max_cost: Option<f64>,
     #[command(flatten)]
     pub(crate) place: Place,
     #[command(flatten)]
@@ -323,6 +329,13 @@ pub(crate) struct Doctor {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+fn amount(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(amount) if amount.is_finite() && amount > 0.0 => Ok(amount),
+        Ok(_) | Err(_) => Err(format!("`{text}` is no amount; write it as 0.50")),
+    }
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

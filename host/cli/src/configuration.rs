@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use host_agent::{CompressionConfig, ReplyPolicy};
+use host_agent::{CompressionConfig, Price, Prices, ReplyPolicy};
 use host_model::{ProviderKind, RetryPolicy, Settings};
 use serde::Deserialize;
 
@@ -39,6 +39,8 @@ pub(crate) struct Configuration {
     pub(crate) compression: Compression,
     /// How services are reached, when not in the usual way.
     pub(crate) providers: BTreeMap<ProviderKind, Service>,
+    /// What the model `auto` is.
+    pub(crate) routing: Routing,
     /// How models are to answer, by their ids as `--model` has them.
     pub(crate) models: BTreeMap<String, Model>,
     /// What is different about an agent than its declaration says, by its name.
@@ -53,6 +55,10 @@ pub(crate) struct Run {
     pub(crate) grace_seconds: Option<u64>,
     /// Whether a model that goes round in circles is stopped.
     pub(crate) loop_detection: Option<bool>,
+    /// How many tokens a run and its subagents may send and receive.
+    pub(crate) max_tokens: Option<u64>,
+    /// What they may cost.
+    pub(crate) max_cost: Option<Amount>,
     /// How many subagents a run may start; 0 is that there are none.
     pub(crate) max_subagents: Option<u32>,
     /// How many turns a run and its subagents may take together.
@@ -206,8 +212,45 @@ pub(crate) struct Model {
     pub(crate) fallback: Option<String>,
     /// The most tokens that it takes at once.
     pub(crate) window: Option<u64>,
+    /// What a million of its tokens costs.
+    pub(crate) price: Option<ModelPrice>,
     /// How it is offered its tools.
     pub(crate) tools: Tools,
+}
+
+/// What a million tokens of a model costs, in any currency.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ModelPrice {
+    pub(crate) input: Amount,
+    pub(crate) output: Amount,
+    /// Of tokens that the service had cached; without it, as `input`.
+    pub(crate) cached: Option<Amount>,
+}
+
+/// An amount of money: a number, not negative.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "f64")]
+pub(crate) struct Amount(pub(crate) f64);
+
+impl TryFrom<f64> for Amount {
+    type Error = String;
+
+    fn try_from(amount: f64) -> Result<Self, String> {
+        if amount.is_finite() && amount >= 0.0 { Ok(Self(amount)) } else { Err(format!("`{amount}` is no amount")) }
+    }
+}
+
+/// Which models the model `auto` picks from, and who picks.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Routing {
+    /// The model that answers when nobody picks.
+    pub(crate) default: Option<String>,
+    /// The model that picks.
+    pub(crate) classifier: Option<String>,
+    /// What each model is for, by its id.
+    pub(crate) models: BTreeMap<String, String>,
 }
 
 /// How a model is offered its tools.
@@ -288,11 +331,20 @@ impl Configuration {
         Ok(())
     }
 
-    /// When the conversation with this model is shortened.
-    pub(crate) fn compression(&self, model: &str) -> CompressionConfig {
+    /// What models cost.
+    pub(crate) fn prices(&self) -> Prices {
+        let price = |ModelPrice { input, output, cached }: ModelPrice| {
+            let cached = cached.unwrap_or(input);
+            Price { input: input.0, cached: cached.0, output: output.0 }
+        };
+        self.models.iter().filter_map(|(id, options)| Some((id.clone(), price(options.price?)))).collect()
+    }
+
+    /// When a conversation is shortened with a model that takes so many tokens at once.
+    pub(crate) fn compression(&self, window: Option<u64>) -> CompressionConfig {
         let usual = CompressionConfig::default();
         CompressionConfig {
-            window: self.models.get(model).and_then(|options| options.window),
+            window,
             threshold: self.compression.threshold.map_or(usual.threshold, |share| share.0),
             summarised: self.compression.summarised.map_or(usual.summarised, |share| share.0),
         }

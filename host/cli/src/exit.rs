@@ -113,7 +113,8 @@ pub(crate) fn of_run(result: &RunResult) -> (Code, Option<Failure>) {
     };
     let turns = result.turns;
     let mut failure = match (result.terminate_reason, &result.error) {
-        (TerminateReason::Error, Some(error)) | (TerminateReason::MaxTurns, Some(error @ RunError::Exceeded(_))) => {
+        (TerminateReason::Error, Some(error))
+        | (TerminateReason::MaxTurns | TerminateReason::Timeout, Some(error @ RunError::Exceeded(_))) => {
             let failure = Failure::of(code, error);
             Failure { help: error.help(), ..failure }
         }
@@ -143,7 +144,10 @@ fn error_code(error: &RunError) -> Code {
         RunError::Session(_) | RunError::Tools(_) => Code::Configuration,
         RunError::Loop(_) => Code::Loop,
         RunError::Reply(_) | RunError::History(_) => Code::Service,
-        RunError::Exceeded(_) => Code::TurnLimit,
+        RunError::Exceeded(exceeded) => match exceeded.reason() {
+            TerminateReason::Timeout => Code::TimeLimit,
+            _ => Code::TurnLimit,
+        },
     }
 }
 

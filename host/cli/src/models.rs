@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use host_message::ModelId;
 use host_model::{
-    Access, ApiKey, Fallback, LoggingProvider, Login, Ollama, Provider, ProviderKind, Retrying, Selection, Settings,
-    TextMode,
+    Access, ApiKey, Asked, Auto, Fallback, LoggingProvider, Login, Ollama, Provider, ProviderKind, Retrying, Route,
+    Selection, Settings, TextMode,
 };
 use tokio::time::timeout;
 
-use crate::configuration::{Auth, Configuration, Tools};
+use crate::configuration::{Auth, Configuration, Routing, Tools};
 use crate::environment::Environment;
 use crate::exit::{Code, Failure};
 
@@ -25,6 +25,22 @@ const USUAL_MODELS: &[(ProviderKind, &str)] = &[
     (ProviderKind::OpenAi, "openai/gpt-5"),
     (ProviderKind::Anthropic, "anthropic/claude-sonnet-5"),
 ];
+
+/// What `auto` is where nothing is configured: for the service whose key is set, the model for simple tasks, the one for
+/// the rest, and the one that picks.
+const USUAL_ROUTES: &[(ProviderKind, &str, &str, &str)] = &[
+    (ProviderKind::Gemini, "gemini/gemini-2.5-flash", "gemini/gemini-2.5-pro", "gemini/gemini-2.5-flash-lite"),
+    (ProviderKind::OpenAi, "openai/gpt-5-mini", "openai/gpt-5", "openai/gpt-5-nano"),
+    (ProviderKind::Anthropic, "anthropic/claude-haiku-4-5", "anthropic/claude-sonnet-5", "anthropic/claude-haiku-4-5"),
+];
+
+/// What the usual models are for.
+const SIMPLE: &str = "a simple task: one question, or a change of a few lines in a known place, done in a step or two";
+/// See [`SIMPLE`].
+const COMPLEX: &str = "everything else: a task of many steps, debugging, design, or one that is not clear yet";
+
+/// The id of the model that picks another.
+const AUTO: &str = "auto";
 
 /// How long to wait for a local server to say which models it has. Whoever has none must not wait for it.
 const LOCAL_LIMIT: Duration = Duration::from_secs(1);
@@ -39,6 +55,10 @@ pub(crate) struct Model {
     pub(crate) provider: Arc<dyn Provider>,
     /// What was configured for it.
     pub(crate) settings: Settings,
+    /// The ids of all models that may answer when this one is asked.
+    pub(crate) answering: Vec<String>,
+    /// The most tokens that all of those take at once, where that is not to be read off the name.
+    pub(crate) window: Option<u64>,
 }
 
 /// The model of a run: the flag's, else the configured one, else that of the first service whose key is set, else the
@@ -98,7 +118,10 @@ pub(crate) async fn local(configuration: &Configuration, environment: &Environme
 
 /// The model with this id, asked again after what passes and handing over to its fallback. Nothing is sent.
 pub(crate) fn connect(id: &str, configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
-    let model = connect_once(id, configuration, environment)?;
+    if id == AUTO {
+        return auto(configuration, environment);
+    }
+    let mut model = connect_once(id, configuration, environment)?;
     match id.parse::<Selection>()?.provider() {
         // What needs no service has nothing that passes.
         ProviderKind::Offline | ProviderKind::Scripted => return Ok(model),
@@ -111,7 +134,8 @@ pub(crate) fn connect(id: &str, configuration: &Configuration, environment: &Env
     }
     let fallback = match configuration.models.get(id).and_then(|options| options.fallback.as_deref()) {
         Some(fallback) => {
-            let Model { id, name, provider, settings } = connect_once(fallback, configuration, environment)?;
+            let Model { id, name, provider, settings, .. } = connect_once(fallback, configuration, environment)?;
+            model.answering.push(id.to_string());
             Some(Fallback { id: id.to_string(), model: name, provider, settings })
         }
         None => None,
@@ -129,7 +153,72 @@ fn connect_once(id: &str, configuration: &Configuration, environment: &Environme
         Tools::Native => provider,
         Tools::Text => Arc::new(TextMode::around(provider)),
     };
-    Ok(Model { id: ModelId::new(id), name, provider, settings: options.settings() })
+    let (settings, answering) = (options.settings(), vec![id.to_owned()]);
+    Ok(Model { id: ModelId::new(id), name, provider, settings, answering, window: options.window })
+}
+
+/// The model `auto`: what `[routing]` says, else what is usual for the service whose key is set.
+fn auto(configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
+    let Routing { default, classifier, models } = &configuration.routing;
+    let by_key = USUAL_ROUTES
+        .iter()
+        .find(|(kind, ..)| kind.key_variable().is_some_and(|key| environment.variable(key).is_some()));
+    let configured = default.as_deref().or_else(|| models.keys().next().map(String::as_str));
+    let (default, classifier, others) = match (configured, by_key) {
+        (Some(default), _) => {
+            let others = models.iter().filter(|(id, _)| *id != default);
+            (default, classifier.as_deref(), others.map(|(id, when)| (id.as_str(), when.as_str())).collect())
+        }
+        (None, Some((_, simple, complex, tiny))) => {
+            (*complex, Some(classifier.as_deref().unwrap_or(tiny)), vec![(*simple, SIMPLE)])
+        }
+        (None, None) => {
+            return Err(Failure::configuration("the model `auto` has no models to pick from").help(
+                "set `default` and `[routing.models]` under `[routing]` in the configuration, or the key of a service",
+            ));
+        }
+    };
+    let mut answering = Vec::new();
+    let mut windows = Vec::new();
+    let mut route = |id: &str, when: &str| {
+        if id == AUTO {
+            return Err(Failure::configuration("the model `auto` cannot pick itself")
+                .help("name other models under `[routing]` in the configuration"));
+        }
+        let model = connect(id, configuration, environment)?;
+        answering.extend(model.answering);
+        windows.push(model.window.unwrap_or_else(|| host_model::window(&model.name)));
+        let asked = Asked { model: model.name, provider: model.provider, settings: model.settings };
+        Ok(Route { id: id.to_owned(), when: when.to_owned(), asked })
+    };
+    let default = route(default, models.get(default).map_or(COMPLEX, String::as_str))?;
+    let others = others.into_iter().map(|(id, when)| route(id, when)).collect::<Result<Vec<_>, _>>()?;
+    let classifier = classifier
+        .map(|id| {
+            // It is asked once and not again: the default answers without it.
+            let Model { name, provider, settings, .. } = connect_once(id, configuration, environment)?;
+            Ok::<_, Failure>(Asked { model: name, provider, settings })
+        })
+        .transpose()?;
+    Ok(Model {
+        id: ModelId::new(AUTO),
+        name: AUTO.to_owned(),
+        provider: Arc::new(Auto::new(default, others, classifier)),
+        settings: Settings::default(),
+        answering,
+        window: windows.into_iter().min(),
+    })
+}
+
+/// Sees that everything that may answer has a price, so that a limit of costs is one.
+pub(crate) fn check_prices(model: &Model, configuration: &Configuration) -> Result<(), Failure> {
+    let priced = |id: &&String| configuration.models.get(*id).is_some_and(|options| options.price.is_some());
+    let free = |id: &&String| id.as_str() == ProviderKind::Offline.as_str();
+    match model.answering.iter().find(|id| !priced(id) && !free(id)) {
+        None => Ok(()),
+        Some(id) => Err(Failure::configuration(format!("the cost is limited, and the model `{id}` has no price"))
+            .help(format!("add `[models.\"{id}\"]` with `price = {{ input = …, output = … }}`, for a million tokens"))),
+    }
 }
 
 /// Records all that the model says into a new file, which only this user can read.

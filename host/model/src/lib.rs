@@ -9,6 +9,7 @@
 //!
 //! * asking again after network errors, 429 and 5xx, and going over to another model when a quota stays used up:
 //!   [`Retrying`];
+//! * picking a model: [`Auto`];
 //! * offering tools to a model that cannot call any: [`TextMode`];
 //! * judging whether a reply counts as one, and asking again when it does not: that is the agent's, which knows what
 //!   was asked.
@@ -17,6 +18,7 @@
 //! environment or printing.
 
 mod anthropic;
+mod auto;
 mod error;
 mod failure;
 mod framing;
@@ -41,6 +43,7 @@ mod transport;
 mod vertex;
 
 pub use anthropic::Anthropic;
+pub use auto::{Asked, Auto, Route};
 pub use error::{Cause, ErrorKind, ModelError, ReplyFault, Service, Wanted};
 pub use gemini::Gemini;
 pub use key::ApiKey;

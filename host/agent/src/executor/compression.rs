@@ -154,8 +154,13 @@ impl Run<'_> {
         let mut builder = ReplyBuilder::new(prompt);
         let tell = |kind: EventKind<'_>| {
             // The summary itself is no answer to anybody.
-            if matches!(kind, EventKind::Retry { .. } | EventKind::ModelSwitched { .. }) {
-                agent.tell(kind);
+            match kind {
+                EventKind::Retry { .. } => agent.tell(kind),
+                EventKind::ModelSwitched { model, .. } => {
+                    agent.ledger.answered_by(model);
+                    agent.tell(kind);
+                }
+                _ => {}
             }
         };
         let ended = tokio::select! {

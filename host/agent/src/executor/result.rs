@@ -8,7 +8,7 @@ use host_tool::RegistryError;
 use serde::{Deserialize, Serialize};
 
 use super::Agent;
-use crate::{EventKind, Exceeded, HistoryError, InputError, Repeated, ReplyError, SessionError, TemplateError};
+use crate::{Cost, EventKind, Exceeded, HistoryError, InputError, Repeated, ReplyError, SessionError, TemplateError};
 
 /// The six ends of a run. Only `Goal` is an end that was meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -45,6 +45,8 @@ pub struct RunResult {
     pub finish: Option<FinishReason>,
     /// What all its replies cost, and those of the agents that it started.
     pub usage: Usage,
+    /// What that cost, where models have a price.
+    pub cost: Option<Cost>,
     /// How many turns it took itself; a recovery is none.
     pub turns: u32,
 }
@@ -118,6 +120,7 @@ impl RunResult {
             partial: None,
             finish: None,
             usage: Usage::default(),
+            cost: None,
             turns: 0,
         };
         agent.tell(result.as_event());

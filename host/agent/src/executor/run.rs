@@ -60,7 +60,12 @@ impl<'r> Run<'r> {
             let (met, why) = (ending.reason, ending.error);
             ending = self.recover(history, message, met).await.unwrap_or_else(Ending::error);
             recovered_from = (ending.reason == TerminateReason::Goal).then_some(met);
-            ending.error = ending.error.or(why.filter(|_| recovered_from.is_none()));
+            if let Some(why) = why.filter(|_| recovered_from.is_none()) {
+                // What failed last is told, and the limit that was met stays the reason.
+                if let Some(error) = ending.error.replace(why) {
+                    self.agent.tell(EventKind::Error { message: &with_causes(&error) });
+                }
+            }
         }
         self.result(ending, recovered_from)
     }
@@ -90,10 +95,7 @@ impl<'r> Run<'r> {
                 return Ok(Ending::without_answer(TerminateReason::MaxTurns));
             }
             if let Err(exceeded) = agent.ledger.check() {
-                return Ok(Ending {
-                    error: Some(exceeded.into()),
-                    ..Ending::without_answer(TerminateReason::MaxTurns)
-                });
+                return Ok(Ending { error: Some(exceeded.into()), ..Ending::without_answer(exceeded.reason()) });
             }
             // Who cancels wants an end, not a last request: the cancel comes before the deadline.
             if self.cancel.is_cancelled() {
@@ -191,9 +193,10 @@ impl<'r> Run<'r> {
     fn warning(&self, met: TerminateReason) -> String {
         let limits = self.agent.definition.run;
         let what = match met {
-            TerminateReason::Timeout => {
-                format!("The time limit of this run, {} s, has passed.", limits.max_time.as_secs())
-            }
+            TerminateReason::Timeout => match self.agent.ledger.check_budget() {
+                Ok(()) => format!("The time limit of this run, {} s, has passed.", limits.max_time.as_secs()),
+                Err(exceeded) => format!("A limit is reached: {exceeded}."),
+            },
             TerminateReason::MaxTurns => match self.agent.ledger.check() {
                 Ok(()) => format!("The limit of this run, {} turns, is reached.", limits.max_turns),
                 Err(exceeded) => format!("A limit is reached: {exceeded}."),
@@ -224,6 +227,7 @@ impl<'r> Run<'r> {
             recovered_from,
             finish: self.finish.clone(),
             usage: self.agent.ledger.spent().usage,
+            cost: self.agent.ledger.has_prices().then(|| self.agent.ledger.spent().cost),
             turns: self.turns,
         };
         let recorded = self.report(&result).and_then(|()| self.record_end(&result));

@@ -130,6 +130,7 @@ impl Run<'_> {
             agent.tell(EventKind::InvalidStream { reason: &reason });
             agent.tell(EventKind::retry(&Again { reason, wait: policy.pause, attempt, attempts: policy.attempts }));
             settings.temperature = Some(policy.temperature);
+            agent.ledger.check_budget().map_err(RunError::Exceeded)?;
             tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return Err(Stop::Cancelled),
@@ -162,6 +163,9 @@ impl Run<'_> {
         let watch = self.loops.reply();
         let tell = |kind: EventKind<'_>| {
             watch.observe(&kind);
+            if let EventKind::ModelSwitched { model, .. } = kind {
+                agent.ledger.answered_by(model);
+            }
             agent.tell(kind);
         };
         let ended = tokio::select! {

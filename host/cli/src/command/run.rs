@@ -50,6 +50,10 @@ pub(crate) async fn run(mut run: Run, environment: Environment, stop: Cancellati
         None => main(&run, words, recorded, &place, &environment, &stop).await?,
     };
     let Job { definition, inputs, attached, model } = job;
+    let limits = subagents::tree_limits(&run, &place.configuration, definition.run);
+    if limits.cost.is_some() {
+        models::check_prices(&model, &place.configuration)?;
+    }
     let (session, past) = match reopened {
         Some(reopened) => {
             let (session, recorded) = reopened.resume(&model.id)?;
@@ -66,13 +70,15 @@ pub(crate) async fn run(mut run: Run, environment: Environment, stop: Cancellati
     let printer = printer::of(run.output_format, &environment, out.clone());
     let observer: Arc<dyn host_agent::Observer> = Arc::new(Watch(Arc::clone(&printer)));
     let standstill = Standstill::default();
-    let ledger = Ledger::new(AgentId::new(MAIN), subagents::tree_limits(&place.configuration, definition.run));
+    let ledger = Ledger::with_prices(AgentId::new(MAIN), limits, Arc::new(place.configuration.prices()));
+    ledger.answered_by(model.id.as_str());
     let mut tools = place.tools()?;
     place.warm(&tools);
     if run.agent.is_some() {
         agents.all().iter().for_each(|agent| tools.leave_out(ToolName::new(agent.name())));
     } else {
         let setup = SubagentSetup {
+            model: model.id.clone(),
             provider: Arc::clone(&model.provider),
             tools: place.reading_tools()?,
             spill: Some(spill.clone()),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use host_agent::{CallStatus, Event, EventKind, Observer, RunResult, TerminateReason};
+use host_agent::{CallStatus, Cost, Event, EventKind, Observer, RunResult, TerminateReason};
 use serde::Serialize;
 
 use super::{Out, Printer};
@@ -49,6 +49,9 @@ pub(super) struct Statistics<'a> {
     duration_ms: u64,
     turns: u32,
     tokens: Tokens,
+    /// In the currency of the configured prices; none where there is no price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<f64>,
     tools: &'a BTreeMap<String, Calls>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     subagents: &'a BTreeMap<String, Subagent>,
@@ -142,6 +145,7 @@ impl Tally {
                 thought: usage.thought,
                 total: usage.total(),
             },
+            cost: result.cost.map(Cost::amount),
             tools: &self.calls,
             subagents: &self.subagents,
         }

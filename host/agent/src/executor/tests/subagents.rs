@@ -56,6 +56,7 @@ fn family<const N: usize>(replies: [Scripted; N], limits: TreeLimits, child: Run
         ..definition(Completion::Tool)
     };
     let setup = SubagentSetup {
+        model: host_message::ModelId::new("m"),
         provider: Arc::clone(&model) as Arc<dyn Provider>,
         tools: tools.clone(),
         spill: None,
@@ -269,6 +270,7 @@ async fn an_input_that_need_not_be_given_is_an_empty_text() {
 #[test]
 fn a_subagent_that_could_not_run_is_refused_when_it_is_made() {
     let setup = SubagentSetup {
+        model: host_message::ModelId::new("m"),
         provider: Model::new([]),
         tools: Registry::new(),
         spill: None,

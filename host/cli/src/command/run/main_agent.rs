@@ -54,7 +54,7 @@ pub(super) fn definition(run: &Run, place: &Workplace, model: &Model) -> Result<
             max_time: run.timeout.or(seconds(configured.timeout_seconds)).unwrap_or(usual.max_time),
             grace: seconds(configured.grace_seconds).unwrap_or(usual.grace),
             reply: place.configuration.retry.reply(),
-            compression: place.configuration.compression(model.id.as_str()),
+            compression: place.configuration.compression(model.window),
             loops: match configured.loop_detection {
                 Some(true) => LoopDetection::On,
                 Some(false) => LoopDetection::Off,

@@ -2,20 +2,23 @@
 
 use std::sync::Arc;
 
-use host_agent::{RunConfig, Subagent, SubagentSetup, TreeLimits};
+use host_agent::{Cost, RunConfig, Subagent, SubagentSetup, TreeLimits};
 use host_message::ToolName;
 use host_tool::Registry;
 
 use crate::agents::Agents;
+use crate::arguments::Run;
 use crate::configuration::Configuration;
 use crate::environment::Environment;
 use crate::exit::{Code, Failure};
-use crate::models::Model;
+use crate::models::{self, Model};
 
 /// How far a run and its subagents may go together: at least as far as the run alone.
-pub(super) fn tree_limits(configuration: &Configuration, run: RunConfig) -> TreeLimits {
+pub(super) fn tree_limits(asked: &Run, configuration: &Configuration, run: RunConfig) -> TreeLimits {
     let usual = TreeLimits::default();
     TreeLimits {
+        tokens: asked.max_tokens.or(configuration.run.max_tokens),
+        cost: asked.max_cost.or(configuration.run.max_cost.map(|amount| amount.0)).map(Cost::of),
         subagents: configuration.run.max_subagents.unwrap_or(usual.subagents),
         turns: configuration.run.max_total_turns.unwrap_or_else(|| usual.turns.max(run.max_turns)),
         ..usual
@@ -39,9 +42,13 @@ pub(super) fn add(
             None => Ok(model.clone()),
             Some(_) => agent.own_model(configuration, environment),
         };
-        let (definition, Model { provider, .. }) = match model {
+        let priced = |model: Model| match setup.parent.limits().cost {
+            Some(_) => models::check_prices(&model, configuration).map(|()| model),
+            None => Ok(model),
+        };
+        let (definition, Model { id, provider, .. }) = match model.and_then(priced) {
             Ok(model) => agent.asking(model),
-            // A key that is missing for an agent that may never be called is no reason not to begin.
+            // A key or a price that is missing for an agent that may never be called is no reason not to begin.
             Err(failure) => {
                 tracing::warn!(why = failure.message, "the agent `{}` is left out", agent.name());
                 continue;
@@ -50,8 +57,8 @@ pub(super) fn add(
         let unusable = |error: &dyn std::error::Error| {
             Failure::of(Code::Configuration, error).help(format!("it is {}: mend or remove it", agent.source))
         };
-        let subagent =
-            Subagent::new(definition, SubagentSetup { provider, ..setup.clone() }).map_err(|error| unusable(&error))?;
+        let subagent = Subagent::new(definition, SubagentSetup { model: id, provider, ..setup.clone() })
+            .map_err(|error| unusable(&error))?;
         tools.register(Arc::new(subagent)).map_err(|error| unusable(&error))?;
     }
     Ok(())

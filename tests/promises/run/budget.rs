@@ -1,0 +1,118 @@
+//! Limits of tokens and of cost, and the model that is picked by another.
+
+use host_tests::host::Host;
+use host_tests::server::{Answer, Server};
+use serde_json::{Value, json};
+
+/// A reply that cost this many tokens.
+fn reply(tokens: u64, chunk: Value) -> Value {
+    json!({"chunks": [chunk, {"usage": {"input": tokens, "output": 10}}]})
+}
+
+fn look(at: u32) -> Value {
+    json!({"call": {"name": "ls", "arguments": {"path": ".", "ignore": [format!("x{at}")]}}})
+}
+
+/// Prices for the model of a script.
+fn priced(host: Host) -> Host {
+    let script = host.home().join("script.jsonl").display().to_string();
+    let model = format!("scripted:{script}");
+    host.configured(&format!("[models.\"{model}\"]\nprice = {{ input = 1.0, output = 10.0, cached = 0.1 }}\n"))
+}
+
+#[test]
+fn a_token_budget_gives_one_last_request_and_then_its_own_code() {
+    let last = json!({"expect": {"last_text": "the budget of 1000 tokens is used up: 1220 were sent and received"},
+                      "chunks": [{"text": "As far as I got."}]});
+    let replies = [reply(600, look(1)), reply(600, look(2)), last];
+    let ended = Host::scripted(&replies, &["--max-tokens", "1000", "Look"]).run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "As far as I got.\n"), "{ended:?}");
+
+    let replies = [reply(600, look(1)), reply(600, look(2)), reply(600, look(3))];
+    let ended = Host::scripted(&replies, &["--max-tokens", "1000", "--output-format", "json", "Look"]).run();
+    assert_eq!(ended.code, Some(57), "{ended:?}");
+    let object = ended.json();
+    assert_eq!(object["terminate_reason"], "TIMEOUT");
+    assert!(object["error"]["message"].as_str().is_some_and(|text| text.contains("1000 tokens")), "{object}");
+    assert!(object["error"]["help"].as_str().is_some_and(|text| text.contains("--max-tokens")), "{object}");
+}
+
+#[test]
+fn a_reply_that_is_no_good_is_not_asked_for_again_with_a_spent_budget() {
+    let empty = json!({"chunks": [{"text": ""}, {"usage": {"input": 2000}}]});
+    let ended = Host::scripted(&[empty], &["--max-tokens", "1000", "Look"]).run();
+    assert_eq!(ended.code, Some(57), "{ended:?}");
+    assert!(ended.stderr.contains("1000 tokens is used up"), "{ended:?}");
+}
+
+#[test]
+fn a_limit_of_costs_counts_by_the_configured_prices() {
+    let replies = [reply(1_000_000, look(1)), reply(1_000_000, json!({"text": "Done."}))];
+    let ended = priced(Host::scripted(&replies, &["--max-cost", "5", "--output-format", "json", "Look"])).run();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(ended.json()["stats"]["cost"], 2.0002);
+    let replies = [reply(1_000_000, look(1)), reply(1_000, json!({"text": "Enough."}))];
+    let ended = priced(Host::scripted(&replies, &["--max-cost", "1", "--output-format", "json", "Look"])).run();
+    assert_eq!((ended.code, &ended.json()["response"]), (Some(0), &json!("Enough.")), "{ended:?}");
+    let ended = priced(Host::scripted(&replies[..1], &["--max-cost", "1", "Look"])).run();
+    assert_eq!(ended.code, Some(57), "{ended:?}");
+    assert!(ended.stderr.contains("the budget of 1.00 is used up: it cost 1.0001"), "{ended:?}");
+}
+
+#[test]
+fn a_limit_of_costs_without_a_price_is_refused_before_anyone_is_asked() {
+    let ended = Host::scripted(&[reply(1, json!({"text": "x"}))], &["--max-cost", "1", "Look"]).run();
+    assert_eq!(ended.code, Some(52), "{ended:?}");
+    assert!(ended.stderr.contains("has no price") && ended.stderr.contains("price = {"), "{ended:?}");
+    for wrong in ["0", "-1", "NaN", "much"] {
+        let ended = Host::new(["run", "--model", "offline", "--max-cost", wrong, "Look"]).run();
+        assert_eq!(ended.code, Some(42), "{ended:?}");
+    }
+    let ended = Host::new(["run", "--model", "offline", "--max-cost", "1", "Look"]).run();
+    assert_eq!(ended.code, Some(0), "what costs nothing needs no price: {ended:?}");
+}
+
+/// A service whose models answer with their own names, and whose smallest one picks.
+async fn service(picks: &'static str) -> Server {
+    Server::start(move |request| {
+        let model = request.path.split(['/', ':']).find(|part| part.starts_with("gemini-")).unwrap_or_default();
+        let text = if model == "gemini-2.5-flash-lite" { picks } else { model };
+        let content = json!({"role": "model", "parts": [{"text": text}]});
+        let usage = json!({"promptTokenCount": 10, "candidatesTokenCount": 1});
+        Answer::events([json!({"candidates": [{"content": content, "finishReason": "STOP"}], "usageMetadata": usage})])
+    })
+    .await
+}
+
+async fn ask_auto(server: &Server, configuration: &str) -> host_tests::host::Ended {
+    let host = Host::new(["run", "--model", "auto", "--output-format", "json", "How many files are there?"])
+        .env("GEMINI_API_KEY", "AIza-secret")
+        .env("GOOGLE_GEMINI_BASE_URL", server.url(""))
+        .configured(configuration);
+    tokio::task::spawn_blocking(move || host.run()).await.expect("it ends")
+}
+
+#[tokio::test]
+async fn auto_asks_a_small_model_once_which_one_is_to_answer() {
+    let server = service(r#"{"reasoning": "It is one question.", "model": "gemini/gemini-2.5-flash"}"#).await;
+    let ended = ask_auto(&server, "").await;
+    assert_eq!((ended.code, &ended.json()["response"]), (Some(0), &json!("gemini-2.5-flash")), "{ended:?}");
+    assert_eq!(ended.json()["stats"]["tokens"]["input"], 20, "what picking cost is counted");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 2);
+    assert!(requests[0].body.contains("How many files are there?") && !requests[0].body.contains("functionDecl"));
+}
+
+#[tokio::test]
+async fn auto_falls_back_to_the_default() {
+    let server = service("I cannot say.").await;
+    let ended = ask_auto(&server, "").await;
+    assert_eq!((ended.code, &ended.json()["response"]), (Some(0), &json!("gemini-2.5-pro")), "{ended:?}");
+    let routing = "[routing]\ndefault = \"gemini/gemini-3-pro\"\nclassifier = \"gemini/gemini-2.5-flash-lite\"\n\
+                   [routing.models]\n\"gemini/gemini-2.5-flash\" = \"small things\"\n";
+    let ended = ask_auto(&server, routing).await;
+    assert_eq!((ended.code, &ended.json()["response"]), (Some(0), &json!("gemini-3-pro")), "{ended:?}");
+    let nothing = Host::new(["run", "--model", "auto", "Look"]).run();
+    assert_eq!(nothing.code, Some(52), "{nothing:?}");
+    assert!(nothing.stderr.contains("[routing]"), "{nothing:?}");
+}
