@@ -96,8 +96,8 @@ It reads: whatever it is called with, its tools are granted the part of your gra
   host run --agent codebase_investigator --input objective=\"How are paths checked?\"
   host run --output-schema answer.schema.json \"Which licences do the dependencies have?\"
 
-Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 54 tool failed, 56 loop,
-57 time limit or budget, 58 no answer given, 59 model service failed, 130 cancelled.")]
+Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 54 tool failed,
+56 loop, 57 time limit or budget, 58 no answer given, 59 model service failed, 130 cancelled.")]
 pub(crate) struct Run {
     /// What to do. `@PATH` in it attaches a file, a folder or a glob. Standard input, when it is no terminal, is added to it
     pub(crate) prompt: Vec<String>,
