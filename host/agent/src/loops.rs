@@ -105,7 +105,7 @@ impl ReplyWatch {
             if found.is_some() {
                 self.found.cancel();
             }
-        } else if let EventKind::Retry { .. } = event {
+        } else if let EventKind::Retry { .. } | EventKind::ModelSwitched { .. } = event {
             *text = TextWatch::default();
         }
     }

@@ -133,7 +133,8 @@ impl Observer for StreamJson {
                 say(Line::Error { severity: "warning", message: &message });
             }
             EventKind::ModelSwitched { model, reason } => {
-                say(Line::Error { severity: "warning", message: &super::switched(model, reason) });
+                let message = format!("{}; the pieces of the reply so far are void", super::switched(model, reason));
+                say(Line::Error { severity: "warning", message: &message });
             }
             EventKind::ChatCompressed { status, tokens_before, tokens_after } => {
                 let message = super::compressed(status, tokens_before, tokens_after);
