@@ -71,7 +71,7 @@ impl<'r> Run<'r> {
         let agent = self.agent;
         let limits = agent.definition.run;
         let deadline = Deadline::after(limits.max_time, &agent.standstill);
-        agent.ledger.begin(deadline.at());
+        agent.ledger.begin(deadline.clone());
         self.record(Entry::RunStarted {
             agent: &agent.definition.name,
             agent_id: &agent.id,
