@@ -25,6 +25,7 @@ pub(crate) use self::deadline::Deadline;
 pub(crate) use self::result::with_causes;
 pub use self::result::{RunError, RunResult, TerminateReason};
 use self::run::Run;
+pub(crate) use self::run::is_warning;
 use self::turn::Stop;
 use crate::complete::CompleteTask;
 use crate::event::CompressionStatus;
