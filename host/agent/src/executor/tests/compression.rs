@@ -5,7 +5,7 @@ use super::*;
 use crate::CompressionConfig;
 
 /// An agent whose model takes this many tokens at once.
-fn small(window: u64) -> AgentDefinition {
+pub(super) fn small(window: u64) -> AgentDefinition {
     let mut definition = definition(Completion::Text);
     definition.run.max_turns = 10;
     // The same call again and again is what these conversations are made of.
@@ -15,7 +15,7 @@ fn small(window: u64) -> AgentDefinition {
 }
 
 /// A reply with a call whose prompt took this many tokens.
-fn round(tokens: u64) -> Scripted {
+pub(super) fn round(tokens: u64) -> Scripted {
     let usage = Usage { input: tokens, output: 1, ..Usage::default() };
     let end = Chunk { finish: Some(FinishReason::Stop), usage: Some(usage), ..Chunk::default() };
     let events = vec![chunk(vec![call("long", json!({}))], None), Ok(ModelEvent::Chunk(end))];
