@@ -307,6 +307,9 @@ impl Printer for Terminal {
             self.out.write(&visible(answer));
             self.out.write("\n");
         }
+        if !self.out.is_gone() {
+            to_stderr(&text::cut_short(result, self.style));
+        }
         if let (Some(failure), false) = (failure, self.out.is_gone()) {
             // What it had is on the screen already, unless it is not.
             if result.partial.as_deref().is_some_and(|partial| partial.trim() != state.reply.trim()) {
