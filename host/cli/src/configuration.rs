@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use host_agent::{CompressionConfig, ReplyPolicy};
+use host_agent::{CompressionConfig, LoopDetection, ReplyPolicy, RunConfig};
 use host_model::{ProviderKind, RetryPolicy, Settings};
 use serde::Deserialize;
 
@@ -288,8 +288,23 @@ impl Configuration {
         Ok(())
     }
 
+    /// An agent's run with what holds for every agent that asks this model.
+    pub(crate) fn of_every_run(&self, run: RunConfig, model: &str) -> RunConfig {
+        RunConfig {
+            grace: self.run.grace_seconds.map_or(run.grace, Duration::from_secs),
+            reply: self.retry.reply(),
+            compression: self.compression(model),
+            loops: match self.run.loop_detection {
+                Some(true) => LoopDetection::On,
+                Some(false) => LoopDetection::Off,
+                None => run.loops,
+            },
+            ..run
+        }
+    }
+
     /// When the conversation with this model is shortened.
-    pub(crate) fn compression(&self, model: &str) -> CompressionConfig {
+    fn compression(&self, model: &str) -> CompressionConfig {
         let usual = CompressionConfig::default();
         CompressionConfig {
             window: self.models.get(model).and_then(|options| options.window),
