@@ -9,6 +9,9 @@ use std::collections::HashSet;
 use host_message::{Content, FunctionResponse, Part, PartData, ResponseBody, Role};
 use host_model::estimate_contents;
 
+use crate::executor::is_warning;
+use crate::loops::is_note;
+
 /// When and how a conversation is shortened. The default is what Gemini CLI does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompressionConfig {
@@ -166,9 +169,10 @@ fn is_last_words(part: &Part) -> bool {
     part.as_text() == Some(LAST_WORDS)
 }
 
-/// Whether it is a message of the user's own and no outcome of calls.
+/// Whether it is a message of the user's own: no outcome of calls, and not the host's words to the model alone.
 fn is_said_by_user(content: &Content) -> bool {
-    content.role == Role::User && content.function_responses().next().is_none()
+    let is_hosts = |part: &Part| part.as_text().is_some_and(|text| is_note(text) || is_warning(text));
+    content.role == Role::User && content.function_responses().next().is_none() && !content.parts.iter().all(is_hosts)
 }
 
 fn answers_calls(content: Option<&Content>) -> bool {

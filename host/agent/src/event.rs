@@ -86,7 +86,7 @@ pub enum EventKind<'a> {
         /// How many there are in all.
         attempts: u32,
     },
-    /// Another model answers, from this reply on.
+    /// Another model answers, from this reply on: its content and thoughts so far are void.
     ModelSwitched {
         /// Its id.
         model: &'a str,

@@ -21,10 +21,11 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use self::compression::{How, Size};
-use self::deadline::Deadline;
+pub(crate) use self::deadline::Deadline;
 pub(crate) use self::result::with_causes;
 pub use self::result::{RunError, RunResult, TerminateReason};
 use self::run::Run;
+pub(crate) use self::run::is_warning;
 use self::turn::Stop;
 use crate::complete::CompleteTask;
 use crate::event::CompressionStatus;

@@ -148,6 +148,18 @@ impl History {
         self.contents = contents;
     }
 
+    /// The same with messages that were written down.
+    ///
+    /// # Errors
+    ///
+    /// As [`History::of_contents`]; the conversation then stays as it was.
+    pub(crate) fn take_over(&mut self, contents: Vec<Content>) -> Result<(), HistoryError> {
+        let Self { contents, calls } = Self::of_contents(contents)?;
+        self.contents = contents;
+        self.calls.extend(calls);
+        Ok(())
+    }
+
     /// Begins a request with a new message of the user's.
     ///
     /// # Errors

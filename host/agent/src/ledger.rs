@@ -15,6 +15,7 @@ use std::time::Duration;
 use host_message::{AgentId, Usage};
 use tokio::time::Instant;
 
+use crate::executor::Deadline;
 use crate::{RunConfig, TerminateReason};
 
 /// How many agents may stand one beneath the other, the first not counted. Protects the person from a task that is
@@ -128,7 +129,7 @@ struct Book {
     spent: Spent,
     /// What the model that answers now costs, where that is known.
     price: Option<Price>,
-    deadline: Option<Instant>,
+    deadline: Option<Deadline>,
     /// How many agents were ever started beneath: their ids are made with it, so it never starts again.
     named: u32,
 }
@@ -255,7 +256,7 @@ impl Ledger {
     }
 
     /// A run begins, and has until then: nothing is spent yet.
-    pub(crate) fn begin(&self, deadline: Instant) {
+    pub(crate) fn begin(&self, deadline: Deadline) {
         let mut book = self.book();
         book.spent = Spent::default();
         book.deadline = Some(deadline);
@@ -264,7 +265,7 @@ impl Ledger {
     /// The limits that an agent has which is started now: it is done, its last request with it, before the time of
     /// those above is over.
     pub(crate) fn shorten(&self, wanted: RunConfig) -> RunConfig {
-        let deadlines = self.upwards().filter_map(|ledger| ledger.book().deadline);
+        let deadlines = self.upwards().filter_map(|ledger| ledger.book().deadline.as_ref().map(Deadline::at));
         let Some(left) = deadlines.min().map(|deadline| deadline.saturating_duration_since(Instant::now())) else {
             return wanted;
         };
@@ -364,6 +365,8 @@ impl Default for TreeLimits {
 
 #[cfg(test)]
 mod tests {
+    use host_tool::Standstill;
+
     use super::*;
 
     fn top(limits: TreeLimits) -> Arc<Ledger> {
@@ -387,7 +390,7 @@ mod tests {
             (spent(&main), spent(&one), spent(&two), spent(&below)),
             ((15, 3, 3), (5, 1, 0), (5, 1, 1), (5, 1, 0))
         );
-        main.begin(Instant::now());
+        main.begin(Deadline::after(Duration::ZERO, &Standstill::default()));
         assert_eq!(main.spent(), Spent::default(), "a run begins with nothing spent");
         assert_eq!(main.beneath("a").expect("there is room").id().as_str(), "main/a-3", "and no id comes twice");
     }
@@ -467,7 +470,7 @@ mod tests {
             (60, seconds(30), seconds(30) - MARGIN),
             (0, seconds(0), seconds(0)),
         ] {
-            main.begin(Instant::now() + seconds(left));
+            main.begin(Deadline::after(seconds(left), &Standstill::default()));
             let got = main.shorten(wanted);
             assert_eq!((got.max_time, got.grace, got.max_turns), (max_time, grace, 3), "{left}");
             assert!(got.max_time + got.grace <= seconds(left), "{left}");

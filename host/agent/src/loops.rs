@@ -105,7 +105,7 @@ impl ReplyWatch {
             if found.is_some() {
                 self.found.cancel();
             }
-        } else if let EventKind::Retry { .. } = event {
+        } else if let EventKind::Retry { .. } | EventKind::ModelSwitched { .. } = event {
             *text = TextWatch::default();
         }
     }
@@ -122,10 +122,18 @@ impl ReplyWatch {
     }
 }
 
+/// How the note begins that a model is told of its first loop.
+const NOTE: &str = "You are going round in circles:";
+
+/// Whether it is such a note, and no word of a person's.
+pub(crate) fn is_note(text: &str) -> bool {
+    text.starts_with(NOTE)
+}
+
 /// What a model is told of its first loop.
 pub(crate) fn note(repeated: &Repeated) -> String {
     format!(
-        "You are going round in circles: {repeated}. It was stopped, and would not have led anywhere. Do not repeat it. \
+        "{NOTE} {repeated}. It was stopped, and would not have led anywhere. Do not repeat it. \
          Think about why it did not help, and go another way; if there is none, say what you have found and what is in \
          the way. If this happens once more, the run ends."
     )

@@ -57,6 +57,8 @@ pub(crate) struct ReplyBuilder<'a> {
     parts: Vec<Part>,
     finish: Option<FinishReason>,
     usage: Option<Usage>,
+    /// What the tries before this one cost, of which nothing else is left.
+    lost: Usage,
     subjects: Subjects,
 }
 
@@ -75,6 +77,7 @@ pub(crate) async fn read(
                 tell(EventKind::retry(&again));
             }
             ModelEvent::Switched(Switched { model, reason }) => {
+                builder.clear();
                 tell(EventKind::ModelSwitched { model: &model, reason: &reason });
             }
         }
@@ -87,12 +90,20 @@ pub(crate) async fn read(
 
 impl<'a> ReplyBuilder<'a> {
     pub(crate) fn new(prompt: &'a PromptId) -> Self {
-        Self { prompt, parts: Vec::new(), finish: None, usage: None, subjects: Subjects::default() }
+        let lost = Usage::default();
+        Self { prompt, parts: Vec::new(), finish: None, usage: None, lost, subjects: Subjects::default() }
     }
 
-    /// What the reply cost, as far as its service said.
+    /// What the reply cost with all tries for it, as far as its service said.
     pub(crate) fn usage(&self) -> Usage {
-        self.usage.unwrap_or_default()
+        let mut usage = self.lost;
+        usage.add(self.usage.unwrap_or_default());
+        usage
+    }
+
+    /// How many tokens the prompt took, as far as the service said; tries that broke off do not count.
+    pub(crate) fn prompt_tokens(&self) -> u64 {
+        self.usage.map_or(0, |usage| usage.input)
     }
 
     /// The text until now that is no thought.
@@ -132,7 +143,7 @@ impl<'a> ReplyBuilder<'a> {
     }
 
     fn clear(&mut self) {
-        *self = Self::new(self.prompt);
+        *self = Self { lost: self.usage(), ..Self::new(self.prompt) };
     }
 
     fn push(&mut self, chunk: Chunk, tell: &(dyn Fn(EventKind<'_>) + Send + Sync)) {

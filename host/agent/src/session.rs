@@ -127,7 +127,7 @@ pub enum Entry<'a> {
         /// The request.
         prompt: &'a PromptId,
     },
-    /// A reply came and was no good; the model is asked again. It is no part of the conversation.
+    /// A reply came and was no good. It is no part of the conversation.
     Discarded {
         /// The request.
         prompt: &'a PromptId,

@@ -66,9 +66,6 @@ impl Agents {
         for (name, settings) in &configuration.agents {
             agents.find_mut(name)?.configure(settings);
         }
-        if let Some(seconds) = configuration.run.grace_seconds {
-            agents.0.iter_mut().for_each(|agent| agent.declared.definition.run.grace = Duration::from_secs(seconds));
-        }
         Ok(agents)
     }
 
@@ -119,9 +116,11 @@ impl Agent {
     }
 
     /// The agent, asking this model whichever it wants.
-    pub(crate) fn asking(&self, model: Model) -> (AgentDefinition, Model) {
+    pub(crate) fn asking(&self, model: Model, configuration: &Configuration) -> (AgentDefinition, Model) {
         let asking = ModelConfig { model: model.name.clone(), settings: model.settings.clone() };
-        (self.declared.clone().asking(asking), model)
+        let definition = self.declared.clone().asking(asking);
+        let run = configuration.of_every_run(definition.run, model.window);
+        (AgentDefinition { run, ..definition }, model)
     }
 
     fn configure(&mut self, settings: &configuration::Agent) {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use host_agent::{CompressionConfig, Price, Prices, ReplyPolicy};
+use host_agent::{CompressionConfig, LoopDetection, Price, Prices, ReplyPolicy, RunConfig};
 use host_model::{ProviderKind, RetryPolicy, Settings};
 use serde::Deserialize;
 
@@ -340,8 +340,23 @@ impl Configuration {
         self.models.iter().filter_map(|(id, options)| Some((id.clone(), price(options.price?)))).collect()
     }
 
-    /// When a conversation is shortened with a model that takes so many tokens at once.
-    pub(crate) fn compression(&self, window: Option<u64>) -> CompressionConfig {
+    /// An agent's run with what holds for every agent that asks a model which takes so many tokens at once.
+    pub(crate) fn of_every_run(&self, run: RunConfig, window: Option<u64>) -> RunConfig {
+        RunConfig {
+            grace: self.run.grace_seconds.map_or(run.grace, Duration::from_secs),
+            reply: self.retry.reply(),
+            compression: self.compression(window),
+            loops: match self.run.loop_detection {
+                Some(true) => LoopDetection::On,
+                Some(false) => LoopDetection::Off,
+                None => run.loops,
+            },
+            ..run
+        }
+    }
+
+    /// When the conversation with such a model is shortened.
+    fn compression(&self, window: Option<u64>) -> CompressionConfig {
         let usual = CompressionConfig::default();
         CompressionConfig {
             window,

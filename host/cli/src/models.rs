@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use host_message::ModelId;
 use host_model::{
-    Access, ApiKey, Asked, Auto, Fallback, LoggingProvider, Login, Ollama, Provider, ProviderKind, Retrying, Route,
-    Selection, Settings, TextMode,
+    Access, ApiKey, Asked, Auto, Fallback, LoggingProvider, Login, Ollama, Provider, ProviderKind, Recording, Retrying,
+    Route, Selection, Settings, TextMode,
 };
 use tokio::time::timeout;
 
@@ -221,8 +221,16 @@ pub(crate) fn check_prices(model: &Model, configuration: &Configuration) -> Resu
     }
 }
 
-/// Records all that the model says into a new file, which only this user can read.
-pub(crate) fn record(model: Model, file: &Path) -> Result<Model, Failure> {
+impl Model {
+    /// The same model with all that it says recorded.
+    pub(crate) fn recorded(self, recording: &Recording) -> Self {
+        let provider = Arc::new(LoggingProvider::new(self.provider, recording));
+        Self { provider, ..self }
+    }
+}
+
+/// Makes a new file to record into, which only this user can read.
+pub(crate) fn recording(file: &Path) -> Result<Recording, Failure> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -231,8 +239,7 @@ pub(crate) fn record(model: Model, file: &Path) -> Result<Model, Failure> {
         Failure::input(format!("the recording `{}` cannot be made: {error}", file.display()))
             .help("name a file that is not there yet, in a folder that can be written")
     })?;
-    let provider = Arc::new(LoggingProvider::new(model.provider, Box::new(out), file.display().to_string()));
-    Ok(Model { provider, ..model })
+    Ok(Recording::new(Box::new(out), &file.display().to_string()))
 }
 
 /// What it takes to reach a service: the environment wins over the configuration.

@@ -48,7 +48,7 @@ pub use error::{Cause, ErrorKind, ModelError, ReplyFault, Service, Wanted};
 pub use gemini::Gemini;
 pub use key::ApiKey;
 pub use kind::{Access, ProviderKind, Selection};
-pub use logging::LoggingProvider;
+pub use logging::{LoggingProvider, Recording};
 pub use login::{CredentialsFile, Login, LoginError};
 pub use offline::Offline;
 pub use ollama::Ollama;

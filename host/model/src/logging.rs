@@ -1,8 +1,9 @@
 //! Writes down what a model says, as a script that says it again.
 //!
-//! [`LoggingProvider`] stands around any provider and is one itself. A recording replays without the service: each
-//! reply in the order in which it was asked for, with each piece as it came, its retries and its errors included.
-//! Replies that were asked for side by side are written in that order too, so a line waits for those before it.
+//! [`LoggingProvider`] stands around any provider and is one itself; several share one [`Recording`]. It replays without
+//! the services: each reply in the order in which it was asked for, with each piece as it came, its retries and its
+//! errors included. Replies that were asked for side by side are written in that order too, so a line waits for those
+//! before it.
 //!
 //! Deliberately not here: what was asked. A replay drives the same tools, and who wants the questions has the session
 //! log.
@@ -22,11 +23,17 @@ use crate::{ModelError, ModelEvent, ModelStream, Provider, Request};
 /// A provider that records another.
 pub struct LoggingProvider {
     provider: Arc<dyn Provider>,
-    name: String,
-    recording: Mutex<Recording>,
+    recording: Recording,
 }
 
-struct Recording {
+/// What is recorded into one writer. Clones are one recording.
+#[derive(Clone)]
+pub struct Recording {
+    name: Arc<str>,
+    tape: Arc<Mutex<Tape>>,
+}
+
+struct Tape {
     out: Box<dyn Write + Send>,
     /// The model, until the first line names it.
     head: bool,
@@ -40,7 +47,7 @@ struct Recording {
 
 /// A reply while it arrives. Dropping it writes down what came until then, and that nothing more did.
 struct Hearing<'a> {
-    logging: &'a LoggingProvider,
+    recording: &'a Recording,
     inner: ModelStream<'a>,
     at: u64,
     /// None once it is written.
@@ -48,34 +55,42 @@ struct Hearing<'a> {
 }
 
 impl LoggingProvider {
-    /// Records the provider into a writer, which must not hold back what it is given; `name` is what errors call it.
-    pub fn new(provider: Arc<dyn Provider>, out: Box<dyn Write + Send>, name: impl Into<String>) -> Self {
-        let recording = Recording { out, head: false, asked: 0, written: 0, waiting: BTreeMap::new() };
-        Self { provider, name: name.into(), recording: Mutex::new(recording) }
-    }
-
-    fn begin(&self, model: &str) -> Result<u64, ModelError> {
-        let mut recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner);
-        if !std::mem::replace(&mut recording.head, true) {
-            let line = line(&Recorded::Head { stands_for: self.provider.stands_for().unwrap_or(model) });
-            recording.write(&line).map_err(|error| self.failed(&error))?;
-        }
-        recording.asked += 1;
-        Ok(recording.asked - 1)
-    }
-
-    fn end(&self, at: u64, items: &[Item]) -> Result<(), ModelError> {
-        let mut recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner);
-        recording.waiting.insert(at, line(&Recorded::Reply { chunks: items }));
-        recording.write_due().map_err(|error| self.failed(&error))
-    }
-
-    fn failed(&self, error: &io::Error) -> ModelError {
-        ModelError::Recording { path: self.name.clone(), cause: Cause(clip(&error.to_string())) }
+    /// Records the provider.
+    pub fn new(provider: Arc<dyn Provider>, recording: &Recording) -> Self {
+        Self { provider, recording: recording.clone() }
     }
 }
 
 impl Recording {
+    /// Goes into a writer, which must not hold back what it is given; `name` is what errors call it.
+    pub fn new(out: Box<dyn Write + Send>, name: &str) -> Self {
+        let tape = Tape { out, head: false, asked: 0, written: 0, waiting: BTreeMap::new() };
+        Self { name: name.into(), tape: Arc::new(Mutex::new(tape)) }
+    }
+
+    /// Takes note of a request to this model, and answers with its number.
+    fn begin(&self, model: &str) -> Result<u64, ModelError> {
+        let mut tape = self.tape.lock().unwrap_or_else(PoisonError::into_inner);
+        if !std::mem::replace(&mut tape.head, true) {
+            let line = line(&Recorded::Head { stands_for: model });
+            tape.write(&line).map_err(|error| self.failed(&error))?;
+        }
+        tape.asked += 1;
+        Ok(tape.asked - 1)
+    }
+
+    fn end(&self, at: u64, items: &[Item]) -> Result<(), ModelError> {
+        let mut tape = self.tape.lock().unwrap_or_else(PoisonError::into_inner);
+        tape.waiting.insert(at, line(&Recorded::Reply { chunks: items }));
+        tape.write_due().map_err(|error| self.failed(&error))
+    }
+
+    fn failed(&self, error: &io::Error) -> ModelError {
+        ModelError::Recording { path: self.name.to_string(), cause: Cause(clip(&error.to_string())) }
+    }
+}
+
+impl Tape {
     fn write(&mut self, line: &[u8]) -> io::Result<()> {
         self.out.write_all(line).and_then(|()| self.out.flush())
     }
@@ -106,10 +121,10 @@ impl Provider for LoggingProvider {
 
     fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {
         let start = async move {
-            match self.begin(request.model) {
+            match self.recording.begin(self.stands_for().unwrap_or(request.model)) {
                 Ok(at) => {
                     let inner = self.provider.stream(request);
-                    let hearing = Hearing { logging: self, inner, at, items: Some(Vec::new()) };
+                    let hearing = Hearing { recording: &self.recording, inner, at, items: Some(Vec::new()) };
                     stream::unfold(hearing, async |mut hearing| Some((hearing.next().await?, hearing))).boxed()
                 }
                 Err(error) => stream::once(async { Err(error) }).boxed(),
@@ -152,7 +167,7 @@ impl Hearing<'_> {
             }
         };
         let items = self.items.take().unwrap_or_default();
-        match self.logging.end(self.at, &items) {
+        match self.recording.end(self.at, &items) {
             Ok(()) => event,
             Err(error) => Some(Err(error)),
         }
@@ -164,7 +179,7 @@ impl Drop for Hearing<'_> {
         if let Some(mut items) = self.items.take() {
             items.push(Item::Hang(True));
             // Nobody waits for this reply any more, so nobody is left to be told; the next request will be.
-            if let Err(error) = self.logging.end(self.at, &items) {
+            if let Err(error) = self.recording.end(self.at, &items) {
                 tracing::warn!("{error}");
             }
         }

@@ -103,7 +103,7 @@ pub enum ModelEvent {
     Chunk(Chunk),
     /// What was shown of this reply so far is void: it is being asked for again.
     Retry(Again),
-    /// Another model answers, from this reply on.
+    /// Another model answers, from this reply on; what was shown of this reply so far is void.
     Switched(Switched),
 }
 

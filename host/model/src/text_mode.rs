@@ -58,7 +58,10 @@ impl Provider for TextMode {
                         reply = Reply::new(&request);
                         Ok(ModelEvent::Retry(again))
                     }
-                    Ok(ModelEvent::Switched(switched)) => Ok(ModelEvent::Switched(switched)),
+                    Ok(ModelEvent::Switched(switched)) => {
+                        reply = Reply::new(&request);
+                        Ok(ModelEvent::Switched(switched))
+                    }
                     Err(error) => Err(error),
                 };
                 let failed = event.is_err();

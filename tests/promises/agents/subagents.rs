@@ -179,6 +179,16 @@ fn the_configuration_bounds_overrides_and_disables_agents() {
         assert_eq!(ended.code, Some(0), "{off}: {ended:?}");
     }
 
+    // What holds for every agent's run holds for a subagent's.
+    let replies = [investigate(), answer(""), told("did not finish: ERROR after 1 turns")];
+    let ended = Host::scripted(&replies, &["How?"]).configured("[retry]\nreply_attempts = 1\n").run();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let mut replies = vec![investigate()];
+    replies.extend(vec![calls(&[("ls", json!({}))]); 7]);
+    replies.extend([calls(&[("complete_task", report())]), told("GOAL")]);
+    let ended = Host::scripted(&replies, &["How?"]).configured("[run]\nloop_detection = false\n").run();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+
     let look = calls(&[("ls", json!({}))]);
     let last = expecting(json!({"last_text": "1 turns"}), calls(&[("complete_task", report())]));
     let replies = [investigate(), look, last, told("its best answer after MAX_TURNS")];

@@ -49,6 +49,21 @@ fn a_failed_request_ends_the_run_and_what_was_there_is_not_lost() {
 }
 
 #[test]
+fn an_answer_that_is_cut_short_says_so() {
+    let reply = || json!({"chunks": [{"text": "The first of three"}, {"finish": "max_tokens"}]});
+    let ended = Host::scripted(&[reply()], &["Look"]).run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "The first of three\n"), "{ended:?}");
+    assert!(ended.stderr.contains("note: the answer is cut short"), "{ended:?}");
+    for (format, said) in [("json", true), ("stream-json", true), ("json", false)] {
+        let reply = if said { reply() } else { answer("All three") };
+        let ended = Host::scripted(&[reply], &["--output-format", format, "Look"]).run();
+        let object = if format == "json" { ended.json() } else { ended.lines().pop().expect("the result") };
+        let want = if said { json!(true) } else { Value::Null };
+        assert_eq!(object["response_is_cut_short"], want, "{format}: {object}");
+    }
+}
+
+#[test]
 fn each_kind_of_failure_has_its_code() {
     for (kind, code) in [
         ("authentication", 41),

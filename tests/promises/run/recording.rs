@@ -3,7 +3,8 @@
 use host_tests::host::{Ended, Host};
 use serde_json::{Value, json};
 
-/// The events of a run, in an order that does not depend on chance, without what differs from run to run: its session, its times, and how long things took.
+/// The events of a run, without what differs from run to run: its session, its times, how long things took, and which of
+/// the calls that ran side by side ended first.
 fn events(ended: &Ended) -> Vec<String> {
     let without = |mut line: Value| {
         for key in ["session_id", "timestamp", "duration_ms", "stats"] {
@@ -11,12 +12,10 @@ fn events(ended: &Ended) -> Vec<String> {
         }
         line.to_string()
     };
-    let mut lines = ended.lines();
-    // Calls that run side by side end in any order.
-    for results in lines.chunk_by_mut(|one, two| one["type"] == "tool_result" && two["type"] == "tool_result") {
-        results.sort_by_key(|line| line["tool_id"].to_string());
-    }
-    lines.into_iter().map(without).collect()
+    let mut events: Vec<String> = ended.lines().into_iter().map(without).collect();
+    let is_result = |event: &String| event.contains(r#""type":"tool_result""#);
+    events.chunk_by_mut(|one, next| is_result(one) && is_result(next)).for_each(<[String]>::sort);
+    events
 }
 
 fn files(host: Host) -> Host {
@@ -53,6 +52,30 @@ fn what_went_wrong_is_recorded_too() {
     let replay = ["run", "--output-format", "stream-json", "--model", &format!("scripted:{file}"), "Look"];
     let second = Host::new(replay).run();
     assert_eq!((first.code, second.code), (Some(41), Some(41)), "{first:?} {second:?}");
+    assert_eq!(events(&second), events(&first));
+}
+
+#[test]
+fn a_recording_has_what_every_agent_was_told_whichever_model_it_asked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name).to_str().expect("text").to_owned();
+    let (talk, own) = (file("talk.jsonl"), file("own.jsonl"));
+    let complete = json!({"chunks": [{"call": {"name": "complete_task", "arguments": {"result": "It flies."}}}]});
+    let look = json!({"chunks": [{"call": {"name": "ls", "arguments": {}}}, {"usage": {"input": 9}}]});
+    std::fs::write(&own, format!("{look}\n{complete}\n")).expect("it can be written");
+    let helper = format!("---\nname: helper\ndescription: Helps.\ntools: [ls]\nmodel: 'scripted:{own}'\n---\nHelp.\n");
+    let replies = [
+        json!({"chunks": [{"call": {"name": "helper", "arguments": {}}}]}),
+        json!({"expect": {"responses": ["It flies."]}, "chunks": [{"text": "Done."}]}),
+    ];
+    let said = ["--output-format", "stream-json", "Ask the helper"];
+    let record = [&["--record", talk.as_str()][..], &said[..]].concat();
+    let first = Host::scripted(&replies, &record).agent("helper.md", &helper).run();
+    assert_eq!(first.code, Some(0), "{first:?}");
+    std::fs::remove_file(&own).expect("it was there");
+    let model = format!("scripted:{talk}");
+    let second = Host::new([&["run", "--model", &model][..], &said[..]].concat()).agent("helper.md", &helper).run();
+    assert_eq!(second.code, Some(0), "{second:?}");
     assert_eq!(events(&second), events(&first));
 }
 

@@ -91,6 +91,21 @@ fn the_users_last_words_are_kept() {
 }
 
 #[test]
+fn what_the_host_says_is_no_word_of_the_users() {
+    let warning = "The limit of this run, 3 turns, is reached. You have one last reply and 60 s for it. Say in it what \
+                   is missing. Call no other tool: it would not run.";
+    for told in ["You are going round in circles: `ls {}` came 5 times in a row. It was stopped", warning] {
+        let mut long = conversation(&[('u', 10), ('c', 900)]);
+        long.push(Content::user(told));
+        long.extend(conversation(&[('c', 900), ('c', 10)]));
+        let words = long[0].visible_text();
+        let short = summarised(&long, split(&long, 0.2).expect("it can be cut"), "sum").expect("it says something");
+        assert!(short[0].visible_text().ends_with(&words), "{short:?}");
+        assert!(is_whole(&short));
+    }
+}
+
+#[test]
 fn an_empty_summary_is_none() {
     let long = conversation(&[('u', 400), ('m', 400), ('u', 100), ('m', 100)]);
     assert_eq!(summarised(&long, 2, " \n"), None);

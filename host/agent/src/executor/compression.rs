@@ -14,6 +14,9 @@ use crate::event::CompressionStatus;
 use crate::reply::{ReplyBuilder, ReplyError, read};
 use crate::{Entry, EventKind, History};
 
+/// An estimate of less than the limit divided by this is not worth a request: no tokeniser is that far from it.
+const NEAR: u64 = 3;
+
 /// What is remembered of a conversation's size.
 #[derive(Debug, Default)]
 pub(super) struct Size {
@@ -54,7 +57,7 @@ impl Run<'_> {
         let config = definition.run.compression;
         let window = config.window.unwrap_or_else(|| window(&definition.model.model));
         let limit = (window as f64 * config.threshold) as u64;
-        if limit == 0 || self.tokens(history, declared) < limit {
+        if limit == 0 || self.tokens(history, declared, deadline, limit).await? < limit {
             return Ok(());
         }
         let size = &self.state.size;
@@ -188,23 +191,42 @@ impl Run<'_> {
         })
     }
 
-    /// About how many tokens the next request has: what the service counted last, and what came since.
-    fn tokens(&self, history: &History, declared: &Registry) -> u64 {
+    /// About how many tokens the next request has: what the service counted last, and what came since. Where it has
+    /// counted nothing yet and the estimate comes near the limit, it is asked to count.
+    async fn tokens(
+        &mut self,
+        history: &History,
+        declared: &Registry,
+        deadline: &Deadline,
+        limit: u64,
+    ) -> Result<u64, Stop> {
         let contents = history.contents();
-        match self.state.size.counted {
-            Some((counted, messages)) => {
-                counted.saturating_add(estimate_contents(contents.get(messages..).unwrap_or_default()))
-            }
-            None => {
-                let definition = &self.agent.definition;
-                estimate(&Request {
-                    model: &definition.model.model,
-                    system: self.system.as_deref(),
-                    contents,
-                    tools: declared.specs(),
-                    settings: &definition.model.settings,
-                })
-            }
+        if let Some((counted, messages)) = self.state.size.counted {
+            return Ok(counted.saturating_add(estimate_contents(contents.get(messages..).unwrap_or_default())));
         }
+        let agent = self.agent;
+        let request = Request {
+            model: &agent.definition.model.model,
+            system: self.system.as_deref(),
+            contents,
+            tools: declared.specs(),
+            settings: &agent.definition.model.settings,
+        };
+        let estimated = estimate(&request);
+        if estimated < limit / NEAR || contents.is_empty() {
+            return Ok(estimated);
+        }
+        let counted = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return Err(Stop::Cancelled),
+            () = deadline.passed() => return Err(Stop::Late),
+            counted = agent.provider.count_tokens(request) => counted,
+        };
+        // A service that cannot count now is no reason to stop: the estimate is what there is without it.
+        let counted = counted.inspect_err(|error| tracing::info!(%error, "the service does not count")).ok().flatten();
+        if let Some(counted) = counted {
+            self.state.size.count(counted, contents.len());
+        }
+        Ok(counted.unwrap_or(estimated))
     }
 }

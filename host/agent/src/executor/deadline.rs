@@ -9,8 +9,8 @@ use tokio::time::Instant;
 const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 /// A limit that runs from when it was made.
-#[derive(Debug)]
-pub(super) struct Deadline {
+#[derive(Clone, Debug)]
+pub(crate) struct Deadline {
     began: Instant,
     limit: Duration,
     standstill: Standstill,
@@ -20,23 +20,23 @@ pub(super) struct Deadline {
 
 impl Deadline {
     /// The limit, from now on.
-    pub(super) fn after(limit: Duration, standstill: &Standstill) -> Self {
+    pub(crate) fn after(limit: Duration, standstill: &Standstill) -> Self {
         let (standstill, already) = (standstill.clone(), standstill.held());
         Self { began: Instant::now(), limit: limit.min(FAR), standstill, already }
     }
 
     /// When it is over, if nobody is asked anything from now on.
-    pub(super) fn at(&self) -> Instant {
+    pub(crate) fn at(&self) -> Instant {
         self.began + self.limit + self.standstill.held().saturating_sub(self.already)
     }
 
     /// Whether it is over.
-    pub(super) fn has_passed(&self) -> bool {
+    pub(crate) fn has_passed(&self) -> bool {
         self.began.elapsed().saturating_sub(self.standstill.held().saturating_sub(self.already)) >= self.limit
     }
 
     /// Waits until it is over.
-    pub(super) async fn passed(&self) {
+    pub(crate) async fn passed(&self) {
         self.standstill.passed(self.began, self.already, self.limit).await;
     }
 }

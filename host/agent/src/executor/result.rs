@@ -109,6 +109,11 @@ impl TerminateReason {
 }
 
 impl RunResult {
+    /// Whether there is an answer, and the model had no more room to end it.
+    pub fn is_cut_short(&self) -> bool {
+        self.result.is_some() && self.finish == Some(FinishReason::MaxTokens)
+    }
+
     /// The result of a run whose prompts could not be made; nobody was asked anything.
     pub(super) fn never_began(error: RunError, agent: &Agent) -> Self {
         agent.tell(EventKind::Error { message: &with_causes(&error) });

@@ -13,6 +13,14 @@ use crate::complete::{COMPLETE_TASK, CompleteTask};
 use crate::loops::{Loops, note};
 use crate::{Completion, Entry, EventKind, History, Repeated, SessionError};
 
+/// How the warning ends that goes with the one request after a limit.
+const WARNING_END: &str = "Say in it what is missing. Call no other tool: it would not run.";
+
+/// Whether it is such a warning, and no word of a person's.
+pub(crate) fn is_warning(text: &str) -> bool {
+    text.ends_with(WARNING_END)
+}
+
 /// A run under way.
 pub(super) struct Run<'r> {
     pub(super) agent: &'r Agent,
@@ -76,7 +84,7 @@ impl<'r> Run<'r> {
         let agent = self.agent;
         let limits = agent.definition.run;
         let deadline = Deadline::after(limits.max_time, &agent.standstill);
-        agent.ledger.begin(deadline.at());
+        agent.ledger.begin(deadline.clone());
         self.record(Entry::RunStarted {
             agent: &agent.definition.name,
             agent_id: &agent.id,
@@ -210,11 +218,7 @@ impl<'r> Run<'r> {
             Some(_) => format!("Call `{COMPLETE_TASK}` at once, with the best answer that you have so far."),
             None => "Write your final answer at once, the best that you have so far.".to_owned(),
         };
-        format!(
-            "{what} You have one last reply and {} s for it. {how} Say in it what is missing. Call no other tool: \
-             it would not run.",
-            limits.grace.as_secs()
-        )
+        format!("{what} You have one last reply and {} s for it. {how} {WARNING_END}", limits.grace.as_secs())
     }
 
     fn result(self, ending: Ending, recovered_from: Option<TerminateReason>) -> RunResult {

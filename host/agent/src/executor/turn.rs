@@ -120,14 +120,17 @@ impl Run<'_> {
         let mut attempt = 1;
         loop {
             let answered = self.answer(exchange, prompt, declared, &settings, deadline).await?;
-            let (reason, parts) = match answered {
+            let (error, parts) = match answered {
                 Ok(reply) => return Ok(reply),
-                Err((error, parts)) if attempt < policy.attempts => (with_causes(&error), parts),
-                Err((error, _)) => return Err(error.into()),
+                Err(no_good) => no_good,
             };
-            attempt += 1;
+            let reason = with_causes(&error);
             self.record(Entry::Discarded { prompt, reason: &reason, parts: &parts })?;
             agent.tell(EventKind::InvalidStream { reason: &reason });
+            if attempt >= policy.attempts {
+                return Err(error.into());
+            }
+            attempt += 1;
             agent.tell(EventKind::retry(&Again { reason, wait: policy.pause, attempt, attempts: policy.attempts }));
             settings.temperature = Some(policy.temperature);
             agent.ledger.check_budget().map_err(RunError::Exceeded)?;
@@ -182,7 +185,7 @@ impl Run<'_> {
         };
         let usage = builder.usage();
         agent.ledger.add_usage(usage);
-        self.state.size.count(usage.input, contents.len());
+        self.state.size.count(builder.prompt_tokens(), contents.len());
         let text = builder.visible_text();
         let found = watch.into_found();
         let reply = ended.and_then(|blocked| match (found, blocked) {

@@ -40,6 +40,7 @@ fn read_all(events: Vec<ModelEvent>, after_outcomes: bool) -> (Result<Reply, Rep
             EventKind::Thought { subject, text } => format!("{text} ({})", subject.unwrap_or("-")),
             EventKind::Citation { uri } => uri.to_owned(),
             EventKind::Retry { .. } => "retry".to_owned(),
+            EventKind::ModelSwitched { model, .. } => format!("switched to {model}"),
             EventKind::Finished { usage, .. } => format!("finished {}", usage.map_or(0, |usage| usage.output)),
             other => panic!("a reply does not tell {other:?}"),
         };
@@ -112,6 +113,36 @@ fn a_retry_makes_what_came_before_it_void() {
     assert_eq!(reply.map(|reply| reply.content.parts), Ok(want));
     let want = ["**One (-)", "wrong", "retry", "**Two** x (Two)", "right", "https://a.example", "finished 3"];
     assert_eq!(told, want);
+}
+
+#[test]
+fn what_another_model_was_about_to_say_is_void() {
+    let switched = Switched { model: "b".to_owned(), reason: "the quota is used up".to_owned() };
+    let events = vec![
+        chunk(vec![Part::text("half"), call("1")]),
+        ModelEvent::Switched(switched),
+        chunk(vec![Part::text("whole")]),
+        finish(FinishReason::Stop),
+    ];
+    let (reply, told) = read_all(events, false);
+    assert_eq!(reply.map(|reply| reply.content.parts), Ok(vec![Part::text("whole")]));
+    assert_eq!(told, ["half", "switched to b", "whole", "finished 0"]);
+}
+
+#[test]
+fn every_try_costs_what_its_service_says() {
+    let prompt = PromptId { agent: AgentId::new("main"), turn: 0 };
+    let mut builder = ReplyBuilder::new(&prompt);
+    let usage = |input, output| {
+        let usage = Some(Usage { input, output, ..Usage::default() });
+        ModelEvent::Chunk(Chunk { usage, ..Chunk::default() })
+    };
+    // What a service says of one try later takes the place of what it said before.
+    let events = vec![usage(10, 1), usage(10, 2), again(), usage(12, 1), again(), usage(13, 4)];
+    let stream = stream::iter(events.into_iter().map(Ok)).boxed();
+    read(stream, &mut builder, &|_| {}).now_or_never().expect("nothing waits").expect("no error is in it");
+    assert_eq!(builder.usage(), Usage { input: 35, output: 7, ..Usage::default() });
+    assert_eq!(builder.prompt_tokens(), 13, "the prompt is as long as the last try says");
 }
 
 #[test]

@@ -152,12 +152,13 @@ impl Recorded {
             // The reader refuses a second one.
             Record::Session { .. } => {}
             Record::Resumed { model, .. } => self.model = Some(model),
-            Record::RunStarted { agent_id, .. } => drop(self.agent(agent_id)),
+            // A process that ended between the two never said its warning.
+            Record::RunStarted { agent_id, .. } => self.agent(agent_id).recovering = false,
             Record::Content { prompt, content } => self.asker(&prompt).content(prompt, content, line)?,
             Record::HistoryReplaced { agent_id, contents } => {
                 let past = self.agent(agent_id);
                 past.close()?;
-                past.history = History::of_contents(contents).map_err(|error| damaged(line, error))?;
+                past.history.take_over(contents).map_err(|error| damaged(line, error))?;
             }
             Record::Usage { prompt, usage } => self.asker(&prompt).usage.add(usage),
             Record::RecoveryStarted { agent_id, .. } => self.agent(agent_id).recovering = true,

@@ -10,12 +10,14 @@ use std::sync::Arc;
 
 use host_agent::{About, AgentDefinition, Clock, Executor, Ledger, Past, SessionLog, Setup, SubagentSetup};
 use host_message::{AgentId, ModelId, Part, ToolName};
+use host_model::Recording;
 use host_tool::{Responder, Spill, Standstill};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use self::resume::Resume;
 use self::said::{Said, joined, said};
+use self::subagents::Asked;
 use super::place::Workplace;
 use crate::agents::Agents;
 use crate::arguments::Run;
@@ -49,7 +51,7 @@ pub(crate) async fn run(mut run: Run, environment: Environment, stop: Cancellati
         Some(name) => declared(&run, name, &place, &agents, &environment).await?,
         None => main(&run, words, recorded, &place, &environment, &stop).await?,
     };
-    let Job { definition, inputs, attached, model } = job;
+    let Job { definition, inputs, attached, model, recording } = job;
     let limits = subagents::tree_limits(&run, &place.configuration, definition.run);
     if limits.cost.is_some() {
         models::check_prices(&model, &place.configuration)?;
@@ -86,7 +88,8 @@ pub(crate) async fn run(mut run: Run, environment: Environment, stop: Cancellati
             session: Some(Arc::clone(&session)),
             parent: Arc::clone(&ledger),
         };
-        subagents::add(&mut tools, &agents, &setup, &model, &place.configuration, &environment)?;
+        let asked = Asked { model: &model, recording: recording.as_ref() };
+        subagents::add(&mut tools, &agents, &setup, asked, &place.configuration, &environment)?;
     }
     let responder = Responder::new(Some(Spill::new(spill)));
     let provider = model.provider;
@@ -121,19 +124,21 @@ struct Job {
     inputs: Map<String, Value>,
     attached: Vec<Part>,
     model: Model,
+    /// Where all that models say is recorded, when that was asked for.
+    recording: Option<Recording>,
 }
 
 /// The main agent on what the person said.
 async fn main(
     run: &Run,
     said: Said,
-    recorded: Option<ModelId>,
+    before: Option<ModelId>,
     place: &Workplace,
     environment: &Environment,
     stop: &CancellationToken,
 ) -> Result<Job, Failure> {
-    let wanted = run.model.as_deref().or(recorded.as_ref().map(ModelId::as_str));
-    let model = recording(run, models::choose(wanted, &place.configuration, environment).await?)?;
+    let wanted = run.model.as_deref().or(before.as_ref().map(ModelId::as_str));
+    let (model, recording) = recorded(run, models::choose(wanted, &place.configuration, environment).await?)?;
     let definition = main_agent::definition(run, place, &model)?;
     let Said { words, piped } = said;
     // What comes through a pipe beside words is material, in which an `@` is an `@`.
@@ -142,7 +147,8 @@ async fn main(
     let prompt = joined(&prompt, &beside);
     let Context { text: context, warnings } = context::gather(place);
     printer::notes(&[warnings, notes].concat(), environment);
-    Ok(Job { definition, inputs: main_agent::inputs(place, prompt, context), attached: parts, model })
+    let inputs = main_agent::inputs(place, prompt, context);
+    Ok(Job { definition, inputs, attached: parts, model, recording })
 }
 
 /// A declared agent on its inputs.
@@ -164,18 +170,18 @@ async fn declared(
         Some(_) => agent.own_model(&place.configuration, environment)?,
         None => models::choose(run.model.as_deref(), &place.configuration, environment).await?,
     };
-    let (mut definition, model) = agent.asking(recording(run, model)?);
+    let (model, recording) = recorded(run, model)?;
+    let (mut definition, model) = agent.asking(model, &place.configuration);
     definition.run.max_turns = run.max_turns.unwrap_or(definition.run.max_turns);
     definition.run.max_time = run.timeout.unwrap_or(definition.run.max_time);
-    Ok(Job { definition, inputs, attached: Vec::new(), model })
+    Ok(Job { definition, inputs, attached: Vec::new(), model, recording })
 }
 
 /// The model, recorded where that was asked for.
-fn recording(run: &Run, model: Model) -> Result<Model, Failure> {
-    match &run.record {
-        Some(file) => models::record(model, file),
-        None => Ok(model),
-    }
+fn recorded(run: &Run, model: Model) -> Result<(Model, Option<Recording>), Failure> {
+    let Some(file) = &run.record else { return Ok((model, None)) };
+    let recording = models::recording(file)?;
+    Ok((model.recorded(&recording), Some(recording)))
 }
 
 /// A log for a new session.

@@ -83,6 +83,9 @@ struct Object<'a> {
     model: &'a str,
     terminate_reason: TerminateReason,
     response: Option<&'a str>,
+    /// The model had no more room to end its answer.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    response_is_cut_short: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     partial_response: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -183,6 +186,7 @@ impl Printer for Json {
             model: &tally.model,
             terminate_reason: result.terminate_reason,
             response: result.result.as_deref(),
+            response_is_cut_short: result.is_cut_short(),
             partial_response: result.partial.as_deref(),
             error: failure.map(Wrong::of),
             stats: tally.statistics(result),

@@ -68,6 +68,9 @@ enum Line<'a> {
         status: &'static str,
         terminate_reason: TerminateReason,
         response: Option<&'a str>,
+        /// The model had no more room to end its answer.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        response_is_cut_short: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
         partial_response: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,7 +136,8 @@ impl Observer for StreamJson {
                 say(Line::Error { severity: "warning", message: &message });
             }
             EventKind::ModelSwitched { model, reason } => {
-                say(Line::Error { severity: "warning", message: &super::switched(model, reason) });
+                let message = format!("{}; the pieces of the reply so far are void", super::switched(model, reason));
+                say(Line::Error { severity: "warning", message: &message });
             }
             EventKind::ChatCompressed { status, tokens_before, tokens_after } => {
                 let message = super::compressed(status, tokens_before, tokens_after);
@@ -177,6 +181,7 @@ impl Printer for StreamJson {
                 status: if failure.is_some() { "error" } else { "success" },
                 terminate_reason: result.terminate_reason,
                 response: result.result.as_deref(),
+                response_is_cut_short: result.is_cut_short(),
                 partial_response: result.partial.as_deref(),
                 error: failure.map(Wrong::of),
                 stats: tally.statistics(result),

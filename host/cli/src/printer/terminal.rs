@@ -183,6 +183,14 @@ impl State {
             bar.finish_and_clear();
         }
     }
+
+    /// Forgets the reply that is being read, and says so in words where there was something of it.
+    fn void_reply(&mut self) -> &'static str {
+        match std::mem::take(&mut self.reply).is_empty() {
+            true => "",
+            false => "; what stands above of the reply is void",
+        }
+    }
 }
 
 impl Observer for Terminal {
@@ -216,15 +224,13 @@ impl Observer for Terminal {
                 self.line(state, &note);
             }
             EventKind::ModelSwitched { model, reason } => {
-                let note = self.style.dim(&super::switched(model, reason));
+                let note = format!("{}{}", super::switched(model, reason), state.void_reply());
+                let note = self.style.dim(&note);
                 self.line(state, &note);
             }
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
-                let shown = !state.reply.is_empty();
-                state.reply.clear();
-                let void = if shown { "; what stands above of the reply is void" } else { "" };
-                let note = format!("{}{void}", super::again(reason, wait_ms, attempt, attempts));
-                let note = self.style.dim(&note);
+                let again = super::again(reason, wait_ms, attempt, attempts);
+                let note = self.style.dim(&format!("{again}{}", state.void_reply()));
                 self.line(state, &note);
             }
             EventKind::ToolCallRequest { call } => {
@@ -270,8 +276,7 @@ impl Observer for Terminal {
             }
             EventKind::LoopDetected { repeated } => {
                 state.stop_waiting();
-                let void = if state.reply.is_empty() { "" } else { "; what stands above of the reply is void" };
-                state.reply.clear();
+                let void = state.void_reply();
                 let note = self.style.dim(&format!("{}; the model is told{void}", super::circles(repeated)));
                 self.line(state, &note);
             }
@@ -301,6 +306,9 @@ impl Printer for Terminal {
         {
             self.out.write(&visible(answer));
             self.out.write("\n");
+        }
+        if !self.out.is_gone() {
+            to_stderr(&text::cut_short(result, self.style));
         }
         if let (Some(failure), false) = (failure, self.out.is_gone()) {
             // What it had is on the screen already, unless it is not.

@@ -1,6 +1,7 @@
 //! Text where standard output is no terminal: the answer at the end, and before it only
 //! why it takes longer.
 
+use anstyle::AnsiColor;
 use host_agent::{Event, EventKind, Observer, RunResult};
 
 use super::{Out, Printer, Style, to_stderr, visible};
@@ -41,10 +42,20 @@ impl Printer for Text {
         if self.out.is_gone() {
             return;
         }
+        to_stderr(&cut_short(result, self.style));
         if let Some(failure) = failure {
             to_stderr(&partial(result));
             to_stderr(&words(failure, self.style));
         }
+    }
+}
+
+/// Says of an answer that it has no end, where that is so.
+pub(super) fn cut_short(result: &RunResult, style: Style) -> String {
+    let note = style.paint("note:", AnsiColor::Yellow);
+    match result.is_cut_short() {
+        true => format!("{note} the answer is cut short: the model had used up its limit of tokens for a reply\n"),
+        false => String::new(),
     }
 }
 

@@ -52,7 +52,7 @@ impl Shared {
 fn recorder(replies: Vec<Vec<Result<ModelEvent, ModelError>>>, hangs: bool) -> (LoggingProvider, Shared) {
     let file = Shared::default();
     let says = Arc::new(Says { replies: Mutex::new(replies), hangs });
-    (LoggingProvider::new(says, Box::new(file.clone()), "FILE"), file)
+    (LoggingProvider::new(says, &Recording::new(Box::new(file.clone()), "FILE")), file)
 }
 
 /// All that comes of one request, without waiting.
@@ -166,7 +166,7 @@ fn a_recording_that_cannot_be_written_is_an_error() {
         }
     }
     let says = Arc::new(Says { replies: Mutex::new(vec![everything()]), hangs: false });
-    let recorder = LoggingProvider::new(says, Box::new(Full), "FILE");
+    let recorder = LoggingProvider::new(says, &Recording::new(Box::new(Full), "FILE"));
     let events = heard(&recorder);
     let [Err(error)] = events.as_slice() else { panic!("{events:?}") };
     assert_eq!(

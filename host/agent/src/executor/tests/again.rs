@@ -60,6 +60,10 @@ async fn a_second_reply_that_is_no_good_ends_the_run_as_an_error() {
         let error = super::super::result::with_causes(&result.error.expect("it says why"));
         assert!(error.contains(words), "{error}");
         assert!(bench.executor.history().contents().is_empty(), "{words}");
+        let types = bench.watcher.types();
+        let said = |kind: &&String| ["invalid_stream", "retry", "error"].contains(&kind.as_str());
+        let said: Vec<_> = types.iter().filter(said).collect();
+        assert_eq!(said, ["invalid_stream", "retry", "invalid_stream", "error"], "{words}");
     }
 }
 
@@ -95,11 +99,15 @@ async fn a_cancel_ends_the_pause() {
 #[tokio::test(start_paused = true)]
 async fn a_reply_that_is_no_good_is_logged_and_no_part_of_the_conversation() {
     let log = super::record::session(None);
-    let replies = [ends(vec![Part::text("half")], None), text("good")];
+    // The second is the last try of its prompt, and the third the first of the next.
+    let replies = ["half", "again", "more"].map(|said| ends(vec![Part::text(said)], None));
     let mut bench = bench_with(definition(Completion::Text), replies, Some(log.log()));
-    bench.run().await;
-    let entry = log.lines().into_iter().find(|line| line["type"] == "discarded").expect("it is logged");
-    assert_eq!((&entry["reason"], &entry["parts"][0]["text"]), (&json!("the model's reply broke off"), &json!("half")));
+    assert_eq!(bench.run().await.terminate_reason, Error);
+    bench.model.replies.lock().expect("no test panics with it").push_back(text("good"));
+    assert_eq!(bench.run().await.terminate_reason, Goal);
+    let entries: Vec<_> = log.lines().into_iter().filter(|line| line["type"] == "discarded").collect();
+    let said: Vec<_> = entries.iter().map(|entry| entry["parts"][0]["text"].as_str().unwrap_or_default()).collect();
+    assert_eq!((said, &entries[0]["reason"]), (vec!["half", "again", "more"], &json!("the model's reply broke off")));
 }
 
 #[tokio::test(start_paused = true)]

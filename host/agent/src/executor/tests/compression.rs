@@ -5,7 +5,7 @@ use super::*;
 use crate::CompressionConfig;
 
 /// An agent whose model takes this many tokens at once.
-fn small(window: u64) -> AgentDefinition {
+pub(super) fn small(window: u64) -> AgentDefinition {
     let mut definition = definition(Completion::Text);
     definition.run.max_turns = 10;
     // The same call again and again is what these conversations are made of.
@@ -15,7 +15,7 @@ fn small(window: u64) -> AgentDefinition {
 }
 
 /// A reply with a call whose prompt took this many tokens.
-fn round(tokens: u64) -> Scripted {
+pub(super) fn round(tokens: u64) -> Scripted {
     let usage = Usage { input: tokens, output: 1, ..Usage::default() };
     let end = Chunk { finish: Some(FinishReason::Stop), usage: Some(usage), ..Chunk::default() };
     let events = vec![chunk(vec![call("long", json!({}))], None), Ok(ModelEvent::Chunk(end))];
@@ -128,4 +128,31 @@ async fn a_cancel_ends_it() {
         cancel.cancel();
     });
     assert_eq!(result.terminate_reason, Aborted);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_can_count_is_asked_when_the_estimate_comes_near_the_limit() {
+    // Nothing was counted yet, as in a conversation that another process began.
+    let long = || vec![crate::InitialMessage { role: Role::User, text: "x".repeat(16_000) }];
+    let said = |text: &str| crate::InitialMessage { role: Role::Model, text: text.to_owned() };
+    let with = |initial_messages: Vec<crate::InitialMessage>| {
+        let mut definition = small(10_000);
+        definition.prompt.initial_messages = initial_messages;
+        definition
+    };
+    // About 4,000 tokens by the estimate; the service counts 9,000.
+    let messages =
+        [long(), vec![said("a")], vec![crate::InitialMessage { role: Role::User, text: "b".into() }, said("c")]];
+    let mut counted = bench(with(messages.concat()), [text("sum"), text("done")]);
+    counted.model.counts(9_000);
+    counted.run().await;
+    assert_eq!(statuses(&counted), ["summarised"]);
+    let mut estimated = bench(with(messages.concat()), [text("done")]);
+    estimated.run().await;
+    assert!(statuses(&estimated).is_empty(), "a service that cannot count is believed by the estimate");
+    let mut far =
+        bench(with(vec![crate::InitialMessage { role: Role::User, text: "short".into() }, said("a")]), [text("done")]);
+    far.model.counts(9_000);
+    far.run().await;
+    assert!(statuses(&far).is_empty(), "what is far from the limit is not worth a request");
 }

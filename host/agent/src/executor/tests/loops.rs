@@ -7,12 +7,12 @@ use crate::{LoopDetection, Repeated};
 const SENTENCE: &str = "I will now look at the file again to make sure that it is right. ";
 
 /// As many turns as the tests need.
-fn patient(completion: Completion) -> AgentDefinition {
+pub(super) fn patient(completion: Completion) -> AgentDefinition {
     let usual = definition(completion);
     AgentDefinition { run: RunConfig { max_turns: 30, ..usual.run }, ..usual }
 }
 
-fn same(times: usize) -> Vec<Scripted> {
+pub(super) fn same(times: usize) -> Vec<Scripted> {
     (0..times).map(|_| calls([("read", json!({"path": "a"}))])).collect()
 }
 
@@ -22,7 +22,7 @@ fn told(bench: &Bench) -> Vec<Value> {
 }
 
 /// A reply whose text never ends.
-fn chants() -> Scripted {
+pub(super) fn chants() -> Scripted {
     let pieces = std::iter::repeat_n(SENTENCE, 50).map(|piece| chunk(vec![Part::text(piece)], None));
     Scripted { events: pieces.collect(), hangs: true }
 }

@@ -5,6 +5,9 @@ use std::fs::File;
 use host_message::ModelId;
 
 use super::TerminateReason::*;
+use super::compression::{round, small};
+use super::loops::{chants, patient, same};
+use super::subagents::{ask, family, limits};
 use super::*;
 use crate::{About, Clock, Past, Recorded, Records};
 
@@ -23,17 +26,25 @@ impl Place {
         Self { folder: tempfile::tempdir().expect("a folder"), path: Mutex::default() }
     }
 
-    fn begin<const N: usize>(&self, definition: AgentDefinition, replies: [Scripted; N]) -> Bench {
+    fn log(&self) -> Arc<SessionLog> {
         let about = About { workspace: self.folder.path(), model: &ModelId::new("m") };
         let log = SessionLog::create(self.folder.path(), about, clock()).expect("there is room");
         *self.path.lock().expect("no test panics with it") = log.path().to_owned();
-        bench_with(definition, replies, Some(Arc::new(log)))
+        Arc::new(log)
+    }
+
+    fn begin<const N: usize>(&self, definition: AgentDefinition, replies: [Scripted; N]) -> Bench {
+        bench_with(definition, replies, Some(self.log()))
+    }
+
+    fn recorded(&self) -> Recorded {
+        let path = self.path.lock().expect("no test panics with it");
+        let recorded = Recorded::read(&mut Records::new(File::open(&*path).expect("it is there")));
+        recorded.expect("it makes sense")
     }
 
     fn read(&self) -> Past {
-        let path = self.path.lock().expect("no test panics with it");
-        let recorded = Recorded::read(&mut Records::new(File::open(&*path).expect("it is there")));
-        recorded.expect("it makes sense").into_past(&AgentId::new("main"))
+        self.recorded().into_past(&AgentId::new("main"))
     }
 
     /// Goes on in what is, as far as the log can tell, another process.
@@ -75,6 +86,75 @@ async fn a_recorded_conversation_is_the_one_that_was_held() {
     check(Completion::Text, 1, [hangs("half"), text("done"), text("")]).await;
     check(Completion::Text, 1, [write(), reply(vec![Part::thought("hm")]), text("")]).await;
     check(Completion::Tool, 1, [write(), text("no call"), complete("done")]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_came_between_the_conversation_is_read_as_it_was_held() {
+    let check = async |what: &str, definition: AgentDefinition, replies: Vec<Scripted>| {
+        let place = Place::new();
+        let mut bench = place.begin(definition, []);
+        *bench.model.replies.lock().expect("no test panics with it") = replies.into();
+        let result = bench.run().await;
+        assert_eq!(result.terminate_reason, Goal, "{what}: {result:?}");
+        let past = place.read();
+        assert_eq!(past.history().contents(), bench.executor.history().contents(), "{what}");
+        assert_eq!((past.left(), past.usage()), (crate::Left::Nothing, result.usage), "{what}");
+        assert!(past.history().has_call(&CallId::new("main#0-0")), "{what}: an id is never used twice");
+    };
+    let read = || calls([("read", json!({}))]);
+    let text_agent = || definition(Completion::Text);
+    check("replies that are no good", text_agent(), vec![read(), text(""), text("done")]).await;
+    check("a reply in circles", patient(Completion::Text), vec![read(), chants(), text("done")]).await;
+    let mut circles = same(5);
+    circles.push(text("done"));
+    check("calls in circles", patient(Completion::Text), circles).await;
+    check("a summary", small(10_000), vec![round(100), round(200), round(7_000), text("sum"), text("done")]).await;
+    let shortened = vec![round(1), round(1), round(1), round(9_000), text(""), round(9_000), text("done")];
+    check("outputs cut short", small(10_000), shortened).await;
+    check("a recovery", definition(Completion::Tool), vec![read(), hangs("half"), complete("done")]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subagents_conversation_and_its_tokens_are_read_as_its_own() {
+    let place = Place::new();
+    let read = || calls([("read", json!({}))]);
+    let replies = [ask(), text(""), read(), complete("found"), text("done")];
+    let mut bench = family(replies, TreeLimits::default(), limits(), Some(place.log())).bench;
+    let result = bench.run().await;
+    assert_eq!(came_to(&result), (Goal, Some("done"), None, 2));
+    let recorded = place.recorded();
+    let of = |id: &str| recorded.past(&AgentId::new(id)).expect("the log knows it");
+    let (main, child) = (of("main"), of("main/helper-1"));
+    assert_eq!(main.history().contents(), bench.executor.history().contents());
+    assert_eq!(child.history().contents().len(), 5, "the question, and two rounds of calls");
+    assert_eq!((main.left(), child.left()), (crate::Left::Nothing, crate::Left::Nothing));
+    assert_eq!((main.usage().input, child.usage().input, result.usage.input), (20, 30, 50), "each is counted once");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_completed_its_task_can_be_given_another() {
+    let place = Place::new();
+    let mut first = place.begin(definition(Completion::Tool), [complete("one")]);
+    assert_eq!(came_to(&first.run().await), (Goal, Some("one"), None, 1));
+    assert_eq!(place.read().left(), crate::Left::Nothing);
+    drop(first);
+    let mut bench = place.resume(definition(Completion::Tool), [complete("two")]);
+    assert_eq!(came_to(&bench.run().await), (Goal, Some("two"), None, 1));
+    assert_eq!(place.read().history().contents(), bench.executor.history().contents());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conversation_that_was_shortened_can_be_shortened_again() {
+    let place = Place::new();
+    let mut first = place.begin(small(10_000), [round(100), round(7_000), text("first"), text("one")]);
+    first.run().await;
+    drop(first);
+    let replies = [round(100), round(100), round(8_000), text("second"), text("two")];
+    let mut bench = place.resume(small(10_000), replies);
+    assert_eq!(bench.run().await.terminate_reason, Goal);
+    let now = bench.executor.history().contents();
+    assert!(now[0].visible_text().contains("second") && !now[0].visible_text().contains("first"), "{now:?}");
+    assert_eq!(place.read().history().contents(), now);
 }
 
 #[tokio::test(start_paused = true)]

@@ -32,18 +32,23 @@ impl Tool for Stuck {
     }
 }
 
-struct Family {
-    bench: Bench,
+pub(super) struct Family {
+    pub(super) bench: Bench,
     dropped: Arc<AtomicBool>,
 }
 
-/// A parent that can call `helper`, which has `read`, `wait` and `stuck`.
-fn family<const N: usize>(replies: [Scripted; N], limits: TreeLimits, child: RunConfig) -> Family {
+/// A parent that can call `helper`, which has `read`, `wait`, `stuck` and `ask`; both can `ask` a person.
+pub(super) fn family<const N: usize>(
+    replies: [Scripted; N],
+    limits: TreeLimits,
+    child: RunConfig,
+    session: Option<Arc<SessionLog>>,
+) -> Family {
     let (model, watcher) = (Model::new(replies), Arc::new(Watcher::default()));
     let ledger = Ledger::new(AgentId::new("main"), limits);
     let dropped = Arc::new(AtomicBool::new(false));
     let mut tools = Registry::new();
-    for name in ["read", "write", "wait"] {
+    for name in ["read", "write", "wait", "ask"] {
         tools.register(Named::tool(name)).expect("the names differ");
     }
     let spec = ToolSpec { name: ToolName::new("stuck"), ..Named::tool("read").spec().clone() };
@@ -51,7 +56,7 @@ fn family<const N: usize>(replies: [Scripted; N], limits: TreeLimits, child: Run
     tools.leave_out(ToolName::new("helper"));
     let helper = AgentDefinition {
         name: "helper".to_owned(),
-        tools: ToolConfig::Only(["read", "wait", "stuck"].map(str::to_owned).to_vec()),
+        tools: ToolConfig::Only(["read", "wait", "stuck", "ask"].map(str::to_owned).to_vec()),
         run: child,
         ..definition(Completion::Tool)
     };
@@ -61,18 +66,19 @@ fn family<const N: usize>(replies: [Scripted; N], limits: TreeLimits, child: Run
         tools: tools.clone(),
         spill: None,
         observer: Arc::clone(&watcher) as Arc<dyn Observer>,
-        session: None,
+        session: session.clone(),
         parent: Arc::clone(&ledger),
     };
     let helper = Subagent::new(helper, setup).expect("the definition is good");
     let mut own = Registry::new();
     own.register(Arc::new(helper)).expect("it is the first");
+    own.register(Named::tool("ask")).expect("the names differ");
     let setup = Setup {
         provider: Arc::clone(&model) as Arc<dyn Provider>,
         tools: own,
         responder: Responder::default(),
         observer: Arc::clone(&watcher) as Arc<dyn Observer>,
-        session: None,
+        session,
         ledger,
         standstill: Standstill::default(),
     };
@@ -80,7 +86,7 @@ fn family<const N: usize>(replies: [Scripted; N], limits: TreeLimits, child: Run
     Family { bench: Bench { executor, model, watcher, cancel: CancellationToken::new() }, dropped }
 }
 
-fn limits() -> RunConfig {
+pub(super) fn limits() -> RunConfig {
     RunConfig {
         max_turns: 2,
         max_time: Duration::from_secs(20),
@@ -90,10 +96,10 @@ fn limits() -> RunConfig {
 }
 
 fn usual<const N: usize>(replies: [Scripted; N]) -> Bench {
-    family(replies, TreeLimits::default(), limits()).bench
+    family(replies, TreeLimits::default(), limits(), None).bench
 }
 
-fn ask() -> Scripted {
+pub(super) fn ask() -> Scripted {
     calls([("helper", json!({"task": "look"}))])
 }
 
@@ -168,14 +174,14 @@ async fn a_subagent_has_its_own_tools_and_no_agents() {
     );
     let mut bench = usual([ask(), text("no call"), complete("x"), text("done")]);
     let _ = tokio::time::timeout(Duration::from_secs(1), bench.run()).await;
-    assert_eq!(bench.model.tools(), "helper", "the parent's own are as they were");
+    assert_eq!(bench.model.tools(), "helper ask", "the parent's own are as they were");
 }
 
 #[tokio::test(start_paused = true)]
 async fn cancelling_the_parent_cancels_its_subagent_whatever_it_does() {
     let stuck = || calls([("stuck", json!({})), ("wait", json!({}))]);
     for (reply, tool_ran) in [(hangs("half"), false), (calls([("wait", json!({}))]), false), (stuck(), true)] {
-        let Family { mut bench, dropped } = family([ask(), reply], TreeLimits::default(), limits());
+        let Family { mut bench, dropped } = family([ask(), reply], TreeLimits::default(), limits(), None);
         let cancel = bench.cancel.clone();
         let stop = async {
             tokio::time::sleep(Duration::from_secs(5)).await;
@@ -195,7 +201,8 @@ async fn cancelling_the_parent_cancels_its_subagent_whatever_it_does() {
 
 #[tokio::test(start_paused = true)]
 async fn dropping_the_parent_drops_its_subagent() {
-    let Family { mut bench, dropped } = family([ask(), calls([("stuck", json!({}))])], TreeLimits::default(), limits());
+    let Family { mut bench, dropped } =
+        family([ask(), calls([("stuck", json!({}))])], TreeLimits::default(), limits(), None);
     assert!(tokio::time::timeout(Duration::from_secs(5), bench.run()).await.is_err(), "it waits");
     tokio::task::yield_now().await;
     assert!(dropped.load(Ordering::SeqCst));
@@ -210,7 +217,7 @@ async fn a_subagent_answers_before_its_parents_time_is_over() {
         ..RunConfig::default()
     };
     let replies = [ask(), hangs("half"), complete("best"), text("done")];
-    let mut bench = family(replies, TreeLimits::default(), long).bench;
+    let mut bench = family(replies, TreeLimits::default(), long, None).bench;
     let began = tokio::time::Instant::now();
     let result = bench.run().await;
     // The parent has 100 s, of which the child leaves its last 30 for one last request.
@@ -218,7 +225,7 @@ async fn a_subagent_answers_before_its_parents_time_is_over() {
     assert_eq!(result.recovered_from, None);
 
     let replies = [ask(), hangs("half"), hangs("more"), text("in time")];
-    let mut bench = family(replies, TreeLimits::default(), long).bench;
+    let mut bench = family(replies, TreeLimits::default(), long, None).bench;
     let began = tokio::time::Instant::now();
     assert_eq!(came_to(&bench.run().await), (Goal, Some("in time"), None, 2));
     assert!(began.elapsed() < Duration::from_secs(100), "the child ended in time");
@@ -226,9 +233,21 @@ async fn a_subagent_answers_before_its_parents_time_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_person_who_is_asked_takes_no_time_from_any_agent() {
+    // The parent has 100 s and its child 20; each asks for an hour.
+    let asks = || calls([("ask", json!({}))]);
+    let mut bench = usual([asks(), ask(), asks(), complete("x"), text("done")]);
+    let began = tokio::time::Instant::now();
+    let result = bench.run().await;
+    assert_eq!(came_to(&result), (Goal, Some("done"), None, 3));
+    assert_eq!(bench.model.sent()[4], "Subagent 'helper' finished.\nTermination reason: GOAL\nResult:\nx");
+    assert_eq!(began.elapsed().as_secs(), 7_200);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_number_of_subagents_is_bounded_and_the_run_goes_on() {
     let one = TreeLimits { subagents: 1, ..TreeLimits::default() };
-    let mut bench = family([ask(), complete("x"), ask(), text("done")], one, limits()).bench;
+    let mut bench = family([ask(), complete("x"), ask(), text("done")], one, limits(), None).bench;
     assert_eq!(came_to(&bench.run().await), (Goal, Some("done"), None, 3));
     assert_eq!(
         bench.model.sent()[3],
@@ -241,7 +260,7 @@ async fn the_number_of_subagents_is_bounded_and_the_run_goes_on() {
 async fn the_turns_of_all_agents_together_are_bounded() {
     let two = TreeLimits { turns: 2, ..TreeLimits::default() };
     let replies = [ask(), calls([("read", json!({}))]), complete("x"), text("so be it")];
-    let mut bench = family(replies, two, limits()).bench;
+    let mut bench = family(replies, two, limits(), None).bench;
     let result = bench.run().await;
     // One turn of the parent and one of the child; the rest are the last requests that each of them gets.
     assert_eq!((came_to(&result), result.recovered_from), ((Goal, Some("so be it"), None, 1), Some(MaxTurns)));
@@ -249,7 +268,7 @@ async fn the_turns_of_all_agents_together_are_bounded() {
     let told = last.iter().flat_map(Content::function_responses).next().expect("the child's outcome").body.text();
     assert!(told.contains("(its best answer after MAX_TURNS)"), "{told}");
 
-    let mut bench = family([ask(), hangs("x"), hangs("y")], TreeLimits { turns: 1, ..two }, limits()).bench;
+    let mut bench = family([ask(), hangs("x"), hangs("y")], TreeLimits { turns: 1, ..two }, limits(), None).bench;
     let result = bench.run().await;
     assert_eq!(came_to(&result), (MaxTurns, None, Some("y"), 1));
     let error = result.error.expect("it says which limit");

@@ -158,6 +158,22 @@ fn damage_is_told_with_its_line() {
 }
 
 #[test]
+fn a_warning_that_was_never_said_takes_no_word_from_a_later_question() {
+    let first = log().lines().next().expect("a line").to_owned();
+    let time = r#""time":"2026-03-01T12:00:00Z""#;
+    let entries = [
+        r#""type":"recovery_started","agent_id":"main","reason":"TIMEOUT""#,
+        r#""type":"resumed","pid":9,"model":"m","torn_bytes":0"#,
+        r#""type":"run_started","agent":"main","agent_id":"main","model":"m","system":null"#,
+        r#""type":"content","prompt":{"agent":"main","turn":1},"content":{"role":"user","parts":[{"text":"Now the tests"}]}"#,
+    ];
+    let lines = entries.map(|entry| format!("{{{time},{entry}}}\n"));
+    let past = read(format!("{first}\n{}", lines.concat()).as_bytes()).expect("it makes sense");
+    let (_, _, question) = past.into_past(&AgentId::new("main")).into_parts();
+    assert_eq!(question, [host_message::Part::text("Now the tests")]);
+}
+
+#[test]
 fn a_newer_log_is_refused_with_its_version() {
     let text = r#"{"type":"session","version":2,"names":"all changed"}"#.to_owned() + "\n";
     let error = read(text.as_bytes()).expect_err("it is newer");

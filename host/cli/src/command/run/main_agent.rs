@@ -4,8 +4,7 @@
 use std::time::Duration;
 
 use host_agent::{
-    AgentDefinition, Completion, Input, InputConfig, InputKind, LoopDetection, ModelConfig, PromptConfig, RunConfig,
-    ToolConfig,
+    AgentDefinition, Completion, Input, InputConfig, InputKind, ModelConfig, PromptConfig, RunConfig, ToolConfig,
 };
 use serde_json::{Map, Value};
 
@@ -26,9 +25,8 @@ const CONTEXT: &str = "context";
 
 /// The agent, asking this model.
 pub(super) fn definition(run: &Run, place: &Workplace, model: &Model) -> Result<AgentDefinition, Failure> {
-    let usual = RunConfig::default();
+    let usual = place.configuration.of_every_run(RunConfig::default(), model.window);
     let configured = &place.configuration.run;
-    let seconds = |value: Option<u64>| value.map(Duration::from_secs);
     let text = |name: &str, description: &str| {
         (name.to_owned(), Input { description: description.to_owned(), kind: InputKind::String, required: true })
     };
@@ -51,15 +49,8 @@ pub(super) fn definition(run: &Run, place: &Workplace, model: &Model) -> Result<
         model: ModelConfig { model: model.name.clone(), settings: model.settings.clone() },
         run: RunConfig {
             max_turns: run.max_turns.or(configured.max_turns).unwrap_or(usual.max_turns),
-            max_time: run.timeout.or(seconds(configured.timeout_seconds)).unwrap_or(usual.max_time),
-            grace: seconds(configured.grace_seconds).unwrap_or(usual.grace),
-            reply: place.configuration.retry.reply(),
-            compression: place.configuration.compression(model.window),
-            loops: match configured.loop_detection {
-                Some(true) => LoopDetection::On,
-                Some(false) => LoopDetection::Off,
-                None => usual.loops,
-            },
+            max_time: run.timeout.or(configured.timeout_seconds.map(Duration::from_secs)).unwrap_or(usual.max_time),
+            ..usual
         },
         tools: ToolConfig::All,
         inputs: InputConfig(inputs.into_iter().collect()),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use host_agent::{Cost, RunConfig, Subagent, SubagentSetup, TreeLimits};
 use host_message::ToolName;
+use host_model::Recording;
 use host_tool::Registry;
 
 use crate::agents::Agents;
@@ -25,12 +26,19 @@ pub(super) fn tree_limits(asked: &Run, configuration: &Configuration, run: RunCo
     }
 }
 
+/// Whom agents ask that want no model of their own, and where what models say is recorded.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) model: &'a Model,
+    pub(super) recording: Option<&'a Recording>,
+}
+
 /// Makes every agent that is enabled a tool of the main one.
 pub(super) fn add(
     tools: &mut Registry,
     agents: &Agents,
     setup: &SubagentSetup,
-    model: &Model,
+    asked: Asked<'_>,
     configuration: &Configuration,
     environment: &Environment,
 ) -> Result<(), Failure> {
@@ -38,16 +46,23 @@ pub(super) fn add(
     agents.all().iter().for_each(|agent| setup.tools.leave_out(ToolName::new(agent.name())));
     let wanted = agents.all().iter().filter(|agent| agent.enabled && configuration.run.max_subagents != Some(0));
     for agent in wanted {
-        let model = match agent.declared.model {
-            None => Ok(model.clone()),
-            Some(_) => agent.own_model(configuration, environment),
+        let Asked { model, recording } = asked;
+        // A recording has what every agent was told, so it stands in for all their models.
+        let model = if agent.declared.model.is_none() || model.provider.stands_for().is_some() {
+            Ok(model.clone())
+        } else {
+            let own = agent.own_model(configuration, environment);
+            own.map(|own| match recording {
+                Some(recording) => own.recorded(recording),
+                None => own,
+            })
         };
         let priced = |model: Model| match setup.parent.limits().cost {
             Some(_) => models::check_prices(&model, configuration).map(|()| model),
             None => Ok(model),
         };
         let (definition, Model { id, provider, .. }) = match model.and_then(priced) {
-            Ok(model) => agent.asking(model),
+            Ok(model) => agent.asking(model, configuration),
             // A key or a price that is missing for an agent that may never be called is no reason not to begin.
             Err(failure) => {
                 tracing::warn!(why = failure.message, "the agent `{}` is left out", agent.name());

@@ -176,7 +176,7 @@ impl Transcript {
                     add(Some(agent_id.to_string()), What::RecoveryStarted { reason });
                 }
                 Record::Discarded { prompt, reason, .. } => {
-                    let message = format!("{reason}; the reply was asked for again");
+                    let message = format!("{reason}; the reply does not count");
                     add(Some(prompt.agent.to_string()), What::Error { message });
                 }
                 Record::Withdrawn { prompt } => add(Some(prompt.agent.to_string()), What::Withdrawn),
