@@ -56,6 +56,10 @@ fn config(pool: Option<usize>) -> Config {
     config.max_wasm_stack(MAX_WASM_STACK);
     config.async_stack_size(FIBER_STACK);
     config.memory_init_cow(true);
+    // A backtrace names functions, and needs neither the offsets in the component nor tables for the system's unwinder.
+    // Both would be read, hashed and registered at each start: a third of a compiled component.
+    config.generate_address_map(false);
+    config.native_unwind_info(false);
     if let Some(memory) = pool {
         let mut pooling = PoolingAllocationConfig::new();
         pooling
