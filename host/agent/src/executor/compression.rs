@@ -1,8 +1,11 @@
 //! Shortening the conversation between turns: when, with which request, and what becomes of its answer.
 
+use std::time::Duration;
+
 use host_message::{Content, FinishReason, PromptId, Usage};
 use host_model::{Request, estimate, estimate_contents, window};
 use host_tool::Registry;
+use tokio::time::timeout;
 use tracing::Instrument;
 
 use super::RunError;
@@ -13,6 +16,9 @@ use crate::compress::{ASK_FOR_SUMMARY, is_whole, shortened, split, summarised};
 use crate::event::CompressionStatus;
 use crate::reply::{ReplyBuilder, ReplyError, read};
 use crate::{Entry, EventKind, History};
+
+/// How long a service may take to count. Protects a turn, which can do with an estimate.
+const COUNT_LIMIT: Duration = Duration::from_secs(10);
 
 /// What is remembered of a conversation's size.
 #[derive(Debug, Default)]
@@ -54,7 +60,7 @@ impl Run<'_> {
         let config = definition.run.compression;
         let window = config.window.unwrap_or_else(|| window(&definition.model.model));
         let limit = (window as f64 * config.threshold) as u64;
-        if limit == 0 || self.tokens(history, declared) < limit {
+        if limit == 0 || self.tokens(history, declared, limit, deadline).await? < limit {
             return Ok(());
         }
         let size = &self.state.size;
@@ -152,7 +158,9 @@ impl Run<'_> {
             settings: &agent.definition.model.settings,
         };
         let mut builder = ReplyBuilder::new(prompt);
+        let watch = self.loops.reply();
         let tell = |kind: EventKind<'_>| {
+            watch.observe(&kind);
             // The summary itself is no answer to anybody.
             if matches!(kind, EventKind::Retry { .. } | EventKind::ModelSwitched { .. }) {
                 agent.tell(kind);
@@ -162,6 +170,7 @@ impl Run<'_> {
             biased;
             () = self.cancel.cancelled() => return Err(Stop::Cancelled),
             () = deadline.passed() => return Err(Stop::Late),
+            () = watch.looped() => Ok(()),
             ended = read(agent.provider.stream(request), &mut builder, &tell) => ended,
         };
         let usage = builder.usage();
@@ -169,9 +178,10 @@ impl Run<'_> {
         if usage != Usage::default() {
             self.record(Entry::Usage { prompt, usage })?;
         }
-        Ok(match ended {
-            Err(error) => Err(RunError::Model(error)),
-            Ok(()) => match builder.finish(|_| false, true) {
+        Ok(match (ended, watch.into_found()) {
+            (_, Some(repeated)) => Err(RunError::Loop(repeated)),
+            (Err(error), None) => Err(RunError::Model(error)),
+            (Ok(()), None) => match builder.finish(|_| false, true) {
                 // What was cut off in the middle has lost what it had not come to.
                 Ok(reply) if reply.finish == FinishReason::MaxTokens => {
                     Err(RunError::Reply(ReplyError::Empty { finish: reply.finish }))
@@ -183,23 +193,48 @@ impl Run<'_> {
         })
     }
 
-    /// About how many tokens the next request has: what the service counted last, and what came since.
-    fn tokens(&self, history: &History, declared: &Registry) -> u64 {
+    /// About how many tokens the next request has: what the service counted last, and what came since. Where it has
+    /// counted nothing, as in a conversation that another process held, it is asked when an estimate is no longer far
+    /// from the limit.
+    async fn tokens(
+        &mut self,
+        history: &History,
+        declared: &Registry,
+        limit: u64,
+        deadline: &Deadline,
+    ) -> Result<u64, Stop> {
         let contents = history.contents();
-        match self.state.size.counted {
-            Some((counted, messages)) => {
-                counted.saturating_add(estimate_contents(contents.get(messages..).unwrap_or_default()))
-            }
-            None => {
-                let definition = &self.agent.definition;
-                estimate(&Request {
-                    model: &definition.model.model,
-                    system: self.system.as_deref(),
-                    contents,
-                    tools: declared.specs(),
-                    settings: &definition.model.settings,
-                })
-            }
+        if let Some((counted, messages)) = self.state.size.counted {
+            let since = contents.get(messages..).unwrap_or_default();
+            return Ok(counted.saturating_add(estimate_contents(since)));
         }
+        let agent = self.agent;
+        let request = Request {
+            model: &agent.definition.model.model,
+            system: self.system.as_deref(),
+            contents,
+            tools: declared.specs(),
+            settings: &agent.definition.model.settings,
+        };
+        let estimated = estimate(&request);
+        if contents.is_empty() || estimated < limit / 2 {
+            return Ok(estimated);
+        }
+        let counted = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return Err(Stop::Cancelled),
+            () = deadline.passed() => return Err(Stop::Late),
+            counted = timeout(COUNT_LIMIT, agent.provider.count_tokens(request)) => counted,
+        };
+        match counted {
+            Ok(Ok(Some(counted))) => {
+                self.state.size.count(counted, contents.len());
+                return Ok(counted);
+            }
+            Ok(Ok(None)) => {}
+            Ok(Err(error)) => tracing::debug!(%error, "the tokens of the conversation are estimated"),
+            Err(_) => tracing::debug!("the service takes too long to count; the tokens are estimated"),
+        }
+        Ok(estimated)
     }
 }

@@ -42,6 +42,8 @@ struct Model {
     tools: Mutex<Vec<String>>,
     /// When it was asked, after the first time, and how freely it was to choose its words.
     asked: Mutex<Vec<(Duration, Option<f32>)>>,
+    /// What it answers when it is asked how long a conversation is: so many tokens, nothing, or never.
+    counts: Mutex<Option<Option<u64>>>,
     began: Instant,
 }
 
@@ -49,7 +51,8 @@ impl Model {
     fn new(replies: impl IntoIterator<Item = Scripted>) -> Arc<Self> {
         let replies = Mutex::new(replies.into_iter().collect());
         let (sent, last, tools, asked) = Default::default();
-        Arc::new(Self { replies, sent, last, tools, asked, began: Instant::now() })
+        let counts = Mutex::new(Some(None));
+        Arc::new(Self { replies, sent, last, tools, asked, counts, began: Instant::now() })
     }
 
     /// The last message of each request: its text, or the texts of its responses.
@@ -93,6 +96,17 @@ impl Provider for Model {
         let Scripted { events, hangs } = reply.expect("the model is not asked more often than the test says");
         let events = stream::iter(events);
         if hangs { events.chain(stream::pending()).boxed() } else { events.boxed() }
+    }
+
+    fn count_tokens<'a>(&'a self, _: Request<'a>) -> BoxFuture<'a, Result<Option<u64>, ModelError>> {
+        let counts = *self.counts.lock().expect("no test panics with it");
+        async move {
+            match counts {
+                Some(counted) => Ok(counted),
+                None => futures::future::pending().await,
+            }
+        }
+        .boxed()
     }
 }
 

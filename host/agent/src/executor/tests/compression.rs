@@ -60,6 +60,28 @@ async fn what_came_since_the_last_count_counts() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_service_that_says_nothing_of_the_cost_is_asked_for_the_size() {
+    // Three rounds with 10,000 characters each are about 7,500 tokens, of a window of 10,000, by our estimate.
+    let silent = || {
+        let end = Chunk { finish: Some(FinishReason::Stop), ..Chunk::default() };
+        Scripted { events: vec![chunk(vec![call("long", json!({}))], None), Ok(ModelEvent::Chunk(end))], hangs: false }
+    };
+    let check = async |counts: Option<Option<u64>>, summaries: usize, waited: u64| {
+        let mut bench = bench(small(10_000), [silent(), silent(), silent()]);
+        *bench.model.counts.lock().expect("no test panics with it") = counts;
+        let rest = std::iter::repeat_n("sum", summaries).chain(["done"]).map(text);
+        bench.model.replies.lock().expect("no test panics with it").extend(rest);
+        let began = Instant::now();
+        assert_eq!(bench.run().await.terminate_reason, Goal, "{counts:?}");
+        assert_eq!((statuses(&bench).len(), began.elapsed().as_secs()), (summaries, waited), "{counts:?}");
+    };
+    check(Some(None), 1, 0).await;
+    check(Some(Some(3_000)), 0, 0).await;
+    check(Some(Some(8_000)), 1, 0).await;
+    check(None, 1, 20).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_summary_that_is_no_good_changes_nothing_but_old_outputs_and_is_not_asked_for_again() {
     let long = "x".repeat(100_000);
     let cut_off =
@@ -84,6 +106,17 @@ async fn a_summary_that_is_no_good_changes_nothing_but_old_outputs_and_is_not_as
             contents.iter().flat_map(Content::function_responses).map(|one| one.body.text().len()).collect();
         assert!(outputs[0] < 2_000 && outputs[4] == 10_000, "{name}: {outputs:?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_summary_in_circles_is_cut_off_and_is_no_loop_of_the_runs() {
+    let mut definition = small(10_000);
+    definition.run.loops = crate::LoopDetection::On;
+    let replies = [round(100), round(7_000), super::loops::chants(), text("done")];
+    let mut bench = bench(definition, replies);
+    assert_eq!(came_to(&bench.run().await), (Goal, Some("done"), None, 3));
+    assert_eq!(statuses(&bench), ["failed"]);
+    assert!(!bench.watcher.types().iter().any(|kind| kind == "loop_detected"));
 }
 
 #[tokio::test(start_paused = true)]
