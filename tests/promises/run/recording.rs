@@ -80,6 +80,30 @@ fn a_recording_has_what_every_agent_was_told_whichever_model_it_asked() {
 }
 
 #[test]
+fn a_conversation_that_was_shortened_replays_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let talk = folder.path().join("talk.jsonl");
+    let talk = talk.to_str().expect("text");
+    let read = || json!({"chunks": [{"call": {"name": "read_file", "arguments": {"path": "long.txt"}}}]});
+    let replies = [
+        read(),
+        read(),
+        json!({"expect": {"last_text": "write a summary"}, "chunks": [{"text": "<state_snapshot>x</state_snapshot>"}]}),
+        json!({"expect": {"responses": ["a line"]}, "chunks": [{"text": "Done."}]}),
+    ];
+    let said = ["--output-format", "stream-json", "Read"];
+    let set =
+        |host: Host| host.file("long.txt", "a line\n".repeat(500)).configured("[compression]\nthreshold = 0.01\n");
+    let first = set(Host::scripted(&replies, &[&["--record", talk][..], &said[..]].concat())).run();
+    assert_eq!(first.code, Some(0), "{first:?}");
+    let told: Vec<_> = first.lines().into_iter().filter(|line| line["severity"] == "warning").collect();
+    assert!(told.len() == 1 && told[0].to_string().contains("a summary stands for its beginning"), "{told:?}");
+    let model = format!("scripted:{talk}");
+    let second = set(Host::new([&["run", "--model", &model][..], &said[..]].concat())).run();
+    assert_eq!(events(&second), events(&first));
+}
+
+#[test]
 fn a_recording_is_the_users_alone_and_replaces_nothing() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,8 +1,11 @@
 //! Shortening the conversation between turns: when, with which request, and what becomes of its answer.
 
+use std::time::Duration;
+
 use host_message::{Content, FinishReason, PromptId, Usage};
 use host_model::{Request, estimate, estimate_contents, window};
 use host_tool::Registry;
+use tokio::time::timeout;
 use tracing::Instrument;
 
 use super::RunError;
@@ -14,8 +17,8 @@ use crate::event::CompressionStatus;
 use crate::reply::{ReplyBuilder, ReplyError, read};
 use crate::{Entry, EventKind, History};
 
-/// An estimate of less than the limit divided by this is not worth a request: no tokeniser is that far from it.
-const NEAR: u64 = 3;
+/// How long a service may take to count. Protects a turn, which can do with an estimate.
+const COUNT_LIMIT: Duration = Duration::from_secs(10);
 
 /// What is remembered of a conversation's size.
 #[derive(Debug, Default)]
@@ -57,7 +60,7 @@ impl Run<'_> {
         let config = definition.run.compression;
         let window = config.window.unwrap_or_else(|| window(&definition.model.model));
         let limit = (window as f64 * config.threshold) as u64;
-        if limit == 0 || self.tokens(history, declared, deadline, limit).await? < limit {
+        if limit == 0 || self.tokens(history, declared, limit, deadline).await? < limit {
             return Ok(());
         }
         let size = &self.state.size;
@@ -155,7 +158,9 @@ impl Run<'_> {
             settings: &agent.definition.model.settings,
         };
         let mut builder = ReplyBuilder::new(prompt);
+        let watch = self.loops.reply();
         let tell = |kind: EventKind<'_>| {
+            watch.observe(&kind);
             // The summary itself is no answer to anybody.
             match kind {
                 EventKind::Retry { .. } => agent.tell(kind),
@@ -170,6 +175,7 @@ impl Run<'_> {
             biased;
             () = self.cancel.cancelled() => return Err(Stop::Cancelled),
             () = deadline.passed() => return Err(Stop::Late),
+            () = watch.looped() => Ok(()),
             ended = read(agent.provider.stream(request), &mut builder, &tell) => ended,
         };
         let usage = builder.usage();
@@ -177,9 +183,10 @@ impl Run<'_> {
         if usage != Usage::default() {
             self.record(Entry::Usage { prompt, usage })?;
         }
-        Ok(match ended {
-            Err(error) => Err(RunError::Model(error)),
-            Ok(()) => match builder.finish(|_| false, true) {
+        Ok(match (ended, watch.into_found()) {
+            (_, Some(repeated)) => Err(RunError::Loop(repeated)),
+            (Err(error), None) => Err(RunError::Model(error)),
+            (Ok(()), None) => match builder.finish(|_| false, true) {
                 // What was cut off in the middle has lost what it had not come to.
                 Ok(reply) if reply.finish == FinishReason::MaxTokens => {
                     Err(RunError::Reply(ReplyError::Empty { finish: reply.finish }))
@@ -192,17 +199,19 @@ impl Run<'_> {
     }
 
     /// About how many tokens the next request has: what the service counted last, and what came since. Where it has
-    /// counted nothing yet and the estimate comes near the limit, it is asked to count.
+    /// counted nothing, as in a conversation that another process held, it is asked when an estimate is no longer far
+    /// from the limit.
     async fn tokens(
         &mut self,
         history: &History,
         declared: &Registry,
-        deadline: &Deadline,
         limit: u64,
+        deadline: &Deadline,
     ) -> Result<u64, Stop> {
         let contents = history.contents();
         if let Some((counted, messages)) = self.state.size.counted {
-            return Ok(counted.saturating_add(estimate_contents(contents.get(messages..).unwrap_or_default())));
+            let since = contents.get(messages..).unwrap_or_default();
+            return Ok(counted.saturating_add(estimate_contents(since)));
         }
         let agent = self.agent;
         let request = Request {
@@ -213,20 +222,24 @@ impl Run<'_> {
             settings: &agent.definition.model.settings,
         };
         let estimated = estimate(&request);
-        if estimated < limit / NEAR || contents.is_empty() {
+        if contents.is_empty() || estimated < limit / 2 {
             return Ok(estimated);
         }
         let counted = tokio::select! {
             biased;
             () = self.cancel.cancelled() => return Err(Stop::Cancelled),
             () = deadline.passed() => return Err(Stop::Late),
-            counted = agent.provider.count_tokens(request) => counted,
+            counted = timeout(COUNT_LIMIT, agent.provider.count_tokens(request)) => counted,
         };
-        // A service that cannot count now is no reason to stop: the estimate is what there is without it.
-        let counted = counted.inspect_err(|error| tracing::info!(%error, "the service does not count")).ok().flatten();
-        if let Some(counted) = counted {
-            self.state.size.count(counted, contents.len());
+        match counted {
+            Ok(Ok(Some(counted))) => {
+                self.state.size.count(counted, contents.len());
+                return Ok(counted);
+            }
+            Ok(Ok(None)) => {}
+            Ok(Err(error)) => tracing::debug!(%error, "the tokens of the conversation are estimated"),
+            Err(_) => tracing::debug!("the service takes too long to count; the tokens are estimated"),
         }
-        Ok(counted.unwrap_or(estimated))
+        Ok(estimated)
     }
 }

@@ -42,20 +42,17 @@ struct Model {
     tools: Mutex<Vec<String>>,
     /// When it was asked, after the first time, and how freely it was to choose its words.
     asked: Mutex<Vec<(Duration, Option<f32>)>>,
+    /// What it answers when it is asked how long a conversation is: so many tokens, nothing, or never.
+    counts: Mutex<Option<Option<u64>>>,
     began: Instant,
-    /// How many tokens it counts when it is asked to; it cannot where there is none.
-    count: Mutex<Option<u64>>,
 }
 
 impl Model {
-    fn counts(&self, tokens: u64) {
-        *self.count.lock().expect("no test panics with it") = Some(tokens);
-    }
-
     fn new(replies: impl IntoIterator<Item = Scripted>) -> Arc<Self> {
         let replies = Mutex::new(replies.into_iter().collect());
         let (sent, last, tools, asked) = Default::default();
-        Arc::new(Self { replies, sent, last, tools, asked, began: Instant::now(), count: Mutex::default() })
+        let counts = Mutex::new(Some(None));
+        Arc::new(Self { replies, sent, last, tools, asked, counts, began: Instant::now() })
     }
 
     /// The last message of each request: its text, or the texts of its responses.
@@ -76,11 +73,6 @@ impl Model {
 impl Provider for Model {
     fn name(&self) -> &str {
         "scripted"
-    }
-
-    fn count_tokens<'a>(&'a self, _: Request<'a>) -> BoxFuture<'a, Result<Option<u64>, ModelError>> {
-        let count = *self.count.lock().expect("no test panics with it");
-        async move { Ok(count) }.boxed()
     }
 
     fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {
@@ -104,6 +96,17 @@ impl Provider for Model {
         let Scripted { events, hangs } = reply.expect("the model is not asked more often than the test says");
         let events = stream::iter(events);
         if hangs { events.chain(stream::pending()).boxed() } else { events.boxed() }
+    }
+
+    fn count_tokens<'a>(&'a self, _: Request<'a>) -> BoxFuture<'a, Result<Option<u64>, ModelError>> {
+        let counts = *self.counts.lock().expect("no test panics with it");
+        async move {
+            match counts {
+                Some(counted) => Ok(counted),
+                None => futures::future::pending().await,
+            }
+        }
+        .boxed()
     }
 }
 

@@ -60,6 +60,28 @@ async fn what_came_since_the_last_count_counts() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_service_that_says_nothing_of_the_cost_is_asked_for_the_size() {
+    // Three rounds with 10,000 characters each are about 7,500 tokens, of a window of 10,000, by our estimate.
+    let silent = || {
+        let end = Chunk { finish: Some(FinishReason::Stop), ..Chunk::default() };
+        Scripted { events: vec![chunk(vec![call("long", json!({}))], None), Ok(ModelEvent::Chunk(end))], hangs: false }
+    };
+    let check = async |counts: Option<Option<u64>>, summaries: usize, waited: u64| {
+        let mut bench = bench(small(10_000), [silent(), silent(), silent()]);
+        *bench.model.counts.lock().expect("no test panics with it") = counts;
+        let rest = std::iter::repeat_n("sum", summaries).chain(["done"]).map(text);
+        bench.model.replies.lock().expect("no test panics with it").extend(rest);
+        let began = Instant::now();
+        assert_eq!(bench.run().await.terminate_reason, Goal, "{counts:?}");
+        assert_eq!((statuses(&bench).len(), began.elapsed().as_secs()), (summaries, waited), "{counts:?}");
+    };
+    check(Some(None), 1, 0).await;
+    check(Some(Some(3_000)), 0, 0).await;
+    check(Some(Some(8_000)), 1, 0).await;
+    check(None, 1, 20).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_summary_that_is_no_good_changes_nothing_but_old_outputs_and_is_not_asked_for_again() {
     let long = "x".repeat(100_000);
     let cut_off =
@@ -84,6 +106,17 @@ async fn a_summary_that_is_no_good_changes_nothing_but_old_outputs_and_is_not_as
             contents.iter().flat_map(Content::function_responses).map(|one| one.body.text().len()).collect();
         assert!(outputs[0] < 2_000 && outputs[4] == 10_000, "{name}: {outputs:?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_summary_in_circles_is_cut_off_and_is_no_loop_of_the_runs() {
+    let mut definition = small(10_000);
+    definition.run.loops = crate::LoopDetection::On;
+    let replies = [round(100), round(7_000), super::loops::chants(), text("done")];
+    let mut bench = bench(definition, replies);
+    assert_eq!(came_to(&bench.run().await), (Goal, Some("done"), None, 3));
+    assert_eq!(statuses(&bench), ["failed"]);
+    assert!(!bench.watcher.types().iter().any(|kind| kind == "loop_detected"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -128,31 +161,4 @@ async fn a_cancel_ends_it() {
         cancel.cancel();
     });
     assert_eq!(result.terminate_reason, Aborted);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_service_that_can_count_is_asked_when_the_estimate_comes_near_the_limit() {
-    // Nothing was counted yet, as in a conversation that another process began.
-    let long = || vec![crate::InitialMessage { role: Role::User, text: "x".repeat(16_000) }];
-    let said = |text: &str| crate::InitialMessage { role: Role::Model, text: text.to_owned() };
-    let with = |initial_messages: Vec<crate::InitialMessage>| {
-        let mut definition = small(10_000);
-        definition.prompt.initial_messages = initial_messages;
-        definition
-    };
-    // About 4,000 tokens by the estimate; the service counts 9,000.
-    let messages =
-        [long(), vec![said("a")], vec![crate::InitialMessage { role: Role::User, text: "b".into() }, said("c")]];
-    let mut counted = bench(with(messages.concat()), [text("sum"), text("done")]);
-    counted.model.counts(9_000);
-    counted.run().await;
-    assert_eq!(statuses(&counted), ["summarised"]);
-    let mut estimated = bench(with(messages.concat()), [text("done")]);
-    estimated.run().await;
-    assert!(statuses(&estimated).is_empty(), "a service that cannot count is believed by the estimate");
-    let mut far =
-        bench(with(vec![crate::InitialMessage { role: Role::User, text: "short".into() }, said("a")]), [text("done")]);
-    far.model.counts(9_000);
-    far.run().await;
-    assert!(statuses(&far).is_empty(), "what is far from the limit is not worth a request");
 }

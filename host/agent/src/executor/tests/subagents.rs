@@ -180,8 +180,12 @@ async fn a_subagent_has_its_own_tools_and_no_agents() {
 #[tokio::test(start_paused = true)]
 async fn cancelling_the_parent_cancels_its_subagent_whatever_it_does() {
     let stuck = || calls([("stuck", json!({})), ("wait", json!({}))]);
-    for (reply, tool_ran) in [(hangs("half"), false), (calls([("wait", json!({}))]), false), (stuck(), true)] {
-        let Family { mut bench, dropped } = family([ask(), reply], TreeLimits::default(), limits(), None);
+    let mut child = limits();
+    child.reply.pause = Duration::from_secs(3_600);
+    // The last one is no good, and waits to be asked again.
+    let replies = [(hangs("half"), false), (calls([("wait", json!({}))]), false), (stuck(), true), (text(""), false)];
+    for (reply, tool_ran) in replies {
+        let Family { mut bench, dropped } = family([ask(), reply], TreeLimits::default(), child, None);
         let cancel = bench.cancel.clone();
         let stop = async {
             tokio::time::sleep(Duration::from_secs(5)).await;
