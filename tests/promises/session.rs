@@ -60,6 +60,24 @@ fn a_session_with_nothing_left_asks_for_a_prompt_and_one_with_something_left_goe
 }
 
 #[test]
+fn a_run_that_answered_by_a_schema_goes_on_with_one_and_without() {
+    let complete = |count: u32| json!({"chunks": [call("complete_task", json!({"result": {"count": count}}))]});
+    let schema = r#"{"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}"#;
+    let replies =
+        [complete(1), complete(2), json!({"expect": {"last_text": "In words"}, "chunks": [{"text": "Two."}]})];
+    let host = scripted(&replies, &["--output-schema", "schema.json", "Count"]);
+    std::fs::write(host.repository().join("schema.json"), schema).expect("written");
+    let counted = |stdout: &str| serde_json::from_str::<Value>(stdout).expect("an object")["count"].clone();
+    assert_eq!(counted(&host.run().stdout), json!(1));
+    let ended = host.run_of(&["run", "--resume"]);
+    assert_eq!(ended.code, Some(42), "the task is done: {ended:?}");
+    let ended = host.run_of(&["run", "--output-schema", "schema.json", "--resume", "Again"]);
+    assert_eq!((ended.code, counted(&ended.stdout)), (Some(0), json!(2)), "{ended:?}");
+    let ended = host.run_of(&["run", "--resume", "In words"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Two.\n"), "{ended:?}");
+}
+
+#[test]
 fn what_a_session_may_touch_is_what_is_granted_now() {
     let write = json!({"chunks": [call("write_file", json!({"path": "a.txt", "content": "x"}))]});
     let refused = json!({"expect": {"responses": ["--approval-mode auto-edit"]}, "chunks": [{"text": "Refused."}]});
