@@ -136,7 +136,8 @@ pub(crate) fn connect(id: &str, configuration: &Configuration, environment: &Env
         Some(fallback) => {
             let Model { id, name, provider, settings, .. } = connect_once(fallback, configuration, environment)?;
             model.answering.push(id.to_string());
-            Some(Fallback { id: id.to_string(), model: name, provider, settings })
+            let instead_of = model.settings.clone();
+            Some(Fallback { id: id.to_string(), model: name, provider, settings, instead_of })
         }
         None => None,
     };

@@ -53,8 +53,10 @@ pub struct Fallback {
     pub model: String,
     /// Its service.
     pub provider: Arc<dyn Provider>,
-    /// How it is to answer.
+    /// How it is to answer, where nothing else is asked of the first model than what is configured for that.
     pub settings: Settings,
+    /// What is configured for the first model.
+    pub instead_of: Settings,
 }
 
 /// A provider that asks again.
@@ -100,7 +102,9 @@ impl Retrying {
 
 impl Fallback {
     fn instead<'a>(&'a self, request: Request<'a>) -> Request<'a> {
-        Request { model: &self.model, settings: &self.settings, ..request }
+        // What an agent asks of its model, or a second try, it asks of this one too.
+        let settings = if *request.settings == self.instead_of { &self.settings } else { request.settings };
+        Request { model: &self.model, settings, ..request }
     }
 }
 

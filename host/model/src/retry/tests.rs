@@ -23,11 +23,16 @@ enum Reply {
 struct Scripted {
     replies: Mutex<VecDeque<Reply>>,
     asked: Mutex<Vec<(Instant, String)>>,
+    temperatures: Mutex<Vec<Option<f32>>>,
 }
 
 impl Scripted {
     fn new(replies: impl IntoIterator<Item = Reply>) -> Arc<Self> {
-        Arc::new(Self { replies: Mutex::new(replies.into_iter().collect()), asked: Mutex::default() })
+        Arc::new(Self {
+            replies: Mutex::new(replies.into_iter().collect()),
+            asked: Mutex::default(),
+            temperatures: Mutex::default(),
+        })
     }
 
     /// The pauses between its requests, in milliseconds.
@@ -49,6 +54,7 @@ impl Provider for Scripted {
     fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {
         let start = async move {
             self.asked.lock().unwrap().push((Instant::now(), request.model.to_owned()));
+            self.temperatures.lock().unwrap().push(request.settings.temperature);
             let reply = self.replies.lock().unwrap().pop_front().expect("no request without a reply");
             let text = |text: &str| {
                 let parts = if text.is_empty() { Vec::new() } else { vec![Part::text(text)] };
@@ -187,13 +193,20 @@ async fn a_quota_that_stays_used_up_hands_over_to_the_fallback_for_good() {
         id: "test/second".to_owned(),
         model: "second".to_owned(),
         provider: Arc::clone(&second) as _,
-        settings: Settings::default(),
+        settings: Settings { temperature: Some(0.5), ..Settings::default() },
+        instead_of: Settings::default(),
     };
     let retrying = Retrying::new(Arc::clone(&provider) as _, without_jitter(), Some(fallback));
     let first = ["again 2/3 after 5000", "again 3/3 after 10000", "switched to test/second", "again 2/3 after 5000"];
     assert_eq!(ask(&retrying).await, [&first[..], &["a", "done"]].concat());
     assert_eq!(ask(&retrying).await, ["b", "done"]);
     assert_eq!((provider.models().len(), second.models()), (3, vec!["second".to_owned(); 3]));
+    assert_eq!(*second.temperatures.lock().unwrap(), [Some(0.5); 3], "it answers as is configured for it");
+    second.replies.lock().unwrap().push_back(Reply::Whole("c"));
+    let (contents, settings) = ([Content::user("hi")], Settings { temperature: Some(1.0), ..Settings::default() });
+    let request = Request { model: "first", system: None, contents: &contents, tools: &[], settings: &settings };
+    retrying.stream(request).for_each(async |_| ()).await;
+    assert_eq!(second.temperatures.lock().unwrap().last(), Some(&Some(1.0)), "unless something else is asked");
 }
 
 #[tokio::test(start_paused = true)]
@@ -201,7 +214,13 @@ async fn a_service_that_fails_otherwise_is_not_handed_over() {
     let provider = Scripted::new(vec![Reply::Fails("", status(503, ErrorKind::Server, None)); 3]);
     let second = Scripted::new([]);
     let (id, model) = ("test/second".to_owned(), "second".to_owned());
-    let fallback = Fallback { id, model, provider: Arc::clone(&second) as _, settings: Settings::default() };
+    let fallback = Fallback {
+        id,
+        model,
+        provider: Arc::clone(&second) as _,
+        settings: Settings::default(),
+        instead_of: Settings::default(),
+    };
     let retrying = Retrying::new(provider as _, without_jitter(), Some(fallback));
     assert_eq!(ask(&retrying).await.last().map(String::as_str), Some("Server"));
     assert!(second.models().is_empty());
