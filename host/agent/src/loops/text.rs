@@ -5,6 +5,9 @@
 //! of things that begin or end alike. Added to it: the ten windows do not overlap, so that no short text is a loop, and
 //! they lie in prose. What lies between them may be anything, so the same paragraph with the same table is a loop too.
 //!
+//! Windows are looked up where a word begins in them, and at each character of a text that has no words between spaces
+//! (Chinese, one endless word): a text that comes again begins its words in the same places.
+//!
 //! Each character is hashed once into the window and once into the text before it, whose hashes tell whether the
 //! texts between two windows are the same without going back to them. What is remembered are the windows of the last
 //! 2,250 characters. Two texts with one hash of 61 bits would be taken for one; that happens to nobody.
@@ -17,6 +20,9 @@ use super::lines::{Extent, HELD, Kind, Lines};
 
 /// The length of a window, in characters.
 const WINDOW: usize = 50;
+
+/// A bit for each character of a window.
+const STARTS: u64 = (1 << WINDOW) - 1;
 
 /// How often a window must come.
 const TIMES: usize = 10;
@@ -48,6 +54,8 @@ pub(super) struct TextWatch {
     /// The last characters of the prose, at most a window.
     window: VecDeque<char>,
     window_hash: u64,
+    /// Which of them begin a word, a bit each, the last one's lowest.
+    starts: u64,
     /// How many of them are letters or digits.
     words: usize,
     /// How many times the last of them came in a row.
@@ -104,6 +112,7 @@ impl Default for TextWatch {
             before: 0,
             window: VecDeque::with_capacity(WINDOW),
             window_hash: 0,
+            starts: 0,
             words: 0,
             run: 0,
             leaving: power(WINDOW - 1),
@@ -160,7 +169,7 @@ impl TextWatch {
         self.before = appended(self.before, c);
         if kind == Kind::Form {
             self.window.clear();
-            (self.window_hash, self.words, self.run) = (0, 0, 0);
+            (self.window_hash, self.starts, self.words, self.run) = (0, 0, 0, 0);
             return None;
         }
         if self.window.len() == WINDOW
@@ -169,13 +178,17 @@ impl TextWatch {
             self.window_hash = difference(self.window_hash, product(digit(first), self.leaving));
             self.words -= usize::from(first.is_alphanumeric());
         }
-        self.run = if self.window.back() == Some(&c) { self.run + 1 } else { 1 };
+        let last = self.window.back().copied();
+        self.run = if last == Some(c) { self.run + 1 } else { 1 };
+        let begins = !c.is_ascii() || (c.is_alphanumeric() && !last.is_some_and(char::is_alphanumeric));
+        self.starts = (self.starts << 1 | u64::from(begins)) & STARTS;
         self.window.push_back(c);
         self.window_hash = appended(self.window_hash, c);
         self.words += usize::from(c.is_alphanumeric());
         // A window of signs alone, or of one letter, is a rule or a drawing.
         let is_words = self.window.len() == WINDOW && self.words * 2 >= WINDOW && self.run < WINDOW;
-        if is_words { self.look() } else { None }
+        let begins_with_word = self.starts > STARTS >> 1 || self.starts == 0;
+        if is_words && begins_with_word { self.look() } else { None }
     }
 
     /// Looks whether the window was here before.
