@@ -328,3 +328,27 @@ async fn programs_that_a_tool_runs_do_not_see_the_key() {
     let response = requests[1].json()["contents"][2]["parts"][0]["functionResponse"]["response"].to_string();
     assert!(response.contains('0') && !response.contains("AIza"), "{response}");
 }
+
+#[tokio::test]
+async fn a_configured_proxy_and_headers_are_used_and_a_header_that_is_none_is_told() {
+    let reply = |text: &str| json!({"candidates": [{"content": {"parts": [{"text": text}]}, "finishReason": "STOP"}]});
+    let server = server(vec![Answer::events([reply("Through the proxy.")])]).await;
+    let host = |configuration: &str| {
+        Host::new(["run", "--model", "gemini/gemini-2.5-pro", "Look"])
+            .env("GEMINI_API_KEY", "AIza-secret")
+            .env("GOOGLE_GEMINI_BASE_URL", "http://model.invalid/base")
+            .configured(&format!("[providers.gemini]\nproxy = \"{}\"\n{configuration}", server.url("")))
+    };
+    let (ended, _) = run(host("headers = { x-team = \"sec-ret\" }\n")).await;
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Through the proxy.\n"), "{ended:?}");
+    let requests = server.requests();
+    assert_eq!(
+        requests[0].path,
+        "http://model.invalid/base/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse"
+    );
+    assert_eq!(requests[0].header("x-team"), Some("sec-ret"));
+    let (ended, _) = run(host("headers = { \"x team\" = \"sec-ret\" }\n")).await;
+    assert_eq!(ended.code, Some(52), "{ended:?}");
+    assert!(ended.stderr.contains("`x team`") && ended.stderr.contains("[providers.gemini]"), "{ended:?}");
+    assert!(!ended.stderr.contains("sec-ret"), "{ended:?}");
+}
