@@ -10,6 +10,7 @@ mod deadline;
 mod result;
 mod run;
 mod turn;
+mod watch;
 
 use std::mem;
 use std::sync::Arc;

@@ -1,27 +1,20 @@
 //! One turn: a request, its reply, and the calls that the reply wants.
 
-use std::collections::HashMap;
-use std::ops::ControlFlow;
-use std::sync::{Mutex, PoisonError};
-
-use host_message::{CallId, FunctionCall, Part, PartData, PromptId, Usage};
+use host_message::{Part, PromptId, Usage};
 use host_model::{Again, ModelError, Request, Settings};
-use host_tool::{CallChange, CallEvent, Cancel, Live, Outcome, Registry, Scheduler, SettledCall};
+use host_tool::{CallEvent, Cancel, Registry, Scheduler};
 use tokio::time::sleep;
 
 use super::RunError;
 use super::deadline::Deadline;
 use super::result::with_causes;
 use super::run::Run;
-use crate::event::summary;
+use super::watch::Watch;
 use crate::reply::{ReplyBuilder, ReplyError, read};
-use crate::{CallStatus, Entry, EventKind, Exchange, History, Repeated, Replied, Reply, SessionError, Unsettled};
+use crate::{Entry, EventKind, Exchange, History, Repeated, Replied, Reply, Unsettled};
 
 /// What calls are told when the run's time is over.
 const OUT_OF_TIME: &str = "the time limit of the run has passed";
-
-/// What calls are told when they could not be recorded.
-const UNRECORDED: &str = "the session log cannot be written";
 
 /// What calls are told that are part of a loop, beside a message that says which.
 const LOOPED: &str = "you go round in circles; no call of this reply was run";
@@ -216,7 +209,7 @@ impl Run<'_> {
         if looped.is_some() {
             cancel.cancel(LOOPED);
         }
-        let watch = Watch { run: self, prompt, answers: Mutex::default(), failure: Mutex::default() };
+        let watch = Watch::new(self, prompt);
         let observe = |event: CallEvent<'_>| watch.observe(event);
         let scheduler = Scheduler::new(runnable).with_standstill(&self.agent.standstill);
         let settled = {
@@ -230,10 +223,9 @@ impl Run<'_> {
                 }
             }
         };
-        let Watch { answers, failure, .. } = watch;
-        let mut answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (mut answers, failure) = watch.into_answers();
         unsettled.settle(settled.iter().filter_map(|settled| answers.remove(&settled.call.id)).collect())?;
-        if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(error) = failure {
             return Err(Stop::Failed(error.into()));
         }
         if self.cancel.is_cancelled() {
@@ -243,81 +235,6 @@ impl Run<'_> {
             return Err(Stop::Late);
         }
         looped.map_or(Ok(()), |repeated| Err(Stop::Looped(repeated)))
-    }
-}
-
-/// Watches the calls of one reply: tells, records, and puts outcomes into words as they come.
-struct Watch<'w> {
-    run: &'w Run<'w>,
-    prompt: &'w PromptId,
-    answers: Mutex<HashMap<CallId, Vec<Part>>>,
-    /// Why the log could not be written.
-    failure: Mutex<Option<SessionError>>,
-}
-
-impl Watch<'_> {
-    fn observe(&self, event: CallEvent<'_>) -> ControlFlow<String> {
-        let CallEvent { id: call_id, name, change } = event;
-        let agent = self.run.agent;
-        match change {
-            CallChange::Validating(call) => agent.tell(EventKind::ToolCallRequest { call }),
-            CallChange::Scheduled => {}
-            CallChange::Executing => {
-                self.record(Entry::CallStarted { prompt: self.prompt, call_id, name })?;
-                agent.tell(EventKind::ToolCallStart { call_id, name });
-            }
-            CallChange::Live(Live::Output(text)) => agent.tell(EventKind::ToolCallOutput { call_id, name, text }),
-            CallChange::Live(Live::Progress { done, total, message }) => {
-                let (done, total) = (*done, *total);
-                agent.tell(EventKind::ToolCallProgress { call_id, name, done, total, message });
-            }
-            CallChange::Settled(settled) => return self.settled(settled),
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn settled(&self, settled: &SettledCall) -> ControlFlow<String> {
-        let SettledCall { call, outcome, duration, dropped } = settled;
-        let FunctionCall { id: call_id, name, .. } = call.as_ref();
-        self.run.loops.settled(call, outcome);
-        let parts = self.run.agent.responder.respond(settled);
-        let status = CallStatus::of(outcome);
-        let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        let response = parts.first().map_or("", |part| match &part.data {
-            PartData::FunctionResponse(response) => response.body.text(),
-            _ => "",
-        });
-        let display = match outcome {
-            Outcome::Success(output) => output.display.as_ref(),
-            Outcome::Error(_) | Outcome::Cancelled { .. } => None,
-        };
-        let entry = Entry::CallSettled { prompt: self.prompt, call_id, status, duration_ms, parts: &parts, display };
-        let recorded = self.record(entry);
-        let summary = &summary(outcome);
-        let dropped_bytes = *dropped;
-        self.run.agent.tell(EventKind::ToolCallEnd {
-            call_id,
-            name,
-            status,
-            summary,
-            display,
-            response,
-            duration_ms,
-            dropped_bytes,
-        });
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner).insert(call_id.clone(), parts);
-        recorded
-    }
-
-    /// Records an entry; a failure stops the calls. The first is the one that says why.
-    fn record(&self, entry: Entry<'_>) -> ControlFlow<String> {
-        match self.run.record(entry) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                ControlFlow::Break(UNRECORDED.to_owned())
-            }
-        }
     }
 }
 

@@ -1,0 +1,103 @@
+//! What the calls of one reply do, while they do it: told to whoever watches, written down before it happens, and put
+//! into words for the model as each settles.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
+
+use host_message::{CallId, FunctionCall, Part, PartData, PromptId};
+use host_tool::{CallChange, CallEvent, Live, Outcome, SettledCall};
+
+use super::run::Run;
+use crate::event::summary;
+use crate::{CallStatus, Entry, EventKind, SessionError};
+
+/// What calls are told when they could not be recorded.
+const UNRECORDED: &str = "the session log cannot be written";
+
+/// Watches the calls of one reply: tells, records, and puts outcomes into words as they come.
+pub(super) struct Watch<'w> {
+    run: &'w Run<'w>,
+    prompt: &'w PromptId,
+    answers: Mutex<HashMap<CallId, Vec<Part>>>,
+    /// Why the log could not be written.
+    failure: Mutex<Option<SessionError>>,
+}
+
+impl<'w> Watch<'w> {
+    /// Watches the calls of the reply to this request.
+    pub(super) fn new(run: &'w Run<'w>, prompt: &'w PromptId) -> Self {
+        Self { run, prompt, answers: Mutex::default(), failure: Mutex::default() }
+    }
+
+    /// What the model is told of each call that settled, and why the log could not be written, if it could not.
+    pub(super) fn into_answers(self) -> (HashMap<CallId, Vec<Part>>, Option<SessionError>) {
+        let answers = self.answers.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (answers, self.failure.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes in what happened to a call; `Break` when that cannot be recorded.
+    pub(super) fn observe(&self, event: CallEvent<'_>) -> ControlFlow<String> {
+        let CallEvent { id: call_id, name, change } = event;
+        let agent = self.run.agent;
+        match change {
+            CallChange::Validating(call) => agent.tell(EventKind::ToolCallRequest { call }),
+            CallChange::Scheduled => {}
+            CallChange::Executing => {
+                self.record(Entry::CallStarted { prompt: self.prompt, call_id, name })?;
+                agent.tell(EventKind::ToolCallStart { call_id, name });
+            }
+            CallChange::Live(Live::Output(text)) => agent.tell(EventKind::ToolCallOutput { call_id, name, text }),
+            CallChange::Live(Live::Progress { done, total, message }) => {
+                let (done, total) = (*done, *total);
+                agent.tell(EventKind::ToolCallProgress { call_id, name, done, total, message });
+            }
+            CallChange::Settled(settled) => return self.settled(settled),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn settled(&self, settled: &SettledCall) -> ControlFlow<String> {
+        let SettledCall { call, outcome, duration, dropped } = settled;
+        let FunctionCall { id: call_id, name, .. } = call.as_ref();
+        self.run.loops.settled(call, outcome);
+        let parts = self.run.agent.responder.respond(settled);
+        let status = CallStatus::of(outcome);
+        let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        let response = parts.first().map_or("", |part| match &part.data {
+            PartData::FunctionResponse(response) => response.body.text(),
+            _ => "",
+        });
+        let display = match outcome {
+            Outcome::Success(output) => output.display.as_ref(),
+            Outcome::Error(_) | Outcome::Cancelled { .. } => None,
+        };
+        let entry = Entry::CallSettled { prompt: self.prompt, call_id, status, duration_ms, parts: &parts, display };
+        let recorded = self.record(entry);
+        let summary = &summary(outcome);
+        let dropped_bytes = *dropped;
+        self.run.agent.tell(EventKind::ToolCallEnd {
+            call_id,
+            name,
+            status,
+            summary,
+            display,
+            response,
+            duration_ms,
+            dropped_bytes,
+        });
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).insert(call_id.clone(), parts);
+        recorded
+    }
+
+    /// Records an entry; a failure stops the calls. The first is the one that says why.
+    fn record(&self, entry: Entry<'_>) -> ControlFlow<String> {
+        match self.run.record(entry) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                ControlFlow::Break(UNRECORDED.to_owned())
+            }
+        }
+    }
+}
