@@ -2,6 +2,7 @@
 
 mod attach;
 mod budget;
+mod compress;
 mod conformance;
 mod context;
 mod ends;

@@ -92,6 +92,7 @@ It reads: whatever it is called with, its tools are granted the part of your gra
   host run --record talk.jsonl \"…\" && host run --model scripted:talk.jsonl \"…\"
   host run --output-format stream-json \"…\" | jq .
   host run --resume
+  host run --resume /compress
   host run --resume 20260301-12 \"Now write the tests\"
   host run --agent codebase_investigator --input objective=\"How are paths checked?\"
   host run --output-schema answer.schema.json \"Which licences do the dependencies have?\"

@@ -1,5 +1,6 @@
 //! `host run`: an agent on a task.
 
+mod compress;
 mod main_agent;
 mod resume;
 mod said;
@@ -38,6 +39,12 @@ pub(crate) async fn run(mut run: Run, environment: Environment, stop: Cancellati
             .help("name the agent, or say everything in the prompt"));
     }
     let resume = Resume::of(&mut run);
+    let compresses = compress::is_asked(&run.prompt);
+    if compresses && resume.is_none() {
+        return Err(Failure::input("there is no conversation to shorten").help(
+            "name the session: host run --resume ID /compress, or host run --resume /compress for the last one",
+        ));
+    }
     let words = match run.agent {
         None => said(&run.prompt, resume.is_some(), &environment).await?,
         Some(_) => Said::nothing(),
@@ -100,6 +107,9 @@ pub(crate) async fn run(mut run: Run, environment: Environment, stop: Cancellati
     let mut executor = Executor::new(definition, setup).map_err(|error| Failure::of(Code::Configuration, &error))?;
     if let Some(resumed) = past {
         executor = executor.resume(resumed.past);
+    }
+    if compresses {
+        return compress::run(&mut executor, run.output_format, &out, &stop).await;
     }
     let result = if is_prompted {
         executor.run_with(&inputs, attached, &stop).await

@@ -1,0 +1,49 @@
+//! `/compress` in the place of a prompt: a recorded conversation is made shorter, and nothing else is asked.
+
+use host_agent::{CompressionStatus, Executor};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::arguments::Format;
+use crate::exit::{Code, Failure};
+use crate::printer::Out;
+
+/// The word for it.
+const COMMAND: &str = "/compress";
+
+/// Whether the words of the command line ask for it, and for nothing else.
+pub(super) fn is_asked(words: &[String]) -> bool {
+    matches!(words, [word] if word.trim() == COMMAND)
+}
+
+/// Shortens the conversation, and says what came of it.
+pub(super) async fn run(
+    executor: &mut Executor,
+    format: Format,
+    out: &Out,
+    stop: &CancellationToken,
+) -> Result<Code, Failure> {
+    let status = executor.compress(stop).await.map_err(|error| {
+        let failure = Failure::of(Code::Configuration, &error);
+        Failure { help: error.help(), ..failure }
+    })?;
+    if stop.is_cancelled() {
+        return Err(Failure::new(Code::Cancelled, "cancelled; the conversation is as it was"));
+    }
+    let words = match status {
+        CompressionStatus::Summarised => "A summary stands for the beginning of the conversation.",
+        CompressionStatus::Shortened => "Old outputs of tools were cut short.",
+        CompressionStatus::Nothing => "There is nothing to shorten.",
+        CompressionStatus::Inflated | CompressionStatus::Empty | CompressionStatus::Failed => {
+            return Err(Failure::new(Code::Service, "no summary came that is shorter; the conversation is as it was")
+                .help("try again, or with another model"));
+        }
+    };
+    match format {
+        Format::Text => out.write(&format!("{words}\n")),
+        Format::Json | Format::StreamJson => {
+            out.write(&format!("{}\n", json!({"type": "compressed", "status": status})))
+        }
+    }
+    Ok(Code::Done)
+}

@@ -1,0 +1,54 @@
+//! `/compress`: a recorded conversation made shorter at a person's wish.
+
+use host_tests::host::{Ended, Host};
+use serde_json::{Value, json};
+
+/// Runs a script on the sessions of this home.
+fn run(host: &Host, replies: &[Value], arguments: &[&str]) -> Ended {
+    let script = host.home().join("next.jsonl");
+    let lines: String = replies.iter().map(|reply| format!("{reply}\n")).collect();
+    std::fs::write(&script, lines).expect("written");
+    let mut command = host.command();
+    command.args(["--model", &format!("scripted:{}", script.display())]).args(arguments);
+    host.end(command)
+}
+
+#[test]
+fn a_conversation_is_made_shorter_and_goes_on_from_there() {
+    let host = Host::new(["run"]);
+    let first = format!("Remember this: {}", "a long story. ".repeat(400));
+    let long = json!({"chunks": [{"text": "I do."}]});
+    assert_eq!(run(&host, std::slice::from_ref(&long), &[&first]).code, Some(0));
+    assert_eq!(run(&host, &[long], &["--resume", "And what was it?"]).code, Some(0));
+    let summary = json!({"expect": {"last_text": "write a summary"}, "chunks": [{"text": "<state_snapshot>a story</state_snapshot>"}]});
+    let ended = run(&host, &[summary], &["--resume", "/compress"]);
+    assert_eq!(
+        (ended.code, ended.stdout.as_str()),
+        (Some(0), "A summary stands for the beginning of the conversation.\n"),
+        "{ended:?}"
+    );
+    let log = host.session();
+    assert!(log.iter().any(|entry| entry["type"] == "history_replaced"), "{log:?}");
+    let goes_on = json!({"expect": {"last_text": "Go on"}, "chunks": [{"text": "On it."}]});
+    let ended = run(&host, &[goes_on], &["--resume", "Go on"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "On it.\n"), "{ended:?}");
+    let log = host.session();
+    let replaced = log.iter().rfind(|entry| entry["type"] == "history_replaced").expect("it was");
+    assert!(replaced["contents"][0].to_string().contains("<state_snapshot>a story</state_snapshot>"), "{replaced}");
+}
+
+#[test]
+fn a_summary_that_is_no_good_changes_nothing_and_is_told() {
+    let host = Host::new(["run"]);
+    let first = format!("Remember this: {}", "a long story. ".repeat(400));
+    let reply = json!({"chunks": [{"text": "I do."}]});
+    assert_eq!(run(&host, std::slice::from_ref(&reply), &[&first]).code, Some(0));
+    assert_eq!(run(&host, &[reply], &["--resume", "And what was it?"]).code, Some(0));
+    let ended = run(&host, &[json!({"chunks": [{"text": " "}]})], &["--resume", "/compress"]);
+    assert_eq!(ended.code, Some(59), "{ended:?}");
+    assert!(ended.stderr.contains("the conversation is as it was"), "{ended:?}");
+    assert!(!host.session().iter().any(|entry| entry["type"] == "history_replaced"));
+    let ended = run(&host, &[], &["/compress"]);
+    assert_eq!(ended.code, Some(42), "{ended:?}");
+    assert!(ended.stderr.contains("--resume"), "{ended:?}");
+}
