@@ -1,6 +1,7 @@
 //! Agents that are declared: run as a subagent of the main one, or as the run itself.
 
 mod declared;
+mod names;
 mod subagents;
 
 use serde_json::{Value, json};

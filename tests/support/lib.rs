@@ -86,15 +86,15 @@ pub fn cache() -> PathBuf {
 }
 
 /// The runtime that all tests share.
-pub fn runtime() -> &'static Runtime {
-    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+pub fn runtime() -> &'static Arc<Runtime> {
+    static RUNTIME: OnceLock<Arc<Runtime>> = OnceLock::new();
     RUNTIME.get_or_init(|| {
-        Runtime::new(RuntimeOptions {
+        Arc::new(Runtime::new(RuntimeOptions {
             cache: Some(cache()),
             state: Some(tempfile::tempdir().expect("a folder").keep()),
             environment: environment(),
             limits: Limits { time: Duration::from_secs(5), ..Limits::default() },
-        })
+        }))
     })
 }
 
