@@ -2,7 +2,8 @@
 //!
 //! A prefix is compared word by word with the command's arguments, the program's name included, and exactly:
 //! `git` covers the program called `git`, not `/tmp/git` and not `gitk`. It says nothing about what the program
-//! does with the arguments that follow; many programs run others when told to.
+//! does with the arguments that follow; many programs run others when told to. A command that ends with a bare `$`
+//! covers itself alone, with nothing behind it.
 
 use std::fmt;
 
@@ -11,13 +12,26 @@ use crate::list::{self, Form, Item};
 use crate::scope::ScopeError;
 use crate::visible::visible;
 
+/// Behind this word of a scope nothing may stand.
+const END: &str = "$";
+
 /// Which commands a grant covers: at least one prefix.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Programs(Antichain<Prefix>);
 
 /// The first words of a command; none for any command.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Prefix(Vec<String>);
+struct Prefix {
+    words: Vec<String>,
+    then: Then,
+}
+
+/// What may stand behind the words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Then {
+    Anything,
+    Nothing,
+}
 
 impl Programs {
     /// Reads a list of commands' first words; `*` is any command.
@@ -26,9 +40,10 @@ impl Programs {
         Ok(Self(Antichain::new(prefixes)))
     }
 
-    /// The granted prefixes, sorted, each as its words; one without words covers every command.
-    pub fn prefixes(&self) -> impl Iterator<Item = &[String]> {
-        self.0.iter().map(|prefix| prefix.0.as_slice())
+    /// This command and no other; none when it has no program.
+    pub(crate) fn exactly(argv: &[String]) -> Option<Self> {
+        argv.first().filter(|program| !program.is_empty())?;
+        Some(Self(Antichain::new([Prefix { words: argv.to_vec(), then: Then::Nothing }])))
     }
 
     pub(crate) fn meet(&self, other: &Self) -> Option<Self> {
@@ -46,19 +61,33 @@ impl Programs {
 
     /// Whether the command is covered. A command without a program never is.
     pub(crate) fn permits(&self, argv: &[String]) -> bool {
-        argv.first().is_some_and(|program| !program.is_empty()) && self.prefixes().any(|words| argv.starts_with(words))
+        argv.first().is_some_and(|program| !program.is_empty()) && self.0.iter().any(|prefix| prefix.covers(argv))
     }
 }
 
 fn prefix(item: Item) -> Result<Prefix, ScopeError> {
     let bare = |word: &list::Word, text: &str| !word.quoted && word.text == text;
-    match item.words.as_slice() {
-        [only] if bare(only, "*") => Ok(Prefix(Vec::new())),
+    let (words, then) = match item.words.as_slice() {
+        [words @ .., last] if bare(last, END) => (words, Then::Nothing),
+        words => (words, Then::Anything),
+    };
+    match words {
+        [] => Err(ScopeError::Empty { text: visible(&item.whole.text) }),
+        [only] if bare(only, "*") && then == Then::Anything => Ok(Prefix { words: Vec::new(), then }),
         words if words.iter().any(|word| bare(word, "*")) => {
             Err(ScopeError::PartialCommand { text: visible(&item.whole.text) })
         }
         [program, ..] if program.text.is_empty() => Err(ScopeError::Empty { text: visible(&item.whole.text) }),
-        _ => Ok(Prefix(item.words.into_iter().map(|word| word.text).collect())),
+        words => Ok(Prefix { words: words.iter().map(|word| word.text.clone()).collect(), then }),
+    }
+}
+
+impl Prefix {
+    fn covers(&self, argv: &[String]) -> bool {
+        match self.then {
+            Then::Anything => argv.starts_with(&self.words),
+            Then::Nothing => argv == self.words,
+        }
     }
 }
 
@@ -72,15 +101,19 @@ impl Element for Prefix {
     }
 
     fn is_below(&self, other: &Self) -> bool {
-        self.0.starts_with(&other.0)
+        (self.then == Then::Nothing || other.then == Then::Anything) && other.covers(&self.words)
     }
 }
 
 impl fmt::Display for Programs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, words) in self.prefixes().enumerate() {
+        for (at, prefix) in self.0.iter().enumerate() {
             f.write_str(if at > 0 { "," } else { "" })?;
-            f.write_str(&command(words))?;
+            f.write_str(&command(&prefix.words))?;
+            match prefix.then {
+                Then::Anything => {}
+                Then::Nothing => write!(f, " {END}")?,
+            }
         }
         Ok(())
     }
@@ -129,7 +162,7 @@ mod tests {
     #[test]
     fn quotes_make_one_word_of_several() {
         let programs = parse(r#"sh -c "echo 'hi', you",'my tool'"#).unwrap();
-        let words: Vec<_> = programs.prefixes().map(<[String]>::to_vec).collect();
+        let words: Vec<_> = programs.0.iter().map(|prefix| prefix.words.clone()).collect();
         assert_eq!(words, [vec!["my tool".to_owned()], ["sh", "-c", "echo 'hi', you"].map(str::to_owned).to_vec()]);
         assert_eq!(parse(&programs.to_string()), Ok(programs));
     }
@@ -141,6 +174,24 @@ mod tests {
         for text in ["git *", "* push", "''", "'' a"] {
             assert!(parse(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_dollar_at_the_end_lets_nothing_follow() {
+        check("cargo test $", &["cargo test"], &["cargo", "cargo test x", "cargo test $"]);
+        check("cargo test '$'", &["cargo test $", "cargo test $ x"], &["cargo test"]);
+        assert_eq!(parse("git $,git").unwrap().to_string(), "git");
+        assert_eq!(parse("git push $,git push -f $").unwrap().to_string(), "git push $,git push -f $");
+        for text in ["$", "* $", "'' $"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        let (narrow, wide) = (parse("git push $").unwrap(), parse("git").unwrap());
+        assert!(narrow.le(&wide) && !wide.le(&narrow));
+        assert_eq!(narrow.meet(&wide), Some(narrow.clone()));
+        assert_eq!(narrow.meet(&parse("git push -f").unwrap()), None);
+        assert_eq!(Programs::exactly(&argv("git push")), Some(narrow));
+        assert_eq!(Programs::exactly(&[]), None);
+        assert_eq!(Programs::exactly(&[String::new()]), None);
     }
 
     #[test]

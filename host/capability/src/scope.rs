@@ -34,7 +34,8 @@ impl Scope {
     ///   `!docs/private`, `!/home/*/.ssh`), which hold for all roots of their list; `;` begins another list. Relative
     ///   paths are meant beneath the workspace, `..` is resolved lexically. A deny that is a mere name, or starts
     ///   with `**/`, holds in every directory. It denies what it matches and all beneath.
-    /// * `process`: a program and its first arguments (`git`, `cargo test --`), or `*` for any.
+    /// * `process`: a program and its first arguments (`git`, `cargo test --`), or `*` for any; a bare `$` at the end
+    ///   lets no argument follow.
     /// * `http`: `[METHOD[+METHOD…] ]HOST[:PORT][ +private| -private]`. The host is exact, `*.suffix` for all
     ///   beneath a name, or `*`; IPv6 stands in brackets. The port is a number, `*`, or 443; the methods are `*`,
     ///   or those named, or `GET` and `HEAD`. `+private` lets the name lead to this machine and to private
@@ -56,6 +57,11 @@ impl Scope {
     /// As [`Scope::parse`], and when a path is relative.
     pub fn parse_absolute(capability: Capability, text: &str) -> Result<Self, ScopeError> {
         Self::parse_form(capability, text, Form::Stored)
+    }
+
+    /// Running this command, and with no argument more; none when it names no program.
+    pub fn of_command(argv: &[String]) -> Option<Self> {
+        Programs::exactly(argv).map(Self::Process)
     }
 
     fn parse_form(capability: Capability, text: &str, form: Form<'_>) -> Result<Self, ScopeError> {

@@ -76,7 +76,9 @@ fn paths_text() -> impl Strategy<Value = String> {
 
 fn programs_text() -> impl Strategy<Value = String> {
     let words = prop::collection::vec(select(WORDS).prop_map(|word| format!("'{word}'")), 1..4);
-    joined(prop_oneof![6 => words.prop_map(|words| words.join(" ")), 1 => Just("*".to_owned())], ",")
+    let then = prop_oneof![3 => Just(""), 1 => Just(" $")];
+    let command = (words, then).prop_map(|(words, then)| words.join(" ") + then);
+    joined(prop_oneof![6 => command, 1 => Just("*".to_owned())], ",")
 }
 
 fn authorities_text() -> impl Strategy<Value = String> {
