@@ -189,6 +189,16 @@ impl Bench {
         runtime().preview(&self.plugin, self.invocation(tool, arguments)).await
     }
 
+    /// Asks for the arguments of a call that a person changed.
+    pub async fn revise(
+        &self,
+        tool: &str,
+        arguments: serde_json::Value,
+        text: &str,
+    ) -> Result<serde_json::Map<String, serde_json::Value>, CallError> {
+        runtime().revise(&self.plugin, self.invocation(tool, arguments), text).await
+    }
+
     /// Calls a tool; its text, or `error: ` and the error's.
     pub async fn text(&self, tool: &str, arguments: serde_json::Value) -> String {
         match self.call(tool, arguments).await {

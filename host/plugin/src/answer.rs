@@ -6,7 +6,7 @@ use host_message::{Annotations, Display, InlineData, Output, OutputPart, ToolNam
 use crate::bindings::exported;
 use crate::bindings::tool_types as wit;
 use crate::error::{CallError, Failure};
-use crate::limits::{MAX_OUTPUT_DATA, MAX_OUTPUT_TEXT};
+use crate::limits::{MAX_OUTPUT_DATA, MAX_OUTPUT_TEXT, MAX_PREVIEW, MAX_PREVIEW_ITEMS};
 
 /// The largest description of a tool. Protects each request to a model.
 const MAX_DESCRIPTION: usize = 16 << 10;
@@ -46,8 +46,8 @@ pub struct Need {
 pub enum Confirmation {
     /// It runs a command.
     Exec {
-        /// As a person would type it.
-        command: String,
+        /// The program and its arguments.
+        argv: Vec<String>,
         /// The folder it runs in.
         directory: String,
     },
@@ -61,7 +61,33 @@ pub enum Confirmation {
         proposed: String,
     },
     /// It does something else that is worth a question.
-    Info(String),
+    Info {
+        /// What, in words for a person.
+        text: String,
+        /// The requests that it sends, each a method and an address.
+        requests: Vec<(String, String)>,
+        /// The files that it changes.
+        writes: Vec<String>,
+    },
+    /// It does what its name and its arguments say.
+    Call,
+}
+
+/// A command as a person would type it: the line itself where `sh -c` runs one, and otherwise its words, quoted where a
+/// shell would take them for something else.
+pub fn command_line(argv: &[String]) -> String {
+    if let [shell, flag, line] = argv
+        && shell == "sh"
+        && flag == "-c"
+    {
+        return line.clone();
+    }
+    let plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,".contains(c);
+    let quote = |word: &String| match !word.is_empty() && word.chars().all(plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    };
+    argv.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
 /// What a call returned.
@@ -102,15 +128,59 @@ pub(crate) fn output(tool: &str, outcome: Result<exported::Outcome, exported::Fa
 
 /// What a preview returned.
 pub(crate) fn confirmation(
+    tool: &str,
     answer: Result<Option<exported::Confirmation>, exported::Failure>,
 ) -> Result<Option<Confirmation>, CallError> {
-    Ok(answer.map_err(failure)?.map(|confirmation| match confirmation {
-        wit::Confirmation::Exec(exec) => Confirmation::Exec { command: exec.command, directory: exec.directory },
+    let Some(confirmation) = answer.map_err(failure)? else { return Ok(None) };
+    let (items, size) = match &confirmation {
+        wit::Confirmation::Exec(exec) => {
+            (exec.argv.len(), exec.argv.iter().map(String::len).sum::<usize>() + exec.directory.len())
+        }
+        wit::Confirmation::Edit(edit) => (1, edit.path.len() + edit.unified.len() + edit.proposed.len()),
+        wit::Confirmation::Info(info) => {
+            let requests = info.requests.iter().map(|request| request.method.len() + request.url.len());
+            let size = requests.chain(info.writes.iter().map(String::len)).sum::<usize>();
+            (info.requests.len() + info.writes.len(), size + info.text.len())
+        }
+        wit::Confirmation::Call => (0, 0),
+    };
+    for (what, size, limit) in [("preview", size, MAX_PREVIEW), ("list of a preview", items, MAX_PREVIEW_ITEMS)] {
+        if size > limit {
+            return Err(CallError::TooMuch { tool: tool.to_owned(), what, size, limit });
+        }
+    }
+    Ok(Some(match confirmation {
+        wit::Confirmation::Exec(exec) => Confirmation::Exec { argv: exec.argv, directory: exec.directory },
         wit::Confirmation::Edit(edit) => {
             Confirmation::Edit { path: edit.path, unified: edit.unified, proposed: edit.proposed }
         }
-        wit::Confirmation::Info(text) => Confirmation::Info(text),
+        wit::Confirmation::Info(info) => Confirmation::Info {
+            text: info.text,
+            requests: info.requests.into_iter().map(|request| (request.method, request.url)).collect(),
+            writes: info.writes,
+        },
+        wit::Confirmation::Call => Confirmation::Call,
     }))
+}
+
+/// The arguments of a call that a person changed.
+pub(crate) fn arguments(
+    tool: &str,
+    answer: Result<String, exported::Failure>,
+) -> Result<serde_json::Map<String, serde_json::Value>, CallError> {
+    let text = answer.map_err(failure)?;
+    if text.len() > MAX_OUTPUT_TEXT {
+        let (what, size, limit) = ("revised arguments", text.len(), MAX_OUTPUT_TEXT);
+        return Err(CallError::TooMuch { tool: tool.to_owned(), what, size, limit });
+    }
+    match parse(tool, "the revised arguments", &text)? {
+        serde_json::Value::Object(arguments) => Ok(arguments),
+        _ => Err(CallError::NotJson {
+            tool: tool.to_owned(),
+            what: "the revised arguments",
+            error: "they are no object".to_owned(),
+        }),
+    }
 }
 
 /// What a plugin says of itself.

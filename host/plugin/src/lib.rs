@@ -30,7 +30,7 @@ mod store;
 mod wasi;
 mod workspace;
 
-pub use answer::{Confirmation, Need, ToolDef};
+pub use answer::{Confirmation, Need, ToolDef, command_line};
 pub use cache::CacheError;
 pub use engine::Allocator;
 pub use error::{CallError, Failure, RuntimeError};

@@ -162,16 +162,47 @@ impl Runtime {
     ///
     /// As [`Runtime::call`].
     pub async fn preview(&self, plugin: &Plugin, invocation: Invocation) -> Result<Option<Confirmation>, CallError> {
+        let tool = invocation.tool.to_string();
+        let request = invocation.request();
+        let answer = self
+            .look(plugin, invocation, async |guest, store| guest.host_tool_tool().call_preview(store, &request).await)
+            .await?;
+        answer::confirmation(&tool, answer)
+    }
+
+    /// Asks a plugin for the arguments with which a call does what a person made of it: `text` in the place of the
+    /// content or the command that its preview proposed. It runs as a preview does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::call`].
+    pub async fn revise(
+        &self,
+        plugin: &Plugin,
+        invocation: Invocation,
+        text: &str,
+    ) -> Result<serde_json::Map<String, serde_json::Value>, CallError> {
+        let tool = invocation.tool.to_string();
+        let request = invocation.request();
+        let answer = self
+            .look(plugin, invocation, async |guest, store| {
+                guest.host_tool_tool().call_revise(store, &request, text).await
+            })
+            .await?;
+        answer::arguments(&tool, answer)
+    }
+
+    /// Runs a guest with the reading part of the grants; anything else that it reaches for is a trap.
+    async fn look<T>(
+        &self,
+        plugin: &Plugin,
+        invocation: Invocation,
+        guest: impl AsyncFnOnce(&bindings::Everything, &mut Store<CallState>) -> wasmtime::Result<T>,
+    ) -> Result<T, CallError> {
         let imports = plugin.imports()?;
         let grants = Arc::new(invocation.grants.meet(plugin.declared()).reading());
         let linked = Linked { granted: grants.capabilities(), missing: Missing::Trap };
-        let request = invocation.request();
-        let answer = self
-            .run(plugin, imports, linked, invocation, grants, self.limits.time, async |guest, store| {
-                guest.host_tool_tool().call_preview(store, &request).await
-            })
-            .await?;
-        answer::confirmation(answer)
+        self.run(plugin, imports, linked, invocation, grants, self.limits.time, guest).await
     }
 
     /// Asks a plugin which tools it has, with no capability at all.

@@ -13,6 +13,7 @@ use file::TextFile;
 use host_sdk::{Annotations, Confirmation, Failure, FileDifference, Outcome, Tool, export_plugin, fs_read, fs_write};
 use replace::{Replaced, replace};
 use serde::Deserialize;
+use serde_json::{Value, json};
 use tool_difference::unified;
 use tool_text::printable;
 
@@ -31,6 +32,7 @@ fn edit() -> Tool {
         .needs("fs-read", "*", "find the text that is to be replaced")
         .needs("fs-write", "*", "change the files that the model names")
         .preview(preview)
+        .revise(revise)
 }
 
 #[derive(Deserialize)]
@@ -57,6 +59,23 @@ struct Plan {
 
 fn preview(arguments: Arguments) -> Result<Option<Confirmation>, Failure> {
     Ok(Some(Confirmation::Edit(plan(arguments)?.difference)))
+}
+
+/// The call that replaces the whole file, as it is now, with what the person made of it.
+fn revise(arguments: Arguments, content: String) -> Result<Value, Failure> {
+    let path = arguments.path;
+    let old_string = match fs_read::read_whole(&path) {
+        Ok(whole) => TextFile::new(&whole.data).map(|file| file.text).ok_or_else(|| no_text(&path))?,
+        Err(fs_read::Error::NotFound(_)) => String::new(),
+        Err(error) => return Err(error.into()),
+    };
+    // As a model knows it: what the file needs besides is put on again by the call.
+    let content = content.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+    Ok(json!({"path": path, "old_string": old_string, "new_string": content}))
+}
+
+fn no_text(path: &str) -> Failure {
+    Failure::InvalidArguments(format!("`{path}` is no UTF-8 text, and cannot be edited as one"))
 }
 
 fn call(arguments: Arguments) -> Result<Outcome, Failure> {
@@ -89,8 +108,7 @@ fn plan(arguments: Arguments) -> Result<Plan, Failure> {
             "`{path}` exists: an empty `old_string` makes a new file; use `write_file` to replace all of it"
         )));
     }
-    let file = TextFile::new(&whole.data)
-        .ok_or_else(|| Failure::InvalidArguments(format!("`{path}` is no UTF-8 text, and cannot be edited as one")))?;
+    let file = TextFile::new(&whole.data).ok_or_else(|| no_text(&path))?;
     let Replaced { text, count, exactly } = replace(&file.text, &old_string, &new_string, expected_replacements)
         .map_err(|why| Failure::Conflict(format!("`{path}` was not changed: {why}")))?;
     let proposed = file.restore(&text);

@@ -7,7 +7,7 @@
 mod facts;
 
 use facts::Facts;
-use host_sdk::{Annotations, Failure, Outcome, Tool, export_plugin, state};
+use host_sdk::{Annotations, Confirmation, Failure, InfoConfirmation, Outcome, Tool, export_plugin, state};
 use serde::Deserialize;
 
 const DESCRIPTION: &str = "\
@@ -28,6 +28,7 @@ fn memory() -> Tool {
         .title("Remember facts")
         .annotations(Annotations { read_only: false, destructive: false, idempotent: true, open_world: false })
         .needs("state", "write", "keep facts for later runs in this project")
+        .preview(preview)
 }
 
 #[derive(Deserialize)]
@@ -44,6 +45,17 @@ enum Action {
     Save,
     List,
     Forget,
+}
+
+/// Looking at the facts is nothing to ask about.
+fn preview(arguments: Arguments) -> Result<Option<Confirmation>, Failure> {
+    let Arguments { action, fact, key } = arguments;
+    let text = match action {
+        Action::List => return Ok(None),
+        Action::Save => format!("Remember: {}", fact.unwrap_or_default()),
+        Action::Forget => format!("Forget the fact `{}`", key.unwrap_or_default()),
+    };
+    Ok(Some(Confirmation::Info(InfoConfirmation { text, requests: Vec::new(), writes: Vec::new() })))
 }
 
 fn call(arguments: Arguments) -> Result<Outcome, Failure> {

@@ -13,6 +13,7 @@ use host_sdk::{Annotations, Confirmation, ExecConfirmation, Failure, Outcome, To
 use kept::Kept;
 use report::Report;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 const DESCRIPTION: &str = "\
 Runs a command line with `sh -c` and returns what it printed (`Output:`, `Error:`), and its exit code, signal and \
@@ -33,6 +34,7 @@ fn shell() -> Tool {
         .annotations(Annotations::MOST_CAREFUL)
         .needs("process", "*", "run the commands that the model writes")
         .preview(preview)
+        .revise(revise)
 }
 
 #[derive(Deserialize)]
@@ -42,14 +44,23 @@ struct Arguments {
     #[serde(default)]
     directory: String,
     /// For the person who approves the call, who sees the arguments.
-    #[serde(default, rename = "description")]
-    _description: String,
+    #[serde(default)]
+    description: String,
 }
 
 fn preview(arguments: Arguments) -> Result<Option<Confirmation>, Failure> {
     let Arguments { command, directory, .. } = arguments;
     let directory = if directory.is_empty() { ".".to_owned() } else { directory };
-    Ok(Some(Confirmation::Exec(ExecConfirmation { command, directory })))
+    Ok(Some(Confirmation::Exec(ExecConfirmation { argv: argv(&command), directory })))
+}
+
+fn revise(arguments: Arguments, command: String) -> Result<Value, Failure> {
+    let Arguments { directory, description, .. } = arguments;
+    Ok(json!({"command": command, "directory": directory, "description": description}))
+}
+
+fn argv(command: &str) -> Vec<String> {
+    ["sh", "-c", command].map(str::to_owned).to_vec()
 }
 
 fn call(arguments: Arguments) -> Result<Outcome, Failure> {
@@ -58,7 +69,7 @@ fn call(arguments: Arguments) -> Result<Outcome, Failure> {
         directory,
         // No variables of its own: setting one needs a grant for any program, and a narrower one must do.
         silence_limit: Some(SILENCE_LIMIT),
-        ..Command::new(["sh", "-c", command.as_str()])
+        ..Command::new(argv(&command))
     })?;
 
     let (mut stdout, mut stderr) = (Kept::default(), Kept::default());

@@ -7,7 +7,7 @@ mod html;
 mod page;
 
 use host_sdk::http::{Request, fetch};
-use host_sdk::{Annotations, Confirmation, Failure, Outcome, Tool, export_plugin};
+use host_sdk::{Annotations, Confirmation, Failure, HttpRequest, InfoConfirmation, Outcome, Tool, export_plugin};
 use page::Page;
 use serde::Deserialize;
 
@@ -48,7 +48,9 @@ fn default_bytes() -> u32 {
 }
 
 fn preview(arguments: Arguments) -> Result<Option<Confirmation>, Failure> {
-    Ok(Some(Confirmation::Info(format!("Fetch {}", address::real(&arguments.url)?))))
+    let url = address::real(&arguments.url)?;
+    let requests = vec![HttpRequest { method: "GET".to_owned(), url: url.clone() }];
+    Ok(Some(Confirmation::Info(InfoConfirmation { text: format!("Fetch {url}"), requests, writes: Vec::new() })))
 }
 
 fn call(arguments: Arguments) -> Result<Outcome, Failure> {

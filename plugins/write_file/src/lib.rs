@@ -7,8 +7,12 @@
 mod change;
 
 use change::Change;
-use host_sdk::{Annotations, Confirmation, Failure, FileDifference, Outcome, Tool, export_plugin, fs_read, fs_write};
+use host_sdk::{
+    Annotations, Confirmation, Failure, FileDifference, InfoConfirmation, Outcome, Tool, export_plugin, fs_read,
+    fs_write,
+};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 const DESCRIPTION: &str = "\
 Writes a whole file: makes it, or replaces everything that is in it. The person who approves the call is shown the \
@@ -23,6 +27,7 @@ fn write_file() -> Tool {
         .needs("fs-read", "*", "compare with what is there before it is overwritten")
         .needs("fs-write", "*", "write the files that the model names")
         .preview(preview)
+        .revise(revise)
 }
 
 #[derive(Deserialize)]
@@ -37,9 +42,17 @@ fn preview(arguments: Arguments) -> Result<Option<Confirmation>, Failure> {
     let change = Change::of(&path, there(&path)?.as_ref().map(|whole| whole.data.as_slice()), &content);
     Ok(match change {
         Change::None => None,
-        Change::Binary { size } => Some(Confirmation::Info(change::replaces_binary(&path, size, &content))),
+        Change::Binary { size } => Some(Confirmation::Info(InfoConfirmation {
+            text: change::replaces_binary(&path, size, &content),
+            requests: Vec::new(),
+            writes: vec![path],
+        })),
         Change::Text { unified } => Some(Confirmation::Edit(FileDifference { path, unified, proposed: content })),
     })
+}
+
+fn revise(arguments: Arguments, content: String) -> Result<Value, Failure> {
+    Ok(json!({"path": arguments.path, "content": content}))
 }
 
 fn call(arguments: Arguments) -> Result<Outcome, Failure> {

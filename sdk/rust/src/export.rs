@@ -26,6 +26,16 @@ pub fn preview(tools: &[Tool], call: &Call) -> Result<Option<Confirmation>, Fail
     find(tools, call)?.run_preview(&call.arguments)
 }
 
+/// The arguments with which the call does what a person made of it.
+///
+/// # Errors
+///
+/// Whatever the tool says, and `invalid-arguments` when no tool has the name or this one cannot be revised.
+pub fn revise(tools: &[Tool], call: &Call, text: String) -> Result<String, Failure> {
+    report_panics();
+    find(tools, call)?.run_revise(&call.arguments, text)
+}
+
 /// Does it.
 ///
 /// # Errors

@@ -76,7 +76,8 @@ pub mod state;
 mod tool;
 
 pub use outcome::{
-    Blob, Confirmation, Content, Denial, Display, ExecConfirmation, Failure, FileDifference, Link, Outcome,
+    Blob, Confirmation, Content, Denial, Display, ExecConfirmation, Failure, FileDifference, HttpRequest,
+    InfoConfirmation, Link, Outcome,
 };
 pub use tool::{Annotations, CapabilityNeed, Tool, ToolDef};
 
@@ -107,6 +108,13 @@ macro_rules! export_plugin {
                     call: $crate::export::Call,
                 ) -> ::core::result::Result<::core::option::Option<$crate::Confirmation>, $crate::Failure> {
                     $crate::export::preview(&tools(), &call)
+                }
+
+                fn revise(
+                    call: $crate::export::Call,
+                    text: ::std::string::String,
+                ) -> ::core::result::Result<::std::string::String, $crate::Failure> {
+                    $crate::export::revise(&tools(), &call, text)
                 }
 
                 fn call(call: $crate::export::Call) -> ::core::result::Result<$crate::Outcome, $crate::Failure> {

@@ -4,7 +4,8 @@
 
 use crate::bindings::host::cap;
 pub use crate::bindings::host::tool::types::{
-    Blob, Confirmation, Content, Denial, Display, ExecConfirmation, Failure, FileDifference, Link, Outcome,
+    Blob, Confirmation, Content, Denial, Display, ExecConfirmation, Failure, FileDifference, HttpRequest,
+    InfoConfirmation, Link, Outcome,
 };
 
 impl Outcome {

@@ -11,12 +11,14 @@ use crate::{Confirmation, Failure, Outcome};
 
 type CallFn = Box<dyn Fn(&str) -> Result<Outcome, Failure>>;
 type PreviewFn = Box<dyn Fn(&str) -> Result<Option<Confirmation>, Failure>>;
+type ReviseFn = Box<dyn Fn(&str, String) -> Result<String, Failure>>;
 
 /// One tool of a plugin.
 pub struct Tool {
     definition: ToolDef,
     call: CallFn,
     preview: Option<PreviewFn>,
+    revise: Option<ReviseFn>,
 }
 
 impl Tool {
@@ -47,6 +49,7 @@ impl Tool {
             },
             call: Box::new(move |arguments| call(parse(arguments)?)),
             preview: None,
+            revise: None,
         }
     }
 
@@ -79,12 +82,25 @@ impl Tool {
         self
     }
 
-    /// What a call would do, for the person who is asked before it. It has the reading part of the grants.
+    /// What a call would do, for the person who is asked before it; none for a call that is to run with what is granted
+    /// already. It has the reading part of the grants.
+    ///
+    /// Without a preview a person is shown the tool's name and its arguments, unless all that the tool needs is reading.
     pub fn preview<A: DeserializeOwned>(
         mut self,
         preview: impl Fn(A) -> Result<Option<Confirmation>, Failure> + 'static,
     ) -> Self {
         self.preview = Some(Box::new(move |arguments| preview(parse(arguments)?)));
+        self
+    }
+
+    /// The arguments with which a call does what a person made of it: the text stands in the place of the content or
+    /// the command line that the preview proposed. It has the reading part of the grants.
+    pub fn revise<A: DeserializeOwned>(
+        mut self,
+        revise: impl Fn(A, String) -> Result<serde_json::Value, Failure> + 'static,
+    ) -> Self {
+        self.revise = Some(Box::new(move |arguments, text| Ok(revise(parse(arguments)?, text)?.to_string())));
         self
     }
 
@@ -102,7 +118,23 @@ impl Tool {
     pub(crate) fn run_preview(&self, arguments: &str) -> Result<Option<Confirmation>, Failure> {
         match &self.preview {
             Some(preview) => preview(arguments),
-            None => Ok(None),
+            None => {
+                let reads =
+                    |need: &CapabilityNeed| need.name == "fs-read" || (need.name == "state" && need.scope == "read");
+                let asks = !self.definition.capabilities.iter().all(reads);
+                Ok(asks.then_some(Confirmation::Call))
+            }
+        }
+    }
+
+    /// Makes new arguments of these and what a person wrote.
+    pub(crate) fn run_revise(&self, arguments: &str, text: String) -> Result<String, Failure> {
+        match &self.revise {
+            Some(revise) => revise(arguments, text),
+            None => {
+                let name = &self.definition.name;
+                Err(Failure::InvalidArguments(format!("a call of `{name}` can be allowed or refused, not changed")))
+            }
         }
     }
 }
@@ -154,6 +186,23 @@ mod tests {
         let tool = echo();
         assert_eq!(tool.definition().annotations, Annotations::MOST_CAREFUL);
         assert_eq!(tool.definition().description, "Says it again.");
-        assert_eq!(tool.run_preview(r#"{"text":"a"}"#), Ok(None));
+        assert_eq!(tool.run_preview(r#"{"text":"a"}"#), Ok(None), "it needs nothing");
+    }
+
+    #[test]
+    fn a_tool_without_a_preview_is_asked_about_by_its_arguments_when_it_does_more_than_read() {
+        let previewed = |name: &str, scope: &str| echo().needs(name, scope, "").run_preview(r#"{"text":"a"}"#);
+        for (name, scope, asked) in
+            [("fs-read", "*", false), ("state", "read", false), ("state", "write", true), ("process", "git", true)]
+        {
+            assert_eq!(previewed(name, scope), Ok(asked.then_some(Confirmation::Call)), "{name}={scope}");
+        }
+    }
+
+    #[test]
+    fn a_person_changes_a_call_where_the_tool_can() {
+        assert!(matches!(echo().run_revise("{}", "b".to_owned()), Err(Failure::InvalidArguments(_))));
+        let tool = echo().revise(|_: Arguments, text| Ok(serde_json::json!({ "text": text })));
+        assert_eq!(tool.run_revise(r#"{"text":"a"}"#, "b".to_owned()).as_deref(), Ok(r#"{"text":"b"}"#));
     }
 }

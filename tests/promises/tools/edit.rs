@@ -117,6 +117,20 @@ async fn the_preview_shows_what_the_call_then_does_and_does_nothing_itself() {
     assert!(bench.preview("edit", edit("nowhere", "x")).await.is_err());
 }
 
+#[tokio::test]
+async fn a_person_can_put_another_content_in_its_place() {
+    let bench = bench();
+    bench.file("f", "a\r\nb\r\n");
+    for (asked, path, theirs) in [
+        (edit("b", "x"), "f", "a\r\nmine\r\nx\r\n"),
+        (json!({"path": "new", "old_string": "", "new_string": "1\n"}), "new", "2\n"),
+    ] {
+        let revised = bench.revise("edit", asked, theirs).await.expect("it can be changed");
+        bench.call("edit", json!(revised)).await.expect("it is done");
+        assert_eq!(bench.content(path), theirs);
+    }
+}
+
 /// Calls that run at once all read the file before one of them has written it. Each that says it was done was done,
 /// and each other says that the file changed.
 #[tokio::test]

@@ -84,3 +84,17 @@ async fn calls_at_once_lose_nothing() {
         assert_eq!(listed, saved);
     }
 }
+
+#[tokio::test]
+async fn a_look_at_the_facts_is_nothing_to_ask_about_and_a_change_is() {
+    let bench = Bench::built_in("memory", &["state=read"]);
+    assert_eq!(bench.preview("memory", json!({"action": "list"})).await.expect("asked"), None);
+    for (arguments, words) in [
+        (json!({"action": "save", "fact": "tabs"}), "Remember: tabs"),
+        (json!({"action": "forget", "key": "k"}), "Forget the fact `k`"),
+    ] {
+        let shown = bench.preview("memory", arguments).await.expect("asked");
+        let Some(host_plugin::Confirmation::Info { text, .. }) = shown else { panic!("{shown:?}") };
+        assert_eq!(text, words);
+    }
+}

@@ -109,10 +109,19 @@ async fn the_preview_is_the_command_and_runs_nothing() {
         [(json!({"command": "touch made"}), "."), (json!({"command": "touch made", "directory": "deep"}), "deep")]
     {
         let shown = bench.preview("shell", arguments).await.expect("it is asked");
-        let expected = Confirmation::Exec { command: "touch made".to_owned(), directory: directory.to_owned() };
+        let argv = ["sh", "-c", "touch made"].map(str::to_owned).to_vec();
+        let expected = Confirmation::Exec { argv, directory: directory.to_owned() };
         assert_eq!(shown, Some(expected));
     }
     assert!(!bench.root().join("made").exists());
+}
+
+#[tokio::test]
+async fn a_person_can_put_another_command_in_its_place() {
+    let bench = bench();
+    let asked = json!({"command": "touch made", "directory": "deep"});
+    let revised = bench.revise("shell", asked, "touch other").await.expect("it can be changed");
+    assert_eq!(json!(revised), json!({"command": "touch other", "directory": "deep", "description": ""}));
 }
 
 /// As it is pasted into a shell: the scope has quotes of its own.

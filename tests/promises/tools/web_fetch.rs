@@ -127,7 +127,9 @@ async fn the_preview_names_the_address_that_is_really_fetched_and_asks_nobody() 
         [(server.url("/x"), server.url("/x")), ("https://github.com/o/r/blob/main/x.rs".into(), raw.into())]
     {
         let shown = bench.preview("web_fetch", json!({"url": url})).await.expect("it is asked");
-        assert_eq!(shown, Some(Confirmation::Info(format!("Fetch {fetched}"))));
+        let requests = vec![("GET".to_owned(), fetched.clone())];
+        let expected = Confirmation::Info { text: format!("Fetch {fetched}"), requests, writes: Vec::new() };
+        assert_eq!(shown, Some(expected));
     }
     assert!(server.requests().is_empty());
 }

@@ -73,8 +73,17 @@ async fn what_has_no_difference_to_show_is_said() {
     let bench = bench();
     bench.file("program", b"\x7fELF\0");
     let shown = bench.preview("write_file", json!({"path": "program", "content": "x\n"})).await.expect("it is asked");
-    let Some(Confirmation::Info(words)) = shown else { panic!("{shown:?}") };
-    assert_eq!(words, "Replace `program`, a binary file of 5 bytes, with 1 line of text");
+    let Some(Confirmation::Info { text, writes, .. }) = shown else { panic!("{shown:?}") };
+    assert_eq!(text, "Replace `program`, a binary file of 5 bytes, with 1 line of text");
+    assert_eq!(writes, ["program"]);
+}
+
+#[tokio::test]
+async fn a_person_can_put_another_content_in_its_place() {
+    let bench = bench();
+    let asked = json!({"path": "f", "content": "1\n"});
+    let revised = bench.revise("write_file", asked, "2\n").await.expect("it can be changed");
+    assert_eq!(json!(revised), json!({"path": "f", "content": "2\n"}));
 }
 
 #[tokio::test]

@@ -194,23 +194,29 @@ async fn show_preview(place: &Workplace, call: FunctionCall, json: bool, out: &O
     if json {
         let value = match confirmation {
             None => Value::Null,
-            Some(Confirmation::Exec { command, directory }) => {
-                json!({"kind": "exec", "command": command, "directory": directory})
+            Some(Confirmation::Exec { argv, directory }) => {
+                json!({"kind": "exec", "argv": argv, "directory": directory})
             }
             Some(Confirmation::Edit { path, unified, proposed }) => {
                 json!({"kind": "edit", "path": path, "difference": unified, "proposed": proposed})
             }
-            Some(Confirmation::Info(text)) => json!({"kind": "info", "text": text}),
+            Some(Confirmation::Info { text, requests, writes }) => {
+                let requests = requests.iter().map(|(method, url)| json!({"method": method, "url": url}));
+                let requests: Vec<Value> = requests.collect();
+                json!({"kind": "info", "text": text, "requests": requests, "writes": writes})
+            }
+            Some(Confirmation::Call) => json!({"kind": "call"}),
         };
         return print_json(&value, out);
     }
     let text = match confirmation {
         None => "nothing that anybody would be asked about\n".to_owned(),
-        Some(Confirmation::Exec { command, directory }) => {
-            format!("run in {}:\n{}\n", visible(&directory), visible(&command))
+        Some(Confirmation::Exec { argv, directory }) => {
+            format!("run in {}:\n{}\n", visible(&directory), visible(&host_plugin::command_line(&argv)))
         }
         Some(Confirmation::Edit { unified, .. }) => unified,
-        Some(Confirmation::Info(text)) => format!("{}\n", visible(&text)),
+        Some(Confirmation::Info { text, .. }) => format!("{}\n", visible(&text)),
+        Some(Confirmation::Call) => "what its name and its arguments say\n".to_owned(),
     };
     out.write(&text);
     Ok(Code::Done)
