@@ -5,7 +5,7 @@
 
 use host_message::{AgentId, CallId, Display, FinishReason, FunctionCall, OutputPart, SessionId, ToolName, Usage};
 use host_model::Again;
-use host_tool::{FailureKind, Outcome, cut};
+use host_tool::{Decided, FailureKind, Outcome, cut};
 use serde::{Deserialize, Serialize};
 
 use crate::TerminateReason;
@@ -106,6 +106,15 @@ pub enum EventKind<'a> {
         /// The call as the model wrote it.
         call: &'a FunctionCall,
     },
+    /// Somebody is asked whether a call may run.
+    ToolCallConfirmation {
+        /// The call.
+        call_id: &'a CallId,
+        /// Its tool.
+        name: &'a ToolName,
+        /// What it would do, in one word: `exec`, `edit`, `info` or `call`.
+        kind: &'a str,
+    },
     /// A call begins to run.
     ToolCallStart {
         /// The call.
@@ -145,6 +154,9 @@ pub enum EventKind<'a> {
         /// How.
         #[serde(flatten)]
         status: CallStatus,
+        /// What was decided about it; none when it never came to that.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        decided: Option<Decided>,
         /// One line about it.
         summary: &'a str,
         /// What a person is shown of it.

@@ -17,13 +17,12 @@ use std::sync::Arc;
 
 use host_message::{AgentId, Part, Role};
 use host_model::{Provider, estimate_contents};
-use host_tool::{Registry, RegistryError, Responder, Schema, SchemaError, Standstill, Tool};
+use host_tool::{Gate, Registry, RegistryError, Responder, Schema, SchemaError, Standstill, Tool};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use self::compression::{How, Size};
 pub(crate) use self::deadline::Deadline;
-pub(crate) use self::result::with_causes;
 pub use self::result::{RunError, RunResult, TerminateReason};
 use self::run::Run;
 pub(crate) use self::run::is_warning;
@@ -57,6 +56,8 @@ pub struct Setup {
     pub standstill: Standstill,
     /// Where what it uses up is counted, and its id: the agent's own, beneath its parent's where it has one.
     pub ledger: Arc<Ledger>,
+    /// Decides about its calls. Without one each runs with what its tool may touch anyway.
+    pub gate: Option<Gate>,
 }
 
 /// Why an agent cannot be run.
@@ -93,6 +94,7 @@ struct Agent {
     session: Option<Arc<SessionLog>>,
     standstill: Standstill,
     ledger: Arc<Ledger>,
+    gate: Option<Gate>,
 }
 
 /// Where a conversation stands between runs.
@@ -117,12 +119,14 @@ impl Executor {
     ///
     /// When the definition names a tool that there is not, or its output schema cannot be used.
     pub fn new(definition: AgentDefinition, setup: Setup) -> Result<Self, SetupError> {
-        let Setup { provider, tools, responder, observer, session, ledger, standstill } = setup;
+        let Setup { provider, tools, responder, observer, session, ledger, standstill, gate } = setup;
+        let gate = gate.map(|gate| gate.of(&definition.name, ledger.id()));
         let name = || definition.name.clone();
         let tools = match &definition.tools {
             ToolConfig::All => Ok(tools),
             ToolConfig::Only(names) => tools.only(names.iter().map(String::as_str)),
         };
+        let tools = tools.map(|tools| without_denied(tools, gate.as_ref()));
         let tools = tools.map_err(|cause| SetupError::Tools { agent: name(), cause })?;
         if definition.completion == Completion::Tool {
             let complete = Arc::new(CompleteTask::new(definition.output.as_ref()));
@@ -131,7 +135,7 @@ impl Executor {
             tools.clone().register(complete).map_err(|cause| SetupError::Tools { agent: name(), cause })?;
         }
         let id = ledger.id().clone();
-        let agent = Agent { definition, id, provider, tools, responder, observer, session, standstill, ledger };
+        let agent = Agent { definition, id, provider, tools, responder, observer, session, standstill, ledger, gate };
         Ok(Self { agent, history: History::new(), state: Conversation::default() })
     }
 
@@ -256,6 +260,14 @@ impl Agent {
             tools.register(Arc::new(complete.clone()))?;
         }
         Ok(tools)
+    }
+}
+
+/// The tools without those that a rule denies whatever they are called with: a model need not hear of them.
+fn without_denied(tools: Registry, gate: Option<&Gate>) -> Registry {
+    match gate {
+        Some(gate) => tools.without(|tool| gate.never(tool)),
+        None => tools,
     }
 }
 

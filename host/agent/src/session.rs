@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use host_message::{AgentId, CallId, Content, Display, ModelId, Part, PromptId, SessionId, ToolName, Usage};
+use host_tool::Decided;
 use serde::Serialize;
 
 pub use self::error::SessionError;
@@ -154,6 +155,9 @@ pub enum Entry<'a> {
         /// How it ended.
         #[serde(flatten)]
         status: CallStatus,
+        /// What was decided about it; none when it never came to that.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        decided: Option<Decided>,
         /// How long it ran, in milliseconds.
         duration_ms: u64,
         /// What the model is told: a function response, and the data that belongs to it.

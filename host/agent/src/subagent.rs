@@ -16,13 +16,12 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use host_message::{Annotations, Display, FunctionCall, ModelId, Output, OutputPart, ToolName, ToolSpec};
+use host_message::{Annotations, Display, FunctionCall, ModelId, Output, OutputPart, ToolName, ToolSpec, with_causes};
 use host_model::Provider;
 use host_tool::{
-    CANCEL_GRACE, CallContext, CallFailure, FailureKind, Outcome, Registry, Responder, Spill, Standstill, Tool,
+    CANCEL_GRACE, CallContext, CallFailure, FailureKind, Gate, Outcome, Registry, Responder, Spill, Standstill, Tool,
 };
 
-use crate::executor::with_causes;
 use crate::{
     AgentDefinition, Completion, Executor, Ledger, Observer, RunResult, SessionLog, Setup, SetupError, TerminateReason,
     TreeLimits,
@@ -57,6 +56,8 @@ pub struct SubagentSetup {
     pub session: Option<Arc<SessionLog>>,
     /// The parent's ledger.
     pub parent: Arc<Ledger>,
+    /// Decides about its calls.
+    pub gate: Option<Gate>,
 }
 
 impl Subagent {
@@ -84,11 +85,11 @@ impl Subagent {
     }
 
     fn executor(&self, ledger: Arc<Ledger>, standstill: Standstill) -> Result<Executor, SetupError> {
-        let SubagentSetup { model, provider, tools, spill, observer, session, parent } = self.setup.clone();
+        let SubagentSetup { model, provider, tools, spill, observer, session, parent, gate } = self.setup.clone();
         ledger.answered_by(model.as_str());
         let definition = AgentDefinition { run: parent.shorten(self.definition.run), ..self.definition.clone() };
         let responder = Responder::new(spill.map(Spill::new));
-        Executor::new(definition, Setup { provider, tools, responder, observer, session, ledger, standstill })
+        Executor::new(definition, Setup { provider, tools, responder, observer, session, ledger, standstill, gate })
     }
 
     async fn run(&self, call: &FunctionCall, context: CallContext) -> Outcome {

@@ -118,6 +118,7 @@ async fn the_prompt_id_reaches_every_log_line_of_its_turn() {
         observer: Arc::new(Nobody),
         session: None,
         standstill: host_tool::Standstill::default(),
+        gate: None,
     };
     let mut executor = Executor::new(definition, setup).expect("the definition is good");
     for _ in 0..2 {

@@ -72,6 +72,13 @@ pub struct ToolEntry {
     pub capabilities: Vec<String>,
 }
 
+impl ToolEntry {
+    /// Whether the tool says that it needs the capability.
+    pub fn needs(&self, capability: Capability) -> bool {
+        self.capabilities.iter().any(|name| name == capability.name())
+    }
+}
+
 /// Where a manifest was read from, for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {

@@ -46,6 +46,12 @@ impl Programs {
         Some(Self(Antichain::new([Prefix { words: argv.to_vec(), then: Then::Nothing }])))
     }
 
+    /// The granted prefixes that let anything follow, sorted, each as its words; one without words covers every command.
+    pub fn prefixes(&self) -> impl Iterator<Item = &[String]> {
+        let open = |prefix: &&Prefix| prefix.then == Then::Anything;
+        self.0.iter().filter(open).map(|prefix| prefix.words.as_slice())
+    }
+
     pub(crate) fn meet(&self, other: &Self) -> Option<Self> {
         let both = self.0.meet(&other.0);
         (!both.is_empty()).then_some(Self(both))

@@ -9,8 +9,11 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::list::Form;
-use crate::{Authorities, Capability, HostError, Paths, Programs, StateAccess};
+use crate::address::is_public;
+use crate::authorities::naming;
+use crate::list::{Form, quote};
+use crate::visible::visible;
+use crate::{Authorities, Authority, Capability, HostError, Paths, Programs, StateAccess};
 
 /// A capability with what it covers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -57,6 +60,36 @@ impl Scope {
     /// As [`Scope::parse`], and when a path is relative.
     pub fn parse_absolute(capability: Capability, text: &str) -> Result<Self, ScopeError> {
         Self::parse_form(capability, text, Form::Stored)
+    }
+
+    /// The file or folder at this path, which is absolute, for reading or changing.
+    ///
+    /// # Errors
+    ///
+    /// When the path is relative or cannot be written as the text of a scope, or the capability is not one of files.
+    pub fn of_path(capability: Capability, path: &Path) -> Result<Self, ScopeError> {
+        let text = path.to_str().unwrap_or("\u{fffd}");
+        match capability {
+            Capability::FsRead | Capability::FsWrite => Self::parse_absolute(capability, &quote(text)),
+            Capability::Process | Capability::Http | Capability::State => {
+                Err(ScopeError::Relative { path: path.display().to_string() })
+            }
+        }
+    }
+
+    /// Sending requests with this method to this server. It reaches this machine and private networks only where the
+    /// server is named so that everybody sees it: by its address, or as `localhost`. Any other name says nothing of
+    /// where it leads.
+    ///
+    /// # Errors
+    ///
+    /// When the method cannot be written as the text of a scope.
+    pub fn of_request(method: &str, to: &Authority) -> Result<Self, ScopeError> {
+        let naming = naming(method, to).ok_or_else(|| ScopeError::Method { text: visible(method) })?;
+        let here = to.host() == "localhost" || to.host().ends_with(".localhost");
+        let private = here || to.address().is_some_and(|address| !is_public(address));
+        let reach = if private { "+private" } else { "-private" };
+        Self::parse_absolute(Capability::Http, &format!("{naming} {reach}"))
     }
 
     /// Running this command, and with no argument more; none when it names no program.

@@ -6,18 +6,25 @@
 use std::path::Path;
 
 use host_capability::{Capability, Grants, Scope};
+use host_tool::ApprovalMode;
 
-use crate::arguments::{Access, ApprovalMode};
+use crate::arguments::Access;
+use crate::environment::Folders;
 use crate::exit::Failure;
 use crate::plugins::Installed;
 
-/// Folders and files of the workspace that no mode lets a tool change: version control's own, and the host's.
-const NEVER_WRITTEN: &str = ".,!**/.git,!**/.hg,!**/.jj,!**/.svn,!**/.host";
+/// Files and folders that no tool may change, whatever was granted and whoever says yes: version control's own, the
+/// host's, and what a shell runs when it starts.
+const NEVER_WRITTEN: &str = "*,!.git,!.hg,!.jj,!.svn,!.host,!.bashrc,!.bash_profile,!.bash_login,!.bash_logout,\
+                             !.bash_aliases,!.profile,!.zshrc,!.zshenv,!.zprofile,!.zlogin,!.zlogout,!.kshrc,!.cshrc,\
+                             !.tcshrc,!.login,!**/fish/config.fish,!**/fish/conf.d";
 
 /// What the person granted, read once and good for every plugin.
 #[derive(Debug)]
 pub(crate) struct Granted {
     mode: ApprovalMode,
+    /// Everything that is not among what is never written.
+    writable: Scope,
     by_mode: Grants,
     grants: Vec<(String, Scope)>,
     denies: Vec<Deny>,
@@ -38,11 +45,12 @@ impl Granted {
         configured: Option<ApprovalMode>,
         plugins: &[Installed],
         workspace: &Path,
+        own: &Folders,
     ) -> Result<Self, Failure> {
         let mode = access.approval_mode.or(configured).unwrap_or(ApprovalMode::Default);
         let grants = access.grant.iter().map(|text| grant(text, plugins, workspace)).collect::<Result<_, _>>()?;
         let denies = access.deny.iter().map(|text| deny(text, plugins, workspace)).collect::<Result<_, _>>()?;
-        Ok(Self { mode, by_mode: by_mode(mode, workspace)?, grants, denies })
+        Ok(Self { mode, writable: writable(own)?, by_mode: by_mode(mode, workspace)?, grants, denies })
     }
 
     /// Lets every plugin that reads also read this folder of the host's own.
@@ -68,13 +76,25 @@ impl Granted {
         self.mode
     }
 
-    /// What a plugin may touch: what it asks for, as far as it was granted.
+    /// What a plugin may touch without asking: what it asks for, as far as it was granted.
     pub(crate) fn to(&self, plugin: &Installed) -> Grants {
         let name = plugin.manifest.name.as_str();
         let mut granted = self.by_mode.clone();
         for (_, scope) in self.grants.iter().filter(|(wanted, _)| wanted == name) {
             granted = granted.with(scope.clone());
         }
+        self.bounded(granted, plugin)
+    }
+
+    /// All that a plugin may touch when somebody says yes to it.
+    pub(crate) fn at_most(&self, plugin: &Installed) -> Grants {
+        self.bounded(plugin.plugin.declared().clone(), plugin)
+    }
+
+    /// The grants within what the plugin asks for, without what is denied and what is never written; reading alone in
+    /// a mode that only reads.
+    fn bounded(&self, mut granted: Grants, plugin: &Installed) -> Grants {
+        let name = plugin.manifest.name.as_str();
         for deny in self.denies.iter().filter(|deny| deny.plugin == "*" || deny.plugin == name) {
             granted = granted
                 .iter()
@@ -85,7 +105,11 @@ impl Granted {
                 })
                 .collect();
         }
-        let effective = granted.meet(plugin.plugin.declared());
+        let unwritable = |scope: &Scope| match scope.capability() {
+            Capability::FsWrite => scope.meet(&self.writable),
+            Capability::FsRead | Capability::Process | Capability::Http | Capability::State => Some(scope.clone()),
+        };
+        let effective: Grants = granted.meet(plugin.plugin.declared()).iter().filter_map(unwritable).collect();
         if self.mode == ApprovalMode::Plan { effective.reading() } else { effective }
     }
 }
@@ -96,10 +120,22 @@ fn quoted(path: &Path) -> String {
     if text.contains('\'') { format!("\"{text}\"") } else { format!("'{text}'") }
 }
 
+/// Everything but what is never written, and the folders of the host's own.
+fn writable(own: &Folders) -> Result<Scope, Failure> {
+    let folders = [&own.configuration, &own.state, &own.cache, &own.sessions];
+    let denied = folders.iter().map(|folder| format!(",!{}", quoted(folder))).collect::<String>();
+    let text = format!("{NEVER_WRITTEN}{denied}");
+    Scope::parse_absolute(Capability::FsWrite, &text).map_err(|error| {
+        Failure::configuration("the host's own folders cannot be protected")
+            .cause(error.to_string())
+            .help("set XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME to folders with printable names")
+    })
+}
+
 fn by_mode(mode: ApprovalMode, workspace: &Path) -> Result<Grants, Failure> {
     let mut grants = vec![(Capability::FsRead, "."), (Capability::State, "read")];
     if mode >= ApprovalMode::AutoEdit {
-        grants.extend([(Capability::FsWrite, NEVER_WRITTEN), (Capability::State, "write")]);
+        grants.extend([(Capability::FsWrite, "."), (Capability::State, "write")]);
     }
     if mode >= ApprovalMode::Yolo {
         grants.extend([(Capability::Process, "*"), (Capability::Http, "* *:*")]);

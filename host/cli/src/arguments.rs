@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use host_tool::ApprovalMode;
 
 use crate::exit::Code;
 
@@ -158,9 +160,9 @@ pub(crate) struct Place {
 /// What the tools may touch.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Access {
-    /// What needs no asking: plan and default only read, auto-edit also writes files of the workspace, yolo also runs
-    /// programs and fetches
-    #[arg(long, value_enum, value_name = "MODE", hide_possible_values = true)]
+    /// What needs no asking: plan reads and asks for nothing more, default reads, auto-edit also changes files of the
+    /// workspace, yolo also runs programs and fetches
+    #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(ApprovalMode::ALL.map(ApprovalMode::name)).try_map(|name| name.parse::<ApprovalMode>()), hide_possible_values = true)]
     pub(crate) approval_mode: Option<ApprovalMode>,
     /// Grant a plugin something more, as PLUGIN:CAPABILITY=SCOPE; may be repeated
     #[arg(long, value_name = "PLUGIN:CAP=SCOPE")]
@@ -178,20 +180,6 @@ pub(crate) enum Format {
     Text,
     Json,
     StreamJson,
-}
-
-/// How much happens without asking. Later modes include earlier ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum ApprovalMode {
-    /// Reading only, whatever else was granted.
-    Plan,
-    /// Reading; what was granted besides.
-    Default,
-    /// Also changing files of the workspace.
-    AutoEdit,
-    /// Also running programs and fetching from public addresses.
-    Yolo,
 }
 
 #[derive(Debug, Subcommand)]

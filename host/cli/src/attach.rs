@@ -163,8 +163,12 @@ async fn read(
     let id = CallId::new(format!("attached-{number}"));
     let call = FunctionCall { id, name: ToolName::new(tool), arguments };
     let admitted = tools.admit(&call).map_err(|failure| refused(&meant.path).cause(failure.message))?;
-    let context =
-        CallContext { cancel: stop.child_token(), live: LiveOutput::nowhere(), standstill: Standstill::default() };
+    let context = CallContext {
+        cancel: stop.child_token(),
+        live: LiveOutput::nowhere(),
+        standstill: Standstill::default(),
+        approved: Arc::default(),
+    };
     let outcome = tokio::select! {
         biased;
         () = stop.cancelled() => return Err(Failure::new(Code::Cancelled, "cancelled")),

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use host_agent::{CompressionConfig, LoopDetection, Price, Prices, ReplyPolicy, RunConfig};
 use host_model::{ProviderKind, RetryPolicy, Settings};
+use host_tool::ApprovalMode;
 use serde::Deserialize;
 
-use crate::arguments::ApprovalMode;
 use crate::environment::{Environment, Folders};
 use crate::exit::Failure;
 

@@ -82,19 +82,22 @@ pub(crate) fn registry(
 ) -> Result<Registry, Failure> {
     let mut registry = Registry::new();
     for installed in plugins {
-        let granted = granted.to(installed);
-        let grants = match holder {
-            Holder::Run => granted,
-            Holder::Subagent => granted.reading(),
+        let (grants, ceiling) = (granted.to(installed), granted.at_most(installed));
+        let (grants, ceiling) = match holder {
+            Holder::Run => (grants, ceiling),
+            Holder::Subagent => (grants.reading(), ceiling.reading()),
         };
         let sandbox = Sandbox {
             runtime: Arc::clone(runtime),
             grants: Arc::new(grants),
+            ceiling: Arc::new(ceiling),
             workspace: Arc::clone(workspace),
             config: Arc::default(),
         };
         for tool in &installed.manifest.tools {
-            let tool = PluginTool::new(tool.spec.clone(), Arc::clone(&installed.plugin), sandbox.clone());
+            let needs = installed.plugin.declared().iter().filter(|scope| tool.needs(scope.capability())).cloned();
+            let plugin = Arc::clone(&installed.plugin);
+            let tool = PluginTool::new(tool.spec.clone(), needs.collect(), plugin, sandbox.clone());
             registry.register(Arc::new(tool)).map_err(|error| {
                 Failure::input(format!("the plugin `{}` cannot be used", installed.manifest.name))
                     .cause(error.to_string())

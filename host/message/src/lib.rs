@@ -7,12 +7,14 @@
 //! Deliberately not here: any provider's JSON (`host-model` has one file for each wire format), what a tool
 //! does, and what a call may touch.
 
+mod causes;
 mod content;
 mod id;
 mod output;
 mod tool;
 mod usage;
 
+pub use causes::with_causes;
 pub use content::{
     Content, FileReference, FunctionCall, FunctionResponse, InlineData, Part, PartData, ResponseBody, Role, Signature,
 };

@@ -12,12 +12,11 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
-use host_message::{Content, Part, Role, Usage};
+use host_message::{Content, Part, Role, Usage, with_causes};
 use serde::Deserialize;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
-use crate::error::with_causes;
 use crate::text::clip;
 use crate::{Chunk, ModelError, ModelEvent, ModelStream, Provider, Request, Settings, Switched};
 

@@ -421,18 +421,6 @@ fn may_pass(status: u16) -> bool {
     matches!(status, 408 | 425 | 429 | 500..=599)
 }
 
-/// An error and its causes in one line.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
-}
-
 fn help_for(provider: ProviderKind, kind: ErrorKind) -> Option<String> {
     match kind {
         ErrorKind::Authentication => match provider.key_variable() {

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
+use host_message::with_causes;
 
-use crate::error::with_causes;
 use crate::{Again, ErrorKind, ModelError, ModelEvent, ModelStream, Provider, Request, Settings, Switched};
 
 /// How often and after which pauses a request is sent again. The default is what Gemini CLI does.

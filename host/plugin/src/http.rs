@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use futures::StreamExt;
-use host_capability::{Authority, Capability, Denied, Grants, HttpPermit, PluginName};
+use host_capability::{Authority, Capability, Denied, Grants, HostError, HttpPermit, PluginName};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, StatusCode, Url};
@@ -154,10 +154,8 @@ struct Known {
 
 impl Permits {
     fn add(&self, caller: &Caller, method: &Method, url: &Url) -> Result<(), Denied> {
-        // An address was accepted only with a host, and its schemes have known ports.
         let host = url.host_str().unwrap_or_default();
-        let authority = Authority::new(host, url.port_or_known_default().unwrap_or_default())
-            .map_err(|_| Denied::ungranted(&caller.plugin, Capability::Http, host))?;
+        let authority = server(url).map_err(|_| Denied::ungranted(&caller.plugin, Capability::Http, host))?;
         let permit = caller.grants.permit_http(&caller.plugin, method.as_str(), &authority)?;
         // A host that is an address is not resolved, so it is checked here.
         if let Some(address) = literal(url) {
@@ -228,6 +226,22 @@ fn address(text: &str) -> Result<Url, Error> {
         return Err(wrong("has no host"));
     }
     Ok(url)
+}
+
+/// The server that an address names, or why the host sends nothing there.
+pub(crate) fn authority(url: &str) -> Result<Authority, String> {
+    let url = address(url).map_err(|error| match error {
+        Error::Invalid(why) => why,
+        Error::Denied(_) | Error::RedirectDenied(_) | Error::Unavailable(_) | Error::TimedOut => {
+            "it is no address".to_owned()
+        }
+    })?;
+    server(&url).map_err(|error| error.to_string())
+}
+
+fn server(url: &Url) -> Result<Authority, HostError> {
+    // An address was accepted only with a host, and its schemes have known ports.
+    Authority::new(url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default())
 }
 
 fn headers(fields: &[(String, String)]) -> Result<HeaderMap, Error> {

@@ -27,6 +27,7 @@ mod reader;
 mod runtime;
 mod state;
 mod store;
+mod touches;
 mod wasi;
 mod workspace;
 
@@ -38,4 +39,5 @@ pub use limits::{Limit, Limits, MAX_COMPONENT};
 pub use plugin::{Digest, Plugin};
 pub use reader::{FileKind, Found, Listed, ReadError, Reader};
 pub use runtime::{CallListener, Invocation, Runtime, RuntimeOptions};
+pub use touches::TouchError;
 pub use workspace::{PathError, Workspace};

@@ -152,14 +152,29 @@ impl Workspace {
             // The root itself: a folder, or a single file that was granted by name.
             return match self.dir(root) {
                 Ok(dir) => Ok(Place { root: dir, relative: PathBuf::from(".") }),
-                Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                    let (Some(parent), Some(name)) = (root.parent(), root.file_name()) else { return Err(error) };
-                    Ok(Place { root: self.dir(parent)?, relative: PathBuf::from(name) })
+                Err(error) if matches!(error.kind(), io::ErrorKind::NotADirectory | io::ErrorKind::NotFound) => {
+                    self.beneath_a_folder(root, error)
                 }
                 Err(error) => Err(error),
             };
         }
         Ok(Place { root: self.dir(root)?, relative: relative.to_owned() })
+    }
+
+    /// A granted root that is no folder, or not there yet: the deepest folder above it that is there, and the way on.
+    fn beneath_a_folder(&self, root: &Path, mut error: io::Error) -> io::Result<Place> {
+        let mut relative = PathBuf::new();
+        let mut rest = root;
+        while let (Some(above), Some(name)) = (rest.parent(), rest.file_name()) {
+            relative = if relative.as_os_str().is_empty() { name.into() } else { Path::new(name).join(relative) };
+            match self.dir(above) {
+                Ok(dir) => return Ok(Place { root: dir, relative }),
+                Err(missing) if missing.kind() == io::ErrorKind::NotFound => error = missing,
+                Err(other) => return Err(other),
+            }
+            rest = above;
+        }
+        Err(error)
     }
 
     fn dir(&self, root: &Path) -> io::Result<Arc<Dir>> {

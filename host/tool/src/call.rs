@@ -1,31 +1,48 @@
 //! The states of a call, and the events that tell of their changes.
 //!
-//! A call goes forward only: validating, scheduled, executing, settled; it can settle from each of the others.
-//! A settled call never changes. (A state for a call that waits for a person's approval belongs between
-//! scheduled and executing, once there is someone to ask.)
+//! A call goes forward only: validating, awaiting approval where somebody must be asked, scheduled, executing, and one of
+//! the three ends; it can settle from each of the others. A settled call never changes. All changes go through
+//! [`CallState::step`].
 
 use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
+use host_capability::Grants;
 use host_message::{CallId, FunctionCall, ToolName};
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use crate::{Live, LiveOutput, Outcome, Tool};
+use crate::{Live, LiveOutput, Outcome, Question, Tool};
 
 /// Where a call is. Each state holds only what it has.
 pub enum CallState {
-    /// Its tool is looked up and its arguments are checked.
+    /// Its tool is looked up, its arguments are checked, and it waits for its turn to be decided about.
     Validating {
         /// The call as the model wrote it.
         call: Arc<FunctionCall>,
+        /// The tool that would run it, once it was found and the arguments meet its schema.
+        tool: Option<Arc<dyn Tool>>,
     },
-    /// It can run, and waits for its wave.
+    /// Somebody is asked whether it may run.
+    AwaitingApproval {
+        /// The call.
+        call: Arc<FunctionCall>,
+        /// The tool that would run it.
+        tool: Arc<dyn Tool>,
+        /// What is asked.
+        question: Arc<Question>,
+    },
+    /// It may run, and is about to.
     Scheduled {
-        /// The call, whose arguments meet the tool's schema.
+        /// The call, as a person may have changed it.
         call: Arc<FunctionCall>,
         /// The tool that will run it.
         tool: Arc<dyn Tool>,
+        /// What it may touch besides what its tool may touch anyway.
+        approved: Arc<Grants>,
+        /// Why it may run.
+        decided: Decided,
     },
     /// It runs.
     Executing {
@@ -35,18 +52,64 @@ pub enum CallState {
         since: Instant,
         /// Its live output.
         live: LiveOutput,
+        /// Why it may run.
+        decided: Decided,
     },
-    /// It ended, one way or the other.
+    /// It ended: as a success, as an error, or cancelled, as its outcome says.
     Settled(SettledCall),
+}
+
+/// A change of a call's state.
+pub(crate) enum Step {
+    /// Its tool was found, and its arguments are good.
+    Admit(Arc<dyn Tool>),
+    /// Somebody is asked about it; also once more, after they changed it.
+    Ask(Arc<Question>),
+    /// It may run.
+    Schedule {
+        /// As it is to run.
+        call: Arc<FunctionCall>,
+        /// What it may touch besides.
+        approved: Arc<Grants>,
+        /// Why.
+        decided: Decided,
+    },
+    /// It begins to run now.
+    Start(LiveOutput),
+    /// It ended.
+    Settle {
+        /// How.
+        outcome: Outcome,
+        /// What was decided about it, where that is why it ended; none keeps what was decided before.
+        decided: Option<Decided>,
+    },
+}
+
+/// What was decided about a call before it ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decided {
+    /// It may run, and nobody was asked.
+    Allowed,
+    /// A person said that it may run.
+    Approved,
+    /// A person changed it, and then said that it may run.
+    Changed,
+    /// A person said that it may not.
+    Declined,
+    /// A rule or a grant said that it may not, or nobody was there to be asked.
+    Denied,
 }
 
 /// A call that ended, with everything that history needs to know.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettledCall {
-    /// The call.
+    /// The call, as it ran.
     pub call: Arc<FunctionCall>,
     /// How it ended.
     pub outcome: Outcome,
+    /// What was decided about it; none when it never came to that.
+    pub decided: Option<Decided>,
     /// How long it ran; zero when it never began.
     pub duration: Duration,
     /// How many bytes of its live output were dropped.
@@ -69,8 +132,10 @@ pub struct CallEvent<'a> {
 pub enum CallChange<'a> {
     /// The model asked for it, with these arguments.
     Validating(&'a FunctionCall),
-    /// It can run.
-    Scheduled,
+    /// Somebody is asked about it.
+    AwaitingApproval(&'a Question),
+    /// It may run.
+    Scheduled(Decided),
     /// It is about to run. Whoever must write that down first can still stop it.
     Executing,
     /// It shows something while it runs.
@@ -82,110 +147,80 @@ pub enum CallChange<'a> {
 impl CallState {
     /// A call that nobody has looked at.
     pub fn new(call: FunctionCall) -> Self {
-        Self::Validating { call: Arc::new(call) }
+        Self::Validating { call: Arc::new(call), tool: None }
     }
 
     /// The call itself, in every state.
     pub fn call(&self) -> &Arc<FunctionCall> {
         match self {
-            Self::Validating { call } | Self::Scheduled { call, .. } | Self::Executing { call, .. } => call,
+            Self::Validating { call, .. }
+            | Self::AwaitingApproval { call, .. }
+            | Self::Scheduled { call, .. }
+            | Self::Executing { call, .. } => call,
             Self::Settled(settled) => &settled.call,
         }
     }
 
-    /// The arguments are good and this tool will run it. Only a call that is validating changes.
-    pub(crate) fn schedule(&mut self, tool: Arc<dyn Tool>) -> bool {
-        let Self::Validating { call } = self else { return false };
-        *self = Self::Scheduled { call: Arc::clone(call), tool };
-        true
+    /// The state in one of seven words, as logs and clients have them.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Validating { .. } => "validating",
+            Self::AwaitingApproval { .. } => "awaiting_approval",
+            Self::Scheduled { .. } => "scheduled",
+            Self::Executing { .. } => "executing",
+            Self::Settled(SettledCall { outcome, .. }) => match outcome {
+                Outcome::Success(_) => "success",
+                Outcome::Error(_) => "error",
+                Outcome::Cancelled { .. } => "cancelled",
+            },
+        }
     }
 
-    /// It begins to run now; hands over what running it takes. Only a call that is scheduled changes.
-    pub(crate) fn start(&mut self, live: LiveOutput) -> Option<Arc<dyn Tool>> {
-        let Self::Scheduled { call, tool } = self else { return None };
-        let tool = Arc::clone(tool);
-        *self = Self::Executing { call: Arc::clone(call), since: Instant::now(), live };
-        Some(tool)
-    }
-
-    /// It ended. A call that is settled does not change.
-    pub(crate) fn settle(&mut self, outcome: Outcome) -> bool {
-        let (call, duration, dropped) = match self {
-            Self::Settled(_) => return false,
-            Self::Validating { call } | Self::Scheduled { call, .. } => (call, Duration::ZERO, 0),
-            Self::Executing { call, since, live } => (call, since.elapsed(), live.dropped()),
+    /// Takes a step. A step that the state does not allow changes nothing, and is answered with `false`.
+    pub(crate) fn step(&mut self, step: Step) -> bool {
+        let next = match (&*self, step) {
+            (Self::Settled(_), _) => None,
+            (Self::Validating { call, tool: None }, Step::Admit(tool)) => {
+                Some(Self::Validating { call: Arc::clone(call), tool: Some(tool) })
+            }
+            (Self::Validating { tool: Some(tool), .. } | Self::AwaitingApproval { tool, .. }, Step::Ask(question)) => {
+                Some(Self::AwaitingApproval { call: Arc::clone(&question.call), tool: Arc::clone(tool), question })
+            }
+            (
+                Self::Validating { tool: Some(tool), .. } | Self::AwaitingApproval { tool, .. },
+                Step::Schedule { call, approved, decided },
+            ) => Some(Self::Scheduled { call, tool: Arc::clone(tool), approved, decided }),
+            (Self::Scheduled { call, decided, .. }, Step::Start(live)) => {
+                Some(Self::Executing { call: Arc::clone(call), since: Instant::now(), live, decided: *decided })
+            }
+            (state, Step::Settle { outcome, decided }) => Some(Self::Settled(state.end(outcome, decided))),
+            (
+                Self::Validating { .. }
+                | Self::AwaitingApproval { .. }
+                | Self::Scheduled { .. }
+                | Self::Executing { .. },
+                Step::Admit(_) | Step::Ask(_) | Step::Schedule { .. } | Step::Start(_),
+            ) => None,
         };
-        let settled = SettledCall { call: Arc::clone(call), outcome, duration, dropped };
-        drop(mem::replace(self, Self::Settled(settled)));
-        true
+        match next {
+            Some(next) => {
+                drop(mem::replace(self, next));
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn end(&self, outcome: Outcome, decided: Option<Decided>) -> SettledCall {
+        let (before, duration, dropped) = match self {
+            Self::Validating { .. } | Self::AwaitingApproval { .. } => (None, Duration::ZERO, 0),
+            Self::Scheduled { decided, .. } => (Some(*decided), Duration::ZERO, 0),
+            Self::Executing { since, live, decided, .. } => (Some(*decided), since.elapsed(), live.dropped()),
+            Self::Settled(settled) => (settled.decided, settled.duration, settled.dropped),
+        };
+        SettledCall { call: Arc::clone(self.call()), outcome, decided: decided.or(before), duration, dropped }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use futures::future::BoxFuture;
-    use host_message::{Output, ToolSpec};
-    use serde_json::Map;
-
-    use super::*;
-    use crate::CallContext;
-
-    struct Never;
-
-    impl Tool for Never {
-        fn spec(&self) -> &ToolSpec {
-            unreachable!("the states do not look into the tool")
-        }
-
-        fn call<'a>(&'a self, _: &'a FunctionCall, _: CallContext) -> BoxFuture<'a, Outcome> {
-            unreachable!("the states do not run the tool")
-        }
-    }
-
-    fn fresh() -> CallState {
-        CallState::new(FunctionCall { id: CallId::new("1"), name: ToolName::new("t"), arguments: Map::new() })
-    }
-
-    fn word(state: &CallState) -> &'static str {
-        match state {
-            CallState::Validating { .. } => "validating",
-            CallState::Scheduled { .. } => "scheduled",
-            CallState::Executing { .. } => "executing",
-            CallState::Settled(_) => "settled",
-        }
-    }
-
-    /// Applies steps (`s`chedule, e`x`ecute, `e`nd) and compares the state after each.
-    fn check(steps: &str, want: &[&str]) {
-        let mut state = fresh();
-        let got: Vec<_> = steps
-            .chars()
-            .map(|step| {
-                match step {
-                    's' => drop(state.schedule(Arc::new(Never))),
-                    'x' => drop(state.start(LiveOutput::nowhere())),
-                    _ => drop(state.settle(Outcome::Success(Output::default()))),
-                }
-                word(&state)
-            })
-            .collect();
-        assert_eq!(got, want, "{steps}");
-    }
-
-    #[test]
-    fn a_call_goes_forward_only() {
-        check("sxe", &["scheduled", "executing", "settled"]);
-        check("xsse", &["validating", "scheduled", "scheduled", "settled"]);
-        check("sxs", &["scheduled", "executing", "executing"]);
-        check("esx", &["settled", "settled", "settled"]);
-    }
-
-    #[test]
-    fn a_settled_call_keeps_its_first_outcome() {
-        let mut state = fresh();
-        assert!(state.settle(Outcome::Success(Output::text("first"))));
-        assert!(!state.settle(Outcome::Success(Output::text("second"))));
-        let CallState::Settled(settled) = state else { panic!("it was settled") };
-        assert_eq!(settled.outcome, Outcome::Success(Output::text("first")));
-    }
-}
+mod tests;

@@ -1,18 +1,21 @@
 //! What the model can call, and how its calls run.
 //!
-//! Owns [`Tool`] and [`Outcome`], the [`Policy`] that says whether a call runs, the [`Registry`] that finds a tool and checks a call's arguments, the states of
-//! a call, the [`Scheduler`] that runs the calls of one reply in waves, and the [`Responder`] that puts outcomes
-//! into words for the model.
+//! Owns [`Tool`] and [`Outcome`], the [`Registry`] that finds a tool and checks a call's arguments, the [`Policy`] of
+//! rules, the [`Gate`] that decides by them and asks over the [`Bus`], the states of a call, the [`Scheduler`] that
+//! runs the calls of one reply in waves, and the [`Responder`] that puts outcomes into words for the model.
 //!
-//! It promises that every call settles exactly once, whatever the tool does, and that what the model is told is
-//! bounded in size and says where it was cut.
+//! It promises that every call settles exactly once, whatever the tool does; that no call runs before it was decided
+//! that it may; and that what the model is told is bounded in size and says where it was cut.
 //!
 //! Deliberately not here: which model asked, what a call may touch (the grants of its plugin decide that), and
-//! where anything is shown: whoever runs calls is told of each [`CallEvent`].
+//! where anything is shown: whoever runs calls is told of each [`CallEvent`], and whoever answers hears the bus.
 
+mod bus;
 mod call;
 mod cancel;
 mod clip;
+mod gate;
+mod kept;
 mod live;
 mod mode;
 mod plugin_tool;
@@ -24,9 +27,12 @@ mod schema;
 mod standstill;
 mod tool;
 
-pub use call::{CallChange, CallEvent, CallState, SettledCall};
+pub use bus::{Always, Answer, Bus, Lasting, Listener, NobodyListens, Notice, Question, QuestionId, TooLate};
+pub use call::{CallChange, CallEvent, CallState, Decided, SettledCall};
 pub use cancel::Cancel;
 pub use clip::cut;
+pub use gate::Gate;
+pub use kept::{RulesFile, RulesFileError};
 pub use live::{Live, LiveOutput};
 pub use mode::{ApprovalMode, UnknownMode};
 pub use plugin_tool::{PluginTool, Sandbox};
@@ -39,4 +45,4 @@ pub use response::{Responder, Spill};
 pub use scheduler::{CANCEL_GRACE, Observe, Scheduler};
 pub use schema::{Schema, SchemaError, Violations};
 pub use standstill::{Asking, Standstill};
-pub use tool::{CallContext, CallFailure, FailureKind, Outcome, Tool};
+pub use tool::{CallContext, CallFailure, FailureKind, Intent, IntentFuture, Origin, Outcome, ReviseFuture, Tool};

@@ -1,20 +1,27 @@
 //! A tool of a plugin: each call runs in the sandbox with the plugin's grants, and however it ends is an outcome.
+//!
+//! Promises that a call holds what its plugin is granted and what was allowed for this call, and nothing beyond the
+//! ceiling of its sandbox, whoever allowed it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use host_capability::Grants;
-use host_message::{FunctionCall, ToolSpec};
+use host_capability::{Capability, Denied, Grants, Scope, StateAccess};
+use host_message::{FunctionCall, ToolSpec, with_causes};
 use host_plugin::admission::AdmissionError;
-use host_plugin::{CallError, CallListener, Failure, Invocation, Plugin, Runtime, Workspace};
+use host_plugin::{CallError, CallListener, Confirmation, Failure, Invocation, Plugin, Runtime, Workspace};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
-use crate::{CallContext, CallFailure, FailureKind, LiveOutput, Outcome, Tool};
+use crate::tool::{IntentFuture, ReviseFuture};
+use crate::{CallContext, CallFailure, FailureKind, Intent, LiveOutput, Origin, Outcome, Tool};
 
 /// One tool of a plugin, with what a call of it may touch.
 pub struct PluginTool {
     spec: ToolSpec,
+    /// What the manifest says that this tool needs.
+    needs: Grants,
     plugin: Arc<Plugin>,
     sandbox: Sandbox,
 }
@@ -24,8 +31,11 @@ pub struct PluginTool {
 pub struct Sandbox {
     /// Runs the calls.
     pub runtime: Arc<Runtime>,
-    /// What the calls may touch. The runtime cuts it down to what the plugin asks for.
+    /// What the calls may touch without anybody being asked. The runtime cuts it down to what the plugin asks for.
     pub grants: Arc<Grants>,
+    /// All that a call may ever touch, whoever allows it. A call of which even this covers only the reading is nothing
+    /// to ask about: it runs, and is told what it lacks.
+    pub ceiling: Arc<Grants>,
     /// Where relative paths start.
     pub workspace: Arc<Workspace>,
     /// The plugin's own configuration, each value as JSON text.
@@ -33,9 +43,107 @@ pub struct Sandbox {
 }
 
 impl PluginTool {
-    /// The tool with this spec, out of the plugin's manifest.
-    pub fn new(spec: ToolSpec, plugin: Arc<Plugin>, sandbox: Sandbox) -> Self {
-        Self { spec, plugin, sandbox }
+    /// The tool with this spec, which needs this, out of the plugin's manifest.
+    pub fn new(spec: ToolSpec, needs: Grants, plugin: Arc<Plugin>, sandbox: Sandbox) -> Self {
+        Self { spec, needs, plugin, sandbox }
+    }
+
+    fn invocation(&self, call: &FunctionCall, grants: Arc<Grants>, cancel: CancellationToken) -> Invocation {
+        Invocation {
+            id: call.id.clone(),
+            tool: self.spec.name.clone(),
+            arguments: Value::Object(call.arguments.clone()).to_string(),
+            grants,
+            workspace: Arc::clone(&self.sandbox.workspace),
+            config: Arc::clone(&self.sandbox.config),
+            cancel,
+            listener: Arc::new(()),
+        }
+    }
+
+    async fn intend(&self, call: &FunctionCall, cancel: CancellationToken) -> Result<Intent, CallFailure> {
+        let granted = self.sandbox.grants.meet(&self.needs);
+        let at_most = self.sandbox.ceiling.meet(&self.needs);
+        let quiet = Intent {
+            confirmation: None,
+            touches: granted.clone(),
+            granted: granted.clone(),
+            at_most: at_most.clone(),
+            origin: self.origin(),
+            refusal: None,
+        };
+        if at_most.le(&at_most.reading()) {
+            return Ok(quiet);
+        }
+        let invocation = self.invocation(call, Arc::clone(&self.sandbox.grants), cancel);
+        let previewed = self.sandbox.runtime.preview(&self.plugin, invocation).await.map_err(failure)?;
+        let Some(confirmation) = previewed else { return Ok(quiet) };
+        let touches = confirmation.touches(&self.needs, &self.sandbox.workspace).map_err(|error| {
+            let words = with_causes(&error);
+            CallFailure::new(FailureKind::Denied, format!("`{}` was not run: {words}", call.name))
+        })?;
+        // What is beyond the ceiling is refused before anybody is asked.
+        if let Some(denied) = self.beyond(&confirmation, &at_most) {
+            let words = match denied.capability {
+                Capability::FsWrite => format!(
+                    "`{}` was not run: nobody can allow it to change `{}`, which is left out of all that may be \
+                     granted: files of version control, of the host, those that a shell runs when it starts, and what \
+                     the user denied",
+                    call.name, denied.wanted
+                ),
+                Capability::FsRead | Capability::Process | Capability::Http | Capability::State => denied.explain(),
+            };
+            return Err(CallFailure::new(FailureKind::Denied, words));
+        }
+        let touches = match confirmation {
+            Confirmation::Call => self.unnamed(&touches, &granted, &at_most),
+            Confirmation::Exec { .. } | Confirmation::Edit { .. } | Confirmation::Info { .. } => touches.meet(&at_most),
+        };
+        let refusal = self.beyond(&confirmation, &granted).or_else(|| self.uncovered(&touches, &granted));
+        let refusal = refusal.map(|denied| denied.explain());
+        Ok(Intent { confirmation: Some(confirmation), touches, refusal, ..quiet })
+    }
+
+    /// What a call touches of which nothing more is known: what is granted for it, and where nothing is, what could be;
+    /// of files those of the workspace.
+    fn unnamed(&self, touches: &Grants, granted: &Grants, at_most: &Grants) -> Grants {
+        let workspace = Scope::of_path(Capability::FsWrite, self.sandbox.workspace.root()).ok();
+        let scope = |capability: Capability| match (granted.scope(capability), at_most.scope(capability)) {
+            (Some(held), _) => Some(held.clone()),
+            (None, Some(most)) if capability == Capability::FsWrite => most.meet(workspace.as_ref()?),
+            (None, most) => most.cloned(),
+        };
+        touches.capabilities().iter().filter_map(scope).collect()
+    }
+
+    /// The first of what the preview names that these grants do not cover, as the check in the sandbox would say it.
+    fn beyond(&self, confirmation: &Confirmation, grants: &Grants) -> Option<Denied> {
+        match confirmation {
+            Confirmation::Exec { argv, .. } => grants.permit_process(self.plugin.name(), argv).err(),
+            Confirmation::Edit { path, .. } => self.unwritable(path, grants),
+            Confirmation::Info { writes, .. } => writes.iter().find_map(|path| self.unwritable(path, grants)),
+            Confirmation::Call => None,
+        }
+    }
+
+    /// The first of what a call touches besides reading that these grants do not cover.
+    fn uncovered(&self, touches: &Grants, grants: &Grants) -> Option<Denied> {
+        let covered = |scope: &Scope| grants.scope(scope.capability()).is_some_and(|held| scope.le(held));
+        let scope = touches.iter().find(|scope| !reads(scope) && !covered(scope))?;
+        Some(Denied::ungranted(self.plugin.name(), scope.capability(), &scope.to_string()))
+    }
+
+    fn unwritable(&self, path: &str, grants: &Grants) -> Option<Denied> {
+        let absolute = self.sandbox.workspace.absolute(path).ok()?;
+        grants.permit_write(self.plugin.name(), &absolute).err()
+    }
+}
+
+/// Whether the scope is one for reading alone.
+fn reads(scope: &Scope) -> bool {
+    match scope {
+        Scope::FsRead(_) | Scope::State(StateAccess::Read) => true,
+        Scope::State(StateAccess::Write) | Scope::FsWrite(_) | Scope::Process(_) | Scope::Http(_) => false,
     }
 }
 
@@ -45,21 +153,33 @@ impl Tool for PluginTool {
     }
 
     fn call<'a>(&'a self, call: &'a FunctionCall, context: CallContext) -> BoxFuture<'a, Outcome> {
-        let invocation = Invocation {
-            id: call.id.clone(),
-            tool: self.spec.name.clone(),
-            arguments: Value::Object(call.arguments.clone()).to_string(),
-            grants: Arc::clone(&self.sandbox.grants),
-            workspace: Arc::clone(&self.sandbox.workspace),
-            config: Arc::clone(&self.sandbox.config),
-            cancel: context.cancel,
-            listener: Arc::new(Listener(context.live)),
+        let grants = if context.approved.capabilities().is_empty() {
+            Arc::clone(&self.sandbox.grants)
+        } else {
+            Arc::new(self.sandbox.grants.join(&context.approved.meet(&self.sandbox.ceiling)))
         };
+        let invocation =
+            Invocation { listener: Arc::new(Listener(context.live)), ..self.invocation(call, grants, context.cancel) };
         Box::pin(async move {
             match self.sandbox.runtime.call(&self.plugin, invocation).await {
                 Ok(output) => Outcome::Success(output),
                 Err(error) => outcome(error),
             }
+        })
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        Some(Origin { plugin: self.plugin.name().clone(), digest: self.plugin.digest().to_string() })
+    }
+
+    fn intent<'a>(&'a self, call: &'a FunctionCall, cancel: CancellationToken) -> IntentFuture<'a> {
+        Box::pin(self.intend(call, cancel))
+    }
+
+    fn revise<'a>(&'a self, call: &'a FunctionCall, text: &'a str, cancel: CancellationToken) -> ReviseFuture<'a> {
+        Box::pin(async move {
+            let invocation = self.invocation(call, Arc::clone(&self.sandbox.grants), cancel);
+            self.sandbox.runtime.revise(&self.plugin, invocation, text).await.map_err(failure)
         })
     }
 }
@@ -74,6 +194,15 @@ impl CallListener for Listener {
 
     fn progress(&self, done: u64, total: Option<u64>, message: &str) {
         self.0.progress(done, total, message);
+    }
+}
+
+/// How a preview failed, for a call that is not going to run.
+fn failure(error: CallError) -> CallFailure {
+    match outcome(error) {
+        Outcome::Error(failure) => failure,
+        Outcome::Cancelled { reason, .. } => CallFailure::new(FailureKind::Failed, reason),
+        Outcome::Success(_) => CallFailure::new(FailureKind::Failed, "the preview failed"),
     }
 }
 

@@ -134,6 +134,20 @@ impl Registry {
         Ok(smaller)
     }
 
+    /// The tools for which this is false. The others are known as left out.
+    #[must_use]
+    pub fn without(&self, is_left_out: impl Fn(&dyn Tool) -> bool) -> Self {
+        let mut smaller = Self { elsewhere: self.elsewhere.clone(), ..Self::default() };
+        for (spec, entry) in self.specs.iter().zip(&self.entries) {
+            if is_left_out(entry.tool.as_ref()) {
+                smaller.elsewhere.insert(spec.name.clone());
+            } else {
+                smaller.add(spec.name.clone(), spec.clone(), Arc::clone(entry));
+            }
+        }
+        smaller
+    }
+
     /// Says that there is a tool of this name, and that it is another agent's: a call of it is refused as such.
     pub fn leave_out(&mut self, name: ToolName) {
         if !self.index.contains_key(&name) {

@@ -9,12 +9,16 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use host_message::{FunctionResponse, Output, OutputPart, Part, PartData, ResponseBody};
+use serde_json::Value;
 
 use crate::clip::{Ends, ends};
-use crate::{Outcome, SettledCall};
+use crate::{Decided, Outcome, SettledCall, cut};
 
 /// How much text of one call the model gets, in characters. Protects its window from one long output.
 const TEXT_BUDGET: usize = 40_000;
+
+/// How much of the arguments of a call the model is told when a person changed them, in characters.
+const CHANGED_CHARACTERS: usize = 8_000;
 
 /// How many names are tried for a file before giving up: the files of earlier runs of the session lie there too.
 const NAME_ATTEMPTS: u32 = 100_000;
@@ -41,8 +45,12 @@ impl Responder {
     /// The function response that answers the call, and behind it the data that the tool returned.
     pub fn respond(&self, settled: &SettledCall) -> Vec<Part> {
         let (body, data) = match &settled.outcome {
-            Outcome::Success(output) => (ResponseBody::Output(self.clip(text_of(output))), data_of(output)),
-            Outcome::Error(failure) => (ResponseBody::Error(self.clip(failure.message.clone())), Vec::new()),
+            Outcome::Success(output) => {
+                (ResponseBody::Output(self.clip(changed(settled) + &text_of(output))), data_of(output))
+            }
+            Outcome::Error(failure) => {
+                (ResponseBody::Error(self.clip(changed(settled) + &failure.message)), Vec::new())
+            }
             Outcome::Cancelled { reason, partial } => {
                 let mut text = format!("[Operation Cancelled] Reason: {reason}");
                 if let Some(partial) = partial.as_deref().filter(|partial| !partial.is_empty()) {
@@ -116,6 +124,15 @@ fn create_new(path: &Path) -> io::Result<fs::File> {
     options.open(path)
 }
 
+/// What the model is told first when what ran is not what it wrote; nothing otherwise.
+fn changed(settled: &SettledCall) -> String {
+    if settled.decided != Some(Decided::Changed) {
+        return String::new();
+    }
+    let arguments = Value::Object(settled.call.arguments.clone()).to_string();
+    format!("The user changed this call before it ran. Its arguments were: {}\n\n", cut(&arguments, CHANGED_CHARACTERS))
+}
+
 /// All the text of an output, a piece after the other; never empty, since an empty response reads like a broken
 /// one.
 fn text_of(output: &Output) -> String {
@@ -164,7 +181,8 @@ mod tests {
 
     fn respond(responder: &Responder, outcome: Outcome) -> (ResponseBody, usize) {
         let call = FunctionCall { id: CallId::new("c"), name: ToolName::new("t"), arguments: Map::new() };
-        let settled = SettledCall { call: Arc::new(call), outcome, duration: Duration::ZERO, dropped: 0 };
+        let settled =
+            SettledCall { call: Arc::new(call), outcome, decided: None, duration: Duration::ZERO, dropped: 0 };
         let mut parts = responder.respond(&settled).into_iter();
         let Some(PartData::FunctionResponse(response)) = parts.next().map(|part| part.data) else {
             panic!("the response comes first")
@@ -204,6 +222,20 @@ mod tests {
         };
         check(cancelled(None), error("[Operation Cancelled] Reason: enough"), 0);
         check(cancelled(Some("ha")), error("[Operation Cancelled] Reason: enough\n\nPartial output:\nha"), 0);
+    }
+
+    #[test]
+    fn a_model_is_told_what_a_person_made_of_its_call() {
+        let arguments = Map::from_iter([("n".to_owned(), json!(2))]);
+        let call = Arc::new(FunctionCall { id: CallId::new("c"), name: ToolName::new("t"), arguments });
+        let (outcome, decided) = (Outcome::Success(Output::text("done")), Some(Decided::Changed));
+        let settled = SettledCall { call, outcome, decided, duration: Duration::ZERO, dropped: 0 };
+        let parts = Responder::default().respond(&settled);
+        let Some(PartData::FunctionResponse(response)) = parts.first().map(|part| &part.data) else {
+            panic!("{parts:?}")
+        };
+        let told = "The user changed this call before it ran. Its arguments were: {\"n\":2}\n\ndone";
+        assert_eq!(response.body.text(), told);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Runs the calls of one reply, and settles each exactly once.
 //!
 //! Calls run in waves: neighbouring calls of tools that only read run side by side, a call that can change
-//! something runs alone in its place. A call that is refused before it runs stops none of its siblings and
-//! splits no wave. Each call is a task of its own, so that computing guests use all cores; its task is dropped
-//! before its call settles.
+//! something runs alone in its place. Whether a call may run is decided when its wave comes, one call after the
+//! other, so that what a person is shown is how things are then. A call that is refused stops none of its siblings
+//! and splits no wave; one that a person declines takes those behind it along. Each call is a task of its own, so that
+//! computing guests use all cores; its task is dropped before its call settles.
 
 mod board;
 
@@ -14,16 +15,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use host_message::FunctionCall;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
-use self::board::Board;
+use self::board::{Board, Ready};
+use crate::gate::{AtGate, Passed};
 use crate::live::{self, Piece};
 use crate::{
-    CallContext, CallEvent, CallFailure, Cancel, FailureKind, LiveOutput, Outcome, Registry, SettledCall, Standstill,
-    Tool, cut,
+    CallContext, CallEvent, CallFailure, Cancel, Decided, FailureKind, Gate, LiveOutput, Outcome, Question, Registry,
+    SettledCall, Standstill, Tool, cut,
 };
 
 /// How long a call that was told to stop may take to end by itself, with what it had, unless its tool says otherwise.
@@ -35,6 +38,9 @@ const SIDE_BY_SIDE: usize = 16;
 
 /// How many calls of one reply run. Protects the host from a model that repeats itself without end.
 const CALLS_IN_A_REPLY: usize = 256;
+
+/// What calls are told that stood behind one that a person declined.
+const BEHIND_DECLINED: &str = "the user declined a call before this one in the same reply";
 
 /// The longest text of a panic that the model is told, in characters.
 const PANIC_CHARACTERS: usize = 300;
@@ -51,12 +57,20 @@ pub type Observe<'a> = dyn Fn(CallEvent<'_>) -> ControlFlow<String> + Send + Syn
 pub struct Scheduler<'r> {
     registry: &'r Registry,
     standstill: Standstill,
+    gate: Option<Gate>,
 }
 
 impl<'r> Scheduler<'r> {
     /// A scheduler for the tools of this registry.
     pub fn new(registry: &'r Registry) -> Self {
-        Self { registry, standstill: Standstill::default() }
+        Self { registry, standstill: Standstill::default(), gate: None }
+    }
+
+    /// The same scheduler, whose calls pass this gate before they run. Without one every call runs with what its tool
+    /// may touch anyway.
+    #[must_use]
+    pub fn with_gate(self, gate: Option<&Gate>) -> Self {
+        Self { gate: gate.cloned(), ..self }
     }
 
     /// The same scheduler for a run whose time stands still with this.
@@ -74,7 +88,7 @@ impl<'r> Scheduler<'r> {
         for at in 0..board.len() {
             let admitted = if at < CALLS_IN_A_REPLY { self.registry.admit(board.call(at)) } else { Err(too_many()) };
             match admitted {
-                Ok(tool) => board.schedule(at, tool),
+                Ok(tool) => board.admit(at, tool),
                 Err(failure) => board.settle(at, failure.into()),
             }
         }
@@ -83,6 +97,40 @@ impl<'r> Scheduler<'r> {
             self.run_wave(&mut board, wave, cancel, &sender, &mut receiver).await;
         }
         board.settled()
+    }
+
+    /// The way of a call through the gate.
+    fn passing<'p>(
+        &'p self,
+        gate: Gate,
+        call: Arc<FunctionCall>,
+        tool: Arc<dyn Tool>,
+        cancel: &Cancel,
+    ) -> impl FnOnce(mpsc::Sender<Arc<Question>>) -> BoxFuture<'p, Passed> {
+        let cancel = cancel.token().child_token();
+        move |asked| {
+            async move {
+                let at_gate = AtGate { registry: self.registry, cancel: &cancel, standstill: &self.standstill, asked };
+                gate.pass(call, &tool, at_gate).await
+            }
+            .boxed()
+        }
+    }
+
+    fn start(
+        &self,
+        board: &mut Board<'_>,
+        at: usize,
+        cancel: &Cancel,
+        sender: &mpsc::Sender<Piece>,
+        running: &mut JoinSet<(usize, Outcome)>,
+    ) {
+        let live = LiveOutput::new(at, sender.clone());
+        let Some(Ready { call, tool, approved }) = board.start(at, live.clone()) else { return };
+        let standstill = self.standstill.clone();
+        let context = CallContext { cancel: cancel.token().child_token(), live, standstill, approved };
+        let task = execute(tool, call, context, cancel.clone());
+        running.spawn(async move { (at, task.await) }.in_current_span());
     }
 
     async fn run_wave(
@@ -95,20 +143,29 @@ impl<'r> Scheduler<'r> {
     ) {
         let mut waiting = wave.iter().copied();
         let mut running = JoinSet::new();
+        let mut deciding = Deciding::nothing();
         loop {
-            while running.len() < SIDE_BY_SIDE {
+            while deciding.is_idle() && running.len() < SIDE_BY_SIDE {
                 let Some(at) = waiting.next() else { break };
-                let live = LiveOutput::new(at, sender.clone());
-                if let Some((tool, call)) = board.start(at, live.clone()) {
-                    let context =
-                        CallContext { cancel: cancel.token().child_token(), live, standstill: self.standstill.clone() };
-                    let task = execute(tool, call, context, cancel.clone());
-                    running.spawn(async move { (at, task.await) }.in_current_span());
+                let Some((call, tool)) = board.pending(at) else { continue };
+                match &self.gate {
+                    Some(gate) => deciding.begin(at, self.passing(gate.clone(), call, tool, cancel)),
+                    None => {
+                        board.schedule(at, call, Arc::default(), Decided::Allowed);
+                        self.start(board, at, cancel, sender, &mut running);
+                    }
                 }
+            }
+            if deciding.is_idle() && running.is_empty() {
+                break;
             }
             tokio::select! {
                 biased;
-                ended = running.join_next() => {
+                () = cancel.cancelled(), if !deciding.is_idle() => {
+                    let at = deciding.end();
+                    board.settle(at, Outcome::Cancelled { reason: cancel.reason().to_owned(), partial: None });
+                }
+                Some(ended) = running.join_next(), if !running.is_empty() => {
                     // What the call showed comes before its end; what others show meanwhile can wait.
                     for _ in 0..receiver.len() {
                         if let Ok((at, piece)) = receiver.try_recv() {
@@ -116,12 +173,25 @@ impl<'r> Scheduler<'r> {
                         }
                     }
                     match ended {
-                        Some(Ok((at, outcome))) => board.settle(at, outcome),
+                        Ok((at, outcome)) => board.settle(at, outcome),
                         // Its call is settled below: a lost task does not say whose it was.
-                        Some(Err(lost)) => tracing::error!(%lost, "the task of a call was lost"),
-                        None => break,
+                        Err(lost) => tracing::error!(%lost, "the task of a call was lost"),
                     }
                 }
+                (at, decision) = deciding.next(), if !deciding.is_idle() => match decision {
+                    Decision::Asked(question) => board.ask(at, question),
+                    Decision::Passed(Passed::Run { call, approved, decided }) => {
+                        board.schedule(at, call, approved, decided);
+                        self.start(board, at, cancel, sender, &mut running);
+                    }
+                    Decision::Passed(Passed::Refused { failure, decided }) => {
+                        board.settle_as(at, failure.into(), decided);
+                    }
+                    Decision::Passed(Passed::Declined { reason }) => {
+                        board.stop(BEHIND_DECLINED.to_owned());
+                        board.settle_as(at, Outcome::Cancelled { reason, partial: None }, Some(Decided::Declined));
+                    }
+                },
                 Some((at, piece)) = receiver.recv() => board.show(at, &piece),
             }
         }
@@ -129,6 +199,56 @@ impl<'r> Scheduler<'r> {
         for at in wave {
             board.settle(at, CallFailure::new(FailureKind::Crashed, "the call was lost while it ran").into());
         }
+    }
+}
+
+/// What is being decided: at most one call at a time, so that a person is asked one thing after the other.
+struct Deciding<'d> {
+    at: usize,
+    passed: Option<BoxFuture<'d, Passed>>,
+    questions: Option<mpsc::Receiver<Arc<Question>>>,
+}
+
+/// What comes of deciding.
+enum Decision {
+    /// Somebody is asked.
+    Asked(Arc<Question>),
+    /// It is decided.
+    Passed(Passed),
+}
+
+impl<'d> Deciding<'d> {
+    fn nothing() -> Self {
+        Self { at: 0, passed: None, questions: None }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.passed.is_none()
+    }
+
+    fn begin(&mut self, at: usize, passing: impl FnOnce(mpsc::Sender<Arc<Question>>) -> BoxFuture<'d, Passed>) {
+        let (asked, questions) = mpsc::channel(1);
+        *self = Self { at, passed: Some(passing(asked)), questions: Some(questions) };
+    }
+
+    /// Leaves it undecided; an open question is withdrawn.
+    fn end(&mut self) -> usize {
+        let at = self.at;
+        *self = Self::nothing();
+        at
+    }
+
+    async fn next(&mut self) -> (usize, Decision) {
+        let (Some(passed), Some(questions)) = (&mut self.passed, &mut self.questions) else {
+            return std::future::pending().await;
+        };
+        let decision = tokio::select! {
+            biased;
+            Some(question) = questions.recv() => Decision::Asked(question),
+            passed = passed => Decision::Passed(passed),
+        };
+        let at = if let Decision::Passed(_) = decision { self.end() } else { self.at };
+        (at, decision)
     }
 }
 

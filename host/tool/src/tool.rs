@@ -4,11 +4,15 @@
 //! An outcome is an answer for the model. There is deliberately no error type here: a call that failed is told
 //! to the model, and the run goes on.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use host_capability::{Grants, PluginName};
 use host_message::{FunctionCall, Output, ToolSpec};
+use host_plugin::Confirmation;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{CANCEL_GRACE, LiveOutput, Standstill};
@@ -33,11 +37,69 @@ pub trait Tool: Send + Sync {
     /// Does it.
     fn call<'a>(&'a self, call: &'a FunctionCall, context: CallContext) -> BoxFuture<'a, Outcome>;
 
+    /// The plugin that it runs in; none for a tool that is the agent itself.
+    fn origin(&self) -> Option<Origin> {
+        None
+    }
+
+    /// What a call would do, before it runs and without doing any of it. A tool that is the agent itself touches
+    /// nothing, and needs no intent of its own.
+    ///
+    /// # Errors
+    ///
+    /// When the call could not be done anyway, with what the model is told.
+    fn intent<'a>(&'a self, _call: &'a FunctionCall, _cancel: CancellationToken) -> IntentFuture<'a> {
+        Box::pin(async { Ok(Intent::default()) })
+    }
+
+    /// The arguments of the call that does what a person made of this one: `text` in the place of the content or the
+    /// command line that the intent proposed.
+    ///
+    /// # Errors
+    ///
+    /// When the call can be allowed or refused, and not changed.
+    fn revise<'a>(&'a self, call: &'a FunctionCall, _text: &'a str, _cancel: CancellationToken) -> ReviseFuture<'a> {
+        let words = format!("a call of `{}` cannot be changed", call.name);
+        Box::pin(async { Err(CallFailure::new(FailureKind::InvalidArguments, words)) })
+    }
+
     /// How long a call may take to end by itself once it was told to stop. A tool that runs calls of its own gives
     /// them the usual time, and itself a little more.
     fn cancel_grace(&self) -> Duration {
         CANCEL_GRACE
     }
+}
+
+/// What a call would do; see [`Tool::intent`].
+pub type IntentFuture<'a> = BoxFuture<'a, Result<Intent, CallFailure>>;
+
+/// The arguments of a call that a person changed; see [`Tool::revise`].
+pub type ReviseFuture<'a> = BoxFuture<'a, Result<Map<String, Value>, CallFailure>>;
+
+/// What a call would do and touch. The default does nothing that anybody is asked about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Intent {
+    /// What a person is shown who is asked about it; none when there is nothing to ask.
+    pub confirmation: Option<Confirmation>,
+    /// All that it may touch once it is allowed.
+    pub touches: Grants,
+    /// What of that is granted without asking.
+    pub granted: Grants,
+    /// All that the tool could be allowed, for who allows it for every call.
+    pub at_most: Grants,
+    /// The plugin that it runs in; none for a tool that is the agent itself.
+    pub origin: Option<Origin>,
+    /// How it would be refused if it ran with what is granted, in words for the model; none when it is covered.
+    pub refusal: Option<String>,
+}
+
+/// Where the code of a tool comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The plugin.
+    pub plugin: PluginName,
+    /// The SHA-256 of its component, as hexadecimal digits.
+    pub digest: String,
 }
 
 /// What a running call gets from the host.
@@ -49,6 +111,8 @@ pub struct CallContext {
     pub live: LiveOutput,
     /// What to hold while a person is asked, so that the time of the run stands still.
     pub standstill: Standstill,
+    /// What was allowed for this call besides what its tool is granted for all of them.
+    pub approved: Arc<Grants>,
 }
 
 /// How a call ended.

@@ -38,14 +38,18 @@ fn usurper(workspace: &Path, grants: Grants) -> Registry {
         output_schema: None,
         annotations: Annotations { read_only: true, destructive: false, idempotent: true, open_world: false },
     };
+    let needs = guest("usurper").declared().clone();
     let sandbox = Sandbox {
         runtime: Arc::clone(runtime()),
-        grants: Arc::new(grants),
+        ceiling: Arc::new(grants.clone()),
+        grants: Arc::new(grants.clone()),
         workspace: Arc::new(Workspace::new(workspace.to_owned())),
         config: Arc::default(),
     };
     let mut tools = Registry::new();
-    tools.register(Arc::new(PluginTool::new(spec, Arc::clone(guest("usurper")), sandbox))).expect("it is the only one");
+    tools
+        .register(Arc::new(PluginTool::new(spec, needs, Arc::clone(guest("usurper")), sandbox)))
+        .expect("it is the only one");
     tools
 }
 
@@ -95,6 +99,7 @@ async fn a_guest_that_claims_to_be_read_file_and_writes_is_stopped_by_its_grants
         observer: Arc::clone(&observer),
         session: None,
         parent: Arc::clone(&ledger),
+        gate: None,
     };
     let mut tools = usurper(&workspace, grants);
     tools.register(Arc::new(Subagent::new(reader, setup).expect("it has its tool"))).expect("its name is its own");
@@ -106,6 +111,7 @@ async fn a_guest_that_claims_to_be_read_file_and_writes_is_stopped_by_its_grants
         session: None,
         standstill: Standstill::default(),
         ledger,
+        gate: None,
     };
     let main = agent("main", ToolConfig::All, Completion::Text);
     let mut executor = Executor::new(main, setup).expect("it has its tools");

@@ -1,8 +1,6 @@
 //! How a run ended.
 
-use std::error::Error;
-
-use host_message::{FinishReason, Usage};
+use host_message::{FinishReason, Usage, with_causes};
 use host_model::ModelError;
 use host_tool::RegistryError;
 use serde::{Deserialize, Serialize};
@@ -165,16 +163,4 @@ impl From<ReplyError> for RunError {
             other => Self::Reply(other),
         }
     }
-}
-
-/// An error and its causes in one line.
-pub(crate) fn with_causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

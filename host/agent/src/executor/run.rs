@@ -1,12 +1,11 @@
 //! One run: turns until an end, and the last request after a limit.
 
-use host_message::{FinishReason, Part, PromptId};
+use host_message::{FinishReason, Part, PromptId, with_causes};
 use host_tool::Registry;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::deadline::Deadline;
-use super::result::with_causes;
 use super::turn::{Step, Stop};
 use super::{Agent, Conversation, RunError, RunResult, TerminateReason};
 use crate::complete::{COMPLETE_TASK, CompleteTask};

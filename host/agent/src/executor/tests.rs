@@ -264,6 +264,7 @@ fn bench_with<const N: usize>(
         observer: Arc::clone(&watcher) as Arc<dyn Observer>,
         session,
         standstill: Standstill::default(),
+        gate: None,
     };
     let executor = Executor::new(definition, setup).expect("the definition is good");
     Bench { executor, model, watcher, cancel: CancellationToken::new() }

@@ -1,13 +1,12 @@
 //! One turn: a request, its reply, and the calls that the reply wants.
 
-use host_message::{Part, PromptId, Usage};
+use host_message::{Part, PromptId, Usage, with_causes};
 use host_model::{Again, ModelError, Request, Settings};
 use host_tool::{CallEvent, Cancel, Registry, Scheduler};
 use tokio::time::sleep;
 
 use super::RunError;
 use super::deadline::Deadline;
-use super::result::with_causes;
 use super::run::Run;
 use super::watch::Watch;
 use crate::reply::{ReplyBuilder, ReplyError, read};
@@ -211,7 +210,8 @@ impl Run<'_> {
         }
         let watch = Watch::new(self, prompt);
         let observe = |event: CallEvent<'_>| watch.observe(event);
-        let scheduler = Scheduler::new(runnable).with_standstill(&self.agent.standstill);
+        let scheduler =
+            Scheduler::new(runnable).with_standstill(&self.agent.standstill).with_gate(self.agent.gate.as_ref());
         let settled = {
             let mut running = std::pin::pin!(scheduler.run(calls, &cancel, &observe));
             tokio::select! {

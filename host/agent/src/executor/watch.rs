@@ -42,7 +42,10 @@ impl<'w> Watch<'w> {
         let agent = self.run.agent;
         match change {
             CallChange::Validating(call) => agent.tell(EventKind::ToolCallRequest { call }),
-            CallChange::Scheduled => {}
+            CallChange::AwaitingApproval(question) => {
+                agent.tell(EventKind::ToolCallConfirmation { call_id, name, kind: question.kind() });
+            }
+            CallChange::Scheduled(_) => {}
             CallChange::Executing => {
                 self.record(Entry::CallStarted { prompt: self.prompt, call_id, name })?;
                 agent.tell(EventKind::ToolCallStart { call_id, name });
@@ -58,7 +61,8 @@ impl<'w> Watch<'w> {
     }
 
     fn settled(&self, settled: &SettledCall) -> ControlFlow<String> {
-        let SettledCall { call, outcome, duration, dropped } = settled;
+        let SettledCall { call, outcome, decided, duration, dropped } = settled;
+        let decided = *decided;
         let FunctionCall { id: call_id, name, .. } = call.as_ref();
         self.run.loops.settled(call, outcome);
         let parts = self.run.agent.responder.respond(settled);
@@ -72,7 +76,8 @@ impl<'w> Watch<'w> {
             Outcome::Success(output) => output.display.as_ref(),
             Outcome::Error(_) | Outcome::Cancelled { .. } => None,
         };
-        let entry = Entry::CallSettled { prompt: self.prompt, call_id, status, duration_ms, parts: &parts, display };
+        let prompt = self.prompt;
+        let entry = Entry::CallSettled { prompt, call_id, status, decided, duration_ms, parts: &parts, display };
         let recorded = self.record(entry);
         let summary = &summary(outcome);
         let dropped_bytes = *dropped;
@@ -80,6 +85,7 @@ impl<'w> Watch<'w> {
             call_id,
             name,
             status,
+            decided,
             summary,
             display,
             response,

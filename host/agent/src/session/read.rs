@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
 use host_message::{AgentId, CallId, Content, Display, ModelId, Part, PromptId, SessionId, ToolName, Usage};
+use host_tool::Decided;
 use jiff::Timestamp;
 use serde::Deserialize;
 
@@ -65,6 +66,7 @@ pub enum Record {
         call_id: CallId,
         #[serde(flatten)]
         status: CallStatus,
+        decided: Option<Decided>,
         duration_ms: u64,
         parts: Vec<Part>,
         display: Option<Display>,

@@ -110,7 +110,7 @@ fn settle(
     status: CallStatus,
     parts: &[Part],
 ) -> Result<(), SessionError> {
-    log.record(Entry::CallSettled { prompt, call_id, status, duration_ms: 0, parts, display: None })
+    log.record(Entry::CallSettled { prompt, call_id, status, decided: None, duration_ms: 0, parts, display: None })
 }
 
 /// Takes the lock on a log; it is held as long as the file is open.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_plugin::{Runtime, RuntimeOptions, Workspace};
-use host_tool::Registry;
+use host_tool::{Bus, Gate, Policy, Registry, RulesFile};
 
 use crate::access::Granted;
 use crate::arguments::{Access, Place};
@@ -15,6 +15,9 @@ use crate::plugins::{self, Holder, Installed};
 
 /// By these a folder is known to be the top of a repository.
 pub(crate) const REPOSITORY_MARKS: &[&str] = &[".git", ".hg", ".jj", ".svn", ".host"];
+
+/// Where the rules lie that a person's answers make, in the folder of the configuration.
+const KEPT_RULES: &str = "policies/answers.toml";
 
 /// Everything that a command with tools needs.
 pub(crate) struct Workplace {
@@ -39,7 +42,7 @@ impl Workplace {
             limits: configuration.limits(),
         }));
         let plugins = plugins::all(&access.plugin, &root)?;
-        let granted = Granted::read(access, configuration.approval_mode, &plugins, &root)?;
+        let granted = Granted::read(access, configuration.approval_mode, &plugins, &root, &folders)?;
         let workspace = Arc::new(Workspace::new(root));
         Ok(Self { folders, configuration, workspace, runtime, plugins, granted })
     }
@@ -61,6 +64,12 @@ impl Workplace {
         if let Err(error) = warming {
             tracing::info!(%error, "no thread to load the tools with; each is loaded at its first call");
         }
+    }
+
+    /// Decides about the calls of a run; whoever answers listens to the bus.
+    pub(crate) fn gate(&self, bus: Bus) -> Result<Gate, Failure> {
+        let kept = RulesFile::new(self.folders.configuration.join(KEPT_RULES));
+        Ok(Gate::new(Policy::new([]), bus, self.granted.mode(), self.workspace.root(), Some(kept)))
     }
 
     /// The plugin with this name.

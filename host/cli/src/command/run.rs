@@ -12,7 +12,7 @@ use std::sync::Arc;
 use host_agent::{About, AgentDefinition, Clock, Executor, Ledger, Past, SessionLog, Setup, SubagentSetup};
 use host_message::{AgentId, ModelId, Part, ToolName};
 use host_model::Recording;
-use host_tool::{Responder, Spill, Standstill};
+use host_tool::{Bus, Responder, Spill, Standstill};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -79,6 +79,7 @@ pub(crate) async fn run(mut run: Run, environment: Environment, stop: Cancellati
     let printer = printer::of(run.output_format, &environment, out.clone());
     let observer: Arc<dyn host_agent::Observer> = Arc::new(Watch(Arc::clone(&printer)));
     let standstill = Standstill::default();
+    let gate = place.gate(Bus::new())?;
     let ledger = Ledger::with_prices(AgentId::new(MAIN), limits, Arc::new(place.configuration.prices()));
     ledger.answered_by(model.id.as_str());
     let mut tools = place.tools()?;
@@ -94,6 +95,7 @@ pub(crate) async fn run(mut run: Run, environment: Environment, stop: Cancellati
             observer: Arc::clone(&observer),
             session: Some(Arc::clone(&session)),
             parent: Arc::clone(&ledger),
+            gate: Some(gate.clone()),
         };
         let asked = Asked { model: &model, recording: recording.as_ref() };
         subagents::add(&mut tools, &agents, &setup, asked, &place.configuration, &environment)?;
@@ -103,7 +105,8 @@ pub(crate) async fn run(mut run: Run, environment: Environment, stop: Cancellati
     if let Some(resumed) = &past {
         ledger.skip(resumed.beneath);
     }
-    let setup = Setup { provider, tools, responder, observer, session: Some(session), ledger, standstill };
+    let setup =
+        Setup { provider, tools, responder, observer, session: Some(session), ledger, standstill, gate: Some(gate) };
     let mut executor = Executor::new(definition, setup).map_err(|error| Failure::of(Code::Configuration, &error))?;
     if let Some(resumed) = past {
         executor = executor.resume(resumed.past);

@@ -152,7 +152,12 @@ async fn run_call(
     stop: CancellationToken,
 ) -> Result<Code, Failure> {
     let tool = place.tools()?.admit(&call).map_err(|failure| Failure::input(failure.message))?;
-    let context = CallContext { cancel: stop.clone(), live: LiveOutput::nowhere(), standstill: Standstill::default() };
+    let context = CallContext {
+        cancel: stop.clone(),
+        live: LiveOutput::nowhere(),
+        standstill: Standstill::default(),
+        approved: Arc::default(),
+    };
     let ended = tool.call(&call, context);
     tokio::pin!(ended);
     let outcome = tokio::select! {

@@ -164,6 +164,7 @@ impl Observer for StreamJson {
             | EventKind::Citation { .. }
             | EventKind::InvalidStream { .. }
             | EventKind::Finished { .. }
+            | EventKind::ToolCallConfirmation { .. }
             | EventKind::ToolCallStart { .. }
             | EventKind::ToolCallOutput { .. }
             | EventKind::ToolCallProgress { .. }

@@ -134,6 +134,7 @@ impl Terminal {
             | EventKind::InvalidStream { .. }
             | EventKind::Citation { .. }
             | EventKind::Finished { .. }
+            | EventKind::ToolCallConfirmation { .. }
             | EventKind::ToolCallStart { .. }
             | EventKind::UserCancelled
             | EventKind::RunEnded { .. } => return true,
@@ -290,6 +291,7 @@ impl Observer for Terminal {
             EventKind::RunStarted { .. }
             | EventKind::Citation { .. }
             | EventKind::Finished { .. }
+            | EventKind::ToolCallConfirmation { .. }
             | EventKind::ToolCallStart { .. }
             | EventKind::Error { .. } => {}
         }

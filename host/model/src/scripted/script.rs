@@ -4,11 +4,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use host_message::{CallId, FinishReason, FunctionCall, Part, PartData, ToolName, Usage};
+use host_message::{CallId, FinishReason, FunctionCall, Part, PartData, ToolName, Usage, with_causes};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::error::with_causes;
 use crate::{Again, Chunk, ErrorKind, ModelError, ModelEvent, Switched};
 
 /// The most bytes of a script, so that a wrong path cannot fill the memory.

@@ -75,11 +75,20 @@ impl Verdict {
         }
         lines.push('\n');
         for reason in &self.reasons {
-            let part =
-                reason.part.as_deref().map_or_else(|| "the call".to_owned(), |part| format!("`{}`", visible(part)));
-            let _ = writeln!(lines, "  {part}: {}, {}", reason.decision, reason.because);
+            let _ = writeln!(lines, "  {reason}");
         }
         lines
+    }
+}
+
+/// One line, safe for a terminal: `` `rm x`: deny, by the rule at … ``.
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.part {
+            Some(part) => write!(f, "`{}`", visible(part))?,
+            None => f.write_str("the call")?,
+        }
+        write!(f, ": {}, {}", self.decision, self.because)
     }
 }
 

@@ -3,22 +3,35 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use host_capability::Grants;
 use host_message::FunctionCall;
 
 use super::Observe;
+use crate::call::Step;
 use crate::{
-    CallChange, CallEvent, CallFailure, CallState, Cancel, FailureKind, Live, LiveOutput, Outcome, SettledCall, Tool,
+    CallChange, CallEvent, CallFailure, CallState, Cancel, Decided, FailureKind, Live, LiveOutput, Outcome, Question,
+    SettledCall, Tool,
 };
 
 pub(super) struct Board<'o> {
     states: Vec<CallState>,
     cancel: &'o Cancel,
     observe: &'o Observe<'o>,
+    /// Why no further call begins, when one was declined.
+    stopped: Option<String>,
+}
+
+/// What it takes to run a call.
+pub(super) struct Ready {
+    pub(super) call: Arc<FunctionCall>,
+    pub(super) tool: Arc<dyn Tool>,
+    pub(super) approved: Arc<Grants>,
 }
 
 impl<'o> Board<'o> {
     pub(super) fn new(calls: Vec<FunctionCall>, cancel: &'o Cancel, observe: &'o Observe<'o>) -> Self {
-        let board = Self { states: calls.into_iter().map(CallState::new).collect(), cancel, observe };
+        let states = calls.into_iter().map(CallState::new).collect();
+        let board = Self { states, cancel, observe, stopped: None };
         for state in &board.states {
             board.tell(state, CallChange::Validating(state.call()));
         }
@@ -33,23 +46,66 @@ impl<'o> Board<'o> {
         self.states[at].call()
     }
 
-    pub(super) fn schedule(&mut self, at: usize, tool: Arc<dyn Tool>) {
-        if self.states[at].schedule(tool) {
-            self.tell(&self.states[at], CallChange::Scheduled);
+    pub(super) fn admit(&mut self, at: usize, tool: Arc<dyn Tool>) {
+        self.states[at].step(Step::Admit(tool));
+    }
+
+    /// What is to be decided about: the call and its tool. None when the call is not to run, and is settled for that.
+    pub(super) fn pending(&mut self, at: usize) -> Option<(Arc<FunctionCall>, Arc<dyn Tool>)> {
+        if let Some(reason) = self.stopped() {
+            self.cancel(at, reason);
+        }
+        match &self.states[at] {
+            CallState::Validating { call, tool: Some(tool) } => Some((Arc::clone(call), Arc::clone(tool))),
+            CallState::Validating { tool: None, .. }
+            | CallState::AwaitingApproval { .. }
+            | CallState::Scheduled { .. }
+            | CallState::Executing { .. }
+            | CallState::Settled(_) => None,
+        }
+    }
+
+    pub(super) fn ask(&mut self, at: usize, question: Arc<Question>) {
+        if self.states[at].step(Step::Ask(question))
+            && let state @ CallState::AwaitingApproval { question, .. } = &self.states[at]
+        {
+            self.tell(state, CallChange::AwaitingApproval(question));
+        }
+    }
+
+    pub(super) fn schedule(&mut self, at: usize, call: Arc<FunctionCall>, approved: Arc<Grants>, decided: Decided) {
+        if self.states[at].step(Step::Schedule { call, approved, decided }) {
+            self.tell(&self.states[at], CallChange::Scheduled(decided));
         }
     }
 
     /// Hands over what it takes to run the call; none when it must not run, and is settled for that.
-    pub(super) fn start(&mut self, at: usize, live: LiveOutput) -> Option<(Arc<dyn Tool>, Arc<FunctionCall>)> {
-        if !self.cancel.is_cancelled() {
-            let tool = self.states[at].start(live)?;
-            self.tell(&self.states[at], CallChange::Executing);
-            if !self.cancel.is_cancelled() {
-                return Some((tool, Arc::clone(self.states[at].call())));
-            }
+    pub(super) fn start(&mut self, at: usize, live: LiveOutput) -> Option<Ready> {
+        if let Some(reason) = self.stopped() {
+            self.cancel(at, reason);
         }
-        self.settle(at, Outcome::Cancelled { reason: self.cancel.reason().to_owned(), partial: None });
-        None
+        let CallState::Scheduled { call, tool, approved, .. } = &self.states[at] else { return None };
+        let ready = Ready { call: Arc::clone(call), tool: Arc::clone(tool), approved: Arc::clone(approved) };
+        self.states[at].step(Step::Start(live));
+        self.tell(&self.states[at], CallChange::Executing);
+        if self.cancel.is_cancelled() {
+            self.cancel(at, self.cancel.reason().to_owned());
+            return None;
+        }
+        Some(ready)
+    }
+
+    /// No call begins any more, for this reason; what runs goes on.
+    pub(super) fn stop(&mut self, reason: String) {
+        self.stopped.get_or_insert(reason);
+    }
+
+    fn stopped(&self) -> Option<String> {
+        if self.cancel.is_cancelled() { Some(self.cancel.reason().to_owned()) } else { self.stopped.clone() }
+    }
+
+    fn cancel(&mut self, at: usize, reason: String) {
+        self.settle(at, Outcome::Cancelled { reason, partial: None });
     }
 
     /// Passes live output on, unless the call is over: a clone of its handle may have outlived it.
@@ -60,7 +116,12 @@ impl<'o> Board<'o> {
     }
 
     pub(super) fn settle(&mut self, at: usize, outcome: Outcome) {
-        if self.states[at].settle(outcome)
+        self.settle_as(at, outcome, None);
+    }
+
+    /// The same for a call that ends by what was decided about it.
+    pub(super) fn settle_as(&mut self, at: usize, outcome: Outcome, decided: Option<Decided>) {
+        if self.states[at].step(Step::Settle { outcome, decided })
             && let state @ CallState::Settled(settled) = &self.states[at]
         {
             self.tell(state, CallChange::Settled(settled));
@@ -72,7 +133,7 @@ impl<'o> Board<'o> {
         let mut waves: Vec<Vec<usize>> = Vec::new();
         let mut reading = false;
         for (at, state) in self.states.iter().enumerate() {
-            let CallState::Scheduled { tool, .. } = state else { continue };
+            let CallState::Validating { tool: Some(tool), .. } = state else { continue };
             let reads = tool.spec().annotations.read_only;
             match waves.last_mut() {
                 Some(wave) if reading && reads => wave.push(at),
@@ -90,7 +151,10 @@ impl<'o> Board<'o> {
         }
         let settled = self.states.into_iter().filter_map(|state| match state {
             CallState::Settled(settled) => Some(settled),
-            CallState::Validating { .. } | CallState::Scheduled { .. } | CallState::Executing { .. } => None,
+            CallState::Validating { .. }
+            | CallState::AwaitingApproval { .. }
+            | CallState::Scheduled { .. }
+            | CallState::Executing { .. } => None,
         });
         settled.collect()
     }

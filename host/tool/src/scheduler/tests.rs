@@ -289,7 +289,8 @@ async fn every_change_is_told_in_order_and_nothing_after_the_end() {
     let observe = |event: CallEvent<'_>| {
         let word = match event.change {
             CallChange::Validating(_) => "validating".to_owned(),
-            CallChange::Scheduled => "scheduled".to_owned(),
+            CallChange::AwaitingApproval(_) => "awaiting_approval".to_owned(),
+            CallChange::Scheduled(_) => "scheduled".to_owned(),
             CallChange::Executing => "executing".to_owned(),
             CallChange::Live(Live::Output(text)) => text.clone(),
             CallChange::Live(Live::Progress { done, .. }) => done.to_string(),
@@ -303,7 +304,7 @@ async fn every_change_is_told_in_order_and_nothing_after_the_end() {
     Scheduler::new(&registry).run(calls(&["chatty", "after"]), &cancel, &observe).await;
     let told = told.into_inner().expect("no test panics with it");
     let want =
-        "0 validating,1 validating,0 scheduled,1 scheduled,0 executing,0 hello,0 1,0 settled,1 executing,1 settled";
+        "0 validating,1 validating,0 scheduled,0 executing,0 hello,0 1,0 settled,1 scheduled,1 executing,1 settled";
     assert_eq!(told.join(","), want);
 }
 

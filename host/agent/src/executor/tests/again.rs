@@ -57,7 +57,7 @@ async fn a_second_reply_that_is_no_good_ends_the_run_as_an_error() {
         let mut bench = bench(definition(Completion::Text), [bad(), bad()]);
         let result = bench.run().await;
         assert_eq!(result.terminate_reason, Error, "{words}");
-        let error = super::super::result::with_causes(&result.error.expect("it says why"));
+        let error = host_message::with_causes(&result.error.expect("it says why"));
         assert!(error.contains(words), "{error}");
         assert!(bench.executor.history().contents().is_empty(), "{words}");
         let types = bench.watcher.types();

@@ -144,6 +144,7 @@ fn a_definition_that_cannot_run_is_refused() {
             observer: Arc::new(Watcher::default()),
             session: None,
             standstill: Standstill::default(),
+            gate: None,
         };
         Executor::new(definition, setup).map(|_| ()).expect_err("it is refused")
     };

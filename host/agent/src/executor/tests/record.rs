@@ -180,8 +180,8 @@ async fn every_step_is_an_event() {
         lines[8],
         json!({
             "agent": "tester", "agent_id": "main", "type": "tool_call_end", "call_id": "main#0-0", "name": "read",
-            "status": "success", "summary": "read did it", "response": "read did it", "duration_ms": 0,
-            "dropped_bytes": 0,
+            "status": "success", "decided": "allowed", "summary": "read did it", "response": "read did it",
+            "duration_ms": 0, "dropped_bytes": 0,
         })
     );
     assert_eq!(

@@ -68,6 +68,7 @@ pub(super) fn family<const N: usize>(
         observer: Arc::clone(&watcher) as Arc<dyn Observer>,
         session: session.clone(),
         parent: Arc::clone(&ledger),
+        gate: None,
     };
     let helper = Subagent::new(helper, setup).expect("the definition is good");
     let mut own = Registry::new();
@@ -81,6 +82,7 @@ pub(super) fn family<const N: usize>(
         session,
         ledger,
         standstill: Standstill::default(),
+        gate: None,
     };
     let executor = Executor::new(definition(Completion::Text), setup).expect("the definition is good");
     Family { bench: Bench { executor, model, watcher, cancel: CancellationToken::new() }, dropped }
@@ -300,6 +302,7 @@ fn a_subagent_that_could_not_run_is_refused_when_it_is_made() {
         observer: Arc::new(Watcher::default()),
         session: None,
         parent: Ledger::new(AgentId::new("main"), TreeLimits::default()),
+        gate: None,
     };
     let unknown = ToolConfig::Only(vec!["web_search".to_owned()]);
     let error = Subagent::new(AgentDefinition { tools: unknown, ..definition(Completion::Tool) }, setup);

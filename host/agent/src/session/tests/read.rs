@@ -39,6 +39,7 @@ fn each(entry: &mut dyn FnMut(Entry<'_>)) {
                 prompt: &prompt,
                 call_id: &call_id,
                 status: CallStatus::Error { kind: host_tool::FailureKind::Denied },
+                decided: Some(host_tool::Decided::Denied),
                 duration_ms: 2,
                 parts,
                 display: Some(&display),

@@ -6,10 +6,11 @@ use std::time::Duration;
 use host_agent::{
     AgentDefinition, Completion, Input, InputConfig, InputKind, ModelConfig, PromptConfig, RunConfig, ToolConfig,
 };
+use host_tool::ApprovalMode;
 use serde_json::{Map, Value};
 
 use super::{MAIN, task};
-use crate::arguments::{ApprovalMode, Run};
+use crate::arguments::Run;
 use crate::command::place::Workplace;
 use crate::context;
 use crate::exit::Failure;

@@ -181,7 +181,7 @@ impl Transcript {
                 }
                 Record::Withdrawn { prompt } => add(Some(prompt.agent.to_string()), What::Withdrawn),
                 Record::CallStarted { .. } => {}
-                Record::CallSettled { prompt, call_id, status, duration_ms, parts, display } => {
+                Record::CallSettled { prompt, call_id, status, duration_ms, parts, display, .. } => {
                     let at = open.remove(&(prompt.agent.to_string(), call_id));
                     if let Some(Entry { what: What::Call(call), .. }) = at.and_then(|at| self.entries.get_mut(at)) {
                         call.outcome = Some(Outcome::of(status, duration_ms, parts, display));

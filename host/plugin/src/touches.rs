@@ -1,0 +1,179 @@
+//! From what a preview says to grants: exactly what a call gets when somebody says yes to it.
+//!
+//! Promises: a command becomes a grant for these words and no more, a request one for its method and server, a file
+//! one for that file. What the tool's manifest does not ask for is never part of it, whatever the preview says.
+//!
+//! Deliberately not here: whether anybody says yes, and what may be granted at most.
+
+use std::path::{Path, PathBuf};
+
+use host_capability::{Capability, Grants, Scope, ScopeError};
+
+use crate::answer::Confirmation;
+use crate::http;
+use crate::workspace::{PathError, Workspace};
+
+/// What a preview names cannot be granted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TouchError {
+    /// It is no path.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// A symbolic link is on the way to the file, so that its name does not say which file it is.
+    #[error("`{}` is reached by a symbolic link; name the file by its real path `{}`", .path.display(), .real.display())]
+    Link {
+        /// The path that was named.
+        path: PathBuf,
+        /// Where it leads.
+        real: PathBuf,
+    },
+    /// It cannot be written as a scope.
+    #[error("this cannot be granted")]
+    Scope(#[from] ScopeError),
+    /// The command has no program.
+    #[error("the command names no program")]
+    NoProgram,
+    /// It is no request that the host sends.
+    #[error("{0}")]
+    Request(String),
+}
+
+impl Confirmation {
+    /// What the call may touch besides reading when somebody says yes: what is named here, and the own state that the
+    /// tool needs. `needs` is what the tool's manifest asks for.
+    ///
+    /// # Errors
+    ///
+    /// When something that is named can be no grant.
+    pub fn touches(&self, needs: &Grants, workspace: &Workspace) -> Result<Grants, TouchError> {
+        let besides = match self {
+            Self::Exec { argv, .. } => Grants::none().with(Scope::of_command(argv).ok_or(TouchError::NoProgram)?),
+            Self::Edit { path, .. } => Grants::none().with(file(path, workspace)?),
+            Self::Info { requests, writes, .. } => {
+                let files = writes.iter().map(|path| file(path, workspace));
+                let requests = requests.iter().map(|(method, url)| request(method, url));
+                files.chain(requests).collect::<Result<_, _>>()?
+            }
+            Self::Call => needs.clone(),
+        };
+        let own_state = needs.scope(Capability::State).cloned();
+        let all = own_state.into_iter().fold(besides, Grants::with).meet(needs);
+        // A yes to a change is none to reading more.
+        Ok(all.iter().filter(|scope| scope.capability() != Capability::FsRead).cloned().collect())
+    }
+}
+
+fn file(path: &str, workspace: &Workspace) -> Result<Scope, TouchError> {
+    let absolute = workspace.absolute(path)?;
+    let real = resolved(&absolute);
+    if real != absolute {
+        return Err(TouchError::Link { path: PathBuf::from(workspace.shown(&absolute)), real });
+    }
+    Ok(Scope::of_path(Capability::FsWrite, &absolute)?)
+}
+
+/// The path with the links in its folders resolved; what is not there yet is taken as written.
+fn resolved(path: &Path) -> PathBuf {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return path.to_owned() };
+    match std::fs::canonicalize(folder) {
+        Ok(folder) => folder.join(name),
+        Err(_) => resolved(folder).join(name),
+    }
+}
+
+fn request(method: &str, url: &str) -> Result<Scope, TouchError> {
+    let authority = http::authority(url).map_err(TouchError::Request)?;
+    Ok(Scope::of_request(method, &authority)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn needs() -> Grants {
+        let scope = |(capability, text): (Capability, &str)| Scope::parse_absolute(capability, text).expect("a scope");
+        let all = [
+            (Capability::FsRead, "/"),
+            (Capability::FsWrite, "/"),
+            (Capability::Process, "*"),
+            (Capability::Http, "* *:* +private"),
+            (Capability::State, "write"),
+        ];
+        all.into_iter().map(scope).collect()
+    }
+
+    fn touches(confirmation: &Confirmation, needs: &Grants) -> Result<String, String> {
+        let workspace = Workspace::new(PathBuf::from("/no/such/folder"));
+        confirmation.touches(needs, &workspace).map(|grants| grants.to_string()).map_err(|error| error.to_string())
+    }
+
+    fn exec(argv: &[&str]) -> Confirmation {
+        let argv = argv.iter().map(|word| (*word).to_owned()).collect();
+        Confirmation::Exec { argv, directory: ".".to_owned() }
+    }
+
+    fn edit(path: &str) -> Confirmation {
+        Confirmation::Edit { path: path.to_owned(), unified: String::new(), proposed: String::new() }
+    }
+
+    fn info(requests: &[(&str, &str)], writes: &[&str]) -> Confirmation {
+        Confirmation::Info {
+            text: String::new(),
+            requests: requests.iter().map(|(method, url)| ((*method).to_owned(), (*url).to_owned())).collect(),
+            writes: writes.iter().map(|path| (*path).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn a_yes_grants_what_was_shown_and_no_more() {
+        let check = |confirmation: &Confirmation, besides: &str| {
+            let got = touches(confirmation, &needs()).expect("it can be granted");
+            assert_eq!(got, format!("{besides}state=write"));
+        };
+        check(&exec(&["sh", "-c", "ls | wc"]), "process=sh -c 'ls | wc' $ ");
+        check(&exec(&["git", "status"]), "process=git status $ ");
+        check(&edit("src/../a b"), "fs-write='/no/such/folder/a b' ");
+        check(&edit("/etc/x"), "fs-write=/etc/x ");
+        check(&info(&[("GET", "https://example.com/a"), ("POST", "http://[::1]:8/")], &["f"]), {
+            "fs-write=/no/such/folder/f http=POST [::1]:8,example.com:443 -private "
+        });
+        check(&info(&[], &[]), "");
+        check(&Confirmation::Call, "fs-write=/ process=* http=* *:* +private ");
+    }
+
+    #[test]
+    fn what_the_tool_does_not_ask_for_is_no_part_of_it() {
+        let reads = needs().reading();
+        for confirmation in [exec(&["rm"]), edit("x"), info(&[("GET", "https://a/")], &["x"]), Confirmation::Call] {
+            assert_eq!(touches(&confirmation, &reads).as_deref(), Ok("state=read"), "{confirmation:?}");
+        }
+        assert_eq!(touches(&Confirmation::Call, &Grants::none()).as_deref(), Ok("nothing"));
+    }
+
+    #[test]
+    fn what_can_be_no_grant_is_told() {
+        for (confirmation, words) in [
+            (exec(&[]), "the command names no program"),
+            (exec(&[""]), "the command names no program"),
+            (edit("a\nb"), "this cannot be granted"),
+            (edit("../../../../x"), "leads above `/`"),
+            (info(&[("GET", "file:///etc/passwd")], &[]), "neither http nor https"),
+            (info(&[("GET,*", "https://a/")], &[]), "this cannot be granted"),
+        ] {
+            let error = touches(&confirmation, &needs()).expect_err("it is refused");
+            assert!(error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_file_behind_a_link_is_named_by_its_real_path() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = std::fs::canonicalize(folder.path()).expect("it is there");
+        std::fs::create_dir(root.join("real")).expect("made");
+        std::os::unix::fs::symlink("real", root.join("link")).expect("made");
+        let workspace = Workspace::new(root.clone());
+        let error = edit("link/deep/f").touches(&needs(), &workspace).expect_err("it is a link");
+        assert_eq!(error, TouchError::Link { path: "link/deep/f".into(), real: root.join("real/deep/f") });
+        assert!(edit("real/deep/f").touches(&needs(), &workspace).is_ok());
+    }
+}

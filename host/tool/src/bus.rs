@@ -1,0 +1,285 @@
+//! The way between the loop, which asks, and whoever answers: a terminal, a page, a test.
+//!
+//! Promises: a question has an id, and one answer, the first; whoever listens is told of each question, and that it
+//! was answered or withdrawn; a question that nobody hears, or that everybody stops hearing, is answered with that and
+//! does not wait. Dropping the future of [`Bus::ask`] withdraws the question.
+//!
+//! Deliberately not here: what an answer means (the gate's matter), and how a question looks.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use host_capability::Grants;
+use host_message::{AgentId, FunctionCall};
+use host_plugin::Confirmation;
+use serde::{Deserialize, Serialize};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{ApprovalMode, Origin, SimpleCommand};
+
+/// Messages that may wait for a listener. One that falls behind further is taken for gone: protects the host's memory.
+const WAITING: usize = 256;
+
+/// The id of a question, unique for its bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct QuestionId(u64);
+
+/// Whether a call may run. Its texts come from models and plugins: make them safe before they are shown.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The agent that wants it, by name.
+    pub agent: String,
+    /// Which agent of the run that is.
+    pub agent_id: AgentId,
+    /// The call, as it would run.
+    pub call: Arc<FunctionCall>,
+    /// The plugin whose tool it is.
+    pub origin: Option<Origin>,
+    /// What it would do.
+    pub confirmation: Confirmation,
+    /// The simple commands of an `exec`, as they were read out of its line.
+    pub commands: Vec<SimpleCommand>,
+    /// What a yes lets it touch.
+    pub touches: Grants,
+    /// Why it is asked about, a line for each reason.
+    pub reasons: Vec<String>,
+    /// The mode that it is asked in.
+    pub mode: ApprovalMode,
+    /// What can be answered besides yes and no, each with what it would allow from then on.
+    pub always: Vec<Always>,
+    /// Why the change that the person made before was not taken, when that is why they are asked again.
+    pub objection: Option<String>,
+}
+
+impl Question {
+    /// What it is about, in one word: `exec`, `edit`, `info` or `call`.
+    pub fn kind(&self) -> &'static str {
+        match &self.confirmation {
+            Confirmation::Exec { .. } => "exec",
+            Confirmation::Edit { .. } => "edit",
+            Confirmation::Info { .. } => "info",
+            Confirmation::Call => "call",
+        }
+    }
+}
+
+/// An answer that allows more than the one call, and what it would allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Always {
+    /// The answer.
+    pub answer: Lasting,
+    /// What it allows, in words.
+    pub words: String,
+}
+
+/// How far an answer reaches that holds for later calls too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lasting {
+    /// Calls that do the same: this command, this file, this server.
+    Always,
+    /// Every call of this tool.
+    AlwaysTool,
+    /// Every call of every tool of this plugin.
+    AlwaysServer,
+}
+
+/// What somebody answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Answer {
+    /// This call may run.
+    ProceedOnce,
+    /// This call may run, and others like it.
+    Proceed {
+        /// Which others.
+        lasting: Lasting,
+    },
+    /// Another content or command is to stand in the place of the one that was proposed. It is asked about again.
+    Modify {
+        /// What the person wrote.
+        text: String,
+    },
+    /// It may not, nor what comes behind it in the same reply.
+    Cancel {
+        /// What to do instead, in the person's words for the model.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+}
+
+/// What a listener is told.
+#[derive(Clone, Debug)]
+pub enum Notice {
+    /// Something is asked.
+    Asked {
+        /// To answer with.
+        id: QuestionId,
+        /// What.
+        question: Arc<Question>,
+    },
+    /// It was answered, by this listener or another.
+    Answered {
+        /// Which question.
+        id: QuestionId,
+    },
+    /// Nobody needs the answer any more.
+    Withdrawn {
+        /// Which question.
+        id: QuestionId,
+    },
+}
+
+/// Nobody listens, so nobody was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("nobody is here to be asked")]
+pub struct NobodyListens;
+
+/// The question is not open any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the question was answered or withdrawn before")]
+pub struct TooLate;
+
+/// The bus. Clones are one bus.
+#[derive(Clone, Debug, Default)]
+pub struct Bus(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    next: u64,
+    listeners: Vec<(u64, mpsc::Sender<Notice>)>,
+    open: HashMap<QuestionId, Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    question: Arc<Question>,
+    answer: oneshot::Sender<Answer>,
+}
+
+/// One who listens. Dropping it ends that; when it was the last, open questions go unanswered.
+#[derive(Debug)]
+pub struct Listener {
+    bus: Bus,
+    id: u64,
+    notices: mpsc::Receiver<Notice>,
+}
+
+impl Bus {
+    /// A bus that nobody listens to.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Listens from now on. Questions that are open already are told first.
+    pub fn listen(&self) -> Listener {
+        let (sender, notices) = mpsc::channel(WAITING);
+        let mut state = self.state();
+        let mut open: Vec<_> = state.open.iter().map(|(id, open)| (*id, Arc::clone(&open.question))).collect();
+        open.sort_by_key(|(id, _)| *id);
+        for (id, question) in open {
+            // A new channel has room for more than can be open.
+            sender.try_send(Notice::Asked { id, question }).ok();
+        }
+        let id = state.number();
+        state.listeners.push((id, sender));
+        drop(state);
+        Listener { bus: self.clone(), id, notices }
+    }
+
+    /// Whether somebody listens.
+    pub fn is_heard(&self) -> bool {
+        !self.state().listeners.is_empty()
+    }
+
+    /// Asks, and waits for the first answer.
+    ///
+    /// # Errors
+    ///
+    /// When nobody listens, or nobody does any more.
+    pub async fn ask(&self, question: Question) -> Result<Answer, NobodyListens> {
+        let question = Arc::new(question);
+        let (answer, answered) = oneshot::channel();
+        let id = {
+            let mut state = self.state();
+            let id = QuestionId(state.number());
+            state.tell(&Notice::Asked { id, question: Arc::clone(&question) });
+            if state.listeners.is_empty() {
+                return Err(NobodyListens);
+            }
+            state.open.insert(id, Open { question, answer });
+            id
+        };
+        let _withdraws_when_dropped = Withdraw { bus: self, id };
+        answered.await.map_err(|_| NobodyListens)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Each change is whole before a panic could come.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    /// Tells everybody; who is gone, or has fallen behind, listens no more.
+    fn tell(&mut self, notice: &Notice) {
+        self.listeners.retain(|(_, listener)| listener.try_send(notice.clone()).is_ok());
+        if self.listeners.is_empty() {
+            self.open.clear();
+        }
+    }
+}
+
+/// Takes a question back when whoever asked is gone.
+struct Withdraw<'b> {
+    bus: &'b Bus,
+    id: QuestionId,
+}
+
+impl Drop for Withdraw<'_> {
+    fn drop(&mut self) {
+        let mut state = self.bus.state();
+        if state.open.remove(&self.id).is_some() {
+            state.tell(&Notice::Withdrawn { id: self.id });
+        }
+    }
+}
+
+impl Listener {
+    /// Waits for the next notice. None when this listener fell so far behind that it was given up.
+    pub async fn next(&mut self) -> Option<Notice> {
+        self.notices.recv().await
+    }
+
+    /// Answers a question.
+    ///
+    /// # Errors
+    ///
+    /// When somebody else was faster, or the question was withdrawn.
+    pub fn answer(&self, id: QuestionId, answer: Answer) -> Result<(), TooLate> {
+        let mut state = self.bus.state();
+        let open = state.open.remove(&id).ok_or(TooLate)?;
+        open.answer.send(answer).map_err(|_| TooLate)?;
+        state.tell(&Notice::Answered { id });
+        Ok(())
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let mut state = self.bus.state();
+        state.listeners.retain(|(id, _)| *id != self.id);
+        if state.listeners.is_empty() {
+            // Their senders go with them, so whoever asked is told that nobody listens.
+            state.open.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+use host_message::{CallId, ToolName};
+use serde_json::{Map, json};
+
+use super::*;
+
+fn question() -> Question {
+    let call = FunctionCall { id: CallId::new("1"), name: ToolName::new("t"), arguments: Map::new() };
+    Question {
+        agent: "main".to_owned(),
+        agent_id: AgentId::new("main"),
+        call: Arc::new(call),
+        origin: None,
+        confirmation: Confirmation::Call,
+        commands: Vec::new(),
+        touches: Grants::none(),
+        reasons: Vec::new(),
+        mode: ApprovalMode::Default,
+        always: Vec::new(),
+        objection: None,
+    }
+}
+
+async fn asked(listener: &mut Listener) -> QuestionId {
+    match listener.next().await {
+        Some(Notice::Asked { id, .. }) => id,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn the_first_answer_counts_and_all_are_told() {
+    let bus = Bus::new();
+    let (mut one, mut other) = (bus.listen(), bus.listen());
+    let asking = tokio::spawn({
+        let bus = bus.clone();
+        async move { bus.ask(question()).await }
+    });
+    let (id, same) = (asked(&mut one).await, asked(&mut other).await);
+    assert_eq!(id, same);
+    assert_eq!(other.answer(id, Answer::ProceedOnce), Ok(()));
+    assert_eq!(one.answer(id, Answer::Cancel { reason: None }), Err(TooLate));
+    assert_eq!(asking.await.expect("it ends"), Ok(Answer::ProceedOnce));
+    for listener in [&mut one, &mut other] {
+        assert!(matches!(listener.next().await, Some(Notice::Answered { id: told }) if told == id));
+    }
+}
+
+#[tokio::test]
+async fn answers_find_their_questions_in_any_order() {
+    let bus = Bus::new();
+    let mut listener = bus.listen();
+    let ask = || {
+        let bus = bus.clone();
+        tokio::spawn(async move { bus.ask(question()).await })
+    };
+    let first = ask();
+    let first_id = asked(&mut listener).await;
+    let second = ask();
+    let second_id = asked(&mut listener).await;
+    assert_ne!(first_id, second_id);
+    listener.answer(second_id, Answer::Cancel { reason: None }).expect("it is open");
+    listener.answer(first_id, Answer::ProceedOnce).expect("it is open");
+    assert_eq!(first.await.expect("it ends"), Ok(Answer::ProceedOnce));
+    assert_eq!(second.await.expect("it ends"), Ok(Answer::Cancel { reason: None }));
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_hears_does_not_wait() {
+    let bus = Bus::new();
+    assert!(!bus.is_heard());
+    assert_eq!(bus.ask(question()).await, Err(NobodyListens));
+
+    let mut listener = bus.listen();
+    let asking = tokio::spawn({
+        let bus = bus.clone();
+        async move { bus.ask(question()).await }
+    });
+    asked(&mut listener).await;
+    drop(listener);
+    assert_eq!(asking.await.expect("it ends"), Err(NobodyListens));
+}
+
+#[tokio::test]
+async fn who_asks_no_more_takes_the_question_back() {
+    let bus = Bus::new();
+    let mut listener = bus.listen();
+    let asking = tokio::spawn({
+        let bus = bus.clone();
+        async move { bus.ask(question()).await }
+    });
+    let id = asked(&mut listener).await;
+    asking.abort();
+    assert!(matches!(listener.next().await, Some(Notice::Withdrawn { id: told }) if told == id));
+    assert_eq!(listener.answer(id, Answer::ProceedOnce), Err(TooLate));
+}
+
+#[tokio::test]
+async fn who_comes_later_hears_what_is_open() {
+    let bus = Bus::new();
+    let mut first = bus.listen();
+    let asking = tokio::spawn({
+        let bus = bus.clone();
+        async move { bus.ask(question()).await }
+    });
+    let id = asked(&mut first).await;
+    let mut later = bus.listen();
+    drop(first);
+    assert_eq!(asked(&mut later).await, id);
+    later.answer(id, Answer::ProceedOnce).expect("it is open");
+    assert_eq!(asking.await.expect("it ends"), Ok(Answer::ProceedOnce));
+}
+
+#[tokio::test]
+async fn a_listener_that_does_not_listen_holds_nobody_up() {
+    let bus = Bus::new();
+    let deaf = bus.listen();
+    for _ in 0..2 * WAITING {
+        let withdrawn = tokio::time::timeout(std::time::Duration::ZERO, bus.ask(question())).await;
+        assert!(matches!(withdrawn, Err(_) | Ok(Err(NobodyListens))), "{withdrawn:?}");
+    }
+    assert!(!bus.is_heard(), "it was given up");
+    drop(deaf);
+}
+
+#[test]
+fn an_answer_has_a_stable_form_for_others_to_send() {
+    let check = |answer: Answer, value: serde_json::Value| {
+        assert_eq!(serde_json::to_value(&answer).expect("it is JSON"), value);
+        assert_eq!(serde_json::from_value::<Answer>(value).expect("it is an answer"), answer);
+    };
+    check(Answer::ProceedOnce, json!({"outcome": "proceed_once"}));
+    check(Answer::Proceed { lasting: Lasting::AlwaysTool }, json!({"outcome": "proceed", "lasting": "always_tool"}));
+    check(Answer::Modify { text: "x".to_owned() }, json!({"outcome": "modify", "text": "x"}));
+    check(Answer::Cancel { reason: None }, json!({"outcome": "cancel"}));
+}

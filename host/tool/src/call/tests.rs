@@ -1,0 +1,141 @@
+use futures::future::BoxFuture;
+use host_message::{AgentId, Output, ToolSpec};
+use host_plugin::Confirmation;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::Map;
+
+use super::*;
+use crate::{ApprovalMode, CallContext, CallFailure, FailureKind};
+
+struct Never;
+
+impl Tool for Never {
+    fn spec(&self) -> &ToolSpec {
+        unreachable!("the states do not look into the tool")
+    }
+
+    fn call<'a>(&'a self, _: &'a FunctionCall, _: CallContext) -> BoxFuture<'a, Outcome> {
+        unreachable!("the states do not run the tool")
+    }
+}
+
+fn call() -> FunctionCall {
+    FunctionCall { id: CallId::new("1"), name: ToolName::new("t"), arguments: Map::new() }
+}
+
+fn question() -> Question {
+    Question {
+        agent: "main".to_owned(),
+        agent_id: AgentId::new("main"),
+        call: Arc::new(call()),
+        origin: None,
+        confirmation: Confirmation::Call,
+        commands: Vec::new(),
+        touches: Grants::none(),
+        reasons: Vec::new(),
+        mode: ApprovalMode::Default,
+        always: Vec::new(),
+        objection: None,
+    }
+}
+
+fn settle(outcome: Outcome) -> Step {
+    Step::Settle { outcome, decided: None }
+}
+
+/// A step by its letter: `a`dmit, as`k`, sche`d`ule, `s`tart, and the ends: `+` success, `-` error, `x` cancelled.
+fn step(letter: char) -> Step {
+    match letter {
+        'a' => Step::Admit(Arc::new(Never)),
+        'k' => Step::Ask(Arc::new(question())),
+        'd' => Step::Schedule { call: Arc::new(call()), approved: Arc::default(), decided: Decided::Approved },
+        's' => Step::Start(LiveOutput::nowhere()),
+        '+' => settle(Outcome::Success(Output::default())),
+        '-' => settle(CallFailure::new(FailureKind::Failed, "").into()),
+        _ => settle(Outcome::Cancelled { reason: String::new(), partial: None }),
+    }
+}
+
+/// Takes steps and compares the state after each.
+fn check(steps: &str, want: &[&str]) {
+    let mut state = CallState::new(call());
+    let got: Vec<_> = steps
+        .chars()
+        .map(|letter| {
+            state.step(step(letter));
+            state.word()
+        })
+        .collect();
+    assert_eq!(got, want, "{steps}");
+}
+
+#[test]
+fn a_call_goes_forward_only() {
+    check("ads+", &["validating", "scheduled", "executing", "success"]);
+    check("akds-", &["validating", "awaiting_approval", "scheduled", "executing", "error"]);
+    check("akkx", &["validating", "awaiting_approval", "awaiting_approval", "cancelled"]);
+    // Nothing is asked about, scheduled or started before its tool is known.
+    check("kdsa", &["validating"; 4]);
+    check("adakd", &["validating", "scheduled", "scheduled", "scheduled", "scheduled"]);
+    check("adsadk", &["validating", "scheduled", "executing", "executing", "executing", "executing"]);
+    check("-ads", &["error"; 4]);
+    check("as", &["validating"; 2]);
+}
+
+#[test]
+fn a_call_can_settle_from_each_state() {
+    for before in ["", "a", "ak", "ad", "ads"] {
+        let mut state = CallState::new(call());
+        for letter in before.chars() {
+            assert!(state.step(step(letter)), "{before}");
+        }
+        assert!(state.step(step('x')), "{before}");
+        let CallState::Settled(settled) = &state else { panic!("{before}") };
+        let decided = before.contains('d').then_some(Decided::Approved);
+        assert_eq!(settled.decided, decided, "{before}");
+    }
+}
+
+#[test]
+fn a_settled_call_keeps_its_first_outcome() {
+    let mut state = CallState::new(call());
+    assert!(state.step(settle(Outcome::Success(Output::text("first")))));
+    assert!(!state.step(settle(Outcome::Success(Output::text("second")))));
+    let CallState::Settled(settled) = state else { panic!("it was settled") };
+    assert_eq!(settled.outcome, Outcome::Success(Output::text("first")));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever happens in whatever order: a call runs at most once, after it was allowed to; it settles at most once;
+    /// and nothing changes it after that.
+    #[test]
+    fn no_order_of_events_leaves_an_end_or_runs_what_nobody_allowed(
+        letters in prop::collection::vec(select(vec!['a', 'k', 'd', 's', '+', '-', 'x']), 0..24)
+    ) {
+        const ORDER: [&str; 4] = ["validating", "awaiting_approval", "scheduled", "executing"];
+        let mut state = CallState::new(call());
+        let (mut allowed, mut ran, mut ended) = (0, 0, None);
+        for letter in letters {
+            let before = state.word();
+            let changed = state.step(step(letter));
+            let after = state.word();
+            if let Some(end) = ended {
+                prop_assert!(!changed && after == end, "{letter} after {end}");
+                continue;
+            }
+            match after {
+                _ if !changed => prop_assert_eq!(before, after),
+                "scheduled" => allowed += 1,
+                "executing" => ran += 1,
+                "success" | "error" | "cancelled" => ended = Some(after),
+                _ => {}
+            }
+            let place = |word: &str| ORDER.iter().position(|state| *state == word).unwrap_or(ORDER.len());
+            prop_assert!(place(after) >= place(before), "{before} {letter} {after}");
+            prop_assert!(allowed <= 1 && ran <= allowed);
+        }
+    }
+}

@@ -1,0 +1,408 @@
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use host_capability::{Capability, PluginName, Scope};
+use host_message::{Annotations, CallId, Output, ToolSpec};
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+use super::*;
+use crate::tool::{IntentFuture, ReviseFuture};
+use crate::{
+    CallChange, CallContext, CallEvent, Cancel, Lasting, Listener, Notice, Origin, Outcome, PolicyFile, Scheduler,
+    SettledCall, Tier,
+};
+
+const WORKSPACE: &str = "/w";
+
+/// Runs `command`, writes `path`, or touches nothing, as its arguments say; tells what it was granted.
+struct Fake {
+    spec: ToolSpec,
+    digest: &'static str,
+}
+
+fn scope(capability: Capability, text: &str) -> Scope {
+    Scope::parse(capability, text, Path::new(WORKSPACE)).expect("a scope")
+}
+
+fn granted() -> Grants {
+    Grants::none().with(scope(Capability::Process, "git status"))
+}
+
+impl Tool for Fake {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(&'a self, call: &'a FunctionCall, context: CallContext) -> BoxFuture<'a, Outcome> {
+        let text = format!("{} with {}", Value::Object(call.arguments.clone()), context.approved);
+        async move { Outcome::Success(Output::text(text)) }.boxed()
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        Some(Origin { plugin: PluginName::new("fake"), digest: self.digest.to_owned() })
+    }
+
+    fn intent<'a>(&'a self, call: &'a FunctionCall, _: CancellationToken) -> IntentFuture<'a> {
+        let text = |key: &str| call.arguments.get(key).and_then(Value::as_str).map(str::to_owned);
+        let (confirmation, touches) = match (text("command"), text("path")) {
+            (Some(line), _) => {
+                let argv = vec!["sh".to_owned(), "-c".to_owned(), line];
+                let touches = Grants::none().with(Scope::of_command(&argv).expect("it has a program"));
+                (Confirmation::Exec { argv, directory: ".".to_owned() }, touches)
+            }
+            (None, Some(path)) => {
+                let touches = Grants::none().with(scope(Capability::FsWrite, &path));
+                (Confirmation::Edit { path, unified: String::new(), proposed: String::new() }, touches)
+            }
+            (None, None) => return async { Ok(Intent { origin: self.origin(), ..Intent::default() }) }.boxed(),
+        };
+        let at_most = Grants::none().with(scope(Capability::Process, "*")).with(scope(Capability::FsWrite, "*"));
+        let (confirmation, origin) = (Some(confirmation), self.origin());
+        let refusal = Some("`fake` has no grant for it".to_owned());
+        async move { Ok(Intent { confirmation, touches, granted: granted(), at_most, origin, refusal }) }.boxed()
+    }
+
+    fn revise<'a>(&'a self, call: &'a FunctionCall, text: &'a str, _: CancellationToken) -> ReviseFuture<'a> {
+        let key = if call.arguments.contains_key("command") { "command" } else { "path" };
+        let value = if text == "seven" { json!(7) } else { json!(text) };
+        async move { Ok(Map::from_iter([(key.to_owned(), value)])) }.boxed()
+    }
+}
+
+fn fake(name: &str, read_only: bool, digest: &'static str) -> Arc<dyn Tool> {
+    let spec = ToolSpec {
+        name: ToolName::new(name),
+        title: None,
+        description: String::new(),
+        input_schema: json!({
+            "type": "object",
+            "properties": {"command": {"type": "string"}, "path": {"type": "string"}},
+        }),
+        output_schema: None,
+        annotations: Annotations { read_only, ..Annotations::default() },
+    };
+    Arc::new(Fake { spec, digest })
+}
+
+fn tools() -> Registry {
+    let mut registry = Registry::new();
+    for (name, read_only) in [("run", false), ("look", true)] {
+        registry.register(fake(name, read_only, "d1")).expect("the names differ");
+    }
+    registry
+}
+
+fn rules(toml: &str) -> Policy {
+    let file = PolicyFile { tier: Tier::User, path: None };
+    Policy::new(Policy::parse(toml, file).unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn gate(policy: Policy, bus: &Bus) -> Gate {
+    Gate::new(policy, bus.clone(), ApprovalMode::Default, WORKSPACE, None)
+}
+
+fn calls(calls: &[(&str, Value)]) -> Vec<FunctionCall> {
+    let call = |(at, (name, arguments)): (usize, &(&str, Value))| FunctionCall {
+        id: CallId::new(at.to_string()),
+        name: ToolName::new(*name),
+        arguments: arguments.as_object().expect("an object").clone(),
+    };
+    calls.iter().enumerate().map(call).collect()
+}
+
+fn command(line: &str) -> (&'static str, Value) {
+    ("run", json!({ "command": line }))
+}
+
+/// Runs calls, and answers each question with the next answer.
+async fn run(
+    gate: &Gate,
+    bus: &Bus,
+    wanted: &[(&str, Value)],
+    answers: &[Answer],
+) -> (Vec<SettledCall>, Vec<Question>) {
+    let registry = tools();
+    let mut listener = bus.listen();
+    let asked = Mutex::new(Vec::new());
+    let answering = async {
+        let mut answers: VecDeque<_> = answers.iter().cloned().collect();
+        loop {
+            let Some(Notice::Asked { id, question }) = listener.next().await else { continue };
+            asked.lock().expect("no test panics with it").push(question.as_ref().clone());
+            let answer = answers.pop_front().unwrap_or_else(|| panic!("not expected: {question:?}"));
+            listener.answer(id, answer).expect("it is open");
+        }
+    };
+    let cancel = Cancel::under(&CancellationToken::new());
+    let observe = |_: CallEvent<'_>| ControlFlow::Continue(());
+    let running = Scheduler::new(&registry).with_gate(Some(gate)).run(calls(wanted), &cancel, &observe);
+    let settled = tokio::select! {
+        settled = running => settled,
+        () = answering => unreachable!("it never ends"),
+    };
+    (settled, asked.into_inner().expect("no test panics with it"))
+}
+
+/// What became of each call, in a few words.
+fn words(settled: &[SettledCall]) -> Vec<String> {
+    let word = |settled: &SettledCall| {
+        let text = match &settled.outcome {
+            Outcome::Success(output) => match output.content.first() {
+                Some(host_message::OutputPart::Text(text)) => text.clone(),
+                other => panic!("{other:?}"),
+            },
+            Outcome::Error(failure) => format!("{:?}: {}", failure.kind, failure.message),
+            Outcome::Cancelled { reason, .. } => format!("cancelled: {reason}"),
+        };
+        format!("{:?} {text}", settled.decided).replace("Some(", "").replacen(')', "", 1)
+    };
+    settled.iter().map(word).collect()
+}
+
+fn cancel(reason: Option<&str>) -> Answer {
+    Answer::Cancel { reason: reason.map(str::to_owned) }
+}
+
+fn always(lasting: Lasting) -> Answer {
+    Answer::Proceed { lasting }
+}
+
+#[tokio::test]
+async fn what_is_granted_runs_and_what_is_not_is_asked_about_once() {
+    let bus = Bus::new();
+    let gate = gate(rules(""), &bus);
+    let wanted = [command("git status"), command("make"), ("look", json!({}))];
+    let (settled, asked) = run(&gate, &bus, &wanted, &[Answer::ProceedOnce]).await;
+    assert_eq!(
+        words(&settled),
+        [
+            // The line is covered by what the grant says about the command in it; the shell around it is allowed here.
+            "Allowed {\"command\":\"git status\"} with process=sh -c 'git status' $",
+            "Approved {\"command\":\"make\"} with process=sh -c make $",
+            "Allowed {} with nothing",
+        ]
+    );
+    let [question] = asked.as_slice() else { panic!("{asked:?}") };
+    assert_eq!((question.kind(), question.call.id.as_str(), question.agent.as_str()), ("exec", "1", "main"));
+    assert_eq!(question.touches.to_string(), "process=sh -c make $");
+}
+
+#[tokio::test]
+async fn nobody_to_ask_is_a_refusal_that_says_what_would_allow_it() {
+    let bus = Bus::new();
+    let registry = tools();
+    let observe = |_: CallEvent<'_>| ControlFlow::Continue(());
+    let token = Cancel::under(&CancellationToken::new());
+    let policy = rules("[[rule]]\ntool = \"look\"\ndecision = \"ask\"\n");
+    let scheduler = Scheduler::new(&registry);
+    let gate = gate(policy, &bus);
+    let settled =
+        scheduler.with_gate(Some(&gate)).run(calls(&[command("make"), ("look", json!({}))]), &token, &observe).await;
+    let words = words(&settled);
+    assert_eq!(words[0], "Denied Denied: `fake` has no grant for it");
+    assert!(words[1].contains("nobody is here to be asked") && words[1].contains("line 1 (user)"), "{words:?}");
+}
+
+#[tokio::test]
+async fn a_declined_call_takes_those_behind_it_along_and_no_other() {
+    let bus = Bus::new();
+    let gate = gate(rules(""), &bus);
+    let wanted = [("look", json!({})), command("make"), command("git status"), ("look", json!({}))];
+    let (settled, _) = run(&gate, &bus, &wanted, &[cancel(Some(" use just "))]).await;
+    let behind = "None cancelled: the user declined a call before this one in the same reply";
+    let want =
+        ["Allowed {} with nothing", "Declined cancelled: the user did not allow this call: use just", behind, behind];
+    assert_eq!(words(&settled), want);
+    let (settled, _) = run(&gate, &bus, &[command("make")], &[cancel(None)]).await;
+    assert_eq!(words(&settled), ["Declined cancelled: the user did not allow this call"]);
+}
+
+#[tokio::test]
+async fn an_answer_for_good_is_a_rule_bound_to_what_was_shown() {
+    let bus = Bus::new();
+    let gate = gate(rules(""), &bus);
+    let answers = [always(Lasting::Always)];
+    let (settled, asked) = run(&gate, &bus, &[command("cargo test -q"), command("cargo test")], &answers).await;
+    assert_eq!((settled.len(), asked.len()), (2, 1), "the second is covered");
+    assert_eq!(
+        asked[0].always.iter().map(|always| always.words.as_str()).collect::<Vec<_>>(),
+        ["commands that begin with `cargo test`"]
+    );
+    // Another command is another matter, alone or beside the allowed one.
+    for other in ["cargo publish", "cargo test && make"] {
+        let (_, asked) = run(&gate, &bus, &[command(other)], &[cancel(None)]).await;
+        assert_eq!(asked.len(), 1, "{other}");
+    }
+    // So is another component under the same name, and another workspace.
+    let (mut registry, call) = (Registry::new(), calls(&[command("cargo test")]));
+    registry.register(fake("run", false, "d2")).expect("it is the first");
+    let observe = |_: CallEvent<'_>| ControlFlow::Continue(());
+    let token = Cancel::under(&CancellationToken::new());
+    let settled = Scheduler::new(&registry).with_gate(Some(&gate)).run(call, &token, &observe).await;
+    assert_eq!(settled[0].decided, Some(Decided::Denied));
+}
+
+#[tokio::test]
+async fn an_answer_for_good_reaches_a_file_or_every_call_of_the_tool() {
+    let edit = |path: &str| ("run", json!({ "path": path }));
+    let bus = Bus::new();
+    let one = gate(rules(""), &bus);
+    let (_, asked) = run(&one, &bus, &[edit("a"), edit("a")], &[always(Lasting::Always)]).await;
+    assert_eq!(asked.len(), 1);
+    let (_, asked) = run(&one, &bus, &[edit("b"), edit("a")], &[Answer::ProceedOnce]).await;
+    assert_eq!(asked.len(), 1, "another file is asked about, and a once is no rule");
+    let (_, asked) = run(&one, &bus, &[edit("b"), edit("c"), edit("d/e")], &[always(Lasting::AlwaysTool)]).await;
+    assert_eq!(asked.len(), 1);
+    let (settled, _) = run(&one, &bus, &[edit("/etc/x")], &[cancel(None)]).await;
+    assert_eq!(settled[0].decided, Some(Decided::Declined), "every file of the workspace, and no other");
+}
+
+#[tokio::test]
+async fn an_answer_that_was_not_offered_allows_nothing() {
+    let bus = Bus::new();
+    let gate = gate(rules(""), &bus);
+    let answers = [always(Lasting::AlwaysTool), always(Lasting::AlwaysServer), always(Lasting::Always), cancel(None)];
+    let (settled, asked) = run(&gate, &bus, &[command("rm x")], &answers).await;
+    assert_eq!(settled[0].decided, Some(Decided::Declined));
+    assert_eq!(asked.len(), 4);
+    assert!(asked[0].always.is_empty(), "nobody should be offered to allow every `rm`");
+    assert_eq!(asked[1].objection.as_deref(), Some("that answer is not offered for this call"));
+}
+
+#[tokio::test]
+async fn what_a_person_changed_is_checked_and_asked_about_again() {
+    let bus = Bus::new();
+    let modify = |text: &str| Answer::Modify { text: text.to_owned() };
+    let rule = "[[rule]]\ncommand = \"rm\"\ndecision = \"deny\"\nmessage = \"no rm\"\n";
+    let gate = gate(rules(rule), &bus);
+    // Another command, then one that meets no schema, one that a rule denies, and one that would run without asking.
+    let answers = [modify("make check"), modify("seven"), modify("rm x"), modify("git status"), Answer::ProceedOnce];
+    let (settled, asked) = run(&gate, &bus, &[command("make")], &answers).await;
+    assert_eq!(words(&settled), ["Changed {\"command\":\"git status\"} with process=sh -c 'git status' $"]);
+    let shown: Vec<_> = asked.iter().map(|question| question.call.arguments["command"].clone()).collect();
+    assert_eq!(shown, ["make", "make check", "make check", "make check", "git status"]);
+    assert!(asked[2].objection.as_deref().is_some_and(|why| why.contains("do not meet its schema")), "{:?}", asked[2]);
+    assert_eq!(asked[3].objection.as_deref(), Some("no rm"));
+    assert_eq!(asked[4].objection, None);
+}
+
+#[tokio::test]
+async fn a_rule_that_denies_is_told_and_asks_nobody() {
+    let bus = Bus::new();
+    let gate = gate(rules("[[rule]]\ncommand = \"make\"\ndecision = \"deny\"\nmessage = \"use just\"\n"), &bus);
+    let wanted = [command("true; make"), ("look", json!({}))];
+    let (settled, _) = run(&gate, &bus, &wanted, &[]).await;
+    assert_eq!(words(&settled), ["Denied Denied: `run` was not run: use just", "Allowed {} with nothing"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_somebody_is_asked_time_stands_still_and_a_cancel_takes_the_question_back() {
+    let bus = Bus::new();
+    let gate = gate(rules(""), &bus);
+    let registry = tools();
+    let standstill = Standstill::default();
+    let mut listener = bus.listen();
+    let token = CancellationToken::new();
+    let cancel = Cancel::under(&token);
+    let states = Mutex::new(Vec::new());
+    let observe = |event: CallEvent<'_>| {
+        if let CallChange::AwaitingApproval(_) | CallChange::Settled(_) = event.change {
+            states.lock().expect("no test panics with it").push(format!("{:?}", event.change)[..7].to_owned());
+        }
+        ControlFlow::Continue(())
+    };
+    let scheduler = Scheduler::new(&registry).with_gate(Some(&gate)).with_standstill(&standstill);
+    let running = scheduler.run(calls(&[command("make"), command("git status")]), &cancel, &observe);
+    let person = async {
+        let id = asked(&mut listener).await;
+        tokio::time::sleep(Duration::from_secs(600)).await;
+        token.cancel();
+        assert!(matches!(listener.next().await, Some(Notice::Withdrawn { id: told }) if told == id));
+    };
+    let began = Instant::now();
+    let (settled, ()) = tokio::join!(running, person);
+    assert_eq!(began.elapsed(), standstill.held());
+    assert_eq!(words(&settled), ["None cancelled: the user cancelled the run"; 2]);
+    assert_eq!(states.into_inner().expect("no test panics with it"), ["Awaitin", "Settled", "Settled"]);
+}
+
+async fn asked(listener: &mut Listener) -> crate::QuestionId {
+    match listener.next().await {
+        Some(Notice::Asked { id, .. }) => id,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn one_is_asked_after_the_other_while_what_may_run_runs() {
+    let bus = Bus::new();
+    let policy = rules("[[rule]]\ntool = \"look\"\ncommand = \"git status\"\ndecision = \"allow\"\n");
+    let gate = gate(policy, &bus);
+    let (registry, open) = (tools(), AtomicUsize::new(0));
+    let mut listener = bus.listen();
+    let cancel = Cancel::under(&CancellationToken::new());
+    let settled = Mutex::new(Vec::new());
+    let observe = |event: CallEvent<'_>| {
+        if let CallChange::Settled(_) = event.change {
+            settled.lock().expect("no test panics with it").push(event.id.as_str().to_owned());
+        }
+        ControlFlow::Continue(())
+    };
+    let look = |line: &str| ("look", json!({ "command": line }));
+    let wanted = calls(&[look("git status"), look("make a"), look("make b")]);
+    let running = Scheduler::new(&registry).with_gate(Some(&gate)).run(wanted, &cancel, &observe);
+    let person = async {
+        for _ in 0..2 {
+            let id = asked(&mut listener).await;
+            assert_eq!(open.fetch_add(1, Ordering::SeqCst), 0, "one question at a time");
+            // The call that needs no answer ends while this one waits for its own.
+            while settled.lock().expect("no test panics with it").first().is_none_or(|first| first != "0") {
+                tokio::task::yield_now().await;
+            }
+            open.fetch_sub(1, Ordering::SeqCst);
+            listener.answer(id, Answer::ProceedOnce).expect("it is open");
+            assert!(matches!(listener.next().await, Some(Notice::Answered { .. })));
+        }
+    };
+    let (all, ()) = tokio::join!(running, person);
+    assert_eq!(all.len(), 3);
+}
+
+#[test]
+fn a_tool_that_is_always_denied_is_known_beforehand() {
+    let gate = gate(rules("[[rule]]\ntool = \"run\"\ndecision = \"deny\"\n"), &Bus::new());
+    let registry = tools().without(|tool| gate.never(tool));
+    assert_eq!(registry.specs().iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(), ["look"]);
+}
+
+#[tokio::test]
+async fn rules_of_answers_are_kept_and_read_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = RulesFile::new(folder.path().join("policies/answers.toml"));
+    let bus = Bus::new();
+    let first = Gate::new(rules(""), bus.clone(), ApprovalMode::Default, WORKSPACE, Some(file.clone()));
+    let (_, asked) = run(&first, &bus, &[command("cargo test")], &[always(Lasting::Always)]).await;
+    assert_eq!(asked.len(), 1);
+    let edit = ("run", json!({"path": "a"}));
+    run(&first, &bus, std::slice::from_ref(&edit), &[always(Lasting::AlwaysTool)]).await;
+
+    let text = std::fs::read_to_string(file.path()).expect("it was kept");
+    let second = gate(rules(&text), &bus);
+    let (settled, asked) = run(&second, &bus, &[command("cargo test --lib"), edit], &[]).await;
+    assert_eq!((settled.len(), asked.len()), (2, 0));
+
+    // A rule that cannot be kept is not taken up.
+    let nowhere = RulesFile::new("/dev/null/rules.toml");
+    let third = Gate::new(rules(""), bus.clone(), ApprovalMode::Default, WORKSPACE, Some(nowhere));
+    let answers = [always(Lasting::Always), cancel(None)];
+    let (settled, asked) = run(&third, &bus, &[command("cargo test")], &answers).await;
+    assert_eq!(settled[0].decided, Some(Decided::Declined));
+    assert!(asked[1].objection.as_deref().is_some_and(|why| why.contains("/dev/null/rules.toml")), "{asked:?}");
+}

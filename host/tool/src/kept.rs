@@ -1,0 +1,74 @@
+//! The file that a person's lasting answers go to, a rule behind the other.
+//!
+//! Promises: what is in the file stays; a rule is added whole or not at all, also when two processes add one at once;
+//! the file is its owner's alone.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::Rule;
+
+/// The file that rules are added to.
+#[derive(Clone, Debug)]
+pub struct RulesFile(PathBuf);
+
+/// A rule could not be added.
+#[derive(Debug, thiserror::Error)]
+#[error("the file `{}` cannot be written", path.display())]
+pub struct RulesFileError {
+    /// The file.
+    pub path: PathBuf,
+    /// Why.
+    #[source]
+    pub cause: io::Error,
+}
+
+impl RulesFile {
+    /// Rules go to this file, which is made with the first of them.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self(path.into())
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Adds a rule behind the others.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written. It is then as it was.
+    pub fn add(&self, rule: &Rule) -> Result<(), RulesFileError> {
+        self.append(&format!("\n{}", rule.to_toml())).map_err(|cause| RulesFileError { path: self.0.clone(), cause })
+    }
+
+    fn append(&self, text: &str) -> io::Result<()> {
+        if let Some(folder) = self.0.parent() {
+            let mut builder = fs::DirBuilder::new();
+            builder.recursive(true);
+            #[cfg(unix)]
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            builder.create(folder)?;
+        }
+        let mut file = self.open()?;
+        // Held until the file is closed. Another process waits for the length of a write.
+        file.lock()?;
+        let before = file.metadata()?.len();
+        let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+        if written.is_err() {
+            // Half a rule would make the whole file unreadable.
+            file.set_len(before)?;
+        }
+        written
+    }
+
+    fn open(&self) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.append(true).create(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&self.0)
+    }
+}
