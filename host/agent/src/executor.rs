@@ -15,7 +15,7 @@ mod watch;
 use std::mem;
 use std::sync::Arc;
 
-use host_message::{AgentId, Part, Role};
+use host_message::{AgentId, ModelId, Part, Role};
 use host_model::{Provider, estimate_contents};
 use host_tool::{Registry, RegistryError, Responder, Schema, SchemaError, Standstill, Tool};
 use serde_json::{Map, Value};
@@ -29,9 +29,11 @@ use self::run::Run;
 pub(crate) use self::run::is_warning;
 use self::turn::Stop;
 use crate::complete::CompleteTask;
+use crate::compress::last_prompt;
 use crate::event::CompressionStatus;
 use crate::{
-    AgentDefinition, Completion, Event, EventKind, History, Ledger, Observer, Past, SessionLog, ToolConfig, fill,
+    AgentDefinition, Completion, Entry, Event, EventKind, History, Ledger, ModelConfig, Observer, Past, SessionLog,
+    ToolConfig, fill,
 };
 
 /// An agent that can be run.
@@ -57,6 +59,14 @@ pub struct Setup {
     pub standstill: Standstill,
     /// Where what it uses up is counted, and its id: the agent's own, beneath its parent's where it has one.
     pub ledger: Arc<Ledger>,
+}
+
+/// A model that an agent asks in the place of another.
+pub struct ChosenModel {
+    /// Its service.
+    pub provider: Arc<dyn Provider>,
+    /// The most tokens that it takes at once; none is looked up by its name.
+    pub window: Option<u64>,
 }
 
 /// Why an agent cannot be run.
@@ -198,6 +208,46 @@ impl Executor {
             Err(Stop::Cancelled | Stop::Late | Stop::Looped(_)) => Ok(CompressionStatus::Failed),
             Err(Stop::Failed(error)) => Err(error),
         }
+    }
+
+    /// Takes the person's last prompt back, and all that came of it, also out of what a later process reads in the
+    /// session log. Answers with its text; none when there is no prompt to take back.
+    ///
+    /// # Errors
+    ///
+    /// When the session log cannot be written; the conversation then stays as it was.
+    pub fn undo_last_prompt(&mut self) -> Result<Option<String>, RunError> {
+        let contents = self.history.contents();
+        let begun_with = self.agent.definition.prompt.initial_messages.len();
+        let Some(at) = last_prompt(contents).filter(|at| *at >= begun_with) else { return Ok(None) };
+        let text = contents.get(at).and_then(|content| content.parts.iter().find_map(Part::as_text));
+        let text = text.unwrap_or_default().to_owned();
+        if let Some(session) = &self.agent.session {
+            session.record(Entry::TakenBack { agent_id: &self.agent.id, messages: at as u64 })?;
+        }
+        self.history.take_back(at)?;
+        self.state.question.clear();
+        self.state.size = Size::default();
+        Ok(Some(text))
+    }
+
+    /// Asks another model from the next run on. `id` is what the user names it.
+    ///
+    /// # Errors
+    ///
+    /// When the session log cannot be written; the model then stays the one that it was.
+    pub fn choose_model(&mut self, id: &ModelId, model: ModelConfig, chosen: ChosenModel) -> Result<(), RunError> {
+        if let Some(session) = &self.agent.session {
+            session.record(Entry::ModelChosen { model: id })?;
+        }
+        let ChosenModel { provider, window } = chosen;
+        self.agent.ledger.answered_by(id.as_str());
+        self.agent.definition.model = model;
+        self.agent.definition.run.compression.window = window;
+        self.agent.provider = provider;
+        // What another model counted says nothing about this one.
+        self.state.size = Size::default();
+        Ok(())
     }
 
     /// Goes on where the conversation was left, with nothing new to say: with the question that has no reply, or with
