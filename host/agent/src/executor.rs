@@ -67,6 +67,8 @@ pub struct ChosenModel {
     pub provider: Arc<dyn Provider>,
     /// The most tokens that it takes at once; none is looked up by its name.
     pub window: Option<u64>,
+    /// The tools that there are, as in [`Setup`]: agents among them may ask the same model.
+    pub tools: Registry,
 }
 
 /// Why an agent cannot be run.
@@ -129,11 +131,7 @@ impl Executor {
     pub fn new(definition: AgentDefinition, setup: Setup) -> Result<Self, SetupError> {
         let Setup { provider, tools, responder, observer, session, ledger, standstill } = setup;
         let name = || definition.name.clone();
-        let tools = match &definition.tools {
-            ToolConfig::All => Ok(tools),
-            ToolConfig::Only(names) => tools.only(names.iter().map(String::as_str)),
-        };
-        let tools = tools.map_err(|cause| SetupError::Tools { agent: name(), cause })?;
+        let tools = definition.tools.of(tools).map_err(|cause| SetupError::Tools { agent: name(), cause })?;
         if definition.completion == Completion::Tool {
             let complete = Arc::new(CompleteTask::new(definition.output.as_ref()));
             Schema::compile(&complete.spec().input_schema)
@@ -235,12 +233,15 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// When the session log cannot be written; the model then stays the one that it was.
+    /// When the session log cannot be written, or a tool of the agent is missing; the model then stays the one that it
+    /// was.
     pub fn choose_model(&mut self, id: &ModelId, model: ModelConfig, chosen: ChosenModel) -> Result<(), RunError> {
+        let ChosenModel { provider, window, tools } = chosen;
+        let tools = self.agent.definition.tools.of(tools)?;
         if let Some(session) = &self.agent.session {
             session.record(Entry::ModelChosen { model: id })?;
         }
-        let ChosenModel { provider, window } = chosen;
+        self.agent.tools = tools;
         self.agent.ledger.answered_by(id.as_str());
         self.agent.definition.model = model;
         self.agent.definition.run.compression.window = window;
@@ -285,6 +286,16 @@ impl Executor {
             self.state.begun = true;
         }
         Ok(Prompts { system, query })
+    }
+}
+
+impl ToolConfig {
+    /// The agent's among these.
+    fn of(&self, tools: Registry) -> Result<Registry, RegistryError> {
+        match self {
+            Self::All => Ok(tools),
+            Self::Only(names) => tools.only(names.iter().map(String::as_str)),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::plugins::Installed;
 const NEVER_WRITTEN: &str = ".,!**/.git,!**/.hg,!**/.jj,!**/.svn,!**/.host";
 
 /// What the person granted, read once and good for every plugin.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Granted {
     mode: ApprovalMode,
     by_mode: Grants,
@@ -23,7 +23,7 @@ pub(crate) struct Granted {
     denies: Vec<Deny>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Deny {
     plugin: String,
     capability: Capability,

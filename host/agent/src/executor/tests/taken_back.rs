@@ -91,11 +91,14 @@ async fn another_model_is_asked_from_the_next_run_on_and_a_later_process_knows()
     let mut bench = bench_with(definition(Completion::Text), [text("one")], Some(Arc::clone(&log)));
     bench.say("first").await;
     let other = Model::new([text("two")]);
-    let chosen = ChosenModel { provider: Arc::clone(&other) as Arc<dyn Provider>, window: Some(1_000) };
+    let mut tools = Registry::new();
+    tools.register(Named::tool("other")).expect("it is the only one");
+    let chosen = ChosenModel { provider: Arc::clone(&other) as Arc<dyn Provider>, window: Some(1_000), tools };
     let config = ModelConfig { model: "n".to_owned(), ..ModelConfig::default() };
     bench.executor.choose_model(&ModelId::new("other/n"), config, chosen).expect("written");
     assert_eq!(bench.say("second").await.result.as_deref(), Some("two"));
     assert_eq!(said(&other.last()), ["Do: first", "one", "Do: second"]);
+    assert_eq!(other.tools(), "other");
     let reopened = reopened(log, bench);
     assert_eq!(reopened.recorded().model, Some(ModelId::new("other/n")));
 }
