@@ -38,7 +38,7 @@ pub(crate) use self::history::History;
 use self::question::Open;
 pub(crate) use self::question::{Choice, Chosen, Question};
 use self::screen::Screen;
-pub(crate) use self::width::{fitting, width};
+pub(crate) use self::width::{fitting, width, wrapped};
 use crate::interrupt::Interrupt;
 use crate::printer::Style;
 
@@ -306,6 +306,9 @@ pub(crate) fn above(text: &str) -> bool {
     shared.lines(&mut state, text);
     true
 }
+
+#[cfg(test)]
+mod tests;
 
 /// Ends the use of the terminal, if it is used: what was drawn goes away, what was shown stays, its modes are as they
 /// were.

@@ -164,7 +164,8 @@ impl Terminal {
     }
 
     fn content(&self, state: &mut State, text: &str) {
-        state.waiting = None;
+        // The text itself says that it goes on, until it stops for a while.
+        state.wait("writing");
         if std::mem::take(&mut state.thinks) {
             self.terminal.lines("");
         }
@@ -241,6 +242,10 @@ impl Observer for Terminal {
                 let lines = state.calls.ended(&end, self.style, self.terminal.columns());
                 self.lines(state, &lines);
             }
+            EventKind::Finished { .. } => {
+                state.waiting = None;
+                self.update(state);
+            }
             EventKind::RecoveryStarted { .. } => {
                 self.note(state, "a limit was met; the model is asked for its best answer so far");
             }
@@ -257,7 +262,6 @@ impl Observer for Terminal {
             EventKind::UserCancelled
             | EventKind::RunStarted { .. }
             | EventKind::Citation { .. }
-            | EventKind::Finished { .. }
             | EventKind::ToolCallStart { .. }
             | EventKind::Error { .. } => {}
         }

@@ -76,6 +76,23 @@ pub(crate) fn fitting(text: &str, columns: usize) -> String {
     shown
 }
 
+/// A line on rows that are broken where there are blanks, all but the first of them indented.
+pub(crate) fn wrapped(line: &str, columns: usize, indent: usize) -> String {
+    let mut rows = String::new();
+    let mut column = 0;
+    for word in line.split_inclusive(' ') {
+        let wide = width(word.trim_end());
+        if column > indent && column + wide > columns {
+            rows.truncate(rows.trim_end().len());
+            rows.extend(["\n", &" ".repeat(indent)]);
+            column = indent;
+        }
+        rows.push_str(word);
+        column += width(word);
+    }
+    rows
+}
+
 /// The row that a line without an end comes to lie on last, once the terminal has wrapped it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LastRow {
@@ -129,6 +146,13 @@ mod tests {
             assert_eq!(fitting(text, columns), expected, "{text:?} in {columns}");
             assert!(width(expected) <= columns);
         }
+    }
+
+    #[test]
+    fn words_stay_whole_where_they_fit() {
+        assert_eq!(wrapped("name  some words", 11, 6), "name  some\n      words");
+        assert_eq!(wrapped("unbreakable", 4, 2), "unbreakable");
+        assert_eq!(wrapped("a b", 80, 0), "a b");
     }
 
     #[test]

@@ -116,12 +116,12 @@ impl Talk {
                 () = stop.cancelled() => return Err(Failure::new(Code::Cancelled, "cancelled")),
                 said = self.terminal.next(&label) => said,
             };
-            let Said::Prompt(text) = said else { return Ok(Code::Done) };
+            let Said::Prompt(text) = said else { return Ok(self.left()) };
             match commands::meant(&text) {
                 Meant::Prompt(prompt) => self.run(Some(&prompt)).await,
                 Meant::Command(command) => match self.command(command).await {
                     Ok(Then::GoOn) => {}
-                    Ok(Then::Leave) => return Ok(Code::Done),
+                    Ok(Then::Leave) => return Ok(self.left()),
                     Err(failure) => self.told(&failure),
                 },
                 Meant::Nothing(failure) => {
@@ -131,6 +131,14 @@ impl Talk {
                 }
             }
         }
+    }
+
+    /// The person leaves: nothing was cut short.
+    fn left(&self) -> Code {
+        if !self.begun.executor.history().contents().is_empty() {
+            self.note(&format!("host run --resume {} goes on with this", self.begun.session.id()));
+        }
+        Code::Done
     }
 
     /// What a conversation begins with.
@@ -199,7 +207,8 @@ impl Talk {
     }
 
     fn note(&self, note: &str) {
-        self.terminal.lines(&self.style.dim(&visible(note)));
+        let note = terminal::wrapped(&visible(note), self.terminal.columns(), 0);
+        self.terminal.lines(&self.style.dim(&note));
     }
 
     fn told(&self, failure: &Failure) {
@@ -210,13 +219,13 @@ impl Talk {
         let place = &self.workbench.place;
         match command {
             Command::Quit => return Ok(Then::Leave),
-            Command::Help => self.terminal.lines(&commands::help()),
+            Command::Help => self.terminal.lines(&commands::help(self.terminal.columns())),
             Command::Tools => self.terminal.lines(&crate::command::tool::listed(place)),
             Command::Agents => {
                 let agents = self.workbench.agents.all();
                 self.terminal.lines(&crate::command::agent::list(agents));
             }
-            Command::Mode => self.terminal.lines(&about_mode(place.granted.mode())),
+            Command::Mode => self.terminal.lines(&about_mode(place.granted.mode(), self.terminal.columns())),
             Command::Stats => self.terminal.lines(&self.stats.text(&self.model.id, self.begun.session.id())),
             Command::Thoughts => self.note(match self.printer.toggle_thoughts() {
                 drawn::Thoughts::Whole => "thoughts are shown from here on",
@@ -347,7 +356,7 @@ fn mode(mode: ApprovalMode) -> &'static str {
     }
 }
 
-fn about_mode(now: ApprovalMode) -> String {
+fn about_mode(now: ApprovalMode, columns: usize) -> String {
     let modes = [
         (ApprovalMode::Plan, "reading only, whatever else was granted"),
         (ApprovalMode::Default, "reading, and what was granted besides"),
@@ -356,7 +365,7 @@ fn about_mode(now: ApprovalMode) -> String {
     ];
     let line = |(this, words): (ApprovalMode, &str)| {
         let mark = if this == now { "›" } else { " " };
-        format!("{mark} {:9}  {words}\n", mode(this))
+        terminal::wrapped(&format!("{mark} {:9}  {words}", mode(this)), columns, 13) + "\n"
     };
-    modes.map(line).concat() + "host run --approval-mode MODE begins in another one\n"
+    modes.map(line).concat() + &terminal::wrapped("host run --approval-mode MODE begins in another one", columns, 0)
 }

@@ -1,8 +1,7 @@
 //! What a line of a conversation means: a prompt, or a command.
 
-use std::fmt::Write as _;
-
 use crate::exit::Failure;
+use crate::terminal;
 
 /// Something that is no prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +61,9 @@ pub(super) const ALL: &[Known] = &[
     alone("/quit", "Leave", Command::Quit),
 ];
 
+/// How wide the names of commands and keys are in help.
+const NAMES: usize = 27;
+
 const KEYS: &[(&str, &str)] = &[
     ("Enter", "send; while the model works: queue"),
     ("Alt-Enter, Ctrl-J, \\ Enter", "a new line"),
@@ -120,16 +122,21 @@ fn first_line(text: &str) -> String {
     host_tool::cut(text.lines().next().unwrap_or_default(), 60).into_owned()
 }
 
-/// All commands and keys.
-pub(super) fn help() -> String {
+/// All commands and keys, in so many columns.
+pub(super) fn help(columns: usize) -> String {
     let named = ALL.iter().map(|known| (format!("{} {}", known.name, known.argument), known.words));
     let keys = KEYS.iter().map(|(key, words)| ((*key).to_owned(), *words));
     let mut text = String::new();
     for (name, words) in named.chain(keys) {
-        // A string takes everything.
-        let _ = writeln!(text, "{name:<27} {words}");
+        let line = format!("{name:<NAMES$} {words}");
+        // Beside their names there must be room for words.
+        let (line, indent) = if columns < NAMES * 2 { (format!("{name}  {words}"), 4) } else { (line, NAMES + 1) };
+        text.push_str(&terminal::wrapped(&line, columns, indent));
+        text.push('\n');
     }
-    text.push_str("A prompt may attach files: @path, a folder or a glob. A prompt that begins with / is written //.\n");
+    let files =
+        "A prompt may attach files: @path, a folder or a glob. A prompt that begins with / is written with two.";
+    text.push_str(&terminal::wrapped(files, columns, 0));
     text
 }
 
@@ -184,8 +191,10 @@ mod tests {
 
     #[test]
     fn help_fits_a_terminal_and_has_all() {
-        let help = help();
-        assert!(ALL.iter().all(|known| help.contains(known.name)));
-        assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
+        for columns in [30, 40, 80, 200] {
+            let help = help(columns);
+            assert!(ALL.iter().all(|known| help.contains(known.name)));
+            assert!(help.lines().all(|line| terminal::width(line) <= columns), "{help}");
+        }
     }
 }
