@@ -39,6 +39,7 @@ use self::question::Open;
 pub(crate) use self::question::{Choice, Chosen, Question};
 use self::screen::Screen;
 pub(crate) use self::width::{fitting, width, wrapped};
+use crate::exit::Failure;
 use crate::interrupt::Interrupt;
 use crate::printer::Style;
 
@@ -293,6 +294,12 @@ impl Drop for Asking<'_> {
     fn drop(&mut self) {
         self.shared.withdraw(self.id);
     }
+}
+
+/// In words that it could not be opened.
+pub(crate) fn unusable(error: std::io::Error) -> Failure {
+    Failure::configuration(format!("the terminal cannot be used: {error}"))
+        .help("run it where there is one, or give the prompt as an argument and redirect the output")
 }
 
 /// Shows lines above what is drawn now; false when nothing is.

@@ -30,7 +30,7 @@ use crate::exit::{self, Code, Failure};
 use crate::interrupt::Interrupt;
 use crate::models::{self, Model};
 use crate::printer::{self, Out, Printer, Style};
-use crate::terminal::{self, Keyboard};
+use crate::terminal::{self, Keyboard, Terminal};
 
 /// What the root agent is called in the log of its session.
 const MAIN: &str = "main";
@@ -70,7 +70,8 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
     if talks {
         return conversation::hold(workbench, definition, model, &inputs, reopened, interrupt).await;
     }
-    let printer = printer(&workbench, out.clone(), interrupt)?;
+    let terminal = terminal(&workbench, interrupt)?;
+    let printer = printer(&workbench, terminal.as_ref(), out.clone());
     let observer: Arc<dyn host_agent::Observer> = Arc::new(Watch(Arc::clone(&printer)));
     let Begun { mut executor, .. } = workbench.begin(definition, &model, reopened, observer)?;
     if compresses {
@@ -86,24 +87,30 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
     Ok(code)
 }
 
-/// Who shows the run: on a terminal, one that can also ask.
-fn printer(workbench: &Workbench, out: Out, interrupt: Interrupt) -> Result<Arc<dyn Printer>, Failure> {
-    let (format, environment) = (workbench.run.output_format, &workbench.environment);
-    if !printer::is_drawn(format, environment) {
-        return Ok(printer::of(format, environment, out));
+/// The terminal, where the run is shown on one. A person can be asked there when standard input is one as well.
+fn terminal(workbench: &Workbench, interrupt: Interrupt) -> Result<Option<Terminal>, Failure> {
+    let environment = &workbench.environment;
+    if !printer::is_drawn(workbench.run.output_format, environment) {
+        return Ok(None);
     }
-    let keyboard = if environment.stdin_is_terminal { Keyboard::WhenAsked } else { Keyboard::Never };
-    let style = Style::of(environment);
-    let terminal = terminal::Terminal::open(terminal::Setup {
-        keyboard,
+    let setup = terminal::Setup {
+        keyboard: if environment.stdin_is_terminal { Keyboard::WhenAsked } else { Keyboard::Never },
         looks: environment.looks(),
-        style,
+        style: Style::of(environment),
         interrupt,
         history: terminal::History::default(),
         completer: Box::new(|_| terminal::Completions::default()),
-    })
-    .map_err(|error| Failure::configuration(format!("the terminal cannot be used: {error}")))?;
-    Ok(Arc::new(printer::terminal::Terminal::new(terminal, style)))
+    };
+    Ok(Some(Terminal::open(setup).map_err(terminal::unusable)?))
+}
+
+/// Who shows the run.
+fn printer(workbench: &Workbench, terminal: Option<&Terminal>, out: Out) -> Arc<dyn Printer> {
+    let environment = &workbench.environment;
+    match terminal {
+        Some(terminal) => Arc::new(printer::terminal::Terminal::new(terminal.clone(), Style::of(environment))),
+        None => printer::of(workbench.run.output_format, environment, out),
+    }
 }
 
 /// What is run: an agent, what it is given, and whom it asks.

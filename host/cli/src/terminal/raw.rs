@@ -34,6 +34,13 @@ pub(super) fn enter() -> io::Result<()> {
         return Ok(());
     }
     let modes = tcgetattr(io::stdin())?;
+    set_raw(&modes)?;
+    *before = Some(modes);
+    Ok(())
+}
+
+/// Sets our modes in the place of these.
+fn set_raw(modes: &Termios) -> io::Result<()> {
     let mut raw = modes.clone();
     raw.input_modes -=
         InputModes::ICRNL | InputModes::INLCR | InputModes::IGNCR | InputModes::IXON | InputModes::ISTRIP;
@@ -41,7 +48,6 @@ pub(super) fn enter() -> io::Result<()> {
     raw.special_codes[SpecialCodeIndex::VMIN] = 1;
     raw.special_codes[SpecialCodeIndex::VTIME] = 0;
     tcsetattr(io::stdin(), OptionalActions::Now, &raw)?;
-    *before = Some(modes);
     say(ON);
     Ok(())
 }
@@ -56,11 +62,13 @@ pub(crate) fn restore() {
     }
 }
 
-/// After the process was stopped and goes on: the shell has set modes of its own meanwhile.
+/// After the process was stopped and goes on: the shell has set modes of its own meanwhile. What was there before ours
+/// stays what is put back.
 pub(super) fn enter_again() {
-    let was_raw = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take().is_some();
-    if was_raw {
-        enter().ok();
+    let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(modes) = &*before {
+        // When that fails the terminal is gone.
+        set_raw(modes).ok();
     }
 }
 
