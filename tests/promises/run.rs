@@ -5,6 +5,7 @@ mod budget;
 mod compress;
 mod conformance;
 mod context;
+mod conversation;
 mod ends;
 mod faults;
 mod formats;

@@ -161,6 +161,11 @@ fn shorten(part: &mut Part) -> bool {
     true
 }
 
+/// Where the message lies that the user said last; none when nothing, or no more than a summary of it, is there.
+pub(crate) fn last_prompt(contents: &[Content]) -> Option<usize> {
+    contents.iter().rposition(|content| is_said_by_user(content) && !content.parts.first().is_some_and(is_heading))
+}
+
 fn is_heading(part: &Part) -> bool {
     part.as_text().is_some_and(|text| text.starts_with(HEADING))
 }

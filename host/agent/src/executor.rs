@@ -15,7 +15,7 @@ mod watch;
 use std::mem;
 use std::sync::Arc;
 
-use host_message::{AgentId, Part, Role};
+use host_message::{AgentId, ModelId, Part, Role};
 use host_model::{Provider, estimate_contents};
 use host_tool::{Gate, Registry, RegistryError, Responder, Schema, SchemaError, Standstill, Tool};
 use serde_json::{Map, Value};
@@ -28,9 +28,11 @@ use self::run::Run;
 pub(crate) use self::run::is_warning;
 use self::turn::Stop;
 use crate::complete::CompleteTask;
+use crate::compress::last_prompt;
 use crate::event::CompressionStatus;
 use crate::{
-    AgentDefinition, Completion, Event, EventKind, History, Ledger, Observer, Past, SessionLog, ToolConfig, fill,
+    AgentDefinition, Completion, Entry, Event, EventKind, History, Ledger, ModelConfig, Observer, Past, SessionLog,
+    ToolConfig, fill,
 };
 
 /// An agent that can be run.
@@ -58,6 +60,16 @@ pub struct Setup {
     pub ledger: Arc<Ledger>,
     /// Decides about its calls. Without one each runs with what its tool may touch anyway.
     pub gate: Option<Gate>,
+}
+
+/// A model that an agent asks in the place of another.
+pub struct ChosenModel {
+    /// Its service.
+    pub provider: Arc<dyn Provider>,
+    /// The most tokens that it takes at once; none is looked up by its name.
+    pub window: Option<u64>,
+    /// The tools that there are, as in [`Setup`]: agents among them may ask the same model.
+    pub tools: Registry,
 }
 
 /// Why an agent cannot be run.
@@ -122,12 +134,8 @@ impl Executor {
         let Setup { provider, tools, responder, observer, session, ledger, standstill, gate } = setup;
         let gate = gate.map(|gate| gate.of(&definition.name, ledger.id()));
         let name = || definition.name.clone();
-        let tools = match &definition.tools {
-            ToolConfig::All => Ok(tools),
-            ToolConfig::Only(names) => tools.only(names.iter().map(String::as_str)),
-        };
-        let tools = tools.map(|tools| without_denied(tools, gate.as_ref()));
-        let tools = tools.map_err(|cause| SetupError::Tools { agent: name(), cause })?;
+        let tools = definition.tools.of(tools).map_err(|cause| SetupError::Tools { agent: name(), cause })?;
+        let tools = without_denied(tools, gate.as_ref());
         if definition.completion == Completion::Tool {
             let complete = Arc::new(CompleteTask::new(definition.output.as_ref()));
             Schema::compile(&complete.spec().input_schema)
@@ -204,6 +212,49 @@ impl Executor {
         }
     }
 
+    /// Takes the person's last prompt back, and all that came of it, also out of what a later process reads in the
+    /// session log. Answers with its text; none when there is no prompt to take back.
+    ///
+    /// # Errors
+    ///
+    /// When the session log cannot be written; the conversation then stays as it was.
+    pub fn undo_last_prompt(&mut self) -> Result<Option<String>, RunError> {
+        let contents = self.history.contents();
+        let begun_with = self.agent.definition.prompt.initial_messages.len();
+        let Some(at) = last_prompt(contents).filter(|at| *at >= begun_with) else { return Ok(None) };
+        let text = contents.get(at).and_then(|content| content.parts.iter().find_map(Part::as_text));
+        let text = text.unwrap_or_default().to_owned();
+        if let Some(session) = &self.agent.session {
+            session.record(Entry::TakenBack { agent_id: &self.agent.id, messages: at as u64 })?;
+        }
+        self.history.take_back(at)?;
+        self.state.question.clear();
+        self.state.size = Size::default();
+        Ok(Some(text))
+    }
+
+    /// Asks another model from the next run on. `id` is what the user names it.
+    ///
+    /// # Errors
+    ///
+    /// When the session log cannot be written, or a tool of the agent is missing; the model then stays the one that it
+    /// was.
+    pub fn choose_model(&mut self, id: &ModelId, model: ModelConfig, chosen: ChosenModel) -> Result<(), RunError> {
+        let ChosenModel { provider, window, tools } = chosen;
+        let tools = without_denied(self.agent.definition.tools.of(tools)?, self.agent.gate.as_ref());
+        if let Some(session) = &self.agent.session {
+            session.record(Entry::ModelChosen { model: id })?;
+        }
+        self.agent.tools = tools;
+        self.agent.ledger.answered_by(id.as_str());
+        self.agent.definition.model = model;
+        self.agent.definition.run.compression.window = window;
+        self.agent.provider = provider;
+        // What another model counted says nothing about this one.
+        self.state.size = Size::default();
+        Ok(())
+    }
+
     /// Goes on where the conversation was left, with nothing new to say: with the question that has no reply, or with
     /// the outcomes of the last calls. The inputs need only have what the system prompt names. Whoever calls this has
     /// seen by [`Past::left`] that something is left; where nothing is, the run ends as an error and nobody is asked.
@@ -239,6 +290,16 @@ impl Executor {
             self.state.begun = true;
         }
         Ok(Prompts { system, query })
+    }
+}
+
+impl ToolConfig {
+    /// The agent's among these.
+    fn of(&self, tools: Registry) -> Result<Registry, RegistryError> {
+        match self {
+            Self::All => Ok(tools),
+            Self::Only(names) => tools.only(names.iter().map(String::as_str)),
+        }
     }
 }
 

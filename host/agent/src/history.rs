@@ -160,6 +160,22 @@ impl History {
         Ok(())
     }
 
+    /// Takes back all messages but the first so many.
+    ///
+    /// # Errors
+    ///
+    /// When there are not as many, or a call would be left without its outcome; the conversation then stays as it was.
+    pub(crate) fn take_back(&mut self, left: usize) -> Result<(), HistoryError> {
+        match self.contents.get(..left) {
+            Some(kept) if crate::compress::is_whole(kept) => {
+                // The ids of calls that are gone stay taken: the session log still has them.
+                self.contents.truncate(left);
+                Ok(())
+            }
+            Some(_) | None => Err(HistoryError::Order { at: left }),
+        }
+    }
+
     /// Begins a request with a new message of the user's.
     ///
     /// # Errors

@@ -35,7 +35,7 @@ pub use definition::{
     RunConfig, SUBAGENT_TOOLS, ToolConfig,
 };
 pub use event::{CallStatus, CompressionStatus, Event, EventKind, Observer};
-pub use executor::{Executor, RunError, RunResult, Setup, SetupError, TerminateReason};
+pub use executor::{ChosenModel, Executor, RunError, RunResult, Setup, SetupError, TerminateReason};
 pub use history::{Exchange, History, HistoryError, Replied, Unsettled};
 pub use ledger::{Cost, Exceeded, Ledger, Price, Prices, Spent, TreeLimits};
 pub use loops::Repeated;

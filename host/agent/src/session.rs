@@ -109,6 +109,19 @@ pub enum Entry<'a> {
         /// The messages.
         contents: &'a [Content],
     },
+    /// The person took their last prompt back: of the agent's conversation so many messages are left, and what was
+    /// asked and has no reply is gone too.
+    TakenBack {
+        /// The agent's id.
+        agent_id: &'a AgentId,
+        /// How many of its messages stay.
+        messages: u64,
+    },
+    /// The person wants another model from here on.
+    ModelChosen {
+        /// The model, as the user names it.
+        model: &'a ModelId,
+    },
     /// What a request cost, whatever came of it. There is none where the service did not say.
     Usage {
         /// The request.

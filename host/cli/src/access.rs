@@ -20,7 +20,7 @@ const NEVER_WRITTEN: &str = "*,!.git,!.hg,!.jj,!.svn,!.host,!.bashrc,!.bash_prof
                              !.tcshrc,!.login,!**/fish/config.fish,!**/fish/conf.d";
 
 /// What the person granted, read once and good for every plugin.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Granted {
     mode: ApprovalMode,
     /// Everything that is not among what is never written.
@@ -30,7 +30,7 @@ pub(crate) struct Granted {
     denies: Vec<Deny>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Deny {
     plugin: String,
     capability: Capability,

@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run an agent on a task, in this repository
+    /// Run an agent on a task, or talk with it, in this repository
     Run(Run),
     /// List or show the agents that a model can call, and that `host run --agent` runs
     #[command(subcommand, after_help = AGENT_HELP)]
@@ -93,6 +93,7 @@ It reads: whatever it is called with, its tools are granted the part of your gra
   host run --grant 'shell:process=cargo test' \"Run the tests and explain the first failure\"
   host run --record talk.jsonl \"…\" && host run --model scripted:talk.jsonl \"…\"
   host run --output-format stream-json \"…\" | jq .
+  host run                                   in a terminal: a conversation
   host run --resume
   host run --resume /compress
   host run --resume 20260301-12 \"Now write the tests\"
@@ -102,7 +103,7 @@ It reads: whatever it is called with, its tools are granted the part of your gra
 Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 54 tool failed,
 56 loop, 57 time limit or budget, 58 no answer given, 59 model service failed, 130 cancelled.")]
 pub(crate) struct Run {
-    /// What to do. `@PATH` in it attaches a file, a folder or a glob. Standard input, when it is no terminal, is added to it
+    /// What to do; in a terminal, without it, a conversation begins. `@PATH` in it attaches a file, a folder or a glob. Standard input, when it is no terminal, is added to it
     pub(crate) prompt: Vec<String>,
     /// The model: gemini/NAME, vertex/NAME, openai/NAME, openai-responses/NAME, anthropic/NAME, ollama/NAME, auto,
     /// offline, scripted:FILE [default: the configured one, else the first whose key is set, else the first of Ollama's on this

@@ -31,6 +31,8 @@ pub(crate) struct Configuration {
     pub(crate) run: Run,
     /// What a model is told before it is asked.
     pub(crate) context: Context,
+    /// What a conversation is like.
+    pub(crate) conversation: Conversation,
     /// What one call may use.
     pub(crate) limits: Limits,
     /// How requests to a model are asked again.
@@ -72,6 +74,14 @@ pub(crate) struct Context {
     /// The names of the files that are looked for.
     #[serde(deserialize_with = "file_names")]
     pub(crate) files: Option<Vec<String>>,
+}
+
+/// What a conversation is like.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Conversation {
+    /// From how long on a prompt's end is told by the bell.
+    pub(crate) bell_seconds: Option<u64>,
 }
 
 /// What is different about an agent.

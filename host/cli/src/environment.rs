@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use host_model::CredentialsFile;
 
 use crate::exit::Failure;
+use crate::terminal::Looks;
 
 /// What the process was started with.
 #[derive(Clone)]
@@ -43,6 +44,14 @@ impl Environment {
             stdout_is_terminal: std::io::stdout().is_terminal(),
             stderr_is_terminal: std::io::stderr().is_terminal(),
             stdin_is_terminal: std::io::stdin().is_terminal(),
+        }
+    }
+
+    /// What the terminal can show.
+    pub(crate) fn looks(&self) -> Looks {
+        match self.text("TERM").as_deref() {
+            None | Some("dumb") => Looks::Plain,
+            Some(_) => Looks::Moving,
         }
     }
 

@@ -1,20 +1,66 @@
 //! Ctrl-C: the first asks the work to stop, the second ends the process at once.
 //!
-//! "At once" still ends what the work has started: tasks are dropped, and with them stores and programs.
+//! "At once" still ends what the work has started: tasks are dropped, and with them stores and programs. A conversation
+//! takes Ctrl-C itself, since there it stops one run of several; what else asks the process to end still does so here.
 
 use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::{Code, Failure};
+use crate::terminal;
 
 /// How long dropping everything may take after a second Ctrl-C.
 const DROPPING: Duration = Duration::from_millis(500);
 
-/// Runs the work of a command. `stop` fires with the first Ctrl-C, or when the process is asked to end.
-pub(crate) fn block_on<F>(work: impl FnOnce(CancellationToken) -> F) -> Result<Code, Failure>
+/// Who is told of a Ctrl-C.
+#[derive(Clone, Default)]
+pub(crate) struct Interrupt {
+    /// Fires with the first Ctrl-C, or when the process is asked to end.
+    pub(crate) stop: CancellationToken,
+    /// Fires when the process is to end at once.
+    now: CancellationToken,
+    instead: Arc<Mutex<Option<Instead>>>,
+}
+
+/// What a Ctrl-C does in the place of stopping the work.
+type Instead = Arc<dyn Fn() + Send + Sync>;
+
+impl Interrupt {
+    /// Ctrl-C was pressed.
+    pub(crate) fn press(&self) {
+        let instead = self.instead.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match instead {
+            Some(instead) => instead(),
+            None => self.end(),
+        }
+    }
+
+    /// From here on this is what Ctrl-C does.
+    pub(crate) fn divert(&self, instead: impl Fn() + Send + Sync + 'static) {
+        *self.instead.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(instead));
+    }
+
+    /// The process is to end: in good order the first time, at once the second.
+    fn end(&self) {
+        if self.stop.is_cancelled() {
+            self.now.cancel();
+        }
+        self.stop.cancel();
+    }
+
+    /// The process is to end at once.
+    pub(crate) fn end_at_once(&self) {
+        self.stop.cancel();
+        self.now.cancel();
+    }
+}
+
+/// Runs the work of a command, which hears of a Ctrl-C by what it is given.
+pub(crate) fn block_on<F>(work: impl FnOnce(Interrupt) -> F) -> Result<Code, Failure>
 where
     F: Future<Output = Result<Code, Failure>> + Send + 'static,
 {
@@ -22,39 +68,38 @@ where
         .enable_all()
         .build()
         .map_err(|error| Failure::configuration(format!("no threads to work with: {error}")))?;
-    let stop = CancellationToken::new();
+    let interrupt = Interrupt::default();
     // A task of its own, so that it runs on the threads that its connections run on. From the thread that blocks here,
     // each piece of a reply would be two hops from thread to thread, which cost ten times as much as reading it.
-    let mut work = runtime.spawn(work(stop.clone()));
+    let mut work = runtime.spawn(work(interrupt.clone()));
     let ended = runtime.block_on(async {
         tokio::select! {
             ended = &mut work => ended.unwrap_or_else(|error| match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
                 Err(error) => Err(Failure::configuration(format!("the work was ended: {error}"))),
             }),
-            ended = twice(&stop) => ended,
+            ended = signals(&interrupt) => ended,
         }
     });
+    // Before anything is said about the end.
+    terminal::leave();
     // Whatever still runs is dropped here; a blocked system call is not waited for.
     runtime.shutdown_timeout(DROPPING);
     ended
 }
 
-/// Ends with the second signal.
-async fn twice(stop: &CancellationToken) -> Result<Code, Failure> {
+/// Ends when the process is to end at once.
+async fn signals(interrupts: &Interrupt) -> Result<Code, Failure> {
     let unable = |error: std::io::Error| Failure::configuration(format!("signals cannot be received: {error}"));
     let mut interrupt = signal(SignalKind::interrupt()).map_err(unable)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(unable)?;
     let mut hang_up = signal(SignalKind::hangup()).map_err(unable)?;
     loop {
         tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hang_up.recv() => {}
+            _ = interrupt.recv() => interrupts.press(),
+            _ = terminate.recv() => interrupts.end(),
+            _ = hang_up.recv() => interrupts.end(),
+            () = interrupts.now.cancelled() => return Err(Failure::new(Code::Cancelled, "ended at once")),
         }
-        if stop.is_cancelled() {
-            return Err(Failure::new(Code::Cancelled, "ended at once"));
-        }
-        stop.cancel();
     }
 }

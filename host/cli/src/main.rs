@@ -20,6 +20,7 @@ mod interrupt;
 mod models;
 mod plugins;
 mod printer;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -45,9 +46,9 @@ fn main() -> ExitCode {
 fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Failure> {
     match arguments.command {
         Command::Completions { shell } => command::completions(shell),
-        Command::Run(run) => interrupt::block_on(|stop| command::run::run(run, environment, stop)),
+        Command::Run(run) => interrupt::block_on(|interrupt| command::run::run(run, environment, interrupt)),
         Command::Agent(agent) => command::agent::run(agent, &environment),
-        Command::Tool(tool) => interrupt::block_on(|stop| command::tool::run(tool, environment, stop)),
+        Command::Tool(tool) => interrupt::block_on(|interrupt| command::tool::run(tool, environment, interrupt.stop)),
         Command::Plugin(plugin) => interrupt::block_on(|_| command::plugin::run(plugin, environment)),
         Command::Session(session) => command::session::run(session, &environment),
         Command::Doctor(doctor) => interrupt::block_on(|_| command::doctor::run(doctor, environment)),
@@ -60,7 +61,7 @@ fn start_log(environment: &Environment) {
     let filter = tracing_subscriber::EnvFilter::builder().parse_lossy(filter);
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
+        .with_writer(|| printer::Stderr)
         .with_ansi(printer::Style::of(environment).colour)
         .without_time()
         .with_target(false)

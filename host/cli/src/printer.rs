@@ -5,7 +5,7 @@
 
 mod json;
 mod stream_json;
-mod terminal;
+pub(crate) mod terminal;
 mod text;
 
 use std::io::{self, Write};
@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments::Format;
 use crate::environment::Environment;
 use crate::exit::Failure;
+use crate::terminal::above as terminal_above;
 
 /// Shows a run while it goes on, and its end.
 pub(crate) trait Printer: Observer {
@@ -26,12 +27,14 @@ pub(crate) trait Printer: Observer {
     fn finish(&self, result: &RunResult, failure: Option<&Failure>);
 }
 
-/// The printer of a format.
+/// Whether a run is shown as it goes on: to a person at a terminal.
+pub(crate) fn is_drawn(format: Format, environment: &Environment) -> bool {
+    format == Format::Text && environment.stdout_is_terminal && environment.stderr_is_terminal
+}
+
+/// The printer of a format, where nothing is drawn.
 pub(crate) fn of(format: Format, environment: &Environment, out: Out) -> Arc<dyn Printer> {
     match format {
-        Format::Text if environment.stdout_is_terminal && environment.stderr_is_terminal => {
-            Arc::new(terminal::Terminal::new(out, Style::of(environment)))
-        }
         Format::Text => Arc::new(text::Text::new(out, Style::of(environment))),
         Format::Json => Arc::new(json::Json::new(out)),
         Format::StreamJson => Arc::new(stream_json::StreamJson::new(out)),
@@ -58,6 +61,15 @@ impl Style {
             return text.to_owned();
         }
         let style = colour.on_default().bold();
+        format!("{style}{text}{style:#}")
+    }
+
+    /// The text in bold, where that is possible.
+    pub(crate) fn bold(self, text: &str) -> String {
+        if !self.colour {
+            return text.to_owned();
+        }
+        let style = anstyle::Style::new().bold();
         format!("{style}{text}{style:#}")
     }
 
@@ -104,10 +116,28 @@ impl Out {
     }
 }
 
-/// Writes to standard error; when that is gone too there is nobody left to tell.
+/// Writes to standard error; when that is gone too there is nobody left to tell. Where something is drawn on the
+/// terminal it stands above that.
 pub(crate) fn to_stderr(text: &str) {
+    if terminal_above(text) {
+        return;
+    }
     let mut stderr = io::stderr().lock();
     stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush()).ok();
+}
+
+/// Standard error for a log, which must not break what is drawn.
+pub(crate) struct Stderr;
+
+impl Write for Stderr {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        to_stderr(&String::from_utf8_lossy(bytes));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Tells what the person should know before a run, a line each on standard error.

@@ -9,6 +9,7 @@ mod record;
 mod recovery;
 mod resume;
 mod subagents;
+mod taken_back;
 
 use std::collections::VecDeque;
 use std::sync::Mutex;

@@ -151,7 +151,7 @@ impl Recorded {
         match record {
             // The reader refuses a second one.
             Record::Session { .. } => {}
-            Record::Resumed { model, .. } => self.model = Some(model),
+            Record::Resumed { model, .. } | Record::ModelChosen { model } => self.model = Some(model),
             // A process that ended between the two never said its warning.
             Record::RunStarted { agent_id, .. } => self.agent(agent_id).recovering = false,
             Record::Content { prompt, content } => self.asker(&prompt).content(prompt, content, line)?,
@@ -159,6 +159,14 @@ impl Recorded {
                 let past = self.agent(agent_id);
                 past.close()?;
                 past.history.take_over(contents).map_err(|error| damaged(line, error))?;
+            }
+            Record::TakenBack { agent_id, messages } => {
+                let past = self.agent(agent_id);
+                past.close()?;
+                past.question.clear();
+                past.ended = None;
+                let left = usize::try_from(messages).unwrap_or(usize::MAX);
+                past.history.take_back(left).map_err(|error| damaged(line, error))?;
             }
             Record::Usage { prompt, usage } => self.asker(&prompt).usage.add(usage),
             Record::RecoveryStarted { agent_id, .. } => self.agent(agent_id).recovering = true,

@@ -50,6 +50,10 @@ pub enum Record {
     Content { prompt: PromptId, content: Content },
     /// The whole conversation until now.
     HistoryReplaced { agent_id: AgentId, contents: Vec<Content> },
+    /// The last prompt and all that came of it was taken back.
+    TakenBack { agent_id: AgentId, messages: u64 },
+    /// Another model is asked from here on.
+    ModelChosen { model: ModelId },
     /// What a request cost.
     Usage { prompt: PromptId, usage: Usage },
     /// A limit was met.

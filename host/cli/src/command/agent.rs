@@ -32,7 +32,8 @@ pub(crate) fn run(command: arguments::Agent, environment: &Environment) -> Resul
     Ok(Code::Done)
 }
 
-fn list(agents: &[Agent]) -> String {
+/// The agents, for a person.
+pub(crate) fn list(agents: &[Agent]) -> String {
     let mut text = String::new();
     for agent in agents {
         let definition = &agent.declared.definition;

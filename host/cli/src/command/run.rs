@@ -1,6 +1,8 @@
 //! `host run`: an agent on a task.
 
+mod begin;
 mod compress;
+mod conversation;
 mod main_agent;
 mod resume;
 mod said;
@@ -9,16 +11,15 @@ mod task;
 
 use std::sync::Arc;
 
-use host_agent::{About, AgentDefinition, Clock, Executor, Ledger, Past, SessionLog, Setup, SubagentSetup};
-use host_message::{AgentId, ModelId, Part, ToolName};
+use host_agent::AgentDefinition;
+use host_message::{ModelId, Part};
 use host_model::Recording;
-use host_tool::{Bus, Responder, Spill, Standstill};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use self::begin::{Begun, Workbench};
 use self::resume::Resume;
 use self::said::{Said, joined, said};
-use self::subagents::Asked;
 use super::place::Workplace;
 use crate::agents::Agents;
 use crate::arguments::Run;
@@ -26,13 +27,16 @@ use crate::attach::{self, Attached};
 use crate::context::{self, Context};
 use crate::environment::Environment;
 use crate::exit::{self, Code, Failure};
+use crate::interrupt::Interrupt;
 use crate::models::{self, Model};
-use crate::printer::{self, Out};
+use crate::printer::{self, Out, Printer, Style};
+use crate::terminal::{self, Keyboard, Terminal};
 
 /// What the root agent is called in the log of its session.
 const MAIN: &str = "main";
 
-pub(crate) async fn run(mut run: Run, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
+pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Interrupt) -> Result<Code, Failure> {
+    let stop = interrupt.stop.clone();
     if run.agent.is_none() && !run.input.is_empty() {
         // clap does not require `--agent` of somebody who also gave a prompt, since the two exclude each other.
         return Err(Failure::input("`--input` is for an agent that `--agent` names")
@@ -45,74 +49,33 @@ pub(crate) async fn run(mut run: Run, environment: Environment, stop: Cancellati
             "name the session: host run --resume ID /compress, or host run --resume /compress for the last one",
         ));
     }
+    let can_talk = conversation::is_possible(&run, &environment);
     let words = match run.agent {
-        None => said(&run.prompt, resume.is_some(), &environment).await?,
+        None => said(&run.prompt, resume.is_some() || can_talk, &environment).await?,
         Some(_) => Said::nothing(),
     };
     let is_prompted = run.agent.is_some() || !words.is_nothing();
-    let mut place = Workplace::open(&run.place, &run.access, &environment)?;
+    let talks = can_talk && !is_prompted;
+    let place = Workplace::open(&run.place, &run.access, &environment)?;
     let agents = Agents::read(&place.folders, &place.configuration)?;
-    let reopened = resume.map(|resume| resume.reopen(&place, is_prompted)).transpose()?;
+    let reopened = resume.map(|resume| resume.reopen(&place, is_prompted || talks)).transpose()?;
     let recorded = reopened.as_ref().and_then(|reopened| reopened.recorded().model.clone());
     let job = match &run.agent {
         Some(name) => declared(&run, name, &place, &agents, &environment).await?,
         None => main(&run, words, recorded, &place, &environment, &stop).await?,
     };
     let Job { definition, inputs, attached, model, recording } = job;
-    let limits = subagents::tree_limits(&run, &place.configuration, definition.run);
-    if limits.cost.is_some() {
-        models::check_prices(&model, &place.configuration)?;
-    }
-    let (session, past) = match reopened {
-        Some(reopened) => {
-            let (session, recorded) = reopened.resume(&model.id)?;
-            let beneath = recorded.agents().filter(|(id, _)| id.is_subagent()).count();
-            (session, Some(Resumed { past: recorded.into_past(&AgentId::new(MAIN)), beneath }))
-        }
-        None => (create(&place, &model.id)?, None),
-    };
-    let session = Arc::new(session);
-    // Large results go there, and the model is told to read them there.
-    let spill = session.path().with_extension("outputs");
-    place.granted = place.granted.also_reading(&spill)?;
     let out = Out::new(stop.clone());
-    let printer = printer::of(run.output_format, &environment, out.clone());
+    let mut workbench = Workbench::new(run, place, agents, environment, recording);
+    if talks {
+        return conversation::hold(workbench, definition, model, &inputs, reopened, interrupt).await;
+    }
+    let terminal = terminal(&workbench, interrupt)?;
+    let printer = printer(&workbench, terminal.as_ref(), out.clone());
     let observer: Arc<dyn host_agent::Observer> = Arc::new(Watch(Arc::clone(&printer)));
-    let standstill = Standstill::default();
-    let gate = place.gate(Bus::new())?;
-    let ledger = Ledger::with_prices(AgentId::new(MAIN), limits, Arc::new(place.configuration.prices()));
-    ledger.answered_by(model.id.as_str());
-    let mut tools = place.tools()?;
-    place.warm(&tools);
-    if run.agent.is_some() {
-        agents.all().iter().for_each(|agent| tools.leave_out(ToolName::new(agent.name())));
-    } else {
-        let setup = SubagentSetup {
-            model: model.id.clone(),
-            provider: Arc::clone(&model.provider),
-            tools: place.reading_tools()?,
-            spill: Some(spill.clone()),
-            observer: Arc::clone(&observer),
-            session: Some(Arc::clone(&session)),
-            parent: Arc::clone(&ledger),
-            gate: Some(gate.clone()),
-        };
-        let asked = Asked { model: &model, recording: recording.as_ref() };
-        subagents::add(&mut tools, &agents, &setup, asked, &place.configuration, &environment)?;
-    }
-    let responder = Responder::new(Some(Spill::new(spill)));
-    let provider = model.provider;
-    if let Some(resumed) = &past {
-        ledger.skip(resumed.beneath);
-    }
-    let setup =
-        Setup { provider, tools, responder, observer, session: Some(session), ledger, standstill, gate: Some(gate) };
-    let mut executor = Executor::new(definition, setup).map_err(|error| Failure::of(Code::Configuration, &error))?;
-    if let Some(resumed) = past {
-        executor = executor.resume(resumed.past);
-    }
+    let Begun { mut executor, .. } = workbench.begin(definition, &model, reopened, observer)?;
     if compresses {
-        return compress::run(&mut executor, run.output_format, &out, &stop).await;
+        return compress::run(&mut executor, workbench.run.output_format, &out, &stop).await;
     }
     let result = if is_prompted {
         executor.run_with(&inputs, attached, &stop).await
@@ -124,11 +87,30 @@ pub(crate) async fn run(mut run: Run, environment: Environment, stop: Cancellati
     Ok(code)
 }
 
-/// What a resumed session goes on with.
-struct Resumed {
-    past: Past,
-    /// How many subagents it has started.
-    beneath: usize,
+/// The terminal, where the run is shown on one. A person can be asked there when standard input is one as well.
+fn terminal(workbench: &Workbench, interrupt: Interrupt) -> Result<Option<Terminal>, Failure> {
+    let environment = &workbench.environment;
+    if !printer::is_drawn(workbench.run.output_format, environment) {
+        return Ok(None);
+    }
+    let setup = terminal::Setup {
+        keyboard: if environment.stdin_is_terminal { Keyboard::WhenAsked } else { Keyboard::Never },
+        looks: environment.looks(),
+        style: Style::of(environment),
+        interrupt,
+        history: terminal::History::default(),
+        completer: Box::new(|_| terminal::Completions::default()),
+    };
+    Ok(Some(Terminal::open(setup).map_err(terminal::unusable)?))
+}
+
+/// Who shows the run.
+fn printer(workbench: &Workbench, terminal: Option<&Terminal>, out: Out) -> Arc<dyn Printer> {
+    let environment = &workbench.environment;
+    match terminal {
+        Some(terminal) => Arc::new(printer::terminal::Terminal::new(terminal.clone(), Style::of(environment))),
+        None => printer::of(workbench.run.output_format, environment, out),
+    }
 }
 
 /// What is run: an agent, what it is given, and whom it asks.
@@ -195,15 +177,6 @@ fn recorded(run: &Run, model: Model) -> Result<(Model, Option<Recording>), Failu
     let Some(file) = &run.record else { return Ok((model, None)) };
     let recording = models::recording(file)?;
     Ok((model.recorded(&recording), Some(recording)))
-}
-
-/// A log for a new session.
-fn create(place: &Workplace, model: &ModelId) -> Result<SessionLog, Failure> {
-    let about = About { workspace: place.workspace.root(), model };
-    SessionLog::create(&place.folders.sessions, about, Clock::system()).map_err(|error| {
-        let help = format!("{}, or set XDG_STATE_HOME to a folder that can be written", error.help());
-        Failure::from(error).help(help)
-    })
 }
 
 /// The printer as the loop sees it.

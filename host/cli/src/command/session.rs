@@ -55,5 +55,10 @@ pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, F
     Ok(Code::Done)
 }
 
+/// A session as a document.
+pub(crate) fn document(sessions: &Sessions, id: &str) -> Result<String, Failure> {
+    Ok(markdown::text(&Transcript::read(&find::by_id(sessions, id)?).whole()?))
+}
+
 #[cfg(test)]
 mod tests;

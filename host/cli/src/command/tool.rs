@@ -53,7 +53,10 @@ fn read_arguments() -> Result<String, Failure> {
         .map_err(|error| Failure::input(format!("the arguments cannot be read from standard input: {error}")))
 }
 
-fn list(place: &Workplace, json: bool, out: &Out) -> Result<Code, Failure> {
+/// A tool in the list: its name, its plugin, what it is, and what it asks for with whether it was granted.
+type Row = (String, String, String, Vec<(Capability, bool)>);
+
+fn rows(place: &Workplace) -> Vec<Row> {
     let mut rows = Vec::new();
     for installed in &place.plugins {
         let granted = place.granted.to(installed);
@@ -68,8 +71,12 @@ fn list(place: &Workplace, json: bool, out: &Out) -> Result<Code, Failure> {
             rows.push((tool.spec.name.to_string(), installed.manifest.name.clone(), title, needs));
         }
     }
+    rows
+}
+
+fn list(place: &Workplace, json: bool, out: &Out) -> Result<Code, Failure> {
     if json {
-        let rows: Vec<Value> = rows
+        let rows: Vec<Value> = rows(place)
             .iter()
             .map(|(name, plugin, title, needs)| {
                 let needs: serde_json::Map<String, Value> =
@@ -79,23 +86,26 @@ fn list(place: &Workplace, json: bool, out: &Out) -> Result<Code, Failure> {
             .collect();
         return print_json(&json!(rows), out);
     }
+    out.write(&listed(place));
+    Ok(Code::Done)
+}
+
+/// The tools with what they may touch, for a person.
+pub(crate) fn listed(place: &Workplace) -> String {
+    let rows = rows(place);
     let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or_default();
     let mut text = String::new();
     for (name, _, title, needs) in &rows {
-        let needs: Vec<String> = needs
-            .iter()
-            .map(
-                |(capability, granted)| {
-                    if *granted { capability.to_string() } else { format!("{capability} (not granted)") }
-                },
-            )
-            .collect();
+        let word = |(capability, granted): &(Capability, bool)| match granted {
+            true => capability.to_string(),
+            false => format!("{capability} (not granted)"),
+        };
+        let needs: Vec<String> = needs.iter().map(word).collect();
         // A string takes everything.
         let _ = writeln!(text, "{name:width$}  {}", visible(title));
         let _ = writeln!(text, "{:width$}  {}", "", needs.join(", "));
     }
-    out.write(&text);
-    Ok(Code::Done)
+    text
 }
 
 fn show(place: &Workplace, name: &str, json: bool, out: &Out) -> Result<Code, Failure> {

@@ -1,110 +1,117 @@
-//! A terminal: the answer as it comes, a line for each call, and a spinner while something is waited for. What a
-//! subagent thinks about and calls stands indented, under a line with its name; what it writes is its parent's to
-//! read, and not shown.
+//! A terminal: the answer as it comes, a line for each call, and what goes on drawn below. What a subagent thinks about
+//! and calls stands indented, under a line with its name; what it writes is its parent's to read, and not shown.
 
-use std::collections::HashMap;
+mod calls;
+mod markdown;
+
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::Instant;
 
-use anstyle::AnsiColor;
-use host_agent::{CallStatus, Event, EventKind, Observer, RunResult};
-use host_message::{AgentId, CallId, Display, FunctionCall};
-use host_tool::cut;
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use host_agent::{Event, EventKind, Observer, RunResult};
 
-use super::{Out, Printer, Style, text, to_stderr, visible};
+use self::calls::{CallEnd, Calls, INDENT};
+use self::markdown::Markdown;
+use super::{Printer, Style, text, visible};
 use crate::exit::{Failure, words};
+use crate::terminal::{self, Activity};
 
-/// The longest words about a call's arguments, in characters.
-const ARGUMENTS: usize = 60;
-/// What is shown of a summary however narrow the terminal is, in characters.
-const SHORTEST_SUMMARY: usize = 40;
-/// How far what a subagent does is indented.
-const INDENT: &str = "  ";
-/// Lines of a difference that are shown.
-const DIFFERENCE_LINES: usize = 40;
-/// How often a spinner turns.
-const TURN: Duration = Duration::from_millis(100);
-
-pub(super) struct Terminal {
-    out: Out,
+/// Shows runs on a terminal.
+pub(crate) struct Terminal {
+    terminal: terminal::Terminal,
     style: Style,
-    bars: MultiProgress,
     state: Mutex<State>,
 }
 
-#[derive(Default)]
 struct State {
-    waiting: Option<ProgressBar>,
-    /// The calls that run, by agent and id: two agents' calls may have one id.
-    calls: HashMap<(AgentId, CallId), (ProgressBar, String)>,
-    /// Whether the cursor is within a line of the answer.
-    within_line: bool,
+    /// What is waited for, while nothing else goes on.
+    waiting: Option<(String, Instant)>,
+    calls: Calls,
     /// What was written of the reply that is being read.
     reply: String,
+    markdown: Markdown,
+    thoughts: Thoughts,
+    /// Whether the last that was shown is a piece of a thought.
+    thinks: bool,
+}
+
+/// What is shown of what the model thinks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Thoughts {
+    /// What they are about.
+    Subjects,
+    /// All of them.
+    Whole,
 }
 
 impl Terminal {
-    pub(super) fn new(out: Out, style: Style) -> Self {
-        let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
-        Self { out, style, bars, state: Mutex::default() }
+    pub(crate) fn new(terminal: terminal::Terminal, style: Style) -> Self {
+        let state = State {
+            waiting: None,
+            calls: Calls::default(),
+            reply: String::new(),
+            markdown: Markdown::new(style),
+            thoughts: Thoughts::Subjects,
+            thinks: false,
+        };
+        Self { terminal, style, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn spinner(&self, message: String) -> ProgressBar {
-        let template = if self.style.colour { "{spinner:.cyan} {wide_msg}" } else { "{spinner} {wide_msg}" };
-        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner());
-        let bar = self.bars.add(ProgressBar::new_spinner().with_style(style).with_message(message));
-        bar.enable_steady_tick(TURN);
-        bar
-    }
-
-    fn wait(&self, state: &mut State, message: &str) {
-        state.stop_waiting();
-        state.waiting = Some(self.spinner(self.style.dim(message)));
-    }
-
-    /// Writes a line above the spinners.
-    fn line(&self, state: &mut State, line: &str) {
-        self.end_line(state);
-        self.bars.suspend(|| to_stderr(&format!("{line}\n")));
-    }
-
-    fn end_line(&self, state: &mut State) {
-        if std::mem::take(&mut state.within_line) {
-            self.out.write("\n");
-        }
-    }
-
-    fn call_ended(&self, state: &mut State, end: CallEnd<'_>) {
-        let described = match state.calls.remove(&(end.agent.clone(), end.id.clone())) {
-            Some((bar, described)) => {
-                bar.finish_and_clear();
-                described
-            }
-            None => end.name.to_owned(),
+    /// Shows the other part of thoughts from here on; which one that is.
+    pub(crate) fn toggle_thoughts(&self) -> Thoughts {
+        let mut state = self.state();
+        state.thoughts = match state.thoughts {
+            Thoughts::Subjects => Thoughts::Whole,
+            Thoughts::Whole => Thoughts::Subjects,
         };
-        let mark = match end.status {
-            CallStatus::Success => self.style.paint("✓", AnsiColor::Green),
-            CallStatus::Error { .. } => self.style.paint("✗", AnsiColor::Red),
-            CallStatus::Cancelled | CallStatus::Interrupted => self.style.paint("■", AnsiColor::Yellow),
-        };
-        let time = self.style.dim(&took(end.milliseconds));
-        // A line is a line: what does not fit beside the rest is in the session log.
-        let rest = described.chars().count() + took(end.milliseconds).len() + "   ✓  ·   … (cut)".chars().count();
-        let room = usize::from(console::Term::stderr().size().1).saturating_sub(rest).max(SHORTEST_SUMMARY);
-        let summary = visible(end.summary);
-        let summary = cut(&summary, room);
-        let indent = indent(end.agent);
-        self.line(state, &format!("{indent}{mark} {described} · {summary} {time}"));
-        if let Some(Display::Difference { unified, .. }) = end.display {
-            for line in self.difference(unified) {
-                self.line(state, &line);
-            }
-        }
+        state.thoughts
+    }
+
+    /// Something other than a run is waited for.
+    pub(crate) fn waits_for(&self, words: &str) {
+        let mut state = self.state();
+        state.wait(words);
+        self.update(&state);
+    }
+
+    /// It is there.
+    pub(crate) fn waits_no_more(&self) {
+        let mut state = self.state();
+        state.waiting = None;
+        self.update(&state);
+    }
+
+    fn activity(&self, state: &State) -> Vec<Activity> {
+        let waiting = state.waiting.as_ref().filter(|_| state.calls.is_empty());
+        let mut activity = state.calls.activity(self.style);
+        activity.extend(waiting.map(|(words, since)| Activity {
+            words: self.style.dim(words),
+            since: *since,
+            below: Vec::new(),
+        }));
+        activity
+    }
+
+    /// Draws what goes on now.
+    fn update(&self, state: &State) {
+        self.terminal.show_with("", self.activity(state));
+    }
+
+    /// Shows whole lines that stay.
+    fn lines(&self, state: &mut State, lines: &str) {
+        let held = state.markdown.finish();
+        state.thinks = false;
+        self.terminal.show(&held);
+        self.terminal.lines(lines);
+        self.update(state);
+    }
+
+    fn note(&self, state: &mut State, note: &str) {
+        let note = self.style.dim(note);
+        self.lines(state, &note);
     }
 
     /// Shows what a subagent does otherwise than the run's own agent; its calls are shown like any other.
@@ -125,7 +132,7 @@ impl Terminal {
             EventKind::Error { message } => visible(message).into_owned(),
             EventKind::RunStarted { .. } => {
                 let begins = format!("▸ {}", visible(event.agent));
-                self.line(state, &begins);
+                self.lines(state, &begins);
                 return true;
             }
             EventKind::TurnStarted { .. }
@@ -140,49 +147,38 @@ impl Terminal {
             | EventKind::RunEnded { .. } => return true,
         };
         let name = visible(event.agent);
-        let note = self.style.dim(&format!("{INDENT}{name} {note}"));
-        self.line(state, &note);
+        self.note(state, &format!("{INDENT}{name} {note}"));
         true
     }
 
-    fn difference(&self, unified: &str) -> Vec<String> {
-        let mut lines: Vec<String> = unified
-            .lines()
-            .take(DIFFERENCE_LINES)
-            .map(|line| {
-                let shown = visible(line);
-                let painted = match line.bytes().next() {
-                    Some(b'+') => self.style.paint(&shown, AnsiColor::Green),
-                    Some(b'-') => self.style.paint(&shown, AnsiColor::Red),
-                    Some(b'@') => self.style.paint(&shown, AnsiColor::Cyan),
-                    _ => shown.into_owned(),
-                };
-                format!("  {painted}")
-            })
-            .collect();
-        let left = unified.lines().count().saturating_sub(DIFFERENCE_LINES);
-        if left > 0 {
-            lines.push(self.style.dim(&format!("  … {left} more lines")));
+    fn thought(&self, state: &mut State, subject: Option<&str>, text: &str) {
+        if let (Some(subject), Some((words, _))) = (subject, &mut state.waiting) {
+            *words = visible(subject).into_owned();
         }
-        lines
+        if state.thoughts == Thoughts::Whole {
+            if !std::mem::replace(&mut state.thinks, true) {
+                self.terminal.lines("");
+            }
+            self.terminal.show(&self.style.dim(&visible(text)));
+        }
+        self.update(state);
+    }
+
+    fn content(&self, state: &mut State, text: &str) {
+        // The text itself says that it goes on, until it stops for a while.
+        state.wait("writing");
+        if std::mem::take(&mut state.thinks) {
+            self.terminal.lines("");
+        }
+        state.reply.push_str(text);
+        let shown = state.markdown.feed(text);
+        self.terminal.show_with(&shown, self.activity(state));
     }
 }
 
-struct CallEnd<'a> {
-    agent: &'a AgentId,
-    id: &'a CallId,
-    name: &'a str,
-    status: CallStatus,
-    summary: &'a str,
-    display: Option<&'a Display>,
-    milliseconds: u64,
-}
-
 impl State {
-    fn stop_waiting(&mut self) {
-        if let Some(bar) = self.waiting.take() {
-            bar.finish_and_clear();
-        }
+    fn wait(&mut self, words: &str) {
+        self.waiting = Some((words.to_owned(), Instant::now()));
     }
 
     /// Forgets the reply that is being read, and says so in words where there was something of it.
@@ -204,93 +200,69 @@ impl Observer for Terminal {
         match event.kind {
             EventKind::TurnStarted { .. } => {
                 state.reply.clear();
-                self.end_line(state);
-                self.wait(state, "thinking");
+                state.wait("thinking");
+                self.lines(state, "");
             }
-            EventKind::Thought { subject, .. } => {
-                if let (Some(subject), Some(bar)) = (subject, &state.waiting) {
-                    bar.set_message(self.style.dim(&visible(subject)));
-                }
-            }
-            EventKind::Content { text } => {
-                state.stop_waiting();
-                state.reply.push_str(text);
-                self.out.write(&visible(text));
-                state.within_line = !text.ends_with('\n');
-            }
+            EventKind::Thought { subject, text } => self.thought(state, subject, text),
+            EventKind::Content { text } => self.content(state, text),
             // The retry that follows says why.
             EventKind::InvalidStream { .. } => {}
             EventKind::ChatCompressed { status, tokens_before, tokens_after } => {
-                let note = self.style.dim(&super::compressed(status, tokens_before, tokens_after));
-                self.line(state, &note);
+                self.note(state, &super::compressed(status, tokens_before, tokens_after));
             }
             EventKind::ModelSwitched { model, reason } => {
                 let note = format!("{}{}", super::switched(model, reason), state.void_reply());
-                let note = self.style.dim(&note);
-                self.line(state, &note);
+                self.note(state, &note);
             }
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
                 let again = super::again(reason, wait_ms, attempt, attempts);
-                let note = self.style.dim(&format!("{again}{}", state.void_reply()));
-                self.line(state, &note);
+                let note = format!("{again}{}", state.void_reply());
+                self.note(state, &note);
             }
             EventKind::ToolCallRequest { call } => {
-                state.stop_waiting();
-                self.end_line(state);
-                let described = describe(call);
-                let bar = self.spinner(format!("{}{described}", indent(event.agent_id)));
-                state.calls.insert((event.agent_id.clone(), call.id.clone()), (bar, described));
+                state.waiting = None;
+                state.calls.begin(event.agent_id, call);
+                self.lines(state, "");
             }
             EventKind::ToolCallOutput { call_id, text, .. } => {
-                if let (Some((bar, described)), Some(line)) =
-                    (state.calls.get(&(event.agent_id.clone(), call_id.clone())), text.lines().last())
-                {
-                    let shown = cut(line, ARGUMENTS);
-                    bar.set_message(format!("{described} {}", self.style.dim(&visible(&shown))));
+                if state.calls.prints(event.agent_id, call_id, text) {
+                    self.update(state);
                 }
             }
             EventKind::ToolCallProgress { call_id, done, total, message, .. } => {
-                if let Some((bar, described)) = state.calls.get(&(event.agent_id.clone(), call_id.clone())) {
-                    let of = total.map(|total| format!("/{total}")).unwrap_or_default();
-                    bar.set_message(format!(
-                        "{described} {}",
-                        self.style.dim(&format!("{done}{of} {}", visible(message)))
-                    ));
+                let of = total.map(|total| format!("/{total}")).unwrap_or_default();
+                let words = format!("{done}{of} {}", visible(message));
+                if state.calls.progresses(event.agent_id, call_id, words) {
+                    self.update(state);
                 }
             }
             EventKind::ToolCallEnd { call_id, name, status, summary, display, duration_ms, .. } => {
                 let agent = event.agent_id;
-                let end = CallEnd {
-                    agent,
-                    id: call_id,
-                    name: name.as_str(),
-                    status,
-                    summary,
-                    display,
-                    milliseconds: duration_ms,
-                };
-                self.call_ended(state, end);
+                let name = name.as_str();
+                let end = CallEnd { agent, id: call_id, name, status, summary, display, milliseconds: duration_ms };
+                let lines = state.calls.ended(&end, self.style, self.terminal.columns());
+                self.lines(state, &lines);
+            }
+            EventKind::Finished { .. } => {
+                state.waiting = None;
+                self.update(state);
             }
             EventKind::RecoveryStarted { .. } => {
-                let note = self.style.dim("a limit was met; the model is asked for its best answer so far");
-                self.line(state, &note);
+                self.note(state, "a limit was met; the model is asked for its best answer so far");
             }
             EventKind::LoopDetected { repeated } => {
-                state.stop_waiting();
+                state.waiting = None;
                 let void = state.void_reply();
-                let note = self.style.dim(&format!("{}; the model is told{void}", super::circles(repeated)));
-                self.line(state, &note);
-            }
-            EventKind::UserCancelled => {
-                self.wait(state, "stopping; press Ctrl-C again to stop at once");
+                self.note(state, &format!("{}; the model is told{void}", super::circles(repeated)));
             }
             EventKind::RunEnded { .. } => {
-                state.stop_waiting();
-                self.end_line(state);
+                state.waiting = None;
+                state.calls.clear();
+                self.lines(state, "");
             }
-            EventKind::RunStarted { .. }
+            EventKind::UserCancelled
+            | EventKind::RunStarted { .. }
             | EventKind::Citation { .. }
-            | EventKind::Finished { .. }
             | EventKind::ToolCallConfirmation { .. }
             | EventKind::ToolCallStart { .. }
             | EventKind::Error { .. } => {}
@@ -301,52 +273,23 @@ impl Observer for Terminal {
 impl Printer for Terminal {
     fn finish(&self, result: &RunResult, failure: Option<&Failure>) {
         let mut state = self.state();
-        state.stop_waiting();
-        self.end_line(&mut state);
+        state.waiting = None;
+        state.calls.clear();
         if let Some(answer) = &result.result
             && answer.trim() != state.reply.trim()
         {
-            self.out.write(&visible(answer));
-            self.out.write("\n");
+            let mut markdown = Markdown::new(self.style);
+            let shown = markdown.feed(answer) + &markdown.finish();
+            self.lines(&mut state, &shown);
         }
-        if !self.out.is_gone() {
-            to_stderr(&text::cut_short(result, self.style));
-        }
-        if let (Some(failure), false) = (failure, self.out.is_gone()) {
+        let mut lines = text::cut_short(result, self.style);
+        if let Some(failure) = failure {
             // What it had is on the screen already, unless it is not.
             if result.partial.as_deref().is_some_and(|partial| partial.trim() != state.reply.trim()) {
-                to_stderr(&text::partial(result));
+                lines.push_str(&text::partial(result));
             }
-            to_stderr(&words(failure, self.style));
+            lines.push_str(&words(failure, self.style));
         }
-    }
-}
-
-/// What stands before a line about this agent.
-fn indent(agent: &AgentId) -> &'static str {
-    if agent.is_subagent() { INDENT } else { "" }
-}
-
-/// A call in a few words: its name, and the texts among its arguments.
-fn describe(call: &FunctionCall) -> String {
-    let mut words = String::new();
-    for value in call.arguments.values() {
-        if let Some(text) = value.as_str().or_else(|| value.as_array()?.first()?.as_str()) {
-            if !words.is_empty() {
-                words.push(' ');
-            }
-            words.push_str(text.lines().next().unwrap_or_default());
-        }
-    }
-    let name = cut(call.name.as_str(), ARGUMENTS);
-    let described = format!("{} {}", visible(&name), visible(&cut(&words, ARGUMENTS)));
-    described.trim_end().to_owned()
-}
-
-fn took(milliseconds: u64) -> String {
-    if milliseconds < 1000 {
-        format!("({milliseconds} ms)")
-    } else {
-        format!("({:.1} s)", milliseconds as f64 / 1000.0)
+        self.lines(&mut state, &lines);
     }
 }

@@ -27,7 +27,9 @@ fn each(entry: &mut dyn FnMut(Entry<'_>)) {
                 Some(Entry::RunStarted { agent: "main", agent_id: &agent_id, model: "m", system: Some("s") })
             }
             Entry::RunStarted { .. } => Some(Entry::HistoryReplaced { agent_id: &agent_id, contents: &[] }),
-            Entry::HistoryReplaced { .. } => Some(Entry::Usage { prompt: &prompt, usage }),
+            Entry::HistoryReplaced { .. } => Some(Entry::TakenBack { agent_id: &agent_id, messages: 0 }),
+            Entry::TakenBack { .. } => Some(Entry::ModelChosen { model: &model }),
+            Entry::ModelChosen { .. } => Some(Entry::Usage { prompt: &prompt, usage }),
             Entry::Usage { .. } => {
                 Some(Entry::RecoveryStarted { agent_id: &agent_id, reason: TerminateReason::Timeout })
             }

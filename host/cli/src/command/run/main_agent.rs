@@ -67,6 +67,13 @@ pub(super) fn inputs(place: &Workplace, prompt: String, context: String) -> Map<
     Map::from_iter(given.map(|(name, text)| (name.to_owned(), Value::String(text))))
 }
 
+/// The same with another prompt.
+pub(super) fn with_prompt(inputs: &Map<String, Value>, prompt: String) -> Map<String, Value> {
+    let mut inputs = inputs.clone();
+    inputs.insert(PROMPT.to_owned(), Value::String(prompt));
+    inputs
+}
+
 fn system_prompt(place: &Workplace, completion: Completion) -> String {
     let may = match place.granted.mode() {
         ApprovalMode::Plan => "You may only read: explore, and answer with a plan or an explanation.",

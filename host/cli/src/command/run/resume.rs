@@ -33,8 +33,9 @@ impl Resume {
         Some(Self::Last)
     }
 
-    /// Locks and reads its log. Nothing is written yet.
-    pub(super) fn reopen(self, place: &Workplace, prompted: bool) -> Result<Reopened, Failure> {
+    /// Locks and reads its log. Nothing is written yet. `may_end` says that nothing need be left to do in it: there is a
+    /// prompt, or will be.
+    pub(super) fn reopen(self, place: &Workplace, may_end: bool) -> Result<Reopened, Failure> {
         let sessions = Sessions::new(&place.folders.sessions);
         let here = place.workspace.root();
         let stored = match self {
@@ -52,7 +53,7 @@ impl Resume {
             .help(format!("go on with it there: host run -C '{workspace}' --resume {id}")));
         }
         let left = recorded.past(&AgentId::new(MAIN)).map_or(Left::Nothing, |past| past.left());
-        if left == Left::Nothing && !prompted {
+        if left == Left::Nothing && !may_end {
             return Err(Failure::input(format!("the session `{id}` has nothing left to do"))
                 .help(format!("say what to do next: host run --resume {id} \"…\"")));
         }

@@ -138,7 +138,7 @@ impl Listed {
                     self.workspace = workspace;
                     self.model = model.map(|model| model.to_string());
                 }
-                Record::Resumed { model, .. } => self.model = Some(model.to_string()),
+                Record::Resumed { model, .. } | Record::ModelChosen { model } => self.model = Some(model.to_string()),
                 Record::RunStarted { agent_id, .. } => {
                     if *main.get_or_insert_with(|| agent_id.clone()) == agent_id {
                         self.end = End::Unfinished;
@@ -157,6 +157,7 @@ impl Listed {
                 Record::Content { .. }
                 | Record::RunEnded { .. }
                 | Record::HistoryReplaced { .. }
+                | Record::TakenBack { .. }
                 | Record::Usage { .. }
                 | Record::RecoveryStarted { .. }
                 | Record::Discarded { .. }

@@ -72,6 +72,10 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
             }
             Ok(())
         }
+        What::TakenBack { messages } => {
+            writeln!(text, "*The last prompt was taken back, with all that came of it; {messages} messages stay.*")
+        }
+        What::ModelChosen { model } => writeln!(text, "*From here on {} is asked.*", code(model)),
         What::RecoveryStarted { reason } => {
             writeln!(text, "*A limit was met ({}); the model is asked for its best answer so far.*", end_word(*reason))
         }

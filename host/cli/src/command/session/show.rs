@@ -76,6 +76,10 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
         What::HistoryReplaced { messages } => {
             writeln!(text, "── {agent}: the conversation until here is now {} messages", messages.len())
         }
+        What::TakenBack { messages } => {
+            writeln!(text, "── {agent}: the last prompt was taken back; {messages} messages stay")
+        }
+        What::ModelChosen { model } => writeln!(text, "── from here on {model} is asked"),
         What::RecoveryStarted { reason } => {
             writeln!(text, "── {agent}: {}; the model is asked for its best answer so far", limit(*reason))
         }

@@ -59,6 +59,14 @@ pub(super) enum What {
     HistoryReplaced {
         messages: Vec<Content>,
     },
+    /// The person took the last prompt back; so many messages of the conversation stay.
+    TakenBack {
+        messages: u64,
+    },
+    /// Another model is asked from here on.
+    ModelChosen {
+        model: String,
+    },
     RecoveryStarted {
         reason: TerminateReason,
     },
@@ -170,6 +178,13 @@ impl Transcript {
                 }
                 Record::HistoryReplaced { agent_id, contents } => {
                     add(Some(agent_id.to_string()), What::HistoryReplaced { messages: contents });
+                }
+                Record::TakenBack { agent_id, messages } => {
+                    add(Some(agent_id.to_string()), What::TakenBack { messages });
+                }
+                Record::ModelChosen { model } => {
+                    add(None, What::ModelChosen { model: model.to_string() });
+                    self.model = Some(model.to_string());
                 }
                 Record::Usage { usage, .. } => self.usage.add(usage),
                 Record::RecoveryStarted { agent_id, reason } => {

@@ -1,0 +1,236 @@
+//! `host run` in a terminal without a prompt: a conversation, prompt after prompt, in one session.
+//!
+//! A prompt is a run of the same executor, so each has its own limits, and Ctrl-C ends the run and not the
+//! conversation. What goes wrong with a prompt is told and the conversation goes on; what was queued behind it comes
+//! back to be looked at. It ends when the person leaves, which is an end in good order, or when the process is told to
+//! end, which is none.
+//!
+//! Deliberately not here: reading keys and drawing (`terminal`), and what a run looks like (`printer`).
+
+mod actions;
+mod clipboard;
+mod commands;
+mod complete;
+mod stats;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use host_agent::{AgentDefinition, Left, Reopened, RunResult, TerminateReason};
+use host_message::AgentId;
+use host_tool::ApprovalMode;
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use self::commands::Meant;
+use self::stats::Stats;
+use super::begin::{Begun, Workbench};
+use super::{MAIN, main_agent};
+use crate::arguments::Run;
+use crate::attach::{self, Attached};
+use crate::environment::Environment;
+use crate::exit::{self, Code, Failure};
+use crate::interrupt::Interrupt;
+use crate::models::Model;
+use crate::printer::{Printer as _, Style, is_drawn, terminal as drawn, visible};
+use crate::terminal::{self, History, Keyboard, Said, Terminal};
+
+/// The program and its version.
+const HOST: &str = concat!("host ", env!("CARGO_PKG_VERSION"));
+
+/// Whether a run without a prompt is a conversation.
+pub(super) fn is_possible(run: &Run, environment: &Environment) -> bool {
+    is_drawn(run.output_format, environment) && environment.stdin_is_terminal && run.agent.is_none()
+}
+
+/// A conversation under way.
+struct Talk {
+    workbench: Workbench,
+    definition: AgentDefinition,
+    /// What the prompts of a run are filled in with, besides the prompt itself.
+    inputs: Map<String, Value>,
+    model: Model,
+    begun: Begun,
+    terminal: Terminal,
+    style: Style,
+    printer: Arc<drawn::Terminal>,
+    stats: Arc<Stats>,
+    /// What the model answered last.
+    answer: Option<String>,
+    stop: CancellationToken,
+}
+
+/// What comes after a command.
+enum Then {
+    GoOn,
+    Leave,
+}
+
+/// Holds a conversation until the person leaves.
+pub(super) async fn hold(
+    mut workbench: Workbench,
+    definition: AgentDefinition,
+    model: Model,
+    inputs: &Map<String, Value>,
+    reopened: Option<Reopened>,
+    interrupt: Interrupt,
+) -> Result<Code, Failure> {
+    let stop = interrupt.stop.clone();
+    let style = Style::of(&workbench.environment);
+    let left = reopened.as_ref().and_then(|reopened| reopened.recorded().past(&AgentId::new(MAIN)));
+    let left = left.map_or(Left::Nothing, |past| past.left());
+    let is_resumed = reopened.is_some();
+    let terminal = open(&workbench, style, interrupt)?;
+    let printer = Arc::new(drawn::Terminal::new(terminal.clone(), style));
+    let stats = Arc::new(Stats::new(Arc::clone(&printer)));
+    let begun = workbench.begin(definition.clone(), &model, reopened, Arc::clone(&stats) as Arc<_>)?;
+    let (inputs, answer) = (inputs.clone(), None);
+    let mut talk = Talk { workbench, definition, inputs, model, begun, terminal, style, printer, stats, answer, stop };
+    talk.greet(is_resumed);
+    if left != Left::Nothing {
+        talk.note("goes on with what was left to do");
+        talk.run(None).await;
+    }
+    talk.hold().await
+}
+
+fn open(workbench: &Workbench, style: Style, interrupt: Interrupt) -> Result<Terminal, Failure> {
+    let sessions = &workbench.place.folders.sessions;
+    let state = sessions.parent().unwrap_or(sessions);
+    let terminal = Terminal::open(terminal::Setup {
+        keyboard: Keyboard::Always,
+        looks: workbench.environment.looks(),
+        style,
+        interrupt: interrupt.clone(),
+        history: History::open(state.join("history")),
+        completer: complete::completer(&workbench.place),
+    })
+    .map_err(terminal::unusable)?;
+    let told = terminal.clone();
+    interrupt.divert(move || told.interrupted());
+    Ok(terminal)
+}
+
+impl Talk {
+    async fn hold(mut self) -> Result<Code, Failure> {
+        loop {
+            let label = format!("{} › ", mode(self.workbench.place.granted.mode()));
+            let stop = self.stop.clone();
+            let said = tokio::select! {
+                biased;
+                () = stop.cancelled() => return Err(Failure::new(Code::Cancelled, "cancelled")),
+                said = self.terminal.next(&label) => said,
+            };
+            let Said::Prompt(text) = said else { return Ok(self.left()) };
+            match commands::meant(&text) {
+                Meant::Prompt(prompt) => self.run(Some(&prompt)).await,
+                Meant::Command(command) => match self.command(command).await {
+                    Ok(Then::GoOn) => {}
+                    Ok(Then::Leave) => return Ok(self.left()),
+                    Err(failure) => self.told(&failure),
+                },
+                Meant::Nothing(failure) => {
+                    self.told(&failure);
+                    self.terminal.unqueue();
+                    self.terminal.suggest(&text);
+                }
+            }
+        }
+    }
+
+    /// The person leaves: nothing was cut short.
+    fn left(&self) -> Code {
+        if !self.begun.executor.history().contents().is_empty() {
+            self.note(&format!("host run --resume {} goes on with this", self.begun.session.id()));
+        }
+        Code::Done
+    }
+
+    /// What a conversation begins with.
+    fn greet(&self, is_resumed: bool) {
+        let mode = mode(self.workbench.place.granted.mode());
+        let folder = self.workbench.place.workspace.root().display().to_string();
+        let columns = self.terminal.columns();
+        let mut lines = vec![
+            format!("{} · {} · {mode}", self.style.bold(HOST), visible(self.model.id.as_str())),
+            terminal::fitting(&visible(&folder), columns),
+        ];
+        if is_resumed {
+            let messages = self.begun.executor.history().contents().len();
+            lines.push(format!("goes on with the session {}, {messages} messages", self.begun.session.id()));
+        }
+        let help = "/help has the commands, @path attaches a file, Ctrl-D leaves";
+        lines.push(self.style.dim(&terminal::fitting(help, columns)));
+        self.terminal.lines(&(lines.join("\n") + "\n\n"));
+    }
+
+    /// Runs a prompt, or what was left to do.
+    async fn run(&mut self, prompt: Option<&str>) {
+        let turn = self.stop.child_token();
+        self.terminal.works_on(&turn);
+        let began = Instant::now();
+        let result = match prompt {
+            Some(prompt) => match self.attached(prompt, &turn).await {
+                Ok(Attached { prompt: text, parts, notes }) => {
+                    notes.iter().for_each(|note| self.note(note));
+                    let inputs = main_agent::with_prompt(&self.inputs, text);
+                    self.begun.executor.run_with(&inputs, parts, &turn).await
+                }
+                Err(failure) => {
+                    self.told(&failure);
+                    self.terminal.unqueue();
+                    return self.terminal.suggest(prompt);
+                }
+            },
+            None => self.begun.executor.go_on(&self.inputs, &turn).await,
+        };
+        self.stats.ended(&result, began.elapsed());
+        self.ended(&result);
+        let bell = self.workbench.place.configuration.conversation.bell_seconds;
+        if bell.is_some_and(|seconds| began.elapsed().as_secs() >= seconds) {
+            self.terminal.steer("\u{7}");
+        }
+    }
+
+    async fn attached(&self, prompt: &str, turn: &CancellationToken) -> Result<Attached, Failure> {
+        let place = &self.workbench.place;
+        attach::attach(prompt, place, &place.tools()?, turn).await
+    }
+
+    fn ended(&mut self, result: &RunResult) {
+        if let Some(answer) = &result.result {
+            self.answer = Some(answer.clone());
+        }
+        let (_, failure) = exit::of_run(result);
+        if result.terminate_reason == TerminateReason::Aborted {
+            self.printer.finish(result, None);
+            self.note("stopped");
+        } else {
+            self.printer.finish(result, failure.as_ref());
+        }
+        if failure.is_some() {
+            // What was to come after it may make no sense now.
+            self.terminal.unqueue();
+        }
+        self.terminal.lines("\n");
+    }
+
+    fn note(&self, note: &str) {
+        let note = terminal::wrapped(&visible(note), self.terminal.columns(), 0);
+        self.terminal.lines(&self.style.dim(&note));
+    }
+
+    fn told(&self, failure: &Failure) {
+        self.terminal.lines(&exit::words(failure, self.style));
+    }
+}
+
+/// The word for a mode.
+fn mode(mode: ApprovalMode) -> &'static str {
+    match mode {
+        ApprovalMode::Plan => "plan",
+        ApprovalMode::Default => "default",
+        ApprovalMode::AutoEdit => "auto-edit",
+        ApprovalMode::Yolo => "yolo",
+    }
+}

@@ -1,0 +1,162 @@
+//! What each command of a conversation does.
+
+use std::sync::Arc;
+
+use host_agent::{CompressionStatus, Sessions};
+use host_tool::ApprovalMode;
+
+use super::commands::{self, Command};
+use super::{Talk, Then, clipboard, mode};
+use crate::command::run::begin::Workbench;
+use crate::command::run::main_agent;
+use crate::exit::{Code, Failure};
+use crate::models;
+use crate::printer::{terminal as drawn, visible};
+use crate::terminal::{self, Choice, Chosen, Looks, Question};
+
+impl Talk {
+    /// Does what a command says.
+    pub(super) async fn command(&mut self, command: Command) -> Result<Then, Failure> {
+        let place = &self.workbench.place;
+        match command {
+            Command::Quit => return Ok(Then::Leave),
+            Command::Help => self.terminal.lines(&commands::help(self.terminal.columns())),
+            Command::Tools => self.terminal.lines(&crate::command::tool::listed(place)),
+            Command::Agents => {
+                let agents = self.workbench.agents.all();
+                self.terminal.lines(&crate::command::agent::list(agents));
+            }
+            Command::Mode => self.terminal.lines(&about_mode(place.granted.mode(), self.terminal.columns())),
+            Command::Stats => self.terminal.lines(&visible(&self.stats.text(&self.model.id, self.begun.session.id()))),
+            Command::Thoughts => self.note(match self.printer.toggle_thoughts() {
+                drawn::Thoughts::Whole => "thoughts are shown from here on",
+                drawn::Thoughts::Subjects => "only what thoughts are about is shown from here on",
+            }),
+            Command::Model(None) => self.note(&format!("{}; /model ID asks another", self.model.id)),
+            Command::Model(Some(id)) => self.choose(&id)?,
+            Command::Compress => self.compress().await?,
+            Command::Clear => self.clear()?,
+            Command::Copy => self.copy()?,
+            Command::Export(file) => self.export(file.as_deref()).await?,
+            Command::UndoLastPrompt => self.undo()?,
+        }
+        Ok(Then::GoOn)
+    }
+
+    fn choose(&mut self, id: &str) -> Result<(), Failure> {
+        let Workbench { place, environment, recording, .. } = &self.workbench;
+        let model = models::connect(id, &place.configuration, environment)?;
+        let model = match recording {
+            Some(recording) => model.recorded(recording),
+            None => model,
+        };
+        self.workbench.choose(&mut self.begun, &model)?;
+        self.definition = main_agent::definition(&self.workbench.run, &self.workbench.place, &model)?;
+        self.model = model;
+        self.note(&format!("{} is asked from here on", self.model.id));
+        Ok(())
+    }
+
+    async fn compress(&mut self) -> Result<(), Failure> {
+        let turn = self.stop.child_token();
+        self.terminal.works_on(&turn);
+        self.printer.waits_for("shortening the conversation");
+        let status = self.begun.executor.compress(&turn).await;
+        self.printer.waits_no_more();
+        let status = status.map_err(|error| Failure::of(Code::Configuration, &error))?;
+        match status {
+            _ if turn.is_cancelled() => self.note("stopped; the conversation is as it was"),
+            CompressionStatus::Nothing => self.note("there is nothing to shorten"),
+            // The printer has said it.
+            CompressionStatus::Summarised
+            | CompressionStatus::Shortened
+            | CompressionStatus::Inflated
+            | CompressionStatus::Empty
+            | CompressionStatus::Failed => {}
+        }
+        Ok(())
+    }
+
+    /// A new conversation, in a session of its own. The one before stays as it is.
+    fn clear(&mut self) -> Result<(), Failure> {
+        let before = self.begun.session.id().clone();
+        let observer = Arc::clone(&self.stats) as Arc<_>;
+        self.begun = self.workbench.begin(self.definition.clone(), &self.model, None, observer)?;
+        self.answer = None;
+        self.stats.begin();
+        self.note(&format!("a new conversation; host run --resume {before} goes on with the last one"));
+        Ok(())
+    }
+
+    fn copy(&self) -> Result<(), Failure> {
+        let Some(answer) = &self.answer else {
+            return Err(Failure::input("there is no answer to copy").help("ask something first"));
+        };
+        if self.terminal.looks() == Looks::Plain {
+            return Err(Failure::input("this terminal has no clipboard").help("/export writes all of it to a file"));
+        }
+        let sequence = clipboard::sequence(answer, &self.workbench.environment)?;
+        self.terminal.steer(&sequence);
+        let characters = answer.chars().count();
+        self.note(&format!(
+            "the last answer, {characters} characters, was handed to the terminal for its clipboard (OSC 52); one that \
+             does not take it says nothing"
+        ));
+        Ok(())
+    }
+
+    async fn export(&self, file: Option<&str>) -> Result<(), Failure> {
+        let id = self.begun.session.id();
+        let place = &self.workbench.place;
+        let text = crate::command::session::document(&Sessions::new(&place.folders.sessions), id.as_str())?;
+        let file = file.map_or_else(|| format!("session-{id}.md"), str::to_owned);
+        let path = place.workspace.root().join(&file);
+        let shown = visible(&path.display().to_string()).into_owned();
+        if path.symlink_metadata().is_ok() {
+            let choice = |letter, label: &str| Choice { letter, label: label.to_owned() };
+            let question = Question {
+                lines: vec![format!("{shown} is there already.")],
+                choices: vec![choice('n', "Keep it"), choice('y', "Write over it")],
+                preselected: 0,
+            };
+            if self.terminal.ask(question).await != Chosen::Choice(1) {
+                self.note("nothing was written");
+                return Ok(());
+            }
+        }
+        std::fs::write(&path, text).map_err(|error| {
+            Failure::input(format!("`{shown}` cannot be written: {error}"))
+                .help("name a file in a folder that you may write: /export FILE")
+        })?;
+        self.note(&format!("the session was written to {shown}"));
+        Ok(())
+    }
+
+    fn undo(&mut self) -> Result<(), Failure> {
+        let undone = self.begun.executor.undo_last_prompt().map_err(|error| {
+            let failure = Failure::of(Code::Configuration, &error);
+            Failure { help: error.help(), ..failure }
+        })?;
+        let Some(text) = undone else {
+            return Err(Failure::input("there is no prompt to take back"));
+        };
+        self.answer = None;
+        self.note("the last prompt was taken back, with all that came of it; files stay as they are now");
+        self.terminal.suggest(&text);
+        Ok(())
+    }
+}
+
+fn about_mode(now: ApprovalMode, columns: usize) -> String {
+    let modes = [
+        (ApprovalMode::Plan, "reading only, whatever else was granted"),
+        (ApprovalMode::Default, "reading, and what was granted besides"),
+        (ApprovalMode::AutoEdit, "also changing files of the workspace"),
+        (ApprovalMode::Yolo, "also running programs and fetching"),
+    ];
+    let line = |(this, words): (ApprovalMode, &str)| {
+        let mark = if this == now { "›" } else { " " };
+        terminal::wrapped(&format!("{mark} {:9}  {words}", mode(this)), columns, 13) + "\n"
+    };
+    modes.map(line).concat() + &terminal::wrapped("host run --approval-mode MODE begins in another one", columns, 0)
+}

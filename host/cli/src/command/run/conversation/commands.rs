@@ -1,0 +1,200 @@
+//! What a line of a conversation means: a prompt, or a command.
+
+use crate::exit::Failure;
+use crate::terminal;
+
+/// Something that is no prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Command {
+    Help,
+    Model(Option<String>),
+    Tools,
+    Agents,
+    Mode,
+    Thoughts,
+    Compress,
+    Clear,
+    Stats,
+    Copy,
+    Export(Option<String>),
+    UndoLastPrompt,
+    Quit,
+}
+
+/// What a line means.
+#[derive(Debug)]
+pub(super) enum Meant {
+    Prompt(String),
+    Command(Command),
+    /// It looks like a command and is none.
+    Nothing(Failure),
+}
+
+/// How a command is made of what stands behind its name.
+enum Made {
+    Alone(Command),
+    With(fn(Option<String>) -> Command),
+}
+
+/// A command as it is written, and what it does.
+pub(super) struct Known {
+    pub(super) name: &'static str,
+    argument: &'static str,
+    words: &'static str,
+    made: Made,
+}
+
+/// All of them, in the order in which help has them.
+pub(super) const ALL: &[Known] = &[
+    alone("/help", "Show the commands and the keys", Command::Help),
+    with("/model", "[ID]", "Show the model, or ask another from here on", Command::Model),
+    alone("/tools", "List the tools and what they may touch", Command::Tools),
+    alone("/agents", "List the agents that the model can call", Command::Agents),
+    alone("/mode", "Show what needs no asking", Command::Mode),
+    alone("/thoughts", "Show all of what the model thinks, or no more than what it is about", Command::Thoughts),
+    alone("/compress", "Shorten the conversation: a summary stands for its beginning", Command::Compress),
+    alone("/clear", "Begin a new conversation", Command::Clear),
+    alone("/stats", "Show tokens, turns, calls and time", Command::Stats),
+    alone("/copy", "Copy the last answer to the clipboard", Command::Copy),
+    with("/export", "[FILE]", "Write the session to a file, as Markdown", Command::Export),
+    alone("/undo-last-prompt", "Take the last prompt back, with all that came of it", Command::UndoLastPrompt),
+    alone("/quit", "Leave", Command::Quit),
+];
+
+/// How wide the names of commands and keys are in help.
+const NAMES: usize = 27;
+
+const KEYS: &[(&str, &str)] = &[
+    ("Enter", "send; while the model works: queue"),
+    ("Alt-Enter, Ctrl-J, \\ Enter", "a new line"),
+    ("Up, Down", "what you said before, that begins like what you wrote"),
+    ("Tab", "complete a /command or an @path"),
+    ("Esc", "clear what you wrote; Ctrl-U, Ctrl-K, Ctrl-W a part of it"),
+    ("Ctrl-C", "stop the model; again: leave at once"),
+    ("Ctrl-D", "leave"),
+];
+
+const fn alone(name: &'static str, words: &'static str, command: Command) -> Known {
+    Known { name, argument: "", words, made: Made::Alone(command) }
+}
+
+const fn with(
+    name: &'static str,
+    argument: &'static str,
+    words: &'static str,
+    made: fn(Option<String>) -> Command,
+) -> Known {
+    Known { name, argument, words, made: Made::With(made) }
+}
+
+/// What a line means.
+pub(super) fn meant(line: &str) -> Meant {
+    let text = line.trim();
+    if let Some(rest) = text.strip_prefix("//") {
+        return Meant::Prompt(format!("/{rest}"));
+    }
+    if !text.starts_with('/') {
+        return Meant::Prompt(line.to_owned());
+    }
+    let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let argument = Some(rest.trim()).filter(|rest| !rest.is_empty()).map(str::to_owned);
+    let as_prompt = format!("a prompt that begins with `/` is written with two: /{}", first_line(text));
+    match (ALL.iter().find(|known| known.name == name).map(|known| &known.made), argument) {
+        (Some(Made::Alone(command)), None) => Meant::Command(command.clone()),
+        (Some(Made::Alone(_)), Some(_)) => {
+            Meant::Nothing(Failure::input(format!("`{name}` takes nothing behind it")).help(as_prompt))
+        }
+        (Some(Made::With(made)), argument) => Meant::Command(made(argument)),
+        (None, _) => {
+            let failure = Failure::input(format!("there is no command `{}`", first_line(name)));
+            let is_path = name.get(1..).is_some_and(|rest| rest.contains(['/', '*', '.']));
+            let nearest = ALL.iter().min_by_key(|known| strsim::damerau_levenshtein(name, known.name));
+            Meant::Nothing(match nearest {
+                Some(nearest) if !is_path => failure.help(format!("the nearest is `{}`; {as_prompt}", nearest.name)),
+                Some(_) | None => failure.help(as_prompt),
+            })
+        }
+    }
+}
+
+/// Enough of a text to know it by.
+fn first_line(text: &str) -> String {
+    host_tool::cut(text.lines().next().unwrap_or_default(), 60).into_owned()
+}
+
+/// All commands and keys, in so many columns.
+pub(super) fn help(columns: usize) -> String {
+    let named = ALL.iter().map(|known| (format!("{} {}", known.name, known.argument), known.words));
+    let keys = KEYS.iter().map(|(key, words)| ((*key).to_owned(), *words));
+    let mut text = String::new();
+    for (name, words) in named.chain(keys) {
+        let line = format!("{name:<NAMES$} {words}");
+        // Beside their names there must be room for words.
+        let (line, indent) = if columns < NAMES * 2 { (format!("{name}  {words}"), 4) } else { (line, NAMES + 1) };
+        text.push_str(&terminal::wrapped(&line, columns, indent));
+        text.push('\n');
+    }
+    let files =
+        "A prompt may attach files: @path, a folder or a glob. A prompt that begins with / is written with two.";
+    text.push_str(&terminal::wrapped(files, columns, 0));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_known_by_their_name_and_take_what_they_take() {
+        for (line, expected) in [
+            ("/help", Command::Help),
+            (" /quit ", Command::Quit),
+            ("/model", Command::Model(None)),
+            ("/model ollama/x ", Command::Model(Some("ollama/x".to_owned()))),
+            ("/export a b.md", Command::Export(Some("a b.md".to_owned()))),
+            ("/undo-last-prompt", Command::UndoLastPrompt),
+        ] {
+            assert!(matches!(meant(line), Meant::Command(command) if command == expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_command_is_told_with_how_to_send_it() {
+        for (line, message, help) in [
+            (
+                "/hlep",
+                "there is no command `/hlep`",
+                "the nearest is `/help`; a prompt that begins with `/` is written with two: //hlep",
+            ),
+            (
+                "/etc/hosts has what?",
+                "there is no command `/etc/hosts`",
+                "a prompt that begins with `/` is written with two: //etc/hosts has what?",
+            ),
+            (
+                "/quit now",
+                "`/quit` takes nothing behind it",
+                "a prompt that begins with `/` is written with two: //quit now",
+            ),
+        ] {
+            let Meant::Nothing(failure) = meant(line) else { panic!("{line} is no command") };
+            assert_eq!((failure.message.as_str(), failure.help.as_deref()), (message, Some(help)));
+        }
+    }
+
+    #[test]
+    fn everything_else_is_a_prompt() {
+        for (line, prompt) in [("hello", "hello"), ("//etc/hosts?", "/etc/hosts?"), (" what is a/b", " what is a/b")] {
+            assert!(matches!(meant(line), Meant::Prompt(text) if text == prompt), "{line}");
+        }
+    }
+
+    #[test]
+    fn help_fits_a_terminal_and_has_all() {
+        for columns in [30, 40, 80, 200] {
+            let help = help(columns);
+            assert!(ALL.iter().all(|known| help.contains(known.name)));
+            assert!(help.lines().all(|line| terminal::width(line) <= columns), "{help}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What a conversation has used up until now.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use host_agent::{CallStatus, Cost, Event, EventKind, Observer, RunResult};
+use host_message::{ModelId, SessionId, Usage};
+
+use crate::printer::terminal::Terminal;
+
+/// Counts what happens, and hands it on to be shown.
+pub(super) struct Stats {
+    shown: Arc<Terminal>,
+    counts: Mutex<Counts>,
+}
+
+struct Counts {
+    since: Instant,
+    prompts: u64,
+    turns: u64,
+    calls: u64,
+    failed: u64,
+    usage: Usage,
+    cost: Option<f64>,
+    working: Duration,
+}
+
+impl Counts {
+    fn new() -> Self {
+        Self {
+            since: Instant::now(),
+            prompts: 0,
+            turns: 0,
+            calls: 0,
+            failed: 0,
+            usage: Usage::default(),
+            cost: None,
+            working: Duration::ZERO,
+        }
+    }
+}
+
+impl Stats {
+    pub(super) fn new(shown: Arc<Terminal>) -> Self {
+        Self { shown, counts: Mutex::new(Counts::new()) }
+    }
+
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Another conversation begins.
+    pub(super) fn begin(&self) {
+        *self.counts() = Counts::new();
+    }
+
+    /// A prompt's run has ended.
+    pub(super) fn ended(&self, result: &RunResult, time: Duration) {
+        let mut counts = self.counts();
+        counts.prompts += 1;
+        counts.turns += u64::from(result.turns);
+        counts.usage.add(result.usage);
+        counts.working += time;
+        if let Some(cost) = result.cost.map(Cost::amount) {
+            counts.cost = Some(counts.cost.unwrap_or(0.0) + cost);
+        }
+    }
+
+    /// All of it, for a person.
+    pub(super) fn text(&self, model: &ModelId, session: &SessionId) -> String {
+        let counts = self.counts();
+        let Counts { prompts, turns, calls, failed, usage, cost, working, since } = &*counts;
+        let cost = cost.map(|cost| format!("cost      {cost:.4}\n")).unwrap_or_default();
+        let cached = if usage.cached > 0 { format!(", of which cached {}", usage.cached) } else { String::new() };
+        format!(
+            "session   {session}\nmodel     {model}\nprompts   {prompts}, {turns} turns\ncalls     {calls}, {failed} \
+             failed\ntokens    {} in{cached}, {} out, {} thinking\n{cost}time      {} s working, {} s in all\n",
+            usage.input,
+            usage.output,
+            usage.thought,
+            working.as_secs(),
+            since.elapsed().as_secs(),
+        )
+    }
+}
+
+impl Observer for Stats {
+    fn event(&self, event: &Event<'_>) {
+        if let EventKind::ToolCallEnd { status, .. } = event.kind {
+            let mut counts = self.counts();
+            counts.calls += 1;
+            counts.failed += u64::from(status != CallStatus::Success);
+        }
+        self.shown.event(event);
+    }
+}

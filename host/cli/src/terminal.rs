@@ -1,0 +1,328 @@
+//! The terminal: the one place that reads keys and draws.
+//!
+//! Whoever has something to show says so here, and it comes to stand above a few rows that change: what is going on, a
+//! question, the text that is being written. So nothing that is typed mixes with what is shown, and nothing that is
+//! shown breaks what is typed.
+//!
+//! Promises: a key that was pressed before a question could be seen never answers it; the terminal's modes are as they
+//! were once [`leave`] was called, which a panic does as well; without a terminal that can move its cursor everything
+//! still comes, line by line. Texts are shown as they are given: whoever has one from a model or a tool makes it
+//! [`visible`](crate::printer::visible) first.
+//!
+//! The keys are read by a thread of its own, which also draws what moves; the rest happens under one lock, in whoever's
+//! thread it is. Deliberately not here: what a run's events look like (`printer`), and what a prompt leads to
+//! (`conversation`). A line editor of a library was looked at: it asks the terminal where its cursor is, so it waits
+//! where nobody answers, and it reads keys for itself only while a line is written.
+
+mod draw;
+mod editor;
+mod history;
+mod input;
+mod keys;
+mod question;
+mod raw;
+mod screen;
+mod width;
+mod write;
+
+use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Instant;
+
+use tokio::sync::{Notify, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use self::editor::Editor;
+pub(crate) use self::history::History;
+use self::question::Open;
+pub(crate) use self::question::{Choice, Chosen, Question};
+use self::screen::Screen;
+pub(crate) use self::width::{fitting, width, wrapped};
+use crate::exit::Failure;
+use crate::interrupt::Interrupt;
+use crate::printer::Style;
+
+/// The terminal that is drawn on now, for those who have something to say and know of none.
+static DRAWN_ON: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
+
+/// A terminal. Clones are the same one; [`leave`] ends its use.
+#[derive(Clone)]
+pub(crate) struct Terminal(Arc<Shared>);
+
+/// What the terminal is like, and what is read from it.
+pub(crate) struct Setup {
+    pub(crate) keyboard: Keyboard,
+    pub(crate) looks: Looks,
+    pub(crate) style: Style,
+    pub(crate) interrupt: Interrupt,
+    /// What was said before.
+    pub(crate) history: History,
+    /// What may stand behind what was written.
+    pub(crate) completer: Completer,
+}
+
+/// When keys are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keyboard {
+    /// Never: standard input is no terminal.
+    Never,
+    /// While a question is open. What is typed else is for whoever reads it after this process.
+    WhenAsked,
+    /// All the time: prompts are written here.
+    Always,
+}
+
+/// What the terminal can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Looks {
+    /// It moves its cursor as it is told.
+    Moving,
+    /// It shows line after line, and lets the person edit a line by itself.
+    Plain,
+}
+
+/// What may stand behind a text: how many of its last bytes are replaced, and by which of these.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Completions {
+    pub(crate) replaced: usize,
+    pub(crate) candidates: Vec<String>,
+}
+
+/// Says what may stand behind the text before the cursor.
+pub(crate) type Completer = Box<dyn Fn(&str) -> Completions + Send + Sync>;
+
+/// Something that goes on, as it is drawn below all text.
+#[derive(Clone, Debug)]
+pub(crate) struct Activity {
+    pub(crate) words: String,
+    pub(crate) since: Instant,
+    /// What it shows of itself, the last of it last.
+    pub(crate) below: Vec<String>,
+}
+
+/// What a person did when there was something to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Said {
+    Prompt(String),
+    /// They left, or the terminal is gone.
+    Leave,
+}
+
+struct Shared {
+    setup: Setup,
+    state: Mutex<State>,
+    /// Something was said, or nothing more will be.
+    said: Notify,
+    /// Wakes the thread that reads keys.
+    wake: OwnedFd,
+}
+
+struct State {
+    screen: Screen,
+    /// Text that stays and is not written yet: a question is open, and its lines are to stand above its choices.
+    held: String,
+    activity: Vec<Activity>,
+    frame: usize,
+    questions: VecDeque<Open>,
+    next_question: u64,
+    editor: Editor,
+    history: History,
+    /// What stands before what is written.
+    prompt: String,
+    /// What was said while there was something else to do.
+    queued: VecDeque<String>,
+    turn: Turn,
+    /// A line below what is written, until the next key.
+    hint: Option<String>,
+    /// Whether another Ctrl-C leaves.
+    leaves_next: bool,
+    end: End,
+}
+
+/// Whose turn it is in a conversation.
+enum Turn {
+    Person,
+    /// Ctrl-C stops what has a token.
+    Model(Option<CancellationToken>),
+}
+
+/// Whether the terminal is still used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    NotYet,
+    /// The person has left the conversation.
+    Left,
+    /// Nobody is there any more.
+    Gone,
+    /// It is another program's.
+    Closed,
+}
+
+impl Terminal {
+    /// Begins to draw and, where the keyboard is to be read, to read it.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no thread for the keys, or does not let the terminal's modes be set.
+    pub(crate) fn open(mut setup: Setup) -> std::io::Result<Self> {
+        let (woken, wake) =
+            rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC | rustix::pipe::PipeFlags::NONBLOCK)?;
+        let (columns, rows) = raw::size();
+        let state = State {
+            screen: Screen::new(columns, rows),
+            held: String::new(),
+            activity: Vec::new(),
+            frame: 0,
+            questions: VecDeque::new(),
+            next_question: 0,
+            editor: Editor::default(),
+            history: std::mem::take(&mut setup.history),
+            prompt: String::new(),
+            queued: VecDeque::new(),
+            turn: Turn::Model(None),
+            hint: None,
+            leaves_next: false,
+            end: End::NotYet,
+        };
+        let shared = Arc::new(Shared { setup, state: Mutex::new(state), said: Notify::new(), wake });
+        if shared.setup.keyboard == Keyboard::Always && shared.setup.looks == Looks::Moving {
+            raw::enter()?;
+        }
+        *DRAWN_ON.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&shared);
+        input::start(&shared, woken)?;
+        Ok(Self(shared))
+    }
+
+    /// Shows text that stays: whole lines, or a line's next piece.
+    pub(crate) fn show(&self, text: &str) {
+        let mut state = self.0.state();
+        self.0.show(&mut state, text);
+    }
+
+    /// Shows lines, which begin where no other line is under way.
+    pub(crate) fn lines(&self, text: &str) {
+        let mut state = self.0.state();
+        self.0.lines(&mut state, text);
+    }
+
+    /// The same with what goes on from here on, in one step.
+    pub(crate) fn show_with(&self, text: &str, activity: Vec<Activity>) {
+        let mut state = self.0.state();
+        state.activity = activity;
+        self.0.show(&mut state, text);
+    }
+
+    /// Tells the terminal something that it does not show.
+    pub(crate) fn steer(&self, sequence: &str) {
+        let mut state = self.0.state();
+        self.0.write(&mut state, sequence);
+    }
+
+    /// Asks, once those who asked before have their answers. What was typed before the question could be seen does not
+    /// answer it. Dropping the future takes the question away.
+    pub(crate) async fn ask(&self, question: Question) -> Chosen {
+        let (sender, answer) = oneshot::channel();
+        let Some(id) = self.0.ask(question, sender) else { return Chosen::Nobody };
+        let _taken_away_when_dropped = Asking { shared: &self.0, id };
+        answer.await.unwrap_or(Chosen::Nobody)
+    }
+
+    /// Waits until there is a prompt: what was queued, or what is written now behind this label.
+    pub(crate) async fn next(&self, label: &str) -> Said {
+        loop {
+            let said = self.0.said.notified();
+            if let Some(said) = self.0.take_said(label) {
+                return said;
+            }
+            said.await;
+        }
+    }
+
+    /// From here on Ctrl-C stops this.
+    pub(crate) fn works_on(&self, turn: &CancellationToken) {
+        self.0.state().turn = Turn::Model(Some(turn.clone()));
+    }
+
+    /// Gives the person a text to write on, unless they write something already.
+    pub(crate) fn suggest(&self, text: &str) {
+        let mut state = self.0.state();
+        if state.editor.is_empty() && state.queued.is_empty() {
+            state.editor.set(text);
+        }
+    }
+
+    /// Takes back what was queued: it stood behind something that did not happen.
+    pub(crate) fn unqueue(&self) {
+        let mut state = self.0.state();
+        let queued: Vec<String> = state.queued.drain(..).collect();
+        if !queued.is_empty() {
+            let text = [queued.join("\n"), state.editor.take()].join("\n");
+            state.editor.set(text.trim_end());
+        }
+    }
+
+    /// Ctrl-C was pressed, or came as a signal.
+    pub(crate) fn interrupted(&self) {
+        self.0.key(keys::Key::Interrupt);
+    }
+
+    /// How wide it is.
+    pub(crate) fn columns(&self) -> usize {
+        self.0.state().screen.columns()
+    }
+
+    /// Whether it moves its cursor.
+    pub(crate) fn looks(&self) -> Looks {
+        self.0.setup.looks
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Takes a question away that nobody waits for any more.
+struct Asking<'a> {
+    shared: &'a Shared,
+    id: u64,
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        self.shared.withdraw(self.id);
+    }
+}
+
+/// In words that it could not be opened.
+pub(crate) fn unusable(error: std::io::Error) -> Failure {
+    Failure::configuration(format!("the terminal cannot be used: {error}"))
+        .help("run it where there is one, or give the prompt as an argument and redirect the output")
+}
+
+/// Shows lines above what is drawn now; false when nothing is.
+pub(crate) fn above(text: &str) -> bool {
+    let drawn_on = DRAWN_ON.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+    let Some(shared) = drawn_on else { return false };
+    let mut state = shared.state();
+    if state.end == End::Closed {
+        return false;
+    }
+    shared.lines(&mut state, text);
+    true
+}
+
+#[cfg(test)]
+mod tests;
+
+/// Ends the use of the terminal, if it is used: what was drawn goes away, what was shown stays, its modes are as they
+/// were.
+pub(crate) fn leave() {
+    let drawn_on = std::mem::take(&mut *DRAWN_ON.lock().unwrap_or_else(PoisonError::into_inner)).upgrade();
+    if let Some(shared) = drawn_on {
+        shared.close();
+    }
+    raw::restore();
+}

@@ -1,0 +1,136 @@
+//! The thread that reads keys and lets time pass; and the signals that are about the terminal.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::keys::{Keys, Lines};
+use super::question::{Listening, QUIET};
+use super::{End, Keyboard, Looks, Shared, raw};
+
+/// How often what moves is drawn.
+const FRAME: Duration = Duration::from_millis(100);
+
+/// After which pause an Esc is a key of its own. Over a slow line a key's bytes may come in two packets.
+const ESCAPE: Duration = Duration::from_millis(50);
+
+/// What is waited for.
+enum Wait {
+    Ends,
+    For { keys: bool, time: Option<Duration> },
+}
+
+/// Starts reading. What was started ends with the terminal.
+pub(super) fn start(shared: &Arc<Shared>, woken: OwnedFd) -> io::Result<()> {
+    let weak = Arc::downgrade(shared);
+    std::thread::Builder::new().name("keys".to_owned()).spawn(move || read(&weak, &woken))?;
+    let weak = Arc::downgrade(shared);
+    let mut resized = signal(SignalKind::window_change())?;
+    let mut continued = signal(SignalKind::from_raw(libc::SIGCONT))?;
+    tokio::spawn(async move {
+        loop {
+            let goes_on = tokio::select! {
+                _ = resized.recv() => false,
+                _ = continued.recv() => true,
+            };
+            let Some(shared) = weak.upgrade() else { return };
+            if goes_on {
+                raw::enter_again();
+            }
+            shared.resized();
+        }
+    });
+    Ok(())
+}
+
+impl Shared {
+    /// Has the thread look again at what it waits for.
+    pub(super) fn wake(&self) {
+        // A full pipe wakes it as well.
+        rustix::io::write(&self.wake, &[0]).ok();
+    }
+
+    fn wait(&self, is_within_key: bool) -> Wait {
+        let state = self.state();
+        if state.end == End::Closed {
+            return Wait::Ends;
+        }
+        let question = state.questions.front();
+        let reads = match self.setup.keyboard {
+            Keyboard::Never => false,
+            Keyboard::WhenAsked => question.is_some(),
+            Keyboard::Always => true,
+        };
+        let listens_in = question.and_then(|open| match open.state {
+            Listening::NotYet(last) => Some(QUIET.saturating_sub(last.elapsed())),
+            Listening::Waits | Listening::Now => None,
+        });
+        let moves = self.setup.looks == Looks::Moving && !state.activity.is_empty();
+        let times = [is_within_key.then_some(ESCAPE), moves.then_some(FRAME), listens_in];
+        Wait::For { keys: reads && state.end != End::Gone, time: times.into_iter().flatten().min() }
+    }
+}
+
+fn read(shared: &Weak<Shared>, woken: &OwnedFd) {
+    let Some(lines) = shared.upgrade().map(|shared| match shared.setup.looks {
+        Looks::Moving => Lines::Raw,
+        Looks::Plain => Lines::Cooked,
+    }) else {
+        return;
+    };
+    let mut keys = Keys::new(lines);
+    let mut last_frame = Instant::now();
+    loop {
+        let wait = match shared.upgrade() {
+            Some(shared) => shared.wait(keys.is_waiting()),
+            None => return,
+        };
+        let Wait::For { keys: reads, time } = wait else { return };
+        let stdin = io::stdin();
+        let mut waited = vec![PollFd::new(woken, PollFlags::IN)];
+        if reads {
+            waited.push(PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN));
+        }
+        let time = time.and_then(|time| Timespec::try_from(time).ok());
+        let ready = poll(&mut waited, time.as_ref());
+        let came = waited.get(1).map_or(PollFlags::empty(), PollFd::revents);
+        drop(waited);
+        let Some(shared) = shared.upgrade() else { return };
+        match ready {
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(_) => return shared.gone(&mut shared.state()),
+        }
+        let mut buffer = [0; 4096];
+        while rustix::io::read(woken, &mut buffer).is_ok_and(|count| count == buffer.len()) {}
+        if came.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
+            match rustix::io::read(stdin.as_fd(), &mut buffer) {
+                // The end of a terminal's input is Ctrl-D, where it edits lines by itself.
+                Ok(0) if lines == Lines::Cooked && !came.contains(PollFlags::HUP) => {
+                    shared.key(super::keys::Key::EndOfInput)
+                }
+                Ok(0) => shared.gone(&mut shared.state()),
+                Ok(count) => {
+                    for key in keys.feed(buffer.get(..count).unwrap_or_default()) {
+                        shared.key(key);
+                    }
+                }
+                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+                // A process in the background may not read.
+                Err(_) => shared.gone(&mut shared.state()),
+            }
+        } else if keys.is_waiting()
+            && let Some(key) = keys.nothing_more()
+        {
+            shared.key(key);
+        }
+        if ready == Ok(0) || last_frame.elapsed() >= FRAME {
+            last_frame = Instant::now();
+            shared.tick();
+        }
+    }
+}

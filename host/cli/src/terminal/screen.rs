@@ -1,0 +1,215 @@
+//! What is drawn: text that stays, and below it a few rows that change.
+//!
+//! Text that stays is written once and scrolls away as any program's would; it is wrapped by the terminal, so that it
+//! can be copied as it was and follows a new width. The rows below are taken away before anything is written and drawn
+//! again after it. Only movements relative to the cursor are used, and the terminal is never asked anything, so that it
+//! looks the same over a slow line, and where nobody answers.
+//!
+//! The last row of a line that has no end yet belongs to what is drawn again: it is where its next piece goes on.
+//!
+//! Deliberately not here: writing to the terminal, and what the rows say.
+
+use std::fmt::Write as _;
+
+use super::width::{LastRow, fitting, width};
+
+/// The rows that change, and where among them the cursor stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Live {
+    pub(super) rows: Vec<String>,
+    /// Row and column; without them the cursor stands behind the last row.
+    pub(super) cursor: Option<(usize, usize)>,
+}
+
+/// What stands on the terminal now.
+#[derive(Debug)]
+pub(super) struct Screen {
+    columns: usize,
+    rows: usize,
+    /// The last row of the line that has no end yet.
+    tail: LastRow,
+    /// How wide each row is that is drawn again, the tail first where there is one.
+    drawn: Vec<usize>,
+    /// On which of them the cursor stands, and in which column.
+    cursor: (usize, usize),
+}
+
+impl Screen {
+    pub(super) fn new(columns: usize, rows: usize) -> Self {
+        let mut screen = Self { columns, rows, tail: LastRow::default(), drawn: Vec::new(), cursor: (0, 0) };
+        screen.resized(columns, rows);
+        screen
+    }
+
+    pub(super) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether a line has begun and not ended.
+    pub(super) fn is_within_line(&self) -> bool {
+        self.tail.width > 0
+    }
+
+    /// The terminal has another size. Most terminals have wrapped the rows anew by now; `drawn` says by how wide they
+    /// are how many they have become.
+    pub(super) fn resized(&mut self, columns: usize, rows: usize) {
+        // What says nothing, or that it has none, is as wide as terminals used to be.
+        self.columns = if columns == 0 { 80 } else { columns.max(8) };
+        self.rows = if rows == 0 { 24 } else { rows.max(2) };
+    }
+
+    /// Writes text that stays and draws the rows below it. The text's lines end with `\n`; what has no end goes on with
+    /// the next text.
+    pub(super) fn draw(&mut self, text: &str, live: &Live) -> String {
+        // Terminals that know it show all of it at once, the others ignore it.
+        let mut out = "\u{1b}[?2026h".to_owned();
+        self.take_away(&mut out);
+        let before = std::mem::take(&mut self.tail.text);
+        out.push_str(&before);
+        out.push_str(text);
+        let line = match text.rsplit_once('\n') {
+            Some((_, line)) => line.to_owned(),
+            None => before + text,
+        };
+        self.tail = LastRow::of(&line, self.columns);
+        self.drawn.clear();
+        if self.is_within_line() {
+            out.push_str("\u{1b}[0m");
+            self.drawn.push(self.tail.width);
+        }
+        let above = self.drawn.len();
+        for row in &live.rows {
+            if !self.drawn.is_empty() {
+                out.push_str("\r\n");
+            }
+            // A row that is full would leave the cursor between two rows.
+            let row = fitting(row, self.columns - 1);
+            self.drawn.push(width(&row));
+            out.push_str(&row);
+        }
+        let last = self.drawn.len().saturating_sub(1);
+        self.cursor = (last, self.drawn.last().copied().unwrap_or(0));
+        if let Some((row, column)) = live.cursor {
+            let to = ((above + row).min(last), column.min(self.columns - 1));
+            up(&mut out, last - to.0);
+            out.push('\r');
+            if to.1 > 0 {
+                // A string takes everything.
+                let _ = write!(out, "\u{1b}[{}C", to.1);
+            }
+            self.cursor = to;
+        }
+        out.push_str("\u{1b}[?2026l");
+        out
+    }
+
+    /// Takes the rows away and ends the line that has no end: what comes next is another program's.
+    pub(super) fn leave(&mut self) -> String {
+        let mut out = String::new();
+        self.take_away(&mut out);
+        if self.is_within_line() {
+            out.push_str(&self.tail.text);
+            out.push_str("\u{1b}[0m\r\n");
+        }
+        self.tail = LastRow::default();
+        self.drawn.clear();
+        self.cursor = (0, 0);
+        out
+    }
+
+    fn take_away(&self, out: &mut String) {
+        if self.drawn.is_empty() {
+            return;
+        }
+        let (row, column) = self.cursor;
+        // Narrower than it was drawn, a row has become several.
+        let above: usize = self.drawn.iter().take(row).map(|width| width.saturating_sub(1) / self.columns + 1).sum();
+        up(out, above + column.saturating_sub(1) / self.columns);
+        out.push_str("\r\u{1b}[J");
+    }
+}
+
+fn up(out: &mut String, rows: usize) {
+    if rows > 0 {
+        // A string takes everything.
+        let _ = write!(out, "\u{1b}[{rows}A");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn live(rows: &[&str]) -> Live {
+        Live { rows: rows.iter().map(|row| (*row).to_owned()).collect(), cursor: None }
+    }
+
+    /// What a terminal of this size shows after all of it, what has scrolled away included.
+    fn shown(columns: u16, steps: &[(&str, &[&str])]) -> String {
+        let size = |number| std::num::NonZero::new(number).expect("it has a size");
+        let mut terminal = vt100::Parser::new(size(6), size(columns), 1000);
+        let mut screen = Screen::new(columns.into(), 6);
+        for (text, rows) in steps {
+            terminal.process(screen.draw(text, &live(rows)).replace("\r\n", "\n").replace('\n', "\r\n").as_bytes());
+        }
+        let mut lines = Vec::new();
+        terminal.screen_mut().set_scrollback(usize::MAX);
+        let scrolled = terminal.screen().scrollback();
+        for offset in (0..=scrolled).rev() {
+            terminal.screen_mut().set_scrollback(offset);
+            let rows = terminal.screen().rows(0, columns);
+            lines.extend(if offset == 0 { rows.collect::<Vec<_>>() } else { rows.take(1).collect() });
+        }
+        lines.join("\n").trim_end().to_owned()
+    }
+
+    #[test]
+    fn rows_below_change_and_text_above_them_stays() {
+        let steps: &[(&str, &[&str])] = &[
+            ("one\n", &["spin", "prompt"]),
+            ("", &["other"]),
+            ("two\nthr", &["a", "b", "c"]),
+            ("ee", &["a"]),
+            ("\nfour\n", &["end"]),
+        ];
+        assert_eq!(shown(20, steps), "one\ntwo\nthree\nfour\nend");
+    }
+
+    #[test]
+    fn a_long_line_in_pieces_is_wrapped_where_the_terminal_wraps_it() {
+        for columns in [8, 9, 10, 11] {
+            let text = "the quick brown 日本語 fox jumps over the lazy dog";
+            let mut steps: Vec<(&str, &[&str])> =
+                text.split_inclusive(' ').map(|word| (word, &["spin", "› "][..])).collect();
+            steps.push(("\n", &[]));
+            assert_eq!(shown(columns, &steps), shown(columns, &[(&format!("{text}\n"), &[])]), "{columns}");
+        }
+    }
+
+    #[test]
+    fn what_scrolls_away_is_whole() {
+        let lines: Vec<String> = (0..30).map(|n| format!("line {n}\n")).collect();
+        let steps: Vec<(&str, &[&str])> = lines.iter().map(|line| (line.as_str(), &["spin", "prompt"][..])).collect();
+        assert_eq!(shown(20, &steps), lines.concat() + "spin\nprompt");
+    }
+
+    #[test]
+    fn after_a_resize_what_was_wrapped_is_taken_away() {
+        let mut screen = Screen::new(40, 10);
+        let first = screen.draw("stays\n", &live(&["a row of thirty characters, all", "prompt"]));
+        screen.resized(16, 10);
+        let then = screen.draw("", &live(&["prompt"]));
+        // The long row has become two, so the cursor was on the third.
+        assert!(then.contains("\u{1b}[2A\r\u{1b}[J"), "{first:?} {then:?}");
+    }
+
+    #[test]
+    fn a_size_that_says_nothing_is_a_usual_one() {
+        let screen = Screen::new(0, 0);
+        assert_eq!((screen.columns(), screen.rows()), (80, 24));
+    }
+}

@@ -1,0 +1,65 @@
+//! Ctrl-C in each phase, and how a conversation ends.
+
+use rustix::process::Signal;
+
+use super::*;
+
+#[test]
+fn ctrl_c_stops_a_reply_and_the_conversation_goes_on() {
+    let (_host, mut pty) = talk(&[hangs("I begin"), answers("next", "Still here.")], &[]);
+    pty.types("first\r").sees("I begin").types("\u{3}").sees("stopped").types("next\r").sees("Still here.");
+    pty.types("\u{4}");
+    assert_eq!(pty.ends(), Some(0));
+}
+
+#[test]
+fn ctrl_c_stops_a_call_keeps_what_it_printed_and_gives_back_what_was_queued() {
+    let replies = [waits_for_go(), answers("second", "After it.")];
+    let (_host, mut pty) = talk(&replies, &["--approval-mode", "yolo"]);
+    pty.types("first\r").sees("begun").types("second\r").sees("queued › second").types("\u{3}").sees("stopped");
+    pty.sees("yolo › second").types("\r").sees("After it.").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0));
+}
+
+#[test]
+fn a_second_ctrl_c_while_it_stops_leaves_at_once() {
+    let command = "trap '' TERM INT; echo begun; while :; do sleep 1; done";
+    let replies = [json!({"chunks": [call("shell", json!({"command": command}))]})];
+    let (_host, mut pty) = talk(&replies, &["--approval-mode", "yolo"]);
+    pty.types("first\r").sees("begun").types("\u{3}\u{3}");
+    assert_eq!(pty.ends(), Some(130));
+}
+
+#[test]
+fn at_the_prompt_ctrl_c_clears_and_the_second_on_an_empty_line_leaves() {
+    let (_host, mut pty) = talk(&[], &[]);
+    pty.types("some words\u{3}").until("a clear line", |screen| !screen.contains("some words"));
+    pty.types("\u{3}")
+        .sees("press Ctrl-C again")
+        .types("x\u{7f}")
+        .until("it was taken back", |screen| !screen.contains("press Ctrl-C again"));
+    pty.types("\u{3}").sees("press Ctrl-C again").types("\u{3}");
+    assert_eq!(pty.ends(), Some(0));
+}
+
+#[test]
+fn a_signal_is_a_ctrl_c_and_those_that_end_a_process_end_it() {
+    let (_host, mut pty) = talk(&[hangs("I begin")], &[]);
+    pty.types("first\r").sees("I begin").signal(Signal::INT).sees("stopped").signal(Signal::INT);
+    pty.sees("press Ctrl-C again").signal(Signal::TERM);
+    assert_eq!(pty.ends(), Some(130));
+    let (_host, mut pty) = talk(&[hangs("I begin")], &[]);
+    pty.types("first\r").sees("I begin").signal(Signal::TERM);
+    assert_eq!(pty.ends(), Some(130));
+    let (_host, mut pty) = talk(&[], &[]);
+    pty.signal(Signal::HUP);
+    assert_eq!(pty.ends(), Some(130));
+}
+
+#[test]
+fn a_prompt_that_fails_is_told_and_the_conversation_goes_on() {
+    let fails = json!({"chunks": [{"error": {"kind": "authentication", "message": "gone", "status": 401}}]});
+    let (_host, mut pty) = talk(&[fails, answers("again", "Better.")], &[]);
+    pty.types("first\r").sees("error:").sees("default › ").types("again\r").sees("Better.").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0));
+}
