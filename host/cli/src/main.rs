@@ -9,6 +9,7 @@
 
 mod access;
 mod agents;
+mod approval;
 mod arguments;
 mod attach;
 mod command;

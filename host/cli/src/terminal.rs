@@ -137,6 +137,8 @@ struct State {
     hint: Option<String>,
     /// Whether another Ctrl-C leaves.
     leaves_next: bool,
+    /// Whether another program has the terminal for now.
+    lent: bool,
     end: End,
 }
 
@@ -183,6 +185,7 @@ impl Terminal {
             turn: Turn::Model(None),
             hint: None,
             leaves_next: false,
+            lent: false,
             end: End::NotYet,
         };
         let shared = Arc::new(Shared { setup, state: Mutex::new(state), said: Notify::new(), wake });
@@ -226,6 +229,19 @@ impl Terminal {
         let Some(id) = self.0.ask(question, sender) else { return Chosen::Nobody };
         let _taken_away_when_dropped = Asking { shared: &self.0, id };
         answer.await.unwrap_or(Chosen::Nobody)
+    }
+
+    /// Gives the terminal to another program for as long as the work takes: no key is read meanwhile, and what is to be
+    /// shown waits.
+    pub(crate) async fn lend<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+        self.0.lend();
+        let terminal = self.clone();
+        let worked = tokio::task::spawn_blocking(move || {
+            // Also when the work panics, or nobody waits for it any more.
+            let _given_back_when_done = Lent(terminal);
+            work()
+        });
+        worked.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
     }
 
     /// Waits until there is a prompt: what was queued, or what is written now behind this label.
@@ -281,6 +297,15 @@ impl Terminal {
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The terminal is another program's until this is dropped.
+struct Lent(Terminal);
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        self.0.0.take_back();
     }
 }
 

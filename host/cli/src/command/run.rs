@@ -22,6 +22,7 @@ use self::resume::Resume;
 use self::said::{Said, joined, said};
 use super::place::Workplace;
 use crate::agents::Agents;
+use crate::approval::{self, Person};
 use crate::arguments::Run;
 use crate::attach::{self, Attached};
 use crate::context::{self, Context};
@@ -71,6 +72,7 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
         return conversation::hold(workbench, definition, model, &inputs, reopened, interrupt).await;
     }
     let terminal = terminal(&workbench, interrupt)?;
+    let _person = person(&workbench, terminal.as_ref());
     let printer = printer(&workbench, terminal.as_ref(), out.clone());
     let observer: Arc<dyn host_agent::Observer> = Arc::new(Watch(Arc::clone(&printer)));
     let Begun { mut executor, .. } = workbench.begin(definition, &model, reopened, observer)?;
@@ -102,6 +104,13 @@ fn terminal(workbench: &Workbench, interrupt: Interrupt) -> Result<Option<Termin
         completer: Box::new(|_| terminal::Completions::default()),
     };
     Ok(Some(Terminal::open(setup).map_err(terminal::unusable)?))
+}
+
+/// The person at the terminal, who is asked about calls where there is a keyboard.
+fn person(workbench: &Workbench, terminal: Option<&Terminal>) -> Option<Person> {
+    let environment = &workbench.environment;
+    let terminal = terminal.filter(|_| environment.stdin_is_terminal)?;
+    Some(approval::listen(&workbench.bus, terminal.clone(), Style::of(environment), environment))
 }
 
 /// Who shows the run.

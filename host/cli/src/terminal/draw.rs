@@ -57,6 +57,10 @@ impl Shared {
         if state.end == End::Closed {
             return;
         }
+        if state.lent {
+            state.held.push_str(text);
+            return;
+        }
         let out = match self.setup.looks {
             Looks::Plain => text.to_owned(),
             Looks::Moving => {
@@ -76,6 +80,32 @@ impl Shared {
         if stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_err() {
             self.gone(state);
         }
+    }
+
+    /// Another program has the terminal from here on.
+    pub(super) fn lend(&self) {
+        let mut state = self.state();
+        if self.setup.looks == Looks::Moving {
+            let out = state.screen.leave();
+            self.write(&mut state, &out);
+            raw::restore();
+        }
+        state.lent = true;
+        drop(state);
+        self.wake();
+    }
+
+    /// The other program is done.
+    pub(super) fn take_back(&self) {
+        let mut state = self.state();
+        state.lent = false;
+        let reads = self.setup.keyboard == Keyboard::Always || !state.questions.is_empty();
+        if reads && self.setup.looks == Looks::Moving && state.end == End::NotYet {
+            raw::enter().ok();
+        }
+        self.redraw(&mut state);
+        drop(state);
+        self.wake();
     }
 
     /// Nobody is there any more.

@@ -71,7 +71,7 @@ impl Shared {
         });
         let moves = self.setup.looks == Looks::Moving && !state.activity.is_empty();
         let times = [is_within_key.then_some(ESCAPE), moves.then_some(FRAME), listens_in];
-        Wait::For { keys: reads && state.end != End::Gone, time: times.into_iter().flatten().min() }
+        Wait::For { keys: reads && !state.lent && state.end != End::Gone, time: times.into_iter().flatten().min() }
     }
 }
 

@@ -26,6 +26,7 @@ use self::commands::Meant;
 use self::stats::Stats;
 use super::begin::{Begun, Workbench};
 use super::{MAIN, main_agent};
+use crate::approval;
 use crate::arguments::Run;
 use crate::attach::{self, Attached};
 use crate::environment::Environment;
@@ -81,6 +82,7 @@ pub(super) async fn hold(
     let left = left.map_or(Left::Nothing, |past| past.left());
     let is_resumed = reopened.is_some();
     let terminal = open(&workbench, style, interrupt)?;
+    let _person = approval::listen(&workbench.bus, terminal.clone(), style, &workbench.environment);
     let printer = Arc::new(drawn::Terminal::new(terminal.clone(), style));
     let stats = Arc::new(Stats::new(Arc::clone(&printer)));
     let begun = workbench.begin(definition.clone(), &model, reopened, Arc::clone(&stats) as Arc<_>)?;

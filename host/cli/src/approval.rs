@@ -1,0 +1,140 @@
+//! The person at the terminal, who is asked whether a call may run.
+//!
+//! One of those who listen to the bus: another, such as a page of a browser, can answer the same questions, and then
+//! the one here goes away. Deliberately not here: what is asked about and what an answer means (`host_tool::Gate`),
+//! and reading keys (`terminal`).
+
+mod edit;
+mod look;
+
+use std::sync::Arc;
+
+use host_plugin::{Confirmation, command_line};
+use host_tool::{Answer, Bus, Lasting, Listener, Notice, Question, QuestionId};
+use tokio::task::AbortHandle;
+
+use crate::environment::Environment;
+use crate::printer::Style;
+use crate::terminal::{self, Choice, Chosen, Terminal};
+
+/// Whoever is asked. Dropping it ends that.
+pub(crate) struct Person(AbortHandle);
+
+impl Drop for Person {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Has the person at this terminal asked from here on.
+pub(crate) fn listen(bus: &Bus, terminal: Terminal, style: Style, environment: &Environment) -> Person {
+    let asking = Asking { terminal, style, editor: edit::Editor::of(environment) };
+    let listener = bus.listen();
+    Person(tokio::spawn(asking.ask_all(listener)).abort_handle())
+}
+
+struct Asking {
+    terminal: Terminal,
+    style: Style,
+    editor: edit::Editor,
+}
+
+/// What a choice stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    Once,
+    Lasting(Lasting),
+    Modify,
+    No,
+}
+
+impl Asking {
+    async fn ask_all(self, mut listener: Listener) {
+        while let Some(notice) = listener.next().await {
+            let Notice::Asked { id, question } = notice else { continue };
+            let answer = tokio::select! {
+                answer = self.ask(&question) => answer,
+                () = settled(&mut listener, id) => continue,
+            };
+            // Without a terminal nobody listens here any more, and whoever asked is told so.
+            let Some(answer) = answer else { return };
+            // Somebody else was faster: nothing is to be done.
+            listener.answer(id, answer).ok();
+        }
+    }
+
+    /// The answer of the person; none when there is nobody any more.
+    async fn ask(&self, question: &Arc<Question>) -> Option<Answer> {
+        let mut objection = question.objection.clone();
+        loop {
+            let mut lines = look::lines(question, self.style, self.terminal.columns());
+            if let Some(objection) = objection.take() {
+                lines.push(look::objection(&objection, self.style));
+            }
+            let (choices, meanings) = choices(question);
+            let asked = terminal::Question { lines, choices, preselected: 0 };
+            let meaning = match self.terminal.ask(asked).await {
+                Chosen::Choice(at) => meanings.get(at).copied().unwrap_or(Meaning::No),
+                Chosen::Dismissed => Meaning::No,
+                Chosen::Nobody => return None,
+            };
+            return Some(match meaning {
+                Meaning::Once => Answer::ProceedOnce,
+                Meaning::Lasting(lasting) => Answer::Proceed { lasting },
+                Meaning::No => Answer::Cancel { reason: None },
+                Meaning::Modify => {
+                    let Some((text, name)) = proposed(question) else { continue };
+                    match self.editor.edit(&self.terminal, text, name).await {
+                        Ok(Some(text)) => Answer::Modify { text },
+                        Ok(None) => {
+                            objection = Some("nothing was changed in the editor".to_owned());
+                            continue;
+                        }
+                        Err(why) => {
+                            objection = Some(why);
+                            continue;
+                        }
+                    }
+                }
+            });
+        }
+    }
+}
+
+/// Waits until the question has its answer from somebody else, or is not asked any more.
+async fn settled(listener: &mut Listener, asked: QuestionId) {
+    while let Some(notice) = listener.next().await {
+        match notice {
+            Notice::Answered { id } | Notice::Withdrawn { id } if id == asked => return,
+            // The gate asks one thing after the other.
+            Notice::Asked { .. } | Notice::Answered { .. } | Notice::Withdrawn { .. } => {}
+        }
+    }
+}
+
+fn choices(question: &Question) -> (Vec<Choice>, Vec<Meaning>) {
+    let mut choices = vec![('y', "Yes, this once".to_owned(), Meaning::Once)];
+    for always in &question.always {
+        let letter = match always.answer {
+            Lasting::Always => 'a',
+            Lasting::AlwaysTool => 't',
+            Lasting::AlwaysServer => 'p',
+        };
+        let label = format!("Yes, and from now on in this folder: {}", look::line(&always.words));
+        choices.push((letter, label, Meaning::Lasting(always.answer)));
+    }
+    if proposed(question).is_some() {
+        choices.push(('e', "Change it in the editor".to_owned(), Meaning::Modify));
+    }
+    choices.push(('n', "No".to_owned(), Meaning::No));
+    choices.into_iter().map(|(letter, label, meaning)| (Choice { letter, label }, meaning)).unzip()
+}
+
+/// What a person can put something else in the place of, and the name of a file that it would stand in.
+fn proposed(question: &Question) -> Option<(String, String)> {
+    match &question.confirmation {
+        Confirmation::Edit { path, proposed, .. } => Some((proposed.clone(), path.clone())),
+        Confirmation::Exec { argv, .. } => Some((command_line(argv), "command.sh".to_owned())),
+        Confirmation::Info { .. } | Confirmation::Call => None,
+    }
+}

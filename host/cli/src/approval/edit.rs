@@ -1,0 +1,107 @@
+//! The person's own editor on what a call proposed.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+use crate::environment::Environment;
+use crate::terminal::Terminal;
+
+/// The largest text that is taken back, in bytes: no more can be written to a file by a tool.
+const MAX_TEXT: u64 = 20 << 20;
+
+/// The editor of the person.
+#[derive(Clone, Debug)]
+pub(super) struct Editor {
+    /// As the variable has it: a program, perhaps with arguments.
+    command: OsString,
+}
+
+impl Editor {
+    /// `VISUAL`, else `EDITOR`, else `vi`, as POSIX has it for those who set neither.
+    pub(super) fn of(environment: &Environment) -> Self {
+        let command = ["VISUAL", "EDITOR"].into_iter().find_map(|name| environment.variable(name));
+        Self { command: command.map_or_else(|| "vi".into(), OsString::from) }
+    }
+
+    /// Opens it on the text. None when the person left the text as it was.
+    pub(super) async fn edit(&self, terminal: &Terminal, text: String, name: String) -> Result<Option<String>, String> {
+        let command = self.command.clone();
+        terminal.lend(move || open(&command, &text, &name)).await
+    }
+}
+
+fn open(command: &OsString, text: &str, name: &str) -> Result<Option<String>, String> {
+    let shown = command.to_string_lossy().escape_debug().to_string();
+    let failed = |error: io::Error| format!("the editor `{shown}` (VISUAL or EDITOR) cannot be used: {error}");
+    let folder = tempfile::Builder::new().prefix("host-edit-").tempdir().map_err(failed)?;
+    // An editor knows a language by the end of the name; the rest of it is nobody's business.
+    let end = Path::new(name).extension().and_then(|end| end.to_str());
+    let end = end.filter(|end| end.len() <= 16 && end.chars().all(|c| c.is_ascii_alphanumeric()));
+    let file = folder.path().join(end.map_or_else(|| "proposed".to_owned(), |end| format!("proposed.{end}")));
+    fs::write(&file, text).map_err(failed)?;
+    // The variable may hold arguments, so a shell reads it, as git has it.
+    let ended = Command::new("sh")
+        .arg("-c")
+        .arg({
+            let mut line = command.clone();
+            line.push(" \"$@\"");
+            line
+        })
+        .arg(command)
+        .arg(&file)
+        .status()
+        .map_err(failed)?;
+    if !ended.success() {
+        return Err(format!("the editor `{shown}` ended with {ended}, so nothing was changed"));
+    }
+    let size = fs::metadata(&file).map_err(failed)?.len();
+    if size > MAX_TEXT {
+        return Err(format!("what the editor left has {size} bytes, over the limit of {MAX_TEXT}"));
+    }
+    let bytes = fs::read(&file).map_err(failed)?;
+    let edited = String::from_utf8(bytes).map_err(|_| "what the editor left is no UTF-8 text".to_owned())?;
+    // Editors put a line end behind the last line, which a command line does not have.
+    let edited = match edited.strip_suffix('\n') {
+        Some(line) if !text.ends_with('\n') && !text.contains('\n') => line.to_owned(),
+        Some(_) | None => edited,
+    };
+    Ok((edited != text).then_some(edited))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edited(command: &str, text: &str) -> Result<Option<String>, String> {
+        open(&command.into(), text, "a.rs")
+    }
+
+    #[test]
+    fn what_the_editor_leaves_is_taken() {
+        assert_eq!(edited("printf 'b\\n' >", "a").as_ref(), Ok(&Some("b".to_owned())), "a line stays a line");
+        assert_eq!(edited("printf 'b\\n' >", "a\n").as_ref(), Ok(&Some("b\n".to_owned())));
+        assert_eq!(
+            edited("sed -i -e s/a/c/", "a\nx\n").as_ref(),
+            Ok(&Some("c\nx\n".to_owned())),
+            "it may have arguments"
+        );
+        assert_eq!(edited("true", "a").as_ref(), Ok(&None));
+        assert_eq!(edited("grep -q '' && case $1 in *.rs) : ;; esac; true", "a").as_ref(), Ok(&None));
+    }
+
+    #[test]
+    fn an_editor_that_fails_changes_nothing_and_says_so() {
+        for (command, words) in [
+            ("false", "ended with"),
+            ("/no/such/editor", "ended with"),
+            ("printf '\\377' >", "no UTF-8"),
+            ("rm -f", "cannot be used"),
+        ] {
+            let error = edited(command, "a").expect_err("it fails");
+            assert!(error.contains(words), "{command}: {error}");
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! How a question about a call looks.
+//!
+//! Promises: everything that a model, a plugin or a file wrote stands behind a bar at the beginning of its line, on
+//! lines of its own, with each character that cannot be seen for what it is shown by its code; so it can neither look
+//! like the question nor take anything away from it. What is too long is cut in its middle, and that is said; the
+//! commands in a line are listed besides, so that none hides behind the others.
+
+use anstyle::AnsiColor;
+use host_plugin::{Confirmation, command_line};
+use host_tool::Question;
+
+use crate::printer::Style;
+use crate::terminal::{fitting, width};
+
+/// Lines of a command, or of arguments, that are shown.
+const TEXT_LINES: usize = 24;
+/// Lines of a difference that are shown.
+const DIFFERENCE_LINES: usize = 120;
+/// Commands, requests and reasons that are listed.
+const LISTED: usize = 12;
+/// The longest single line, in characters.
+const LINE_CHARACTERS: usize = 2_000;
+/// The narrowest column that lines are broken for.
+const NARROWEST: usize = 20;
+
+/// The question, line by line.
+pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<String> {
+    let mut page = Page { lines: vec![String::new()], style, columns: columns.saturating_sub(4).max(NARROWEST) };
+    let tool = line(question.call.name.as_str());
+    let who = match question.agent_id.is_subagent() {
+        true => format!("{tool} (of the agent {})", line(&question.agent)),
+        false => tool,
+    };
+    match &question.confirmation {
+        Confirmation::Exec { argv, directory } => {
+            let place = if directory == "." { String::new() } else { format!(" in {}", line(directory)) };
+            page.title(&format!("{who} wants to run this command{place}:"));
+            page.text(&command_line(argv), TEXT_LINES);
+            page.commands(question);
+        }
+        Confirmation::Edit { path, unified, .. } => {
+            page.title(&format!("{who} wants to change {}:", line(path)));
+            page.difference(unified);
+        }
+        Confirmation::Info { text, requests, writes } => {
+            page.title(&format!("{who} wants to do this:"));
+            page.text(text, TEXT_LINES);
+            page.list("it asks", requests.iter().map(|(method, url)| format!("{method} {url}")));
+            page.list("it changes", writes.iter().cloned());
+        }
+        Confirmation::Call => {
+            page.title(&format!("{who} wants to be called with this:"));
+            let arguments = serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default();
+            page.text(&arguments, TEXT_LINES);
+            let touches = question.touches.to_string();
+            page.list("it could touch", (touches != "nothing").then_some(touches).into_iter());
+        }
+    }
+    page.list("asked because", question.reasons.iter().cloned());
+    if let Some(origin) =
+        question.origin.as_ref().filter(|origin| origin.plugin.as_str() != question.call.name.as_str())
+    {
+        page.note(&format!("plugin {}", line(origin.plugin.as_str())));
+    }
+    page.note(&format!("{} mode", question.mode));
+    page.lines
+}
+
+/// Why it is asked again.
+pub(super) fn objection(words: &str, style: Style) -> String {
+    format!("{} {}", style.paint("!", AnsiColor::Yellow), line(words))
+}
+
+/// A text as one line in which nothing is hidden.
+pub(super) fn line(text: &str) -> String {
+    unmistakable(&text.replace('\n', "\\n"))
+}
+
+/// The text with every character shown by its code that is not seen for what it is: control characters, those that turn
+/// the direction of writing, those without width, blanks other than the usual one.
+///
+/// Of a line that is too long the beginning and the end are shown: what is hidden in a long line stands at its end.
+fn unmistakable(text: &str) -> String {
+    let count = text.chars().count();
+    let left_out = LINE_CHARACTERS / 2..(LINE_CHARACTERS / 2).max(count.saturating_sub(LINE_CHARACTERS / 2));
+    let mut shown = String::with_capacity(text.len().min(2 * LINE_CHARACTERS));
+    for (at, c) in text.chars().enumerate() {
+        match c {
+            _ if at == left_out.start && !left_out.is_empty() => {
+                shown.push_str(&format!(" … {} characters are not shown here … ", left_out.len()));
+            }
+            _ if left_out.contains(&at) => {}
+            '\t' => shown.push_str("    "),
+            ' '..='~' => shown.push(c),
+            c => shown.extend(c.escape_debug()),
+        }
+    }
+    shown
+}
+
+struct Page {
+    lines: Vec<String>,
+    style: Style,
+    /// How wide a line behind the bar can be.
+    columns: usize,
+}
+
+impl Page {
+    fn title(&mut self, title: &str) {
+        let mark = self.style.paint("?", AnsiColor::Yellow);
+        self.lines.push(format!("{mark} {}", self.style.bold(title)));
+    }
+
+    fn note(&mut self, note: &str) {
+        self.lines.push(self.style.dim(&format!("  {note}")));
+    }
+
+    /// Lines behind the bar: the first and the last of them when there are too many.
+    fn barred(&mut self, lines: &[(String, Option<AnsiColor>)], most: usize) {
+        let bar = self.style.dim("│");
+        let left_out = lines.len().saturating_sub(most);
+        for (at, (text, colour)) in lines.iter().enumerate() {
+            if left_out > 0 && at == most / 2 {
+                let words = format!("… {left_out} lines are not shown here …");
+                self.lines.push(format!("  {}", self.style.paint(&words, AnsiColor::Yellow)));
+            }
+            if left_out > 0 && (most / 2..most / 2 + left_out).contains(&at) {
+                continue;
+            }
+            let mut rest = text.as_str();
+            loop {
+                let end = broken_at(rest, self.columns);
+                let (row, more) = rest.split_at(end);
+                let row = colour.map_or_else(|| row.to_owned(), |colour| self.style.paint(row, colour));
+                self.lines.push(format!("  {bar} {row}"));
+                rest = more;
+                if rest.is_empty() {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn text(&mut self, text: &str, most: usize) {
+        let lines: Vec<_> = text.split('\n').map(|line| (unmistakable(line), None)).collect();
+        self.barred(&lines, most);
+    }
+
+    fn difference(&mut self, unified: &str) {
+        let coloured = |line: &str| {
+            let colour = match line.bytes().next() {
+                Some(b'+') => Some(AnsiColor::Green),
+                Some(b'-') => Some(AnsiColor::Red),
+                Some(b'@') => Some(AnsiColor::Cyan),
+                _ => None,
+            };
+            (unmistakable(line), colour)
+        };
+        let lines: Vec<_> = unified.lines().map(coloured).collect();
+        self.barred(&lines, DIFFERENCE_LINES);
+    }
+
+    /// The commands in a line, where there is more to see than the line itself.
+    fn commands(&mut self, question: &Question) {
+        let all = &question.commands;
+        let is_plain = all.len() == 1 && all.iter().all(|command| command.doubts.is_empty());
+        if is_plain {
+            return;
+        }
+        let shown = all.iter().map(|command| match command.doubts.as_slice() {
+            [] => command.text.clone(),
+            doubts => format!("{} ({})", command.text, doubts.join("; ")),
+        });
+        self.list("it runs", shown);
+    }
+
+    fn list(&mut self, what: &str, items: impl Iterator<Item = String>) {
+        let items: Vec<String> = items.collect();
+        for item in items.iter().take(LISTED) {
+            let row = format!("  {what}: {}", line(item));
+            self.lines.push(self.style.dim(&fitting(&row, self.columns + 4)));
+        }
+        if items.len() > LISTED {
+            self.note(&format!("{what}: … and {} more", items.len() - LISTED));
+        }
+    }
+}
+
+/// Where a line must be broken so that what is before is no wider than this.
+fn broken_at(text: &str, columns: usize) -> usize {
+    if width(text) <= columns {
+        return text.len();
+    }
+    let mut end = 0;
+    for (at, c) in text.char_indices() {
+        let next = at + c.len_utf8();
+        if width(&text[..next]) > columns && end > 0 {
+            break;
+        }
+        end = next;
+    }
+    end
+}
+
+#[cfg(test)]
+mod tests;

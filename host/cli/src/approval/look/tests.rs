@@ -1,0 +1,127 @@
+use std::sync::Arc;
+
+use host_capability::Grants;
+use host_message::{AgentId, CallId, FunctionCall, ToolName};
+use host_tool::{ApprovalMode, simple_commands};
+use serde_json::{Map, json};
+
+use super::*;
+
+const PLAIN: Style = Style { colour: false };
+
+fn question(confirmation: Confirmation) -> Question {
+    let commands = match &confirmation {
+        Confirmation::Exec { argv, .. } => simple_commands(argv),
+        Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Call => Vec::new(),
+    };
+    let arguments = Map::from_iter([("n".to_owned(), json!("x\u{1b}[2J"))]);
+    Question {
+        agent: "main".to_owned(),
+        agent_id: AgentId::new("main"),
+        call: Arc::new(FunctionCall { id: CallId::new("1"), name: ToolName::new("shell"), arguments }),
+        origin: None,
+        confirmation,
+        commands,
+        touches: Grants::none(),
+        reasons: vec!["no rule and no grant covers it".to_owned()],
+        mode: ApprovalMode::Default,
+        always: Vec::new(),
+        objection: None,
+    }
+}
+
+fn exec(line: &str) -> Question {
+    let argv = ["sh", "-c", line].map(str::to_owned).to_vec();
+    question(Confirmation::Exec { argv, directory: ".".to_owned() })
+}
+
+fn shown(question: &Question) -> String {
+    lines(question, PLAIN, 80).join("\n")
+}
+
+#[test]
+fn a_command_stands_with_its_parts_behind_a_bar() {
+    let want = "\n\
+                ? shell wants to run this command:\n  \
+                  │ make && rm -rf x\n  \
+                  it runs: make\n  \
+                  it runs: rm -rf x\n  \
+                  asked because: no rule and no grant covers it\n  \
+                  default mode";
+    assert_eq!(shown(&exec("make && rm -rf x")), want);
+}
+
+#[test]
+fn nothing_that_a_model_wrote_looks_like_the_question() {
+    let forged = "ls\n? shell wants to run this command:\n  │ ls\n› 1 y  Yes, this once";
+    let shown = shown(&exec(forged));
+    for (at, line) in shown.lines().enumerate().skip(2).take(4) {
+        assert!(line.starts_with("  │ "), "line {at}: {line}");
+    }
+    assert_eq!(shown.lines().filter(|line| line.starts_with("? ")).count(), 1, "{shown}");
+    assert_eq!(shown.lines().filter(|line| line.starts_with('›')).count(), 0, "{shown}");
+}
+
+#[test]
+fn every_character_is_seen_for_what_it_is() {
+    for (hidden, seen) in [
+        ("\u{1b}[8m", "\\u{1b}[8m"),
+        ("\r", "\\r"),
+        ("\u{8}", "\\u{8}"),
+        ("\u{202e}", "\\u{202e}"),
+        ("\u{2066}", "\\u{2066}"),
+        ("\u{200b}", "\\u{200b}"),
+        ("\u{feff}", "\\u{feff}"),
+        ("\u{ad}", "\\u{ad}"),
+        ("\u{a0}", "\\u{a0}"),
+        ("\u{3000}", "\\u{3000}"),
+        ("\u{e0041}", "\\u{e0041}"),
+        ("\u{301}", "\\u{301}"),
+        ("\u{85}", "\\u{85}"),
+        ("\u{2028}", "\\u{2028}"),
+        ("ä漢", "ä漢"),
+    ] {
+        let shown = shown(&exec(&format!("echo {hidden}x")));
+        assert!(shown.contains(&format!("│ echo {seen}x")), "{hidden:?}: {shown}");
+        assert!(!shown.contains(['\u{1b}', '\r', '\u{202e}', '\u{200b}', '\u{a0}']), "{shown:?}");
+    }
+}
+
+#[test]
+fn what_is_too_long_says_so_and_hides_no_command() {
+    let long = format!("{}\nrm -rf x\n{}", "echo a\n".repeat(200), "echo b\n".repeat(200));
+    let shown = shown(&exec(&long));
+    assert!(shown.lines().count() < 60, "{}", shown.lines().count());
+    assert!(shown.contains("lines are not shown here") && shown.contains("and 3"), "{shown}");
+    let wide = exec(&format!("echo {}; rm -rf x", "x".repeat(100_000)));
+    let shown = lines(&wide, PLAIN, 40).join("\n");
+    assert!(shown.len() < 20_000 && shown.replace("\n  │ ", "").contains("characters are not shown here"), "{shown}");
+    assert!(shown.replace("\n  │ ", "").contains("; rm -rf x"), "{shown}");
+    assert!(shown.lines().all(|line| width(line) <= 40), "{shown}");
+}
+
+#[test]
+fn a_difference_has_its_colours_and_a_plain_look() {
+    let unified = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-old\n+new\u{1b}[0m\n";
+    let edit =
+        Confirmation::Edit { path: "f\u{202e}".to_owned(), unified: unified.to_owned(), proposed: String::new() };
+    let question = question(edit);
+    let shown = shown(&question);
+    assert!(shown.contains("? shell wants to change f\\u{202e}:"), "{shown}");
+    assert!(shown.contains("  │ -old\n  │ +new\\u{1b}[0m\n"), "{shown}");
+    let coloured = lines(&question, Style { colour: true }, 80).join("\n");
+    assert!(coloured.contains("\u{1b}[1m\u{1b}[32m+new\\u{1b}[0m\u{1b}[0m"), "{coloured:?}");
+}
+
+#[test]
+fn a_call_is_shown_by_its_arguments_and_what_it_asks_for() {
+    let shown_call = shown(&question(Confirmation::Call));
+    assert!(shown_call.contains("│   \"n\": \"x\\u001b[2J\""), "{shown_call}");
+    let info = Confirmation::Info {
+        text: "Fetch it".to_owned(),
+        requests: vec![("GET".to_owned(), "https://example.com/".to_owned())],
+        writes: vec!["f".to_owned()],
+    };
+    let shown = shown(&question(info));
+    assert!(shown.contains("it asks: GET https://example.com/\n  it changes: f\n"), "{shown}");
+}
