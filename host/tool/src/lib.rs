@@ -1,6 +1,6 @@
 //! What the model can call, and how its calls run.
 //!
-//! Owns [`Tool`] and [`Outcome`], the [`Registry`] that finds a tool and checks a call's arguments, the states of
+//! Owns [`Tool`] and [`Outcome`], the [`Policy`] that says whether a call runs, the [`Registry`] that finds a tool and checks a call's arguments, the states of
 //! a call, the [`Scheduler`] that runs the calls of one reply in waves, and the [`Responder`] that puts outcomes
 //! into words for the model.
 //!
@@ -14,7 +14,9 @@ mod call;
 mod cancel;
 mod clip;
 mod live;
+mod mode;
 mod plugin_tool;
+mod policy;
 mod registry;
 mod response;
 mod scheduler;
@@ -26,7 +28,12 @@ pub use call::{CallChange, CallEvent, CallState, SettledCall};
 pub use cancel::Cancel;
 pub use clip::cut;
 pub use live::{Live, LiveOutput};
+pub use mode::{ApprovalMode, UnknownMode};
 pub use plugin_tool::{PluginTool, Sandbox};
+pub use policy::{
+    ArgumentsPattern, Because, Decision, Policy, PolicyError, PolicyFile, PolicyProblem, Query, Reason, Rule,
+    RuleSource, SimpleCommand, Tier, Verdict, simple_commands, suggested_prefix,
+};
 pub use registry::{Registry, RegistryError};
 pub use response::{Responder, Spill};
 pub use scheduler::{CANCEL_GRACE, Observe, Scheduler};

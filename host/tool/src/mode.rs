@@ -1,0 +1,80 @@
+//! How much a run may do without asking.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// How much a run may do without asking, from the least to the most. No mode changes by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ApprovalMode {
+    /// Reading only, whatever else was granted.
+    Plan,
+    /// Reading; what was granted besides.
+    #[default]
+    Default,
+    /// Also changing files of the workspace.
+    AutoEdit,
+    /// Also running programs and fetching from public addresses.
+    Yolo,
+}
+
+/// A text that names no mode.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no approval mode `{name}`: there are `plan`, `default`, `auto-edit` and `yolo`")]
+pub struct UnknownMode {
+    /// The text, safe for a terminal.
+    pub name: String,
+}
+
+impl ApprovalMode {
+    /// All of them, in their order.
+    pub const ALL: [Self; 4] = [Self::Plan, Self::Default, Self::AutoEdit, Self::Yolo];
+
+    /// The name by which flags and files call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Default => "default",
+            Self::AutoEdit => "auto-edit",
+            Self::Yolo => "yolo",
+        }
+    }
+}
+
+impl fmt::Display for ApprovalMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for ApprovalMode {
+    type Err = UnknownMode;
+
+    fn from_str(name: &str) -> Result<Self, UnknownMode> {
+        let known = Self::ALL.into_iter().find(|mode| mode.name() == name);
+        known.ok_or_else(|| UnknownMode { name: name.chars().take(64).flat_map(char::escape_debug).collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_comes_back_as_its_mode() {
+        for mode in ApprovalMode::ALL {
+            assert_eq!(mode.name().parse(), Ok(mode));
+            assert_eq!(serde_json::to_string(&mode).expect("a name"), format!("\"{mode}\""));
+        }
+        assert!(ApprovalMode::ALL.is_sorted());
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_all_names() {
+        let error = "yoloo\u{1b}[2J".parse::<ApprovalMode>().expect_err("no mode").to_string();
+        assert!(ApprovalMode::ALL.iter().all(|mode| error.contains(mode.name())), "{error}");
+        assert!(!error.contains('\u{1b}'), "{error:?}");
+    }
+}

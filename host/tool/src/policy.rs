@@ -1,0 +1,113 @@
+//! The policy: whether a call runs, is asked about, or is refused.
+//!
+//! Owns [`Rule`] and the files that rules stand in, the comparison of rules ([`Tier`], then priority, then the
+//! strictest), the analysis of shell lines into the commands that they would run, and [`Verdict`], which says which
+//! rule decided what.
+//!
+//! It promises that a line that runs a denied command is never allowed, as far as the text shows it: what cannot be
+//! read to its end is asked about. It does no I/O, ends for any text, and never panics.
+//!
+//! Deliberately not here: what a plugin may touch at all (its grants hold whatever a rule says), asking a person, and
+//! where files with rules lie.
+
+mod analysis;
+mod built_in;
+mod decide;
+mod file;
+mod git;
+mod harmless;
+mod hazard;
+mod prefix;
+mod protected;
+mod rule;
+mod shell;
+mod suggest;
+mod verdict;
+mod wrapper;
+mod write;
+
+use std::path::Path;
+
+use host_capability::Grants;
+use host_message::ToolName;
+use serde_json::{Map, Value};
+
+use crate::ApprovalMode;
+
+pub use file::{PolicyError, PolicyFile, PolicyProblem};
+pub use rule::{ArgumentsPattern, Decision, Rule, RuleSource, Tier};
+pub use suggest::{SimpleCommand, simple_commands, suggested_prefix};
+pub use verdict::{Because, Reason, Verdict};
+
+/// All rules that there are, the built-in ones among them.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// The winner of two that speak of the same call stands first.
+    rules: Vec<Rule>,
+}
+
+/// What is asked about a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Query<'a> {
+    /// The tool.
+    pub tool: &'a ToolName,
+    /// The plugin that it is in; none for what is the agent itself.
+    pub plugin: Option<&'a str>,
+    /// The digest of that plugin's component.
+    pub digest: Option<&'a str>,
+    /// The arguments, which meet the tool's schema.
+    pub arguments: &'a Map<String, Value>,
+    /// The command that it would spawn, if it spawns one.
+    pub argv: Option<&'a [String]>,
+    /// What it would touch if it ran.
+    pub touches: &'a Grants,
+    /// What is granted without asking.
+    pub granted: &'a Grants,
+    /// The agent that calls.
+    pub agent: &'a str,
+    /// The mode of the run.
+    pub mode: ApprovalMode,
+    /// The absolute path of the workspace.
+    pub workspace: &'a Path,
+}
+
+impl Policy {
+    /// These rules and the built-in ones.
+    pub fn new(rules: impl IntoIterator<Item = Rule>) -> Self {
+        let mut rules: Vec<Rule> = rules.into_iter().chain(Self::built_in()).collect();
+        rules.sort_by_key(Rule::order);
+        Self { rules }
+    }
+
+    /// Adds a rule, such as one that a person just answered.
+    pub fn add(&mut self, rule: Rule) {
+        let at = self.rules.partition_point(|known| known.rank() >= rule.rank());
+        self.rules.insert(at, rule);
+    }
+
+    /// The rules, in the order in which they win.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// The rule by which the tool is refused whatever it is called with, so that it need not be offered to a model.
+    pub fn never(
+        &self,
+        tool: &ToolName,
+        plugin: Option<&str>,
+        digest: Option<&str>,
+        agent: &str,
+        mode: ApprovalMode,
+        workspace: &Path,
+    ) -> Option<&Rule> {
+        let who = rule::Who { tool: tool.as_str(), plugin, digest, agent, mode, workspace };
+        // A rule above it that allows some calls, or asks, leaves the tool of use.
+        let mut about = self.rules.iter().filter(|rule| rule.is_about(&who));
+        about
+            .find(|rule| rule.decision != Decision::Deny || rule.is_unconditional())
+            .filter(|rule| rule.decision == Decision::Deny)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,239 @@
+//! From rules and a call to a verdict.
+
+use std::collections::BTreeMap;
+
+use host_capability::{Capability, Grants};
+use serde_json::{Map, Value};
+
+use super::analysis::{Analysis, Part, analyse};
+use super::prefix::{Met, granted, meets};
+use super::rule::{Rule, Tier, Who};
+use super::{Because, Decision, Policy, Query, Reason, Verdict};
+use crate::ApprovalMode;
+
+/// The priority at which destroying what git keeps is asked about, in the built-in tier.
+const DESTRUCTIVE_PRIORITY: u16 = 900;
+
+/// What decides a call before its commands are looked at.
+struct Call<'p, 'q> {
+    query: &'q Query<'q>,
+    /// The rules of which every criterion holds, or every one but `command`; the winner first.
+    rules: Vec<&'p Rule>,
+    /// The first of them without `command`.
+    base: Option<&'p Rule>,
+    /// The command as it is spawned is granted.
+    granted_whole: bool,
+    /// What cannot be told does not matter: all is allowed anyway, and no rule picks commands out.
+    lenient: bool,
+}
+
+/// What allows a part, and by how many of its words.
+struct Allowed {
+    words: usize,
+    because: Because,
+}
+
+impl Policy {
+    /// Decides a call.
+    ///
+    /// Rules are compared by tier, then priority; of two alike the stricter wins. Without a command the winner
+    /// decides, or else the grants. With one, each simple command in it is decided by itself, and the strictest
+    /// decision is the call's.
+    pub fn decide(&self, query: &Query<'_>) -> Verdict {
+        let arguments = canonical(query.arguments);
+        let rules: Vec<&Rule> = self.rules.iter().filter(|rule| rule.holds(query, &arguments)).collect();
+        let base = rules.iter().find(|rule| rule.command.is_empty()).copied();
+        let Some(argv) = query.argv else {
+            let reason = match base {
+                Some(rule) => by_rule(rule, None),
+                None if query.touches.le(query.granted) => reason(None, Decision::Allow, Because::Granted),
+                None => reason(None, Decision::Ask, Because::Nothing),
+            };
+            return verdict(vec![reason], base);
+        };
+        let who = Who::of(query);
+        let picky = |rule: &&Rule| {
+            rule.source.tier > Tier::BuiltIn
+                && !rule.command.is_empty()
+                && rule.decision != Decision::Allow
+                && rule.is_about(&who)
+        };
+        let words: Vec<_> = argv.iter().map(super::shell::Word::literal_of).collect();
+        let granted_whole = granted(query.granted, &words).is_some();
+        let unconditional = match base {
+            Some(rule) => rule.decision == Decision::Allow && rule.arguments.is_none(),
+            None => granted_whole,
+        };
+        let lenient = unconditional && !self.rules.iter().any(|rule| picky(&rule));
+        let call = Call { query, rules, base, granted_whole, lenient };
+        call.commands(&analyse(argv, query.workspace))
+    }
+}
+
+impl Call<'_, '_> {
+    fn commands(&self, analysis: &Analysis) -> Verdict {
+        let mut reasons = Vec::new();
+        let mut allowed: Vec<Option<Allowed>> = Vec::new();
+        let mut denied = self.base.filter(|rule| rule.decision == Decision::Deny);
+        for part in &analysis.parts {
+            let outer =
+                part.outer.and_then(|(at, starts)| allowed.get(at)?.as_ref().filter(|outer| outer.words > starts));
+            let shown = Some(part.shown.clone());
+            let mut allows = None;
+            match self.part(part, outer.is_some()) {
+                Said::Silent => {}
+                Said::Strict(reason, rule) => {
+                    denied = denied.or(rule.filter(|rule| rule.decision == Decision::Deny));
+                    reasons.push(reason);
+                }
+                Said::Allow(allowed) => {
+                    reasons.push(reason(shown, Decision::Allow, allowed.because.clone()));
+                    allows = Some(allowed);
+                }
+            }
+            // What may be an argument only is as clear as the command that a rule names it in.
+            let named = part.perhaps && outer.is_some();
+            if !self.lenient && !named {
+                let words = allows.as_ref().map_or(usize::MAX, |allowed| allowed.words);
+                reasons.extend(unclear(part, words));
+            }
+            allowed.push(allows);
+        }
+        if !self.lenient {
+            let doubts = analysis.doubts.iter().cloned();
+            reasons.extend(doubts.map(|why| reason(None, Decision::Ask, Because::Obscure(why))));
+        }
+        // A command that also touches what is no command needs that granted too, or a rule for the whole call.
+        let others: Grants =
+            self.query.touches.iter().filter(|scope| scope.capability() != Capability::Process).cloned().collect();
+        match self.base {
+            Some(rule) if reasons.is_empty() || rule.decision == Decision::Deny => reasons.push(by_rule(rule, None)),
+            None if !others.le(self.query.granted) => reasons.push(reason(None, Decision::Ask, Because::Nothing)),
+            None if reasons.is_empty() && self.granted_whole => {
+                reasons.push(reason(None, Decision::Allow, Because::Granted));
+            }
+            None if reasons.is_empty() => reasons.push(reason(None, Decision::Ask, Because::Nothing)),
+            Some(_) | None => {}
+        }
+        verdict(reasons, denied)
+    }
+
+    /// What is said of a part, apart from what is unclear about it.
+    fn part(&self, part: &Part, outer: bool) -> Said<'_> {
+        let shown = || Some(part.shown.clone());
+        if let Some(what) = &part.protected {
+            return Said::Strict(reason(shown(), Decision::Deny, Because::Protected(what.clone())), None);
+        }
+        let mut perhaps = None;
+        let mut winner = None;
+        for rule in &self.rules {
+            let met = match rule.command.is_empty() {
+                true if part.transparent => Met::No,
+                true => Met::Yes(0),
+                false => meets(rule, &part.words),
+            };
+            match met {
+                Met::Yes(words) => {
+                    winner = Some((*rule, words));
+                    break;
+                }
+                Met::Perhaps => perhaps = perhaps.or(Some(*rule)),
+                Met::No => {}
+            }
+        }
+        if let Some((rule, _)) = winner
+            && rule.decision != Decision::Allow
+        {
+            return Said::Strict(by_rule(rule, shown()), Some(rule));
+        }
+        if let Some(rule) = perhaps.filter(|_| !self.lenient) {
+            let because = Because::PerhapsRule { source: rule.source.clone(), text: rule.shown() };
+            return Said::Strict(reason(shown(), Decision::Ask, because), None);
+        }
+        if let Some(why) = part.destructive
+            && self.query.mode <= ApprovalMode::AutoEdit
+            && winner.is_none_or(|(rule, _)| (rule.source.tier, rule.priority) <= (Tier::BuiltIn, DESTRUCTIVE_PRIORITY))
+        {
+            return Said::Strict(reason(shown(), Decision::Ask, Because::Destructive(why)), None);
+        }
+        if let Some((rule, words)) = winner {
+            return Said::Allow(Allowed { words, because: by_rule(rule, None).because });
+        }
+        if part.transparent {
+            return Said::Silent;
+        }
+        match granted(self.query.granted, &part.words) {
+            Some(words) => Said::Allow(Allowed { words, because: Because::Granted }),
+            None if self.granted_whole => Said::Allow(Allowed { words: 0, because: Because::Granted }),
+            None if part.harmless => Said::Allow(Allowed { words: 0, because: Because::Harmless }),
+            None if outer => Said::Allow(Allowed { words: 0, because: Because::Outer }),
+            None => Said::Strict(reason(shown(), Decision::Ask, Because::Nothing), None),
+        }
+    }
+}
+
+/// What is said of a part.
+enum Said<'p> {
+    /// Nothing: what it runs says all.
+    Silent,
+    Allow(Allowed),
+    /// It is asked about or denied, perhaps by a rule.
+    Strict(Reason, Option<&'p Rule>),
+}
+
+/// What is unclear about a part that is allowed by so many of its words.
+fn unclear(part: &Part, words: usize) -> impl Iterator<Item = Reason> {
+    let ask = |because| reason(Some(part.shown.clone()), Decision::Ask, because);
+    // Of a wrapper that only runs others nothing is unclear but what its options are.
+    let hazards = part.hazards.iter().filter(move |hazard| !part.transparent && hazard.at >= words);
+    let doubts = part.doubts.iter().chain(hazards.map(|hazard| &hazard.why));
+    let obscure = doubts.map(move |why| ask(Because::Obscure(why.clone())));
+    obscure.chain(part.writes.iter().map(move |file| ask(Because::Writes(file.clone()))))
+}
+
+fn reason(part: Option<String>, decision: Decision, because: Because) -> Reason {
+    Reason { part, decision, because }
+}
+
+fn by_rule(rule: &Rule, part: Option<String>) -> Reason {
+    let because = Because::Rule { source: rule.source.clone(), priority: rule.priority, text: rule.shown() };
+    reason(part, rule.decision, because)
+}
+
+/// The strictest of the reasons, with the message of the rule that denies.
+fn verdict(reasons: Vec<Reason>, denied: Option<&Rule>) -> Verdict {
+    let decision = reasons.iter().map(|reason| reason.decision).max().unwrap_or(Decision::Ask);
+    let message = denied.filter(|_| decision == Decision::Deny).and_then(|rule| rule.message.clone());
+    Verdict { decision, message, reasons }
+}
+
+/// The arguments as JSON without blanks and with sorted keys, so that a pattern sees one form of them.
+pub(super) fn canonical(arguments: &Map<String, Value>) -> String {
+    fn write(value: &Value, text: &mut String) {
+        match value {
+            Value::Array(items) => {
+                text.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    text.push_str(if at > 0 { "," } else { "" });
+                    write(item, text);
+                }
+                text.push(']');
+            }
+            Value::Object(members) => object(members, text),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => text.push_str(&value.to_string()),
+        }
+    }
+    fn object(members: &Map<String, Value>, text: &mut String) {
+        text.push('{');
+        for (at, (key, value)) in members.iter().collect::<BTreeMap<_, _>>().into_iter().enumerate() {
+            text.push_str(if at > 0 { "," } else { "" });
+            text.push_str(&Value::from(key.as_str()).to_string());
+            text.push(':');
+            write(value, text);
+        }
+        text.push('}');
+    }
+    let mut text = String::new();
+    object(arguments, &mut text);
+    text
+}

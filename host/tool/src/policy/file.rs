@@ -1,0 +1,326 @@
+//! Files with rules: strict, so that a rule that nobody reads is an error and not a hole.
+
+use std::path::{Path, PathBuf};
+
+use host_capability::{Capability, Grants};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use toml::Spanned;
+
+use super::analysis::analyse_line;
+use super::prefix::{Met, meets};
+use super::rule::{MAX_PRIORITY, USUAL_PRIORITY};
+use super::shell::{self, Word};
+use super::{ArgumentsPattern, Decision, Policy, Rule, RuleSource, Tier, decide};
+use crate::ApprovalMode;
+
+/// The largest file, in bytes: a project's is read before anyone trusts what is in it.
+const FILE_BYTES: usize = 256 << 10;
+
+/// The most rules of a file: each is compared with each command of a call.
+const RULES: usize = 1000;
+
+/// Where the text of a file comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyFile {
+    /// Who wrote it.
+    pub tier: Tier,
+    /// Its path, for messages; none for a text that is in no file.
+    pub path: Option<PathBuf>,
+}
+
+/// A file with rules that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{line}:{column}: {problem}", file.as_ref().map(|file| format!("{}:", file.display())).unwrap_or_default())]
+pub struct PolicyError {
+    /// The file.
+    pub file: Option<PathBuf>,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// What is wrong there.
+    pub problem: PolicyProblem,
+}
+
+/// What can be wrong with a file of rules.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyProblem {
+    /// It is no TOML, or has a key or value that there is not.
+    #[error("{message}{}", nearest.as_ref().map(|key| format!("; the nearest is `{key}`")).unwrap_or_default())]
+    Form {
+        /// The parser's words.
+        message: String,
+        /// The name nearest to an unknown one.
+        nearest: Option<String>,
+    },
+    /// It is too large.
+    #[error("it has {bytes} bytes, over the limit of {limit}")]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+        /// The most.
+        limit: usize,
+    },
+    /// It has too many rules.
+    #[error("it has {rules} rules, over the limit of {limit}")]
+    TooMany {
+        /// How many it has.
+        rules: usize,
+        /// The most.
+        limit: usize,
+    },
+    /// A value means nothing.
+    #[error("`{key}` is no good: {why}")]
+    Value {
+        /// The key.
+        key: &'static str,
+        /// What is wrong with its value.
+        why: String,
+    },
+    /// An example is not as the rule says.
+    #[error("the rule {} its example `{example}`", if *matches { "does not match" } else { "matches" })]
+    Example {
+        /// The example.
+        example: String,
+        /// Whether it is among those that are to match.
+        matches: bool,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawFile {
+    #[serde(default)]
+    rule: Vec<Spanned<RawRule>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RawRule {
+    #[serde(default)]
+    tool: OneOrMore<String>,
+    plugin: Option<String>,
+    digest: Option<String>,
+    scope: Option<Grants>,
+    workspace: Option<PathBuf>,
+    arguments: Option<String>,
+    #[serde(default)]
+    command: OneOrMore<String>,
+    #[serde(default)]
+    capability: OneOrMore<Capability>,
+    #[serde(default)]
+    agent: OneOrMore<String>,
+    #[serde(default)]
+    mode: OneOrMore<ApprovalMode>,
+    decision: Decision,
+    #[serde(default = "usual_priority")]
+    priority: i64,
+    message: Option<String>,
+    #[serde(default, rename = "match")]
+    matches: OneOrMore<Example>,
+    #[serde(default)]
+    no_match: OneOrMore<Example>,
+}
+
+fn usual_priority() -> i64 {
+    i64::from(USUAL_PRIORITY)
+}
+
+/// A value, or a list of them. Written by hand, since an untagged enum would swallow what is wrong with a value.
+struct OneOrMore<T>(Vec<T>);
+
+impl<T> Default for OneOrMore<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMore<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> serde::de::Visitor<'de> for Visitor<T> {
+            type Value = OneOrMore<T>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a value or a list of them")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
+                T::deserialize(serde::de::value::StrDeserializer::new(text)).map(|one| OneOrMore(vec![one]))
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                T::deserialize(serde::de::value::MapAccessDeserializer::new(map)).map(|one| OneOrMore(vec![one]))
+            }
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+                let mut all = Vec::new();
+                while let Some(item) = items.next_element()? {
+                    all.push(item);
+                }
+                match all.is_empty() {
+                    // No value at all would read like no criterion.
+                    true => Err(serde::de::Error::invalid_length(0, &"at least one value")),
+                    false => Ok(OneOrMore(all)),
+                }
+            }
+        }
+        deserializer.deserialize_any(Visitor(std::marker::PhantomData))
+    }
+}
+
+/// An example: a command line, or a call.
+#[derive(Clone)]
+enum Example {
+    Line(String),
+    Call { tool: Option<String>, arguments: Map<String, Value> },
+}
+
+impl<'de> Deserialize<'de> for Example {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Call {
+            tool: Option<String>,
+            #[serde(default)]
+            arguments: Map<String, Value>,
+        }
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Example;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a command line, or a table with `tool` and `arguments`")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Example, E> {
+                Ok(Example::Line(text.to_owned()))
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<Example, A::Error> {
+                let call = Call::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
+                Ok(Example::Call { tool: call.tool, arguments: call.arguments })
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl Policy {
+    /// Reads the rules of a file, and holds each against its own examples.
+    ///
+    /// # Errors
+    ///
+    /// With the place of the first thing that is wrong: no TOML, an unknown key or value, a criterion that means
+    /// nothing, an example that the rule does not keep, or too much of it all.
+    pub fn parse(text: &str, source: PolicyFile) -> Result<Vec<Rule>, PolicyError> {
+        let error = |at: usize, problem| {
+            let before = text.get(..at).unwrap_or(text);
+            let line = before.matches('\n').count() + 1;
+            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+            PolicyError { file: source.path.clone(), line, column, problem }
+        };
+        if text.len() > FILE_BYTES {
+            return Err(error(0, PolicyProblem::TooLarge { bytes: text.len(), limit: FILE_BYTES }));
+        }
+        let file: RawFile = toml::from_str(text).map_err(|broken| {
+            let message = broken.message().to_owned();
+            let nearest = nearest(&message);
+            error(broken.span().map_or(0, |span| span.start), PolicyProblem::Form { message, nearest })
+        })?;
+        if file.rule.len() > RULES {
+            return Err(error(0, PolicyProblem::TooMany { rules: file.rule.len(), limit: RULES }));
+        }
+        let read = |raw: Spanned<RawRule>| {
+            let at = raw.span().start;
+            let line = text.get(..at).unwrap_or(text).matches('\n').count() + 1;
+            let place = RuleSource { tier: source.tier, file: source.path.clone(), line };
+            rule(raw.into_inner(), place).map_err(|problem| error(at, problem))
+        };
+        file.rule.into_iter().map(read).collect()
+    }
+}
+
+fn rule(raw: RawRule, source: RuleSource) -> Result<Rule, PolicyProblem> {
+    let value = |key: &'static str, why: String| PolicyProblem::Value { key, why };
+    let command = raw.command.0.iter().map(|text| words(text)).collect::<Result<Vec<_>, _>>();
+    let priority = u16::try_from(raw.priority).ok().filter(|priority| *priority <= MAX_PRIORITY);
+    if let Some(bad) = raw.tool.0.iter().find(|tool| tool.is_empty() || tool.trim_end_matches('*').contains('*')) {
+        return Err(value("tool", format!("`{bad}` is no name; a `*` can only stand at its end")));
+    }
+    if raw.workspace.as_deref().is_some_and(|path| !path.is_absolute()) {
+        return Err(value("workspace", "it is no absolute path".to_owned()));
+    }
+    if raw.message.is_some() && raw.decision != Decision::Deny {
+        return Err(value("message", format!("nobody is told it by a rule that says {}", raw.decision)));
+    }
+    let rule = Rule {
+        tool: raw.tool.0,
+        plugin: raw.plugin,
+        digest: raw.digest,
+        scope: raw.scope,
+        workspace: raw.workspace,
+        arguments: match raw.arguments {
+            Some(pattern) => Some(ArgumentsPattern::new(&pattern).map_err(|why| value("arguments", why))?),
+            None => None,
+        },
+        command: command.map_err(|why| value("command", why))?,
+        capability: raw.capability.0,
+        agent: raw.agent.0,
+        mode: raw.mode.0,
+        decision: raw.decision,
+        priority: priority.ok_or_else(|| value("priority", format!("{} is not from 0 to 999", raw.priority)))?,
+        message: raw.message,
+        source,
+    };
+    for (examples, matches) in [(raw.matches.0, true), (raw.no_match.0, false)] {
+        for example in examples {
+            check(&rule, &example, matches)?;
+        }
+    }
+    Ok(rule)
+}
+
+/// Reads the first words of a command.
+fn words(text: &str) -> Result<Vec<String>, String> {
+    let line = shell::read(text);
+    let plain = |word: &Word| word.literal().filter(|text| !text.is_empty()).map(str::to_owned);
+    match line.commands.as_slice() {
+        [only] if line.doubts.is_empty() && only.assignments.is_empty() && only.redirects.is_empty() => {
+            let words: Option<Vec<String>> = only.words.iter().map(plain).collect();
+            words
+                .filter(|words| !words.is_empty())
+                .ok_or_else(|| format!("`{text}` has a word that is not literal; a command covers all that follows"))
+        }
+        _ => Err(format!("`{text}` is no plain command: quote what is no word")),
+    }
+}
+
+fn check(rule: &Rule, example: &Example, matches: bool) -> Result<(), PolicyProblem> {
+    let shown = match example {
+        Example::Line(line) => line.clone(),
+        Example::Call { tool, arguments } => {
+            format!("{} {}", tool.as_deref().unwrap_or("any tool"), decide::canonical(arguments)).trim().to_owned()
+        }
+    };
+    let runs = |line: &str| {
+        let parts = analyse_line(line, Path::new("/")).parts;
+        rule.command.is_empty() || parts.iter().any(|part| matches!(meets(rule, &part.words), Met::Yes(_)))
+    };
+    let found = match example {
+        Example::Line(_) if rule.command.is_empty() => {
+            let why = "a rule without `command` takes tables as examples: { tool = …, arguments = { … } }".to_owned();
+            return Err(PolicyProblem::Value { key: if matches { "match" } else { "no-match" }, why });
+        }
+        Example::Line(line) => runs(line),
+        Example::Call { tool, arguments } => {
+            let line = arguments.get("command").and_then(Value::as_str);
+            tool.as_deref().is_none_or(|tool| rule.is_of(tool))
+                && rule.arguments.as_ref().is_none_or(|pattern| pattern.matches(&decide::canonical(arguments)))
+                && (rule.command.is_empty() || line.is_some_and(runs))
+        }
+    };
+    if found == matches { Ok(()) } else { Err(PolicyProblem::Example { example: shown, matches }) }
+}
+
+/// The name nearest to an unknown one, out of the parser's own words.
+fn nearest(message: &str) -> Option<String> {
+    let mut words = message.split('`').skip(1).step_by(2);
+    let unknown =
+        ["unknown field", "unknown variant"].iter().any(|start| message.starts_with(start)).then(|| words.next())??;
+    words.map(|known| (strsim::damerau_levenshtein(unknown, known), known)).min().map(|(_, known)| known.to_owned())
+}

@@ -1,0 +1,316 @@
+//! What of git's commands destroys what git keeps, or runs something else.
+
+use super::analysis::Hazard;
+use super::shell::Word;
+use super::wrapper::{Inner, Look, as_line, doubtful};
+
+/// Options before the command that take the next word.
+const GLOBAL_VALUED: [&str; 8] =
+    ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source"];
+
+/// Commands of git's own; what is not here may be an alias, which can run anything.
+const COMMANDS: &[&str] = &[
+    "add",
+    "am",
+    "annotate",
+    "apply",
+    "archive",
+    "bisect",
+    "blame",
+    "branch",
+    "bundle",
+    "cat-file",
+    "check-attr",
+    "check-ignore",
+    "checkout",
+    "cherry",
+    "cherry-pick",
+    "clean",
+    "clone",
+    "commit",
+    "commit-tree",
+    "config",
+    "count-objects",
+    "describe",
+    "diff",
+    "diff-files",
+    "diff-index",
+    "diff-tree",
+    "difftool",
+    "fetch",
+    "filter-branch",
+    "for-each-ref",
+    "format-patch",
+    "fsck",
+    "gc",
+    "grep",
+    "hash-object",
+    "help",
+    "init",
+    "log",
+    "ls-files",
+    "ls-remote",
+    "ls-tree",
+    "maintenance",
+    "merge",
+    "merge-base",
+    "merge-tree",
+    "mergetool",
+    "mv",
+    "name-rev",
+    "notes",
+    "prune",
+    "pull",
+    "push",
+    "range-diff",
+    "read-tree",
+    "rebase",
+    "reflog",
+    "remote",
+    "repack",
+    "replace",
+    "rerere",
+    "reset",
+    "restore",
+    "rev-list",
+    "rev-parse",
+    "revert",
+    "rm",
+    "shortlog",
+    "show",
+    "show-branch",
+    "show-ref",
+    "sparse-checkout",
+    "stash",
+    "status",
+    "submodule",
+    "switch",
+    "symbolic-ref",
+    "tag",
+    "update-index",
+    "update-ref",
+    "var",
+    "verify-commit",
+    "verify-tag",
+    "version",
+    "whatchanged",
+    "worktree",
+    "write-tree",
+];
+
+/// Whether the command, whatever its options, leaves what git keeps.
+pub(super) fn only_adds(command: &str) -> bool {
+    let only = [
+        "add",
+        "blame",
+        "cat-file",
+        "commit",
+        "describe",
+        "diff",
+        "fetch",
+        "log",
+        "ls-files",
+        "ls-tree",
+        "rev-list",
+        "rev-parse",
+        "shortlog",
+        "show",
+        "status",
+    ];
+    only.contains(&command)
+}
+
+/// Where the command stands behind the global options; none when there is none, or it cannot be told.
+fn command(words: &[Word]) -> Option<usize> {
+    let mut at = 1;
+    while let Some(text) = words.get(at).and_then(Word::literal) {
+        if !text.starts_with('-') {
+            return Some(at);
+        }
+        at += if GLOBAL_VALUED.contains(&text) { 2 } else { 1 };
+    }
+    None
+}
+
+/// The option, written out or abbreviated as git takes it.
+fn is_long(word: &Word, options: &[&str]) -> bool {
+    let text = word.text.split('=').next().unwrap_or_default();
+    text.len() > 3 && text.starts_with("--") && options.iter().any(|option| option.starts_with(text))
+}
+
+fn is_short(word: &Word, letters: &[char]) -> bool {
+    word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains(letters)
+}
+
+/// Why the words, whose program is git, would destroy what git keeps. Rebasing and amending are not among it: the
+/// reflog keeps what was there.
+pub(super) fn destructive(words: &[Word]) -> Option<&'static str> {
+    let at = command(words)?;
+    let (name, arguments) = (words[at].literal()?, &words[at + 1..]);
+    let long = |options: &[&str]| arguments.iter().any(|word| is_long(word, options));
+    let short = |letters: &[char]| arguments.iter().any(|word| is_short(word, letters));
+    let first = |names: &[&str]| arguments.first().is_some_and(|word| names.contains(&word.text.as_str()));
+    let operands = || arguments.iter().filter(|word| !word.text.starts_with('-'));
+    let hit = |is: bool, why| is.then_some(why);
+    match name {
+        "push" => hit(
+            long(&["--force", "--force-with-lease", "--force-if-includes", "--mirror", "--delete", "--prune"])
+                || short(&['f', 'd'])
+                || operands().any(|word| word.text.starts_with(['+', ':'])),
+            "it overwrites or deletes what others may have",
+        ),
+        "reset" => hit(long(&["--hard", "--merge", "--keep"]), "it throws changes away"),
+        "clean" => hit(!long(&["--dry-run"]) && !short(&['n']), "it deletes files that git does not keep"),
+        "checkout" => hit(
+            arguments.iter().any(|word| word.is("--"))
+                || long(&["--force", "--ours", "--theirs", "--pathspec-from-file"])
+                || short(&['f', 'B'])
+                || operands().any(|word| word.is(".") || word.text.starts_with(':'))
+                || operands().count() > 1 && !short(&['b']),
+            "it throws changes of files away",
+        ),
+        "switch" => hit(
+            long(&["--force", "--discard-changes", "--force-create"]) || short(&['f', 'C']),
+            "it throws changes away",
+        ),
+        "restore" => {
+            let staged = long(&["--staged"]) || short(&['S']);
+            hit(!staged || long(&["--worktree"]) || short(&['W']), "it throws changes of files away")
+        }
+        "branch" => hit(
+            short(&['D', 'M', 'C', 'f']) || long(&["--force"]) || long(&["--delete"]) && short(&['f']),
+            "it forgets commits that no other branch has",
+        ),
+        "tag" => hit(long(&["--delete", "--force"]) || short(&['d', 'f']), "it forgets what the tag named"),
+        "stash" => hit(first(&["drop", "clear"]), "it throws stashed changes away"),
+        "reflog" => hit(first(&["expire", "delete"]), "it forgets what could be got back"),
+        "gc" => hit(long(&["--prune", "--aggressive"]), "it forgets what could be got back"),
+        "prune" | "filter-branch" | "filter-repo" => Some("it rewrites or forgets history"),
+        "update-ref" => hit(long(&["--stdin"]) || short(&['d']), "it forgets what the reference named"),
+        "worktree" => {
+            hit(first(&["remove"]) && (long(&["--force"]) || short(&['f'])), "it throws changes of a worktree away")
+        }
+        "remote" => hit(first(&["remove", "rm", "prune"]), "it forgets what the remote had"),
+        "submodule" => hit(first(&["deinit"]), "it throws changes of a submodule away"),
+        "symbolic-ref" => hit(long(&["--delete"]) || short(&['d']), "it forgets what the reference named"),
+        _ => None,
+    }
+}
+
+/// The words by which git runs something else, writes elsewhere, or does what only its configuration says.
+pub(super) fn hazards(words: &[Word]) -> Vec<Hazard> {
+    let mut hazards = Vec::new();
+    let mut add = |at, why: &str| hazards.push(Hazard { at, why: why.to_owned() });
+    let end = command(words).unwrap_or(words.len());
+    let mut at = 1;
+    while at < end {
+        let text = words[at].text.as_str();
+        let valued = usize::from(GLOBAL_VALUED.contains(&text));
+        match text {
+            "-P"
+            | "--no-pager"
+            | "--version"
+            | "--help"
+            | "-v"
+            | "-h"
+            | "--literal-pathspecs"
+            | "--no-optional-locks"
+            | "--no-replace-objects" => {}
+            "-C" if words.get(at + 1).and_then(Word::literal).is_some_and(is_beneath) => {}
+            _ => add(at + valued, "an option of git chooses what it runs, or where"),
+        }
+        at += 1 + valued;
+    }
+    if let Some(name) = words.get(end).and_then(Word::literal) {
+        if !COMMANDS.contains(&name) {
+            add(end, "it may be an alias");
+        }
+        let runs = [
+            "--upload-pack",
+            "--receive-pack",
+            "--exec",
+            "--ext-diff",
+            "--textconv",
+            "--open-files-in-pager",
+            "--extcmd",
+            "--tool",
+            "--template",
+            "--config",
+            "--output",
+            "--output-directory",
+            "--remote",
+            "--show-signature",
+            "--gpg-sign",
+            "--run",
+            "--paginate",
+            "--strategy",
+            "--filters",
+        ];
+        for (at, word) in words.iter().enumerate().skip(end + 1) {
+            let short = match name {
+                "clone" => is_short(word, &['u', 'c']),
+                "rebase" => is_short(word, &['x', 's']),
+                "grep" => is_short(word, &['O']),
+                "difftool" | "mergetool" => true,
+                "archive" | "format-patch" => is_short(word, &['o']),
+                _ => false,
+            };
+            if short || is_long(word, &runs) || word.text.contains("::") && word.text.contains("ext") {
+                add(at, "an option of git chooses what it runs, or where it writes");
+            }
+        }
+        let settles = |at: usize| {
+            words.get(at).is_some_and(|word| ["run", "foreach", "add", "set-url"].contains(&word.text.as_str()))
+        };
+        match name {
+            "config" => {
+                let reads = ["get", "list", "--get", "--get-all", "--get-regexp", "--list", "-l"];
+                if !words.get(end + 1).is_some_and(|word| reads.contains(&word.text.as_str())) {
+                    add(words.len(), "it configures what git runs");
+                }
+            }
+            "bisect" | "submodule" if settles(end + 1) => add(end + 1, "it runs what it is given"),
+            "filter-branch" => add(words.len(), "it runs what it is given"),
+            _ => {}
+        }
+    }
+    hazards
+}
+
+/// Whether the folder is one beneath, where the same repository or one of its own is.
+fn is_beneath(folder: &str) -> bool {
+    !folder.starts_with(['/', '-']) && !folder.split('/').any(|part| part == "..") && !folder.contains(".git")
+}
+
+/// What git itself would run of its words.
+pub(super) fn inner(words: &[Word]) -> Option<Look> {
+    let at = command(words)?;
+    let from = match (words[at].literal()?, words.get(at + 1)?.literal()?) {
+        ("bisect", "run") => at + 2,
+        ("submodule", "foreach") => {
+            at + 2 + words[at + 2..].iter().take_while(|word| word.text.starts_with("--")).count()
+        }
+        ("rebase" | "filter-branch" | "difftool" | "grep", _) => {
+            let lines = words[at + 1..].iter().filter_map(Word::literal);
+            let lines = lines
+                .filter(|text| text.contains(' '))
+                .map(|text| text.split_once('=').map_or(text, |(_, value)| value));
+            let inner: Vec<_> = match words[at].text.as_str() {
+                "grep" => return None,
+                _ => lines.map(|text| Inner::Line { at, text: text.to_owned() }).collect(),
+            };
+            return (!inner.is_empty()).then(|| Look { inner, ..Look::default() });
+        }
+        _ => return None,
+    };
+    match words.get(from..)? {
+        [] => None,
+        rest if words[at].is("bisect") => {
+            Some(Look { inner: vec![Inner::Words { at: from, words: rest.to_vec() }], ..Look::default() })
+        }
+        rest => Some(
+            as_line(rest)
+                .map_or_else(|| doubtful(words, from, "what it runs is not literal"), |line| Look::line(from, line)),
+        ),
+    }
+}

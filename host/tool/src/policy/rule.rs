@@ -1,0 +1,291 @@
+//! One rule: what it asks of a call, and what it says.
+
+use std::cmp::Reverse;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use host_capability::{Capability, Grants};
+use regex::{Regex, RegexBuilder};
+use serde::{Deserialize, Serialize};
+
+use super::Query;
+use super::shell::quote;
+use crate::ApprovalMode;
+
+/// The largest program that a pattern may compile to, in bytes. Protects memory from a hostile project's file.
+const PATTERN_BYTES: usize = 1 << 20;
+
+/// What is to become of a call; ordered, the strictest last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// It runs.
+    Allow,
+    /// A person is asked; without one it is refused.
+    Ask,
+    /// It is refused.
+    Deny,
+}
+
+impl Decision {
+    /// The word for it in files and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Who wrote a rule; ordered, whoever has the last word last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tier {
+    /// The host itself.
+    BuiltIn,
+    /// A plugin's bundle.
+    Bundle,
+    /// The project's file.
+    Project,
+    /// The user's file, and what the user answered for good.
+    User,
+    /// The machine's administrator.
+    Administrator,
+}
+
+impl fmt::Display for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::BuiltIn => "built-in",
+            Self::Bundle => "bundle",
+            Self::Project => "project",
+            Self::User => "user",
+            Self::Administrator => "administrator",
+        })
+    }
+}
+
+/// Where a rule stands.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RuleSource {
+    /// Who wrote it.
+    pub tier: Tier,
+    /// Its file; none for one that is in the host, or was only answered.
+    pub file: Option<PathBuf>,
+    /// The line in the file on which it begins, from 1; 0 where there is no file.
+    pub line: usize,
+}
+
+impl RuleSource {
+    /// A rule in no file.
+    pub fn of(tier: Tier) -> Self {
+        Self { tier, file: None, line: 0 }
+    }
+}
+
+impl fmt::Display for RuleSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.file {
+            Some(file) => write!(f, "{}:{} ({})", file.display(), self.line, self.tier),
+            None if self.line > 0 => write!(f, "line {} ({})", self.line, self.tier),
+            None => write!(f, "{}", self.tier),
+        }
+    }
+}
+
+/// A pattern over a call's arguments, which are written as JSON without blanks and with sorted keys for it.
+#[derive(Clone, Debug)]
+pub struct ArgumentsPattern(Regex);
+
+impl ArgumentsPattern {
+    /// Compiles it; the regex runs in linear time.
+    ///
+    /// # Errors
+    ///
+    /// With the engine's words when it is no regex, or too large a one.
+    pub fn new(pattern: &str) -> Result<Self, String> {
+        let built = RegexBuilder::new(pattern).size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES).build();
+        built.map(Self).map_err(|error| error.to_string())
+    }
+
+    /// As it was written.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    pub(super) fn matches(&self, arguments: &str) -> bool {
+        self.0.is_match(arguments)
+    }
+}
+
+impl PartialEq for ArgumentsPattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+/// A rule. Every criterion that is there has to hold; an empty list or `None` is no criterion.
+///
+/// To make one: `Rule { tool: vec!["shell".into()], ..Rule::new(Decision::Allow, RuleSource::of(Tier::User)) }`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    /// Names of tools, one of which it has to be; a `*` at the end of one stands for any rest.
+    pub tool: Vec<String>,
+    /// The plugin's name.
+    pub plugin: Option<String>,
+    /// The digest of the plugin's component.
+    pub digest: Option<String>,
+    /// What the call touches has to lie within this.
+    pub scope: Option<Grants>,
+    /// The absolute path of the workspace.
+    pub workspace: Option<PathBuf>,
+    /// The arguments have to match this.
+    pub arguments: Option<ArgumentsPattern>,
+    /// First words of commands, one of which the command has to begin with. Each is at least one word.
+    pub command: Vec<Vec<String>>,
+    /// Capabilities, one of which the call has to touch.
+    pub capability: Vec<Capability>,
+    /// Names of agents.
+    pub agent: Vec<String>,
+    /// Approval modes.
+    pub mode: Vec<ApprovalMode>,
+    /// What it says.
+    pub decision: Decision,
+    /// How much it counts among the rules of its tier, 0 to 999.
+    pub priority: u16,
+    /// What the model is told when it denies.
+    pub message: Option<String>,
+    /// Where it stands.
+    pub source: RuleSource,
+}
+
+/// What a rule without a priority has.
+pub(super) const USUAL_PRIORITY: u16 = 500;
+
+/// The highest priority.
+pub(super) const MAX_PRIORITY: u16 = 999;
+
+impl Rule {
+    /// A rule for every call, of the usual priority.
+    pub fn new(decision: Decision, source: RuleSource) -> Self {
+        Self {
+            tool: Vec::new(),
+            plugin: None,
+            digest: None,
+            scope: None,
+            workspace: None,
+            arguments: None,
+            command: Vec::new(),
+            capability: Vec::new(),
+            agent: Vec::new(),
+            mode: Vec::new(),
+            decision,
+            priority: USUAL_PRIORITY,
+            message: None,
+            source,
+        }
+    }
+
+    /// What decides between two rules; the greater wins.
+    pub(super) fn rank(&self) -> (Tier, u16, Decision) {
+        (self.source.tier, self.priority, self.decision)
+    }
+
+    /// For sorting: the winner first.
+    pub(super) fn order(&self) -> impl Ord + use<> {
+        Reverse(self.rank())
+    }
+
+    /// Whether who calls what from where, in which mode, is what the rule is about.
+    pub(super) fn is_about(&self, who: &Who<'_>) -> bool {
+        let any = |names: &[String], name: &str| names.is_empty() || names.iter().any(|known| known == name);
+        self.is_of(who.tool)
+            && self.plugin.as_deref().is_none_or(|plugin| who.plugin == Some(plugin))
+            && self.digest.as_deref().is_none_or(|digest| who.digest == Some(digest))
+            && self.workspace.as_deref().is_none_or(|workspace| who.workspace == workspace)
+            && any(&self.agent, who.agent)
+            && (self.mode.is_empty() || self.mode.contains(&who.mode))
+    }
+
+    /// Whether its `tool` is the tool.
+    pub(super) fn is_of(&self, tool: &str) -> bool {
+        self.tool.is_empty() || self.tool.iter().any(|pattern| names(pattern, tool))
+    }
+
+    /// Whether all criteria hold but `command`; `arguments` are the call's, as text.
+    pub(super) fn holds(&self, query: &Query<'_>, arguments: &str) -> bool {
+        self.is_about(&Who::of(query))
+            && self.scope.as_ref().is_none_or(|scope| query.touches.le(scope))
+            && (self.capability.is_empty() || self.capability.iter().any(|one| query.touches.has(*one)))
+            && self.arguments.as_ref().is_none_or(|pattern| pattern.matches(arguments))
+    }
+
+    /// Whether it says the same of every call by whom it is about.
+    pub(super) fn is_unconditional(&self) -> bool {
+        self.scope.is_none() && self.arguments.is_none() && self.command.is_empty() && self.capability.is_empty()
+    }
+
+    /// What it says, in a few words: `deny command = "git push"`.
+    pub(super) fn shown(&self) -> String {
+        let mut shown = self.decision.to_string();
+        let mut add = |key: &str, values: Vec<String>| {
+            if !values.is_empty() {
+                shown.push_str(&format!(" {key} = {}", values.join(" | ")));
+            }
+        };
+        let option = |text: Option<&str>| text.map(|text| format!("{text:?}")).into_iter().collect::<Vec<_>>();
+        add("tool", self.tool.iter().map(|tool| format!("{tool:?}")).collect());
+        add("plugin", option(self.plugin.as_deref()));
+        add("digest", option(self.digest.as_deref()));
+        add("scope", self.scope.iter().map(|scope| format!("{:?}", scope.to_string())).collect());
+        add("arguments", option(self.arguments.as_ref().map(ArgumentsPattern::as_str)));
+        add("command", self.command.iter().map(|words| format!("{:?}", command_text(words))).collect());
+        add("capability", self.capability.iter().map(ToString::to_string).collect());
+        add("agent", self.agent.iter().map(|agent| format!("{agent:?}")).collect());
+        add("mode", self.mode.iter().map(ToString::to_string).collect());
+        shown
+    }
+}
+
+/// The words as a file has them.
+pub(super) fn command_text(words: &[String]) -> String {
+    words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether the pattern names the tool.
+fn names(pattern: &str, tool: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) => tool.starts_with(start),
+        None => pattern == tool,
+    }
+}
+
+/// Who calls what from where.
+pub(super) struct Who<'a> {
+    pub(super) tool: &'a str,
+    pub(super) plugin: Option<&'a str>,
+    pub(super) digest: Option<&'a str>,
+    pub(super) agent: &'a str,
+    pub(super) mode: ApprovalMode,
+    pub(super) workspace: &'a Path,
+}
+
+impl<'a> Who<'a> {
+    pub(super) fn of(query: &Query<'a>) -> Self {
+        Self {
+            tool: query.tool.as_str(),
+            plugin: query.plugin,
+            digest: query.digest,
+            agent: query.agent,
+            mode: query.mode,
+            workspace: query.workspace,
+        }
+    }
+}

@@ -1,0 +1,460 @@
+//! The grammar of commands: lists, pipelines, compound commands, simple commands.
+//!
+//! Words are read in `word.rs`, here-documents in `here.rs`. Nothing is kept of the structure: whether a command runs
+//! under an `if` does not matter to who asks which commands a line may run.
+
+use super::here::Here;
+use super::{COMMANDS, DEPTH, Line, Redirect, Simple, UNKNOWN, Word};
+
+/// Where a text stops being a line of a shell, with the reason.
+#[derive(Debug)]
+pub(super) struct Broken(pub(super) &'static str);
+
+pub(super) type Step<T> = Result<T, Broken>;
+
+/// The words that end a list where a command could begin.
+const CLOSERS: [&str; 8] = ["then", "else", "elif", "fi", "do", "done", "esac", "}"];
+
+/// A place in a text.
+pub(super) struct Parser<'f> {
+    pub(super) chars: Vec<char>,
+    pub(super) at: usize,
+    pub(super) depth: usize,
+    /// How many substitutions this is in.
+    pub(super) nested: usize,
+    /// Here-documents that begin with the next line.
+    pub(super) pending: Vec<Here>,
+    /// A command around this substitution waits for a here-document too.
+    pub(super) outer_pending: bool,
+    pub(super) found: &'f mut Line,
+}
+
+/// Reads a whole program into `found`; what is no program is a doubt.
+pub(super) fn program(text: &str, depth: usize, nested: usize, found: &mut Line) {
+    let chars = text.chars().collect();
+    let mut parser = Parser { chars, at: 0, depth, nested, pending: Vec::new(), outer_pending: false, found };
+    match parser.list() {
+        Err(Broken(why)) => parser.doubt(why),
+        Ok(()) if parser.at < parser.chars.len() => parser.doubt("something is out of place"),
+        Ok(()) => {}
+    }
+    if !parser.pending.is_empty() {
+        parser.doubt("a here-document has no end");
+    }
+}
+
+impl Parser<'_> {
+    pub(super) fn doubt(&mut self, why: &str) {
+        self.found.doubt(why);
+    }
+
+    /// The character `ahead` of the place, as it is written.
+    pub(super) fn raw(&self, ahead: usize) -> Option<char> {
+        self.chars.get(self.at + ahead).copied()
+    }
+
+    /// The next character; line continuations are left out.
+    pub(super) fn peek(&mut self) -> Option<char> {
+        while self.raw(0) == Some('\\') && self.raw(1) == Some('\n') {
+            let before = self.at.checked_sub(1).and_then(|at| self.chars.get(at));
+            if !matches!(before, None | Some(' ' | '\t' | '\n')) {
+                self.doubt("a line is continued inside a word");
+            }
+            self.at += 2;
+        }
+        self.raw(0)
+    }
+
+    fn ahead(&mut self, text: &str) -> bool {
+        self.peek();
+        text.chars().enumerate().all(|(at, c)| self.raw(at) == Some(c))
+    }
+
+    pub(super) fn enter(&mut self) -> Step<()> {
+        self.depth += 1;
+        if self.depth > DEPTH { Err(Broken("it is nested too deep")) } else { Ok(()) }
+    }
+
+    pub(super) fn blanks(&mut self) {
+        while let Some(' ' | '\t') = self.peek() {
+            self.at += 1;
+        }
+        if self.peek() == Some('#') {
+            if self.nested > 0 {
+                self.doubt("a comment stands inside a substitution");
+            }
+            while self.raw(0).is_some_and(|c| c != '\n') {
+                self.at += 1;
+            }
+        }
+    }
+
+    pub(super) fn newlines(&mut self) {
+        loop {
+            self.blanks();
+            if self.peek() != Some('\n') {
+                return;
+            }
+            self.at += 1;
+            if self.outer_pending {
+                self.doubt("a substitution has several lines before a here-document begins");
+            }
+            self.here_documents();
+        }
+    }
+
+    /// The next word, when it consists of characters of which reserved words are made and nothing else.
+    fn bare(&mut self) -> Option<String> {
+        self.peek();
+        let word: String = self.chars[self.at..].iter().take(16).take_while(|c| !is_meta(**c)).collect();
+        let plain = |c: char| c.is_ascii_lowercase() || "!{}[".contains(c);
+        (!word.is_empty() && word.chars().all(plain)).then_some(word)
+    }
+
+    fn take_word(&mut self, word: &str) -> bool {
+        let taken = self.bare().as_deref() == Some(word);
+        if taken {
+            self.at += word.len();
+        }
+        taken
+    }
+
+    fn expect_word(&mut self, word: &str, why: &'static str) -> Step<()> {
+        if self.take_word(word) { Ok(()) } else { Err(Broken(why)) }
+    }
+
+    pub(super) fn expect(&mut self, c: char, why: &'static str) -> Step<()> {
+        if self.peek() != Some(c) {
+            return Err(Broken(why));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Reads commands up to what can end a list.
+    pub(super) fn list(&mut self) -> Step<()> {
+        self.enter()?;
+        loop {
+            self.newlines();
+            match self.peek() {
+                None | Some(')') => break,
+                Some(';') if matches!(self.raw(1), Some(';' | '&')) => break,
+                Some(_) if self.bare().is_some_and(|word| CLOSERS.contains(&word.as_str())) => break,
+                Some(_) => self.and_or()?,
+            }
+            self.blanks();
+            match self.peek() {
+                Some('\n') => {}
+                Some(';') if !matches!(self.raw(1), Some(';' | '&')) => self.at += 1,
+                Some('&') => {
+                    if self.raw(1) == Some('>') {
+                        self.doubt("`&>` is read differently by different shells");
+                    }
+                    self.at += 1;
+                }
+                _ => break,
+            }
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn and_or(&mut self) -> Step<()> {
+        loop {
+            self.pipeline()?;
+            self.blanks();
+            if !self.ahead("&&") && !self.ahead("||") {
+                return Ok(());
+            }
+            self.at += 2;
+            self.newlines();
+        }
+    }
+
+    fn pipeline(&mut self) -> Step<()> {
+        self.blanks();
+        if self.take_word("!") {
+            self.blanks();
+        }
+        loop {
+            self.command()?;
+            self.blanks();
+            if self.peek() != Some('|') || self.raw(1) == Some('|') {
+                return Ok(());
+            }
+            self.at += 1;
+            if self.raw(0) == Some('&') {
+                self.doubt("`|&` is read differently by different shells");
+                self.at += 1;
+            }
+            self.newlines();
+        }
+    }
+
+    fn command(&mut self) -> Step<()> {
+        self.enter()?;
+        self.blanks();
+        match (self.peek(), self.bare().as_deref()) {
+            (None | Some(';' | '&' | '|' | ')' | '\n'), _) => return Err(Broken("a command is missing")),
+            (Some('('), _) => {
+                self.at += 1;
+                if self.raw(0) == Some('(') {
+                    self.doubt("`((` is read differently by different shells");
+                }
+                self.list()?;
+                self.expect(')', "a `(` is not closed")?;
+                self.redirects()?;
+            }
+            (_, Some("{")) => {
+                self.at += 1;
+                self.list()?;
+                self.expect_word("}", "a `{` is not closed")?;
+                self.redirects()?;
+            }
+            (_, Some("if")) => self.if_clause()?,
+            (_, Some("while" | "until")) => {
+                self.at += "while".len();
+                self.list()?;
+                self.do_group()?;
+            }
+            (_, Some("for")) => self.for_clause()?,
+            (_, Some("case")) => self.case_clause()?,
+            (_, Some("function" | "select" | "coproc")) => {
+                return Err(Broken("`function`, `select` and `coproc` are not in every shell"));
+            }
+            (_, Some("!")) => return Err(Broken("a `!` is out of place")),
+            (_, Some(word)) if CLOSERS.contains(&word) => return Err(Broken("a reserved word is out of place")),
+            (_, word) => {
+                if word == Some("[[") {
+                    self.doubt("`[[` is not in every shell");
+                }
+                self.simple()?;
+            }
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn if_clause(&mut self) -> Step<()> {
+        self.at += "if".len();
+        loop {
+            self.list()?;
+            self.expect_word("then", "an `if` has no `then`")?;
+            self.list()?;
+            if !self.take_word("elif") {
+                break;
+            }
+        }
+        if self.take_word("else") {
+            self.list()?;
+        }
+        self.expect_word("fi", "an `if` has no `fi`")?;
+        self.redirects()
+    }
+
+    fn do_group(&mut self) -> Step<()> {
+        self.expect_word("do", "a loop has no `do`")?;
+        self.list()?;
+        self.expect_word("done", "a loop has no `done`")?;
+        self.redirects()
+    }
+
+    fn for_clause(&mut self) -> Step<()> {
+        self.at += "for".len();
+        self.blanks();
+        let name = self.word()?;
+        if !name.literal().is_some_and(is_own_name) {
+            self.doubt("a loop sets a variable that others may read");
+        }
+        self.newlines();
+        if self.take_word("in") {
+            self.blanks();
+            while self.peek().is_some_and(|c| !matches!(c, ';' | '\n')) {
+                self.word()?;
+                self.blanks();
+            }
+        }
+        if self.peek() == Some(';') {
+            self.at += 1;
+        }
+        self.newlines();
+        self.do_group()
+    }
+
+    fn case_clause(&mut self) -> Step<()> {
+        self.at += "case".len();
+        self.blanks();
+        self.word()?;
+        self.newlines();
+        self.expect_word("in", "a `case` has no `in`")?;
+        loop {
+            self.newlines();
+            if self.take_word("esac") {
+                return self.redirects();
+            }
+            if self.peek() == Some('(') {
+                self.at += 1;
+            }
+            loop {
+                self.blanks();
+                self.word()?;
+                self.blanks();
+                if self.peek() != Some('|') {
+                    break;
+                }
+                self.at += 1;
+            }
+            self.expect(')', "a pattern of a `case` has no `)`")?;
+            self.list()?;
+            if self.ahead(";;") {
+                self.at += 2;
+            } else if self.bare().as_deref() != Some("esac") {
+                return Err(Broken("a `case` has no `esac`"));
+            }
+        }
+    }
+
+    fn open(&mut self) -> Step<usize> {
+        if self.found.commands.len() >= COMMANDS {
+            return Err(Broken("it has too many commands"));
+        }
+        self.found.commands.push(Simple::default());
+        Ok(self.found.commands.len() - 1)
+    }
+
+    /// The redirections behind a compound command.
+    fn redirects(&mut self) -> Step<()> {
+        self.blanks();
+        let digit = self.peek().is_some_and(|c| c.is_ascii_digit());
+        if matches!(self.peek(), Some('<' | '>')) || digit { self.simple_only(true) } else { Ok(()) }
+    }
+
+    fn simple(&mut self) -> Step<()> {
+        self.simple_only(false)
+    }
+
+    fn simple_only(&mut self, redirects: bool) -> Step<()> {
+        let (start, slot) = (self.at, self.open()?);
+        let mut command = Simple::default();
+        // What was read of a command that breaks off is still looked at.
+        let read = self.parts(&mut command);
+        command.source = self.chars[start..self.at.min(self.chars.len())].iter().collect::<String>().trim().to_owned();
+        let words = command.words.len();
+        self.found.commands[slot] = command;
+        read?;
+        if redirects && words > 0 {
+            return Err(Broken("words follow a compound command"));
+        }
+        if words == 1 && self.peek() == Some('(') {
+            self.doubt("it defines a function");
+            self.at += 1;
+            self.blanks();
+            self.expect(')', "a `(` is out of place")?;
+            self.newlines();
+            return self.command();
+        }
+        if self.peek() == Some('(') { Err(Broken("a `(` is out of place")) } else { Ok(()) }
+    }
+
+    fn parts(&mut self, command: &mut Simple) -> Step<()> {
+        loop {
+            self.blanks();
+            match self.peek() {
+                None | Some('\n' | ';' | '|' | '&' | '(' | ')') => return Ok(()),
+                Some('<' | '>') if self.raw(1) != Some('(') => self.redirect(command)?,
+                Some(c) if c.is_ascii_digit() && self.is_numbered() => self.redirect(command)?,
+                Some(_) => {
+                    let word = self.word()?;
+                    match word.assigns {
+                        Some(_) if command.words.is_empty() => command.assignments.push(word),
+                        _ => command.words.push(word),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether digits that touch a redirection come next.
+    fn is_numbered(&self) -> bool {
+        let digits = self.chars[self.at..].iter().take_while(|c| c.is_ascii_digit()).count();
+        matches!(self.raw(digits), Some('<' | '>'))
+    }
+
+    fn redirect(&mut self, command: &mut Simple) -> Step<()> {
+        let digits = self.chars[self.at..].iter().take_while(|c| c.is_ascii_digit()).count();
+        if digits > 1 {
+            self.doubt("a descriptor over 9 is read differently by different shells");
+        }
+        self.at += digits;
+        let reads = self.expect('<', "").is_ok();
+        if !reads {
+            self.expect('>', "a redirection is missing")?;
+        }
+        match (reads, self.peek()) {
+            (true, Some('<')) => {
+                self.at += 1;
+                return self.here_operator();
+            }
+            (true, Some('>')) | (false, Some('>' | '|')) => self.at += 1,
+            (_, Some('&')) => {
+                self.at += 1;
+                let target = self.target()?;
+                if !target.literal().is_some_and(is_descriptor) {
+                    self.doubt("a redirection to a descriptor names none");
+                    command.redirects.push(Redirect { writes: true, target });
+                }
+                return Ok(());
+            }
+            _ => {
+                let target = self.target()?;
+                command.redirects.push(Redirect { writes: !reads, target });
+                return Ok(());
+            }
+        }
+        let target = self.target()?;
+        command.redirects.push(Redirect { writes: true, target });
+        Ok(())
+    }
+
+    pub(super) fn target(&mut self) -> Step<Word> {
+        self.blanks();
+        self.word()
+    }
+
+    /// Reads a program up to the `)` that closes it.
+    pub(super) fn substitution(&mut self) -> Step<()> {
+        let outer = std::mem::take(&mut self.pending);
+        let outer_pending = self.outer_pending;
+        self.outer_pending |= !outer.is_empty();
+        self.nested += 1;
+        self.list()?;
+        self.nested -= 1;
+        if !self.pending.is_empty() {
+            self.doubt("a here-document does not end within its substitution");
+        }
+        self.outer_pending = outer_pending;
+        self.pending = outer;
+        self.expect(')', "a substitution is not closed")
+    }
+
+    /// Takes an unknown part into the word.
+    pub(super) fn unknown(word: &mut Word, quoted: bool) {
+        word.text.push(UNKNOWN);
+        word.dynamic = true;
+        word.split |= !quoted;
+    }
+}
+
+fn is_descriptor(text: &str) -> bool {
+    text == "-" || text.len() == 1 && text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Whether this is a name by which no program chooses what it does: scripts' own variables are written so.
+pub(in crate::policy) fn is_own_name(name: &str) -> bool {
+    let own = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(own) && !name.ends_with("_proxy")
+}
+
+pub(super) fn is_meta(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | ';' | '&' | '|' | '(' | ')' | '<' | '>')
+}

@@ -1,0 +1,88 @@
+//! Decisions, as tables.
+
+mod deciding;
+mod files;
+mod lines;
+
+use std::path::Path;
+
+use host_capability::{Capability, Grants, Scope};
+use serde_json::{Map, Value};
+
+use super::*;
+
+const WORKSPACE: &str = "/w";
+
+/// A call of the tool `shell`, to be changed where a case needs it.
+struct Case<'a> {
+    policy: &'a Policy,
+    tool: &'a str,
+    plugin: Option<&'a str>,
+    digest: Option<&'a str>,
+    arguments: Value,
+    argv: Option<Vec<String>>,
+    touches: Grants,
+    granted: Grants,
+    agent: &'a str,
+    mode: ApprovalMode,
+}
+
+impl<'a> Case<'a> {
+    fn new(policy: &'a Policy) -> Self {
+        Self {
+            policy,
+            tool: "shell",
+            plugin: Some("shell"),
+            digest: None,
+            arguments: Value::Object(Map::new()),
+            argv: None,
+            touches: Grants::none(),
+            granted: Grants::none(),
+            agent: "main",
+            mode: ApprovalMode::Default,
+        }
+    }
+
+    fn line(policy: &'a Policy, line: &str) -> Self {
+        let argv = ["sh", "-c", line].map(str::to_owned).to_vec();
+        Self { argv: Some(argv), touches: grants("process=sh"), ..Self::new(policy) }
+    }
+
+    fn verdict(&self) -> Verdict {
+        let Value::Object(arguments) = &self.arguments else { panic!("arguments are an object") };
+        self.policy.decide(&Query {
+            tool: &ToolName::new(self.tool),
+            plugin: self.plugin,
+            digest: self.digest,
+            arguments,
+            argv: self.argv.as_deref(),
+            touches: &self.touches,
+            granted: &self.granted,
+            agent: self.agent,
+            mode: self.mode,
+            workspace: Path::new(WORKSPACE),
+        })
+    }
+
+    fn decision(&self) -> Decision {
+        self.verdict().decision
+    }
+}
+
+/// `process=git;fs-read=.`, or nothing.
+fn grants(text: &str) -> Grants {
+    let scope = |item: &str| {
+        let (name, text) = item.split_once('=').expect("a capability and a scope");
+        let capability: Capability = name.parse().expect("a capability");
+        Scope::parse(capability, text, Path::new(WORKSPACE)).expect("a scope")
+    };
+    text.split(';').filter(|item| !item.is_empty()).map(scope).collect()
+}
+
+fn parse(text: &str) -> Result<Vec<Rule>, PolicyError> {
+    Policy::parse(text, PolicyFile { tier: Tier::User, path: Some("policy.toml".into()) })
+}
+
+fn policy(text: &str) -> Policy {
+    Policy::new(parse(text).unwrap_or_else(|error| panic!("{error}")))
+}

@@ -1,0 +1,62 @@
+//! Shell lines, each with its decision under one policy; the table is `lines.txt`.
+
+use super::*;
+
+/// The policy of the table.
+pub(super) fn example() -> Policy {
+    policy(include_str!("policy.toml"))
+}
+
+/// The decisions and lines of the table.
+fn table() -> Vec<(Decision, String)> {
+    let rows = include_str!("lines.txt").lines().filter(|row| !row.is_empty() && !row.starts_with('#'));
+    let row = |row: &str| {
+        let (word, line) = row.split_at(7.min(row.len()));
+        let decision = match word.trim() {
+            "allow" => Decision::Allow,
+            "ask" => Decision::Ask,
+            "deny" => Decision::Deny,
+            other => panic!("`{other}` is no decision"),
+        };
+        (decision, unescaped(line))
+    };
+    rows.map(row).collect()
+}
+
+/// The text with `\n`, `\t`, `\r`, `\\` and `\u{…}` replaced.
+fn unescaped(text: &str) -> String {
+    let (mut line, mut rest) = (String::new(), text.chars());
+    while let Some(c) = rest.next() {
+        match (c, c == '\\') {
+            (_, true) => match rest.next() {
+                Some('n') => line.push('\n'),
+                Some('t') => line.push('\t'),
+                Some('r') => line.push('\r'),
+                Some('\\') => line.push('\\'),
+                Some('u') => {
+                    let code: String = rest.by_ref().skip(1).take_while(|c| *c != '}').collect();
+                    let code = u32::from_str_radix(&code, 16).expect("a number");
+                    line.push(char::from_u32(code).expect("a character"));
+                }
+                other => panic!("no escape in `{text}`: {other:?}"),
+            },
+            (c, false) => line.push(c),
+        }
+    }
+    line
+}
+
+#[test]
+fn every_line_of_the_table_is_decided_as_it_says() {
+    let policy = example();
+    let table = table();
+    assert!(table.len() >= 400, "{}", table.len());
+    let wrong: Vec<String> = table
+        .iter()
+        .filter_map(|(wanted, line)| {
+            let verdict = Case::line(&policy, line).verdict();
+            (verdict.decision != *wanted).then(|| format!("{line:?} should be {wanted}\n{}", verdict.explain()))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}

@@ -1,0 +1,425 @@
+//! Programs that run the command they are given: what it is, behind their own options.
+//!
+//! An option that is not in the table is a doubt, and then each word behind it may be the command.
+
+use super::analysis::{Hazard, base_name};
+use super::shell::{Word, quote};
+
+/// How many words of a wrapper that is not understood are taken for a command, and how many words each then has.
+const CANDIDATES: usize = 24;
+
+/// What a wrapper would run.
+#[derive(Debug, Default)]
+pub(super) struct Look {
+    pub(super) inner: Vec<Inner>,
+    /// Why that is not all, or not certain.
+    pub(super) doubts: Vec<String>,
+    /// It does nothing else, so that only what it runs matters.
+    pub(super) transparent: bool,
+    /// Its word that names what it runs, where that cannot be looked into.
+    pub(super) hazards: Vec<Hazard>,
+}
+
+/// A command inside another.
+#[derive(Debug)]
+pub(super) enum Inner {
+    /// These words; `at` is the index of the program among the wrapper's words.
+    Words { at: usize, words: Vec<Word> },
+    /// This line, by a shell.
+    Line { at: usize, text: String },
+    /// These words, if the wrapper's options are what they seem.
+    Perhaps { at: usize, words: Vec<Word> },
+}
+
+/// How a wrapper's own words are read.
+struct Form {
+    /// Only what it runs matters.
+    transparent: bool,
+    /// The short options without a value.
+    flags: &'static str,
+    /// The short options with a value.
+    valued: &'static str,
+    /// The long options without a value.
+    long_flags: &'static [&'static str],
+    /// The long options with a value.
+    long_valued: &'static [&'static str],
+    /// How many operands stand before the command.
+    operands: usize,
+}
+
+const BARE: Form = Form { transparent: true, flags: "", valued: "", long_flags: &[], long_valued: &[], operands: 0 };
+
+fn form(name: &str) -> Option<Form> {
+    let opaque = Form { transparent: false, ..BARE };
+    Some(match name {
+        "nohup" | "builtin" => BARE,
+        "busybox" | "toybox" => BARE,
+        "command" => Form { flags: "p", ..BARE },
+        "exec" => Form { flags: "cl", valued: "a", ..BARE },
+        "env" => Form {
+            flags: "i0v",
+            valued: "uC",
+            long_flags: &["ignore-environment", "null", "debug"],
+            long_valued: &["unset", "chdir"],
+            ..BARE
+        },
+        "nice" => Form { valued: "n", long_valued: &["adjustment"], ..BARE },
+        "ionice" => {
+            Form { flags: "t", valued: "cn", long_flags: &["ignore"], long_valued: &["class", "classdata"], ..BARE }
+        }
+        "time" => Form { flags: "pv", long_flags: &["portability", "verbose"], ..BARE },
+        "timeout" | "gtimeout" => Form {
+            flags: "v",
+            valued: "ks",
+            long_flags: &["foreground", "preserve-status", "verbose"],
+            long_valued: &["kill-after", "signal"],
+            operands: 1,
+            ..BARE
+        },
+        "stdbuf" => Form { valued: "ioe", long_valued: &["input", "output", "error"], ..BARE },
+        "setsid" => Form { flags: "cfw", long_flags: &["ctty", "fork", "wait"], ..BARE },
+        "sudo" => Form {
+            flags: "AbEHknPS",
+            valued: "ugpCDRThrtU",
+            long_flags: &["preserve-env", "set-home", "non-interactive", "stdin", "background", "askpass"],
+            long_valued: &["user", "group", "prompt", "chdir", "chroot", "close-from", "host", "role", "type"],
+            ..opaque
+        },
+        "doas" => Form { flags: "Ln", valued: "uC", ..opaque },
+        "chroot" => Form { long_valued: &["groups", "userspec"], long_flags: &["skip-chdir"], operands: 1, ..opaque },
+        "strace" | "ltrace" => Form { flags: "cCdDfFhiknqrtTvVwxyYzZ", valued: "aeEoOpPsSuUIXb", ..opaque },
+        "taskset" => Form { flags: "a", long_flags: &["all-tasks"], operands: 1, ..opaque },
+        "chrt" => Form { flags: "abdfior", valued: "TPD", operands: 1, ..opaque },
+        _ => return None,
+    })
+}
+
+/// Programs that run what they are given somewhere behind options that are not followed here.
+const RUNNERS: &[&str] = &[
+    "at",
+    "batch",
+    "bwrap",
+    "caffeinate",
+    "capsh",
+    "cgexec",
+    "chronic",
+    "dbus-run-session",
+    "direnv",
+    "entr",
+    "fakeroot",
+    "firejail",
+    "gdb",
+    "linux32",
+    "linux64",
+    "mise",
+    "nix-shell",
+    "nsenter",
+    "numactl",
+    "parallel",
+    "perf",
+    "pkexec",
+    "prlimit",
+    "proot",
+    "proxychains",
+    "proxychains4",
+    "rlwrap",
+    "runcon",
+    "runuser",
+    "run-parts",
+    "setarch",
+    "setpriv",
+    "sg",
+    "ssh",
+    "start-stop-daemon",
+    "systemd-run",
+    "torsocks",
+    "unbuffer",
+    "unshare",
+    "valgrind",
+    "watch",
+    "xvfb-run",
+];
+
+/// Shells that run the line behind `-c`.
+const SHELLS: [&str; 10] = ["sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh", "ash", "rbash", "yash"];
+
+/// Whether the program runs the commands that it is given.
+pub(super) fn is_wrapper(name: &str) -> bool {
+    SHELLS.contains(&name)
+        || form(name).is_some()
+        || RUNNERS.contains(&name)
+        || matches!(name, "fish" | "eval" | "trap" | "xargs" | "su" | "script" | "flock")
+}
+
+/// Looks for what the words would run besides their program, which is literal.
+pub(super) fn look(words: &[Word]) -> Option<Look> {
+    let name = base_name(words);
+    match name {
+        _ if SHELLS.contains(&name) => Some(shell(words)),
+        "fish" | "csh" | "tcsh" | "pwsh" | "nu" | "elvish" | "xonsh" => {
+            Some(doubtful(words, 1, "it is another kind of shell"))
+        }
+        _ if RUNNERS.contains(&name) => {
+            let hazard = Hazard { at: 1, why: "what it runs is not followed".to_owned() };
+            Some(Look { inner: candidates(words, 1), hazards: vec![hazard], ..Look::default() })
+        }
+        "eval" => Some(joined(words, 1 + usize::from(words.get(1).is_some_and(|word| word.is("--"))), true)),
+        "trap" => Some(trap(words)),
+        "xargs" => Some(xargs(words)),
+        "find" | "fd" | "fdfind" => find(words),
+        "su" | "script" | "flock" => Some(dash_c(words)),
+        "git" => super::git::inner(words),
+        "env" => Some(env(words)),
+        "command" if words.get(1).is_some_and(|word| word.is("-v") || word.is("-V")) => None,
+        "exec" if words.len() == 1 => None,
+        _ => form(name).map(|form| behind_options(words, &form)),
+    }
+}
+
+impl Look {
+    fn with_doubt(mut self, why: &str) -> Self {
+        self.doubts.push(why.to_owned());
+        self
+    }
+
+    pub(super) fn line(at: usize, text: String) -> Self {
+        Self { inner: vec![Inner::Line { at, text }], ..Self::default() }
+    }
+}
+
+/// Each of the words from there on may be a command.
+pub(super) fn doubtful(words: &[Word], from: usize, why: &str) -> Look {
+    Look { inner: candidates(words, from), doubts: vec![why.to_owned()], ..Look::default() }
+}
+
+fn candidates(words: &[Word], from: usize) -> Vec<Inner> {
+    let candidate = |at: usize| match words[at].literal() {
+        // A whole line may be one word.
+        Some(text) if text.contains(char::is_whitespace) => Some(Inner::Line { at, text: text.to_owned() }),
+        Some(text) if text.starts_with('-') => None,
+        Some(_) => Some(Inner::Perhaps { at, words: words[at..].iter().take(CANDIDATES).cloned().collect() }),
+        None => None,
+    };
+    (from..words.len()).take(CANDIDATES).filter_map(candidate).collect()
+}
+
+/// Where the command stands behind the options and operands; an error is the place that is not understood.
+fn skip_options(words: &[Word], form: &Form) -> Result<usize, usize> {
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        let text = word.literal().ok_or(at)?;
+        if text == "--" {
+            at += 1;
+            break;
+        }
+        if !text.starts_with('-') || text == "-" {
+            break;
+        }
+        at += 1;
+        if let Some(long) = text.strip_prefix("--") {
+            let (name, attached) = long.split_once('=').map_or((long, false), |(name, _)| (name, true));
+            match () {
+                () if form.long_valued.contains(&name) => at += usize::from(!attached),
+                () if form.long_flags.contains(&name) => {}
+                () => return Err(at),
+            }
+            continue;
+        }
+        let mut letters = text[1..].chars();
+        while let Some(letter) = letters.next() {
+            match letter {
+                // The niceness itself, as in `nice -10`.
+                '0'..='9' if form.long_valued.contains(&"adjustment") => {}
+                letter if form.valued.contains(letter) => {
+                    at += usize::from(letters.as_str().is_empty());
+                    break;
+                }
+                letter if form.flags.contains(letter) => {}
+                _ => return Err(at),
+            }
+        }
+    }
+    for _ in 0..form.operands {
+        words.get(at).and_then(Word::literal).ok_or(at)?;
+        at += 1;
+    }
+    Ok(at)
+}
+
+fn behind_options(words: &[Word], form: &Form) -> Look {
+    match skip_options(words, form) {
+        Err(at) => doubtful(words, at, "an option of a wrapper is not understood"),
+        Ok(mut at) => {
+            // `sudo` takes assignments before the command; what follows `time` is read anew by bash, and not by dash.
+            let odd = |word: &&Word| word.text.contains('=') || matches!(word.text.as_str(), "!" | "{" | "[[");
+            let skipped = words.iter().skip(at).take_while(odd).count();
+            at += skipped;
+            let doubts = match skipped {
+                0 => Vec::new(),
+                _ => vec!["what the wrapper is given is no plain command".to_owned()],
+            };
+            match words.get(at..).unwrap_or_default() {
+                [] => Look { doubts, ..Look::default() },
+                rest => Look {
+                    inner: vec![Inner::Words { at, words: rest.to_vec() }],
+                    doubts,
+                    transparent: form.transparent,
+                    ..Look::default()
+                },
+            }
+        }
+    }
+}
+
+fn env(words: &[Word]) -> Look {
+    let Some(form) = form("env") else { return Look::default() };
+    let Ok(mut at) = skip_options(words, &form) else {
+        return doubtful(words, 1, "an option of `env` is not understood");
+    };
+    let mut doubts = Vec::new();
+    while let Some(word) = words.get(at).filter(|word| word.text.contains('=') || word.is("-")) {
+        doubts.extend(super::harmless::variable_doubt(word));
+        at += 1;
+    }
+    let inner = match words.get(at..) {
+        Some(rest) if !rest.is_empty() => vec![Inner::Words { at, words: rest.to_vec() }],
+        _ => return Look { doubts, ..Look::default() },
+    };
+    Look { inner, doubts, transparent: true, ..Look::default() }
+}
+
+/// The line that `eval` and its like make of their words.
+fn joined(words: &[Word], from: usize, transparent: bool) -> Look {
+    let literals: Option<Vec<&str>> = words[from..].iter().map(Word::literal).collect();
+    match literals {
+        None => doubtful(words, from, "what it runs is not literal"),
+        Some(literals) => {
+            Look { transparent: transparent && !literals.is_empty(), ..Look::line(from, literals.join(" ")) }
+        }
+    }
+}
+
+fn trap(words: &[Word]) -> Look {
+    match words.get(1).map(|word| (word, word.literal())) {
+        Some((_, Some(line))) => Look::line(1, line.to_owned()).with_doubt("it runs something later"),
+        _ => doubtful(words, 1, "it runs something later"),
+    }
+}
+
+/// A shell with a line behind `-c`. Without one it runs a file, or what it reads.
+fn shell(words: &[Word]) -> Look {
+    let mut at = 1;
+    let mut doubts = Vec::new();
+    while let Some(text) = words.get(at).and_then(Word::literal).filter(|text| text.starts_with(['-', '+'])) {
+        at += 1;
+        if !text.starts_with("--") && text.starts_with('-') && text.contains('c') {
+            if !text[1..].chars().all(|letter| "ceux".contains(letter)) {
+                doubts.push("an option of the shell is not understood".to_owned());
+            }
+            // More options may stand before the line.
+            while words.get(at).is_some_and(|word| word.text.starts_with(['-', '+'])) {
+                doubts.push("an option of the shell is not understood".to_owned());
+                at += 1;
+            }
+            return match words.get(at).map(|word| (word, word.literal())) {
+                Some((_, Some(line))) => Look { doubts, transparent: true, ..Look::line(at, line.to_owned()) },
+                _ => doubtful(words, at, "the line of a shell is not literal"),
+            };
+        }
+        if text.contains('o') || text.starts_with("--") {
+            doubts.push("an option of the shell is not understood".to_owned());
+        }
+    }
+    match words.get(at).and_then(Word::literal) {
+        Some(file) if !file.is_empty() && doubts.is_empty() => {
+            let hazard = Hazard { at, why: "a shell runs that file".to_owned() };
+            Look { hazards: vec![hazard], ..Look::default() }
+        }
+        _ => {
+            let mut look = doubtful(words, at, "a shell runs what it reads");
+            look.doubts.extend(doubts);
+            look
+        }
+    }
+}
+
+fn xargs(words: &[Word]) -> Look {
+    let form = Form {
+        flags: "0oprtx",
+        valued: "adEILnPs",
+        long_flags: &["null", "open-tty", "interactive", "no-run-if-empty", "verbose", "exit"],
+        long_valued: &["arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars"],
+        ..BARE
+    };
+    let at = match skip_options(words, &form) {
+        Err(at) => return doubtful(words, at, "an option of `xargs` is not understood"),
+        Ok(at) if at >= words.len() => return Look::default(),
+        Ok(at) => at,
+    };
+    // What is replaced: behind `-I`, in its word or the next.
+    let mark = words[1..at].iter().enumerate().find_map(|(index, word)| {
+        let (_, attached) = word.text.strip_prefix('-').filter(|bundle| !bundle.starts_with('-'))?.split_once('I')?;
+        Some(if attached.is_empty() { words[index + 2].text.as_str() } else { attached })
+    });
+    let mut inner = words[at..].to_vec();
+    if let Some(mark) = mark {
+        inner.iter_mut().filter(|word| word.text.contains(mark)).for_each(|word| word.dynamic = true);
+    } else {
+        inner.push(Word::unknown());
+    }
+    Look { inner: vec![Inner::Words { at, words: inner }], transparent: true, ..Look::default() }
+}
+
+/// `find -exec … ;`, and the same of `fd -x …`.
+fn find(words: &[Word]) -> Option<Look> {
+    let mut look = Look::default();
+    let is_find = base_name(words) == "find";
+    let starts = |word: &Word| match is_find {
+        true => matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"),
+        false => {
+            let text = word.text.as_str();
+            matches!(text, "--exec" | "--exec-batch")
+                || !text.starts_with("--") && text.starts_with('-') && text.contains(['x', 'X'])
+        }
+    };
+    let mut at = 1;
+    while at < words.len() {
+        at += 1;
+        if !starts(&words[at - 1]) {
+            continue;
+        }
+        let ends = |word: &Word| word.is(";") || is_find && word.is("+");
+        let end = words[at..].iter().position(ends).map_or(words.len(), |end| at + end);
+        let mut inner = words[at..end].to_vec();
+        inner.iter_mut().filter(|word| word.text.contains('{')).for_each(|word| word.dynamic = true);
+        if !is_find {
+            inner.push(Word::unknown());
+        }
+        look.inner.push(Inner::Words { at, words: inner });
+        at = end;
+    }
+    (!look.inner.is_empty()).then_some(look)
+}
+
+/// `su -c LINE`, `script -c LINE`, `flock FILE -c LINE`.
+fn dash_c(words: &[Word]) -> Look {
+    let is_c = |word: &Word| {
+        let text = word.text.as_str();
+        text == "--command" || text.starts_with('-') && !text.starts_with("--") && text.ends_with('c')
+    };
+    let line = words.iter().position(is_c).and_then(|at| Some((at + 1, words.get(at + 1)?.literal()?)));
+    match line {
+        Some((at, line)) => Look::line(at, line.to_owned()).with_doubt("who runs it, and where, is not followed"),
+        None => doubtful(words, 1, "what it runs is not followed"),
+    }
+}
+
+/// The words as a line, for what joins them.
+pub(super) fn as_line(words: &[Word]) -> Option<String> {
+    match words {
+        [only] => only.literal().map(str::to_owned),
+        words => {
+            words.iter().map(|word| word.literal().map(quote)).collect::<Option<Vec<_>>>().map(|all| all.join(" "))
+        }
+    }
+}

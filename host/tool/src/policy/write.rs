@@ -1,0 +1,50 @@
+//! A rule as the text of a file, for the answers that are kept.
+
+use std::fmt::Write as _;
+
+use toml::Value;
+
+use super::Rule;
+use super::rule::command_text;
+
+impl Rule {
+    /// The rule as a `[[rule]]` table, which [`Policy::parse`](super::Policy::parse) reads back. It ends with a
+    /// newline and begins with an empty line, so that it can be appended to a file. Where it stands is not in it.
+    pub fn to_toml(&self) -> String {
+        let mut text = String::from("\n[[rule]]\n");
+        let mut add = |key: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                // Writing to a string cannot fail.
+                let _ = writeln!(text, "{key} = {value}");
+            }
+        };
+        let string = |text: &str| Value::String(text.to_owned());
+        let list = |texts: Vec<String>| match texts.as_slice() {
+            [] => None,
+            [one] => Some(string(one)),
+            all => Some(Value::Array(all.iter().map(|text| string(text)).collect())),
+        };
+        let names = |names: &[String]| list(names.to_vec());
+        add("tool", names(&self.tool));
+        add("plugin", self.plugin.as_deref().map(string));
+        add("digest", self.digest.as_deref().map(string));
+        add(
+            "scope",
+            self.scope.as_ref().map(|scope| {
+                let scopes =
+                    scope.iter().map(|scope| (scope.capability().to_string(), Value::String(scope.to_string())));
+                Value::Table(scopes.collect())
+            }),
+        );
+        add("workspace", self.workspace.as_ref().map(|path| string(&path.to_string_lossy())));
+        add("arguments", self.arguments.as_ref().map(|pattern| string(pattern.as_str())));
+        add("command", list(self.command.iter().map(|words| command_text(words)).collect()));
+        add("capability", list(self.capability.iter().map(ToString::to_string).collect()));
+        add("agent", names(&self.agent));
+        add("mode", list(self.mode.iter().map(ToString::to_string).collect()));
+        add("decision", Some(string(self.decision.name())));
+        add("priority", Some(Value::Integer(i64::from(self.priority))));
+        add("message", self.message.as_deref().map(string));
+        text
+    }
+}
