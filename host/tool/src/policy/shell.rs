@@ -12,8 +12,10 @@
 //!
 //! It promises to end for any text, in time linear in its length, without a panic, and with bounded recursion.
 
+mod compound;
 mod here;
 mod parser;
+mod simple;
 mod word;
 
 use std::fmt;
