@@ -243,8 +243,7 @@ fn find(words: &[Word]) -> Option<Look> {
         true => matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"),
         false => {
             let text = word.text.as_str();
-            matches!(text, "--exec" | "--exec-batch")
-                || !text.starts_with("--") && text.starts_with('-') && text.contains(['x', 'X'])
+            text.starts_with("--exec") || !text.starts_with("--") && text.starts_with('-') && text.contains(['x', 'X'])
         }
     };
     let mut at = 1;
@@ -253,8 +252,11 @@ fn find(words: &[Word]) -> Option<Look> {
         if !starts(&words[at - 1]) {
             continue;
         }
-        let ends = |word: &Word| word.is(";") || is_find && word.is("+");
-        let end = words[at..].iter().position(ends).map_or(words.len(), |end| at + end);
+        if !is_find && !matches!(words[at - 1].text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch") {
+            look.doubts.push("an option holds what is run".to_owned());
+        }
+        let ends = |end: &usize| words[*end].is(";") || is_find && words[*end].is("+") && words[*end - 1].is("{}");
+        let end = (at..words.len()).find(ends).unwrap_or(words.len());
         let mut inner = words[at..end].to_vec();
         inner.iter_mut().filter(|word| word.text.contains('{')).for_each(|word| word.dynamic = true);
         if !is_find {
