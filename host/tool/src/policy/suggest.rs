@@ -51,6 +51,11 @@ pub fn suggested_prefix(words: &[String]) -> Option<Vec<String>> {
     if risky || judged != Judged::Other || hazardous {
         return None;
     }
+    // What is remembered is read back from a file and shown to people.
+    let odd = |c: char| !c.is_ascii_alphanumeric() && !"_-+./@".contains(c);
+    if program.contains(odd) {
+        return None;
+    }
     let is_command = |word: &&String| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_:".contains(c);
         word.starts_with(|c: char| c.is_ascii_lowercase()) && word.chars().all(plain)

@@ -55,6 +55,7 @@ fn an_answer_for_good_covers_a_program_and_its_command() {
         check(none, None);
     }
     assert_eq!(suggested_prefix(&[]), None);
+    assert_eq!(suggested_prefix(&["my\u{a0}tool".to_owned()]), None);
 }
 
 #[test]
