@@ -13,6 +13,7 @@
 //! It promises to end for any text, in time linear in its length, without a panic, and with bounded recursion.
 
 mod compound;
+mod expansion;
 mod here;
 mod parser;
 mod simple;
