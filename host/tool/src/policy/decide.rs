@@ -74,7 +74,7 @@ impl Call<'_, '_> {
     fn commands(&self, analysis: &Analysis) -> Verdict {
         let mut reasons = Vec::new();
         let mut allowed: Vec<Option<Allowed>> = Vec::new();
-        let mut denied = self.base.filter(|rule| rule.decision == Decision::Deny);
+        let mut denied = None;
         for part in &analysis.parts {
             let outer =
                 part.outer.and_then(|(at, starts)| allowed.get(at)?.as_ref().filter(|outer| outer.words > starts));
@@ -107,7 +107,10 @@ impl Call<'_, '_> {
         let others: Grants =
             self.query.touches.iter().filter(|scope| scope.capability() != Capability::Process).cloned().collect();
         match self.base {
-            Some(rule) if reasons.is_empty() || rule.decision == Decision::Deny => reasons.push(by_rule(rule, None)),
+            // Where the tool is denied but for some commands, what may be another one is denied too.
+            Some(rule) if reasons.is_empty() || rule.decision == Decision::Deny && !analysis.doubts.is_empty() => {
+                reasons.push(by_rule(rule, None));
+            }
             None if !others.le(self.query.granted) => reasons.push(reason(None, Decision::Ask, Because::Nothing)),
             None if reasons.is_empty() && self.granted_whole => {
                 reasons.push(reason(None, Decision::Allow, Because::Granted));
@@ -115,7 +118,7 @@ impl Call<'_, '_> {
             None if reasons.is_empty() => reasons.push(reason(None, Decision::Ask, Because::Nothing)),
             Some(_) | None => {}
         }
-        verdict(reasons, denied)
+        verdict(reasons, denied.or(self.base))
     }
 
     /// What is said of a part, apart from what is unclear about it.
@@ -203,7 +206,8 @@ fn by_rule(rule: &Rule, part: Option<String>) -> Reason {
 /// The strictest of the reasons, with the message of the rule that denies.
 fn verdict(reasons: Vec<Reason>, denied: Option<&Rule>) -> Verdict {
     let decision = reasons.iter().map(|reason| reason.decision).max().unwrap_or(Decision::Ask);
-    let message = denied.filter(|_| decision == Decision::Deny).and_then(|rule| rule.message.clone());
+    let denied = denied.filter(|rule| decision == Decision::Deny && rule.decision == Decision::Deny);
+    let message = denied.and_then(|rule| rule.message.clone());
     Verdict { decision, message, reasons }
 }
 

@@ -1,18 +1,18 @@
 //! Files with rules: strict, so that a rule that nobody reads is an error and not a hole.
 
+mod form;
+
 use std::path::{Path, PathBuf};
 
-use host_capability::{Capability, Grants};
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use form::{Example, RawFile, RawRule};
+use serde_json::Value;
 use toml::Spanned;
 
 use super::analysis::analyse_line;
 use super::prefix::{Met, meets};
-use super::rule::{MAX_PRIORITY, USUAL_PRIORITY};
+use super::rule::MAX_PRIORITY;
 use super::shell::{self, Word};
 use super::{ArgumentsPattern, Decision, Policy, Rule, RuleSource, Tier, decide};
-use crate::ApprovalMode;
 
 /// The largest file, in bytes: a project's is read before anyone trusts what is in it.
 const FILE_BYTES: usize = 256 << 10;
@@ -86,118 +86,6 @@ pub enum PolicyProblem {
         /// Whether it is among those that are to match.
         matches: bool,
     },
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawFile {
-    #[serde(default)]
-    rule: Vec<Spanned<RawRule>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawRule {
-    #[serde(default)]
-    tool: OneOrMore<String>,
-    plugin: Option<String>,
-    digest: Option<String>,
-    scope: Option<Grants>,
-    workspace: Option<PathBuf>,
-    arguments: Option<String>,
-    #[serde(default)]
-    command: OneOrMore<String>,
-    #[serde(default)]
-    capability: OneOrMore<Capability>,
-    #[serde(default)]
-    agent: OneOrMore<String>,
-    #[serde(default)]
-    mode: OneOrMore<ApprovalMode>,
-    decision: Decision,
-    #[serde(default = "usual_priority")]
-    priority: i64,
-    message: Option<String>,
-    #[serde(default, rename = "match")]
-    matches: OneOrMore<Example>,
-    #[serde(default)]
-    no_match: OneOrMore<Example>,
-}
-
-fn usual_priority() -> i64 {
-    i64::from(USUAL_PRIORITY)
-}
-
-/// A value, or a list of them. Written by hand, since an untagged enum would swallow what is wrong with a value.
-struct OneOrMore<T>(Vec<T>);
-
-impl<T> Default for OneOrMore<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMore<T> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor<T>(std::marker::PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> serde::de::Visitor<'de> for Visitor<T> {
-            type Value = OneOrMore<T>;
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a value or a list of them")
-            }
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
-                T::deserialize(serde::de::value::StrDeserializer::new(text)).map(|one| OneOrMore(vec![one]))
-            }
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                T::deserialize(serde::de::value::MapAccessDeserializer::new(map)).map(|one| OneOrMore(vec![one]))
-            }
-            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-                let mut all = Vec::new();
-                while let Some(item) = items.next_element()? {
-                    all.push(item);
-                }
-                match all.is_empty() {
-                    // No value at all would read like no criterion.
-                    true => Err(serde::de::Error::invalid_length(0, &"at least one value")),
-                    false => Ok(OneOrMore(all)),
-                }
-            }
-        }
-        deserializer.deserialize_any(Visitor(std::marker::PhantomData))
-    }
-}
-
-/// An example: a command line, or a call.
-#[derive(Clone)]
-enum Example {
-    Line(String),
-    Call { tool: Option<String>, arguments: Map<String, Value> },
-}
-
-impl<'de> Deserialize<'de> for Example {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Call {
-            tool: Option<String>,
-            #[serde(default)]
-            arguments: Map<String, Value>,
-        }
-        struct Visitor;
-        impl<'de> serde::de::Visitor<'de> for Visitor {
-            type Value = Example;
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a command line, or a table with `tool` and `arguments`")
-            }
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Example, E> {
-                Ok(Example::Line(text.to_owned()))
-            }
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<Example, A::Error> {
-                let call = Call::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
-                Ok(Example::Call { tool: call.tool, arguments: call.arguments })
-            }
-        }
-        deserializer.deserialize_any(Visitor)
-    }
 }
 
 impl Policy {

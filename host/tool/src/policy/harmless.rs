@@ -51,6 +51,9 @@ pub(super) fn judge(words: &[Word], workspace: &Path) -> Judged {
             unless(arguments.iter().all(own), "it sets a variable that others may read")
         }
         "command" | "type" | "hash" | "which" if asks_for_path(words) => Judged::Harmless,
+        "set" if only_stops(arguments) => Judged::Harmless,
+        "hash" | "jobs" if !arguments.is_empty() => doubt("it may run something, or change what a name runs"),
+        "compgen" | "fc" => doubt("it may run something"),
         "alias" | "unalias" | "set" | "shopt" | "enable" | "unset" | "local" | "declare" | "typeset" | "let"
         | "getopts" | "mapfile" | "readarray" | "bind" | "complete" | "compopt" => {
             doubt("it changes how what follows is read")
@@ -75,6 +78,17 @@ pub(super) fn variable_doubt(word: &Word) -> Option<String> {
     let name = word.text.split(['=', '+']).next().unwrap_or_default();
     let showing = SHOWING.contains(&name) || name.starts_with("LC_");
     (!showing).then(|| format!("the variable `{}` may change what runs", name.replace('\0', "…")))
+}
+
+/// `set -e` and its like, by which a script stops at its first failure or shows what it does.
+fn only_stops(arguments: &[Word]) -> bool {
+    let known = |word: &Word| {
+        let text = word.literal().unwrap_or_default();
+        let letters = text.strip_prefix(['-', '+']).filter(|letters| !letters.is_empty());
+        letters.is_some_and(|letters| letters.chars().all(|letter| "euxo".contains(letter)))
+            || matches!(text, "pipefail" | "errexit" | "nounset" | "xtrace")
+    };
+    !arguments.is_empty() && arguments.iter().all(known)
 }
 
 /// `command -v x`, which only tells where the program is.

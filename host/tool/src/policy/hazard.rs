@@ -44,7 +44,7 @@ fn options(name: &str) -> &'static [&'static str] {
         "yq" => &["-i", "--inplace"],
         "curl" | "wget" => &["-o", "-O", "--output", "--output-document", "-K", "--config", "--use-askpass"],
         "awk" | "gawk" | "mawk" | "nawk" => {
-            &["-f", "--file", "-i", "--include", "-l", "--load", "-E", "--exec", "-o", "-p", "-d", "-D"]
+            &["-W", "-f", "--file", "-i", "--include", "-l", "--load", "-E", "--exec", "-o", "-p", "-d", "-D"]
         }
         "sed" | "gsed" => &["-i", "--in-place", "-f", "--file", "-s", "--null-data"],
         "vi" | "vim" | "nvim" | "emacs" | "ex" | "ed" => &["-c", "--cmd", "-S", "--eval", "-u", "-s", "-l", "--load"],
@@ -104,9 +104,18 @@ pub(super) fn hazards(words: &[Word]) -> Vec<Hazard> {
     let why = "its script may write or run something";
     match name {
         "sed" | "gsed" => {
+            for (at, _) in words.iter().enumerate().skip(1).filter(|(_, word)| !is_known_to_sed(&word.text)) {
+                add(at, "an option makes it run or write something else");
+            }
             for (at, _) in sed_scripts(words).into_iter().filter(|(_, script)| !is_plain_sed(script)) {
                 add(at, why);
             }
+        }
+        // The first word is options even without a dash.
+        "tar" | "gtar" | "bsdtar"
+            if words.get(1).is_some_and(|word| !word.text.starts_with('-') && word.text.contains(['I', 'F'])) =>
+        {
+            add(1, "an option makes it run or write something else");
         }
         "awk" | "gawk" | "mawk" | "nawk" => {
             for (at, word) in words.iter().enumerate().skip(1) {
@@ -131,7 +140,8 @@ pub(super) fn hazards(words: &[Word]) -> Vec<Hazard> {
         let reads = |word: &Word| word.is("-") || !word.text.starts_with('-');
         match (inline, words.iter().skip(1).find(|word| reads(word))) {
             (Some(at), _) => add(at, "it runs the program in its arguments"),
-            (None, Some(file)) if !file.is("-") => {}
+            (None, Some(file))
+                if !file.is("-") && !file.text.starts_with("/dev/") && !file.text.starts_with("/proc/") => {}
             (None, None) if words.len() == 2 && (words[1].is("--version") || words[1].is("-V")) => {}
             (None, _) => add(words.len(), "it runs what it reads"),
         }
@@ -150,6 +160,21 @@ fn is_option(text: &str, option: &str) -> bool {
     text == option
         || single && text.starts_with('-') && !text.starts_with("--") && text.contains(&option[1..])
         || !single && text.split('=').next() == Some(option)
+}
+
+/// Whether the word is no option of `sed`, or one that only changes how it reads. An abbreviated one is not known.
+fn is_known_to_sed(text: &str) -> bool {
+    match (text.strip_prefix("--"), text.strip_prefix('-')) {
+        (
+            Some("" | "quiet" | "silent" | "regexp-extended" | "null-data" | "unbuffered" | "posix" | "expression"),
+            _,
+        ) => true,
+        (Some(long), _) => long.starts_with("expression="),
+        (None, Some(bundle)) => {
+            bundle.split('e').next().unwrap_or_default().chars().all(|letter| "nErubz".contains(letter))
+        }
+        (None, None) => true,
+    }
 }
 
 /// The scripts among the words of `sed`, each with its place: those behind `-e`, or else the first operand.

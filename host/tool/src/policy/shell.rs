@@ -5,15 +5,18 @@
 //! commands that were seen are still reported. A white list: what no rule here reads is an error or a doubt.
 //!
 //! Why no parser from elsewhere: tree-sitter's grammar for bash is C code that would read a model's text inside the
-//! host, and mends what it cannot parse. `brush-parser` reads bash alone, keeps every line in a cache of the process,
-//! hands out what is nested (substitutions, defaults, arithmetic) as text to be parsed again without its place, and
-//! takes for literal what it does not know. A doubt needs the opposite of each. What holds this parser to the real
-//! shells is a test that runs lines with them.
+//! host, and it mends what it cannot parse. `brush-parser` hands out what is nested (substitutions, defaults,
+//! arithmetic) as text to be parsed again without its place, keeps what it parsed in a cache of the process, and
+//! brings a test framework along. Neither says where dash and bash part, which is what a doubt is made of. What holds
+//! this grammar to the real shells is a test that runs lines with them.
 //!
 //! It promises to end for any text, in time linear in its length, without a panic, and with bounded recursion.
 
+mod compound;
+mod expansion;
 mod here;
 mod parser;
+mod simple;
 mod word;
 
 use std::fmt;

@@ -31,50 +31,12 @@ pub fn simple_commands(argv: &[String]) -> Vec<SimpleCommand> {
 }
 
 /// Programs whose second word says what they do.
-const WITH_COMMANDS: [&str; 36] = [
-    "apt",
-    "apt-get",
-    "bazel",
-    "brew",
-    "bun",
-    "bundle",
-    "cargo",
-    "composer",
-    "dart",
-    "deno",
-    "docker",
-    "dotnet",
-    "flutter",
-    "gcloud",
-    "gh",
-    "git",
-    "glab",
-    "go",
-    "gradle",
-    "helm",
-    "jj",
-    "just",
-    "kubectl",
-    "make",
-    "mvn",
-    "npm",
-    "pip",
-    "pip3",
-    "pnpm",
-    "podman",
-    "poetry",
-    "rustup",
-    "swift",
-    "terraform",
-    "uv",
-    "yarn",
-];
+const WITH_COMMANDS: &str = "apt apt-get bazel brew bun bundle cargo composer dart deno docker dotnet flutter gcloud gh git glab go \
+    gradle helm jj just kubectl make mvn npm pip pip3 pnpm podman poetry rustup swift terraform uv yarn";
 
 /// Programs that delete, overwrite or give away: each time is another matter.
-const NEVER: [&str; 22] = [
-    "chmod", "chown", "cp", "curl", "dd", "install", "kill", "killall", "ln", "mkfs", "mv", "pkill", "rm", "rmdir",
-    "rsync", "scp", "shred", "ssh", "tee", "truncate", "unlink", "wget",
-];
+const NEVER: &str = "chmod chown cp curl dd install kill killall ln mkfs mv pkill rm rmdir rsync scp shred ssh tee truncate \
+    unlink wget";
 
 /// The first words of a command that an answer for good should cover: the program, and its command where it has
 /// such. None where every time is another matter: for wrappers, shells, interpreters, what deletes, and git's
@@ -83,10 +45,15 @@ pub fn suggested_prefix(words: &[String]) -> Option<Vec<String>> {
     let all: Vec<Word> = words.iter().map(Word::literal_of).collect();
     let (program, name) = (words.first().filter(|program| !program.is_empty())?, base_name(&all));
     let destroys = name == "git" && words.get(1).is_none_or(|command| !git::only_adds(command));
-    let risky = destroys || NEVER.contains(&name) || wrapper::is_wrapper(name) || hazard::is_interpreter(name);
+    let risky = destroys || is_among(NEVER, name) || wrapper::is_wrapper(name) || hazard::is_interpreter(name);
     let judged = harmless::judge(&all, Path::new("/"));
     let hazardous = !hazard::hazards(&all).is_empty() || name == "git" && !git::hazards(&all).is_empty();
     if risky || judged != Judged::Other || hazardous {
+        return None;
+    }
+    // What is remembered is read back from a file and shown to people.
+    let odd = |c: char| !c.is_ascii_alphanumeric() && !"_-+./@".contains(c);
+    if program.contains(odd) {
         return None;
     }
     let is_command = |word: &&String| {
@@ -94,7 +61,7 @@ pub fn suggested_prefix(words: &[String]) -> Option<Vec<String>> {
         word.starts_with(|c: char| c.is_ascii_lowercase()) && word.chars().all(plain)
     };
     let mut prefix = vec![program.clone()];
-    if WITH_COMMANDS.contains(&name) {
+    if is_among(WITH_COMMANDS, name) {
         let second = words.get(1).filter(is_command)?;
         prefix.push(second.clone());
         if matches!(second.as_str(), "run" | "exec" | "compose" | "stash" | "remote") {
@@ -102,4 +69,8 @@ pub fn suggested_prefix(words: &[String]) -> Option<Vec<String>> {
         }
     }
     Some(prefix)
+}
+
+fn is_among(names: &str, name: &str) -> bool {
+    names.split_whitespace().any(|known| known == name)
 }

@@ -2,7 +2,11 @@
 
 mod deciding;
 mod files;
+mod hidden;
 mod lines;
+#[cfg(target_os = "linux")]
+mod real;
+mod suggesting;
 
 use std::path::Path;
 

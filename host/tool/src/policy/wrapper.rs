@@ -2,6 +2,10 @@
 //!
 //! An option that is not in the table is a doubt, and then each word behind it may be the command.
 
+mod options;
+
+use options::{BARE, Form, form, skip_options};
+
 use super::analysis::{Hazard, base_name};
 use super::shell::{Word, quote};
 
@@ -31,114 +35,15 @@ pub(super) enum Inner {
     Perhaps { at: usize, words: Vec<Word> },
 }
 
-/// How a wrapper's own words are read.
-struct Form {
-    /// Only what it runs matters.
-    transparent: bool,
-    /// The short options without a value.
-    flags: &'static str,
-    /// The short options with a value.
-    valued: &'static str,
-    /// The long options without a value.
-    long_flags: &'static [&'static str],
-    /// The long options with a value.
-    long_valued: &'static [&'static str],
-    /// How many operands stand before the command.
-    operands: usize,
-}
-
-const BARE: Form = Form { transparent: true, flags: "", valued: "", long_flags: &[], long_valued: &[], operands: 0 };
-
-fn form(name: &str) -> Option<Form> {
-    let opaque = Form { transparent: false, ..BARE };
-    Some(match name {
-        "nohup" | "builtin" => BARE,
-        "busybox" | "toybox" => BARE,
-        "command" => Form { flags: "p", ..BARE },
-        "exec" => Form { flags: "cl", valued: "a", ..BARE },
-        "env" => Form {
-            flags: "i0v",
-            valued: "uC",
-            long_flags: &["ignore-environment", "null", "debug"],
-            long_valued: &["unset", "chdir"],
-            ..BARE
-        },
-        "nice" => Form { valued: "n", long_valued: &["adjustment"], ..BARE },
-        "ionice" => {
-            Form { flags: "t", valued: "cn", long_flags: &["ignore"], long_valued: &["class", "classdata"], ..BARE }
-        }
-        "time" => Form { flags: "pv", long_flags: &["portability", "verbose"], ..BARE },
-        "timeout" | "gtimeout" => Form {
-            flags: "v",
-            valued: "ks",
-            long_flags: &["foreground", "preserve-status", "verbose"],
-            long_valued: &["kill-after", "signal"],
-            operands: 1,
-            ..BARE
-        },
-        "stdbuf" => Form { valued: "ioe", long_valued: &["input", "output", "error"], ..BARE },
-        "setsid" => Form { flags: "cfw", long_flags: &["ctty", "fork", "wait"], ..BARE },
-        "sudo" => Form {
-            flags: "AbEHknPS",
-            valued: "ugpCDRThrtU",
-            long_flags: &["preserve-env", "set-home", "non-interactive", "stdin", "background", "askpass"],
-            long_valued: &["user", "group", "prompt", "chdir", "chroot", "close-from", "host", "role", "type"],
-            ..opaque
-        },
-        "doas" => Form { flags: "Ln", valued: "uC", ..opaque },
-        "chroot" => Form { long_valued: &["groups", "userspec"], long_flags: &["skip-chdir"], operands: 1, ..opaque },
-        "strace" | "ltrace" => Form { flags: "cCdDfFhiknqrtTvVwxyYzZ", valued: "aeEoOpPsSuUIXb", ..opaque },
-        "taskset" => Form { flags: "a", long_flags: &["all-tasks"], operands: 1, ..opaque },
-        "chrt" => Form { flags: "abdfior", valued: "TPD", operands: 1, ..opaque },
-        _ => return None,
-    })
-}
-
 /// Programs that run what they are given somewhere behind options that are not followed here.
-const RUNNERS: &[&str] = &[
-    "at",
-    "batch",
-    "bwrap",
-    "caffeinate",
-    "capsh",
-    "cgexec",
-    "chronic",
-    "dbus-run-session",
-    "direnv",
-    "entr",
-    "fakeroot",
-    "firejail",
-    "gdb",
-    "linux32",
-    "linux64",
-    "mise",
-    "nix-shell",
-    "nsenter",
-    "numactl",
-    "parallel",
-    "perf",
-    "pkexec",
-    "prlimit",
-    "proot",
-    "proxychains",
-    "proxychains4",
-    "rlwrap",
-    "runcon",
-    "runuser",
-    "run-parts",
-    "setarch",
-    "setpriv",
-    "sg",
-    "ssh",
-    "start-stop-daemon",
-    "systemd-run",
-    "torsocks",
-    "unbuffer",
-    "unshare",
-    "valgrind",
-    "watch",
-    "xvfb-run",
-];
+const RUNNERS: &str = "at batch bwrap caffeinate capsh cgexec chronic dbus-run-session direnv entr fakeroot firejail gdb linux32 \
+    linux64 mise nix-shell nsenter numactl parallel perf pkexec prlimit proot proxychains proxychains4 rlwrap \
+    runcon runuser run-parts setarch setpriv sg ssh start-stop-daemon systemd-run torsocks unbuffer unshare \
+    valgrind watch xvfb-run";
+
+fn is_runner(name: &str) -> bool {
+    RUNNERS.split_whitespace().any(|runner| runner == name)
+}
 
 /// Shells that run the line behind `-c`.
 const SHELLS: [&str; 10] = ["sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh", "ash", "rbash", "yash"];
@@ -147,7 +52,7 @@ const SHELLS: [&str; 10] = ["sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh",
 pub(super) fn is_wrapper(name: &str) -> bool {
     SHELLS.contains(&name)
         || form(name).is_some()
-        || RUNNERS.contains(&name)
+        || is_runner(name)
         || matches!(name, "fish" | "eval" | "trap" | "xargs" | "su" | "script" | "flock")
 }
 
@@ -159,7 +64,7 @@ pub(super) fn look(words: &[Word]) -> Option<Look> {
         "fish" | "csh" | "tcsh" | "pwsh" | "nu" | "elvish" | "xonsh" => {
             Some(doubtful(words, 1, "it is another kind of shell"))
         }
-        _ if RUNNERS.contains(&name) => {
+        _ if is_runner(name) => {
             let hazard = Hazard { at: 1, why: "what it runs is not followed".to_owned() };
             Some(Look { inner: candidates(words, 1), hazards: vec![hazard], ..Look::default() })
         }
@@ -203,55 +108,15 @@ fn candidates(words: &[Word], from: usize) -> Vec<Inner> {
     (from..words.len()).take(CANDIDATES).filter_map(candidate).collect()
 }
 
-/// Where the command stands behind the options and operands; an error is the place that is not understood.
-fn skip_options(words: &[Word], form: &Form) -> Result<usize, usize> {
-    let mut at = 1;
-    while let Some(word) = words.get(at) {
-        let text = word.literal().ok_or(at)?;
-        if text == "--" {
-            at += 1;
-            break;
-        }
-        if !text.starts_with('-') || text == "-" {
-            break;
-        }
-        at += 1;
-        if let Some(long) = text.strip_prefix("--") {
-            let (name, attached) = long.split_once('=').map_or((long, false), |(name, _)| (name, true));
-            match () {
-                () if form.long_valued.contains(&name) => at += usize::from(!attached),
-                () if form.long_flags.contains(&name) => {}
-                () => return Err(at),
-            }
-            continue;
-        }
-        let mut letters = text[1..].chars();
-        while let Some(letter) = letters.next() {
-            match letter {
-                // The niceness itself, as in `nice -10`.
-                '0'..='9' if form.long_valued.contains(&"adjustment") => {}
-                letter if form.valued.contains(letter) => {
-                    at += usize::from(letters.as_str().is_empty());
-                    break;
-                }
-                letter if form.flags.contains(letter) => {}
-                _ => return Err(at),
-            }
-        }
-    }
-    for _ in 0..form.operands {
-        words.get(at).and_then(Word::literal).ok_or(at)?;
-        at += 1;
-    }
-    Ok(at)
-}
-
 fn behind_options(words: &[Word], form: &Form) -> Look {
     match skip_options(words, form) {
         Err(at) => doubtful(words, at, "an option of a wrapper is not understood"),
         Ok(mut at) => {
             // `sudo` takes assignments before the command; what follows `time` is read anew by bash, and not by dash.
-            let odd = |word: &&Word| word.text.contains('=') || matches!(word.text.as_str(), "!" | "{" | "[[");
+            let odd = |word: &&Word| {
+                word.text.contains('=')
+                    || matches!(word.text.as_str(), "!" | "{" | "[[" | "coproc" | "function" | "select")
+            };
             let skipped = words.iter().skip(at).take_while(odd).count();
             at += skipped;
             let doubts = match skipped {
@@ -378,8 +243,7 @@ fn find(words: &[Word]) -> Option<Look> {
         true => matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"),
         false => {
             let text = word.text.as_str();
-            matches!(text, "--exec" | "--exec-batch")
-                || !text.starts_with("--") && text.starts_with('-') && text.contains(['x', 'X'])
+            text.starts_with("--exec") || !text.starts_with("--") && text.starts_with('-') && text.contains(['x', 'X'])
         }
     };
     let mut at = 1;
@@ -388,8 +252,11 @@ fn find(words: &[Word]) -> Option<Look> {
         if !starts(&words[at - 1]) {
             continue;
         }
-        let ends = |word: &Word| word.is(";") || is_find && word.is("+");
-        let end = words[at..].iter().position(ends).map_or(words.len(), |end| at + end);
+        if !is_find && !matches!(words[at - 1].text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch") {
+            look.doubts.push("an option holds what is run".to_owned());
+        }
+        let ends = |end: &usize| words[*end].is(";") || is_find && words[*end].is("+") && words[*end - 1].is("{}");
+        let end = (at..words.len()).find(ends).unwrap_or(words.len());
         let mut inner = words[at..end].to_vec();
         inner.iter_mut().filter(|word| word.text.contains('{')).for_each(|word| word.dynamic = true);
         if !is_find {

@@ -1,10 +1,10 @@
-//! The grammar of commands: lists, pipelines, compound commands, simple commands.
+//! The grammar of commands: lists and pipelines, and which kind of command begins where.
 //!
-//! Words are read in `word.rs`, here-documents in `here.rs`. Nothing is kept of the structure: whether a command runs
+//! The kinds are read in `compound.rs` and `simple.rs`, words in `word.rs`, here-documents in `here.rs`. Nothing is kept of the structure: whether a command runs
 //! under an `if` does not matter to who asks which commands a line may run.
 
 use super::here::Here;
-use super::{COMMANDS, DEPTH, Line, Redirect, Simple, UNKNOWN, Word};
+use super::{DEPTH, Line, UNKNOWN, Word};
 
 /// Where a text stops being a line of a shell, with the reason.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl Parser<'_> {
         self.raw(0)
     }
 
-    fn ahead(&mut self, text: &str) -> bool {
+    pub(super) fn ahead(&mut self, text: &str) -> bool {
         self.peek();
         text.chars().enumerate().all(|(at, c)| self.raw(at) == Some(c))
     }
@@ -104,14 +104,14 @@ impl Parser<'_> {
     }
 
     /// The next word, when it consists of characters of which reserved words are made and nothing else.
-    fn bare(&mut self) -> Option<String> {
+    pub(super) fn bare(&mut self) -> Option<String> {
         self.peek();
         let word: String = self.chars[self.at..].iter().take(16).take_while(|c| !is_meta(**c)).collect();
         let plain = |c: char| c.is_ascii_lowercase() || "!{}[".contains(c);
         (!word.is_empty() && word.chars().all(plain)).then_some(word)
     }
 
-    fn take_word(&mut self, word: &str) -> bool {
+    pub(super) fn take_word(&mut self, word: &str) -> bool {
         let taken = self.bare().as_deref() == Some(word);
         if taken {
             self.at += word.len();
@@ -119,7 +119,7 @@ impl Parser<'_> {
         taken
     }
 
-    fn expect_word(&mut self, word: &str, why: &'static str) -> Step<()> {
+    pub(super) fn expect_word(&mut self, word: &str, why: &'static str) -> Step<()> {
         if self.take_word(word) { Ok(()) } else { Err(Broken(why)) }
     }
 
@@ -191,7 +191,7 @@ impl Parser<'_> {
         }
     }
 
-    fn command(&mut self) -> Step<()> {
+    pub(super) fn command(&mut self) -> Step<()> {
         self.enter()?;
         self.blanks();
         match (self.peek(), self.bare().as_deref()) {
@@ -235,192 +235,6 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn if_clause(&mut self) -> Step<()> {
-        self.at += "if".len();
-        loop {
-            self.list()?;
-            self.expect_word("then", "an `if` has no `then`")?;
-            self.list()?;
-            if !self.take_word("elif") {
-                break;
-            }
-        }
-        if self.take_word("else") {
-            self.list()?;
-        }
-        self.expect_word("fi", "an `if` has no `fi`")?;
-        self.redirects()
-    }
-
-    fn do_group(&mut self) -> Step<()> {
-        self.expect_word("do", "a loop has no `do`")?;
-        self.list()?;
-        self.expect_word("done", "a loop has no `done`")?;
-        self.redirects()
-    }
-
-    fn for_clause(&mut self) -> Step<()> {
-        self.at += "for".len();
-        self.blanks();
-        let name = self.word()?;
-        if !name.literal().is_some_and(is_own_name) {
-            self.doubt("a loop sets a variable that others may read");
-        }
-        self.newlines();
-        if self.take_word("in") {
-            self.blanks();
-            while self.peek().is_some_and(|c| !matches!(c, ';' | '\n')) {
-                self.word()?;
-                self.blanks();
-            }
-        }
-        if self.peek() == Some(';') {
-            self.at += 1;
-        }
-        self.newlines();
-        self.do_group()
-    }
-
-    fn case_clause(&mut self) -> Step<()> {
-        self.at += "case".len();
-        self.blanks();
-        self.word()?;
-        self.newlines();
-        self.expect_word("in", "a `case` has no `in`")?;
-        loop {
-            self.newlines();
-            if self.take_word("esac") {
-                return self.redirects();
-            }
-            if self.peek() == Some('(') {
-                self.at += 1;
-            }
-            loop {
-                self.blanks();
-                self.word()?;
-                self.blanks();
-                if self.peek() != Some('|') {
-                    break;
-                }
-                self.at += 1;
-            }
-            self.expect(')', "a pattern of a `case` has no `)`")?;
-            self.list()?;
-            if self.ahead(";;") {
-                self.at += 2;
-            } else if self.bare().as_deref() != Some("esac") {
-                return Err(Broken("a `case` has no `esac`"));
-            }
-        }
-    }
-
-    fn open(&mut self) -> Step<usize> {
-        if self.found.commands.len() >= COMMANDS {
-            return Err(Broken("it has too many commands"));
-        }
-        self.found.commands.push(Simple::default());
-        Ok(self.found.commands.len() - 1)
-    }
-
-    /// The redirections behind a compound command.
-    fn redirects(&mut self) -> Step<()> {
-        self.blanks();
-        let digit = self.peek().is_some_and(|c| c.is_ascii_digit());
-        if matches!(self.peek(), Some('<' | '>')) || digit { self.simple_only(true) } else { Ok(()) }
-    }
-
-    fn simple(&mut self) -> Step<()> {
-        self.simple_only(false)
-    }
-
-    fn simple_only(&mut self, redirects: bool) -> Step<()> {
-        let (start, slot) = (self.at, self.open()?);
-        let mut command = Simple::default();
-        // What was read of a command that breaks off is still looked at.
-        let read = self.parts(&mut command);
-        command.source = self.chars[start..self.at.min(self.chars.len())].iter().collect::<String>().trim().to_owned();
-        let words = command.words.len();
-        self.found.commands[slot] = command;
-        read?;
-        if redirects && words > 0 {
-            return Err(Broken("words follow a compound command"));
-        }
-        if words == 1 && self.peek() == Some('(') {
-            self.doubt("it defines a function");
-            self.at += 1;
-            self.blanks();
-            self.expect(')', "a `(` is out of place")?;
-            self.newlines();
-            return self.command();
-        }
-        if self.peek() == Some('(') { Err(Broken("a `(` is out of place")) } else { Ok(()) }
-    }
-
-    fn parts(&mut self, command: &mut Simple) -> Step<()> {
-        loop {
-            self.blanks();
-            match self.peek() {
-                None | Some('\n' | ';' | '|' | '&' | '(' | ')') => return Ok(()),
-                Some('<' | '>') if self.raw(1) != Some('(') => self.redirect(command)?,
-                Some(c) if c.is_ascii_digit() && self.is_numbered() => self.redirect(command)?,
-                Some(_) => {
-                    let word = self.word()?;
-                    match word.assigns {
-                        Some(_) if command.words.is_empty() => command.assignments.push(word),
-                        _ => command.words.push(word),
-                    }
-                }
-            }
-        }
-    }
-
-    /// Whether digits that touch a redirection come next.
-    fn is_numbered(&self) -> bool {
-        let digits = self.chars[self.at..].iter().take_while(|c| c.is_ascii_digit()).count();
-        matches!(self.raw(digits), Some('<' | '>'))
-    }
-
-    fn redirect(&mut self, command: &mut Simple) -> Step<()> {
-        let digits = self.chars[self.at..].iter().take_while(|c| c.is_ascii_digit()).count();
-        if digits > 1 {
-            self.doubt("a descriptor over 9 is read differently by different shells");
-        }
-        self.at += digits;
-        let reads = self.expect('<', "").is_ok();
-        if !reads {
-            self.expect('>', "a redirection is missing")?;
-        }
-        match (reads, self.peek()) {
-            (true, Some('<')) => {
-                self.at += 1;
-                return self.here_operator();
-            }
-            (true, Some('>')) | (false, Some('>' | '|')) => self.at += 1,
-            (_, Some('&')) => {
-                self.at += 1;
-                let target = self.target()?;
-                if !target.literal().is_some_and(is_descriptor) {
-                    self.doubt("a redirection to a descriptor names none");
-                    command.redirects.push(Redirect { writes: true, target });
-                }
-                return Ok(());
-            }
-            _ => {
-                let target = self.target()?;
-                command.redirects.push(Redirect { writes: !reads, target });
-                return Ok(());
-            }
-        }
-        let target = self.target()?;
-        command.redirects.push(Redirect { writes: true, target });
-        Ok(())
-    }
-
-    pub(super) fn target(&mut self) -> Step<Word> {
-        self.blanks();
-        self.word()
-    }
-
     /// Reads a program up to the `)` that closes it.
     pub(super) fn substitution(&mut self) -> Step<()> {
         let outer = std::mem::take(&mut self.pending);
@@ -443,10 +257,6 @@ impl Parser<'_> {
         word.dynamic = true;
         word.split |= !quoted;
     }
-}
-
-fn is_descriptor(text: &str) -> bool {
-    text == "-" || text.len() == 1 && text.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Whether this is a name by which no program chooses what it does: scripts' own variables are written so.

@@ -1,6 +1,6 @@
-//! Words: quoting, expansions and substitutions.
+//! Words and their quotes; what a `$` or a backquote begins is read in `expansion.rs`.
 
-use super::parser::{Broken, Parser, Step, is_meta, program};
+use super::parser::{Broken, Parser, Step, is_meta};
 use super::{UNKNOWN, Word};
 
 /// Where a brace expansion could be: after `{`, and after a `,` or `..` behind it.
@@ -91,7 +91,7 @@ impl Parser<'_> {
     }
 
     /// Takes a character literally, and moves on.
-    fn push(&mut self, word: &mut Word, c: char) {
+    pub(super) fn push(&mut self, word: &mut Word, c: char) {
         if c == UNKNOWN || c.is_control() && !matches!(c, '\t' | '\n') {
             self.doubt("it has a control character");
         } else if !c.is_ascii() && (c.is_whitespace() || is_invisible(c)) {
@@ -101,7 +101,7 @@ impl Parser<'_> {
         self.at += 1;
     }
 
-    fn single_quoted(&mut self, word: &mut Word) -> Step<()> {
+    pub(super) fn single_quoted(&mut self, word: &mut Word) -> Step<()> {
         word.quoted = true;
         self.at += 1;
         loop {
@@ -116,7 +116,7 @@ impl Parser<'_> {
         }
     }
 
-    fn double_quoted(&mut self, word: &mut Word) -> Step<()> {
+    pub(super) fn double_quoted(&mut self, word: &mut Word) -> Step<()> {
         self.enter()?;
         word.quoted = true;
         self.at += 1;
@@ -145,192 +145,6 @@ impl Parser<'_> {
             (Some(c), _) => self.push(word, c),
             (None, _) => {}
         }
-        Ok(())
-    }
-
-    /// Reads what a `$` begins.
-    fn dollar(&mut self, word: &mut Word, quoted: bool) -> Step<()> {
-        self.enter()?;
-        self.at += 1;
-        match self.peek() {
-            Some('(') if self.raw(1) == Some('(') => {
-                self.at += 2;
-                self.arithmetic()?;
-                Self::unknown(word, quoted);
-            }
-            Some('(') => {
-                self.at += 1;
-                self.substitution()?;
-                Self::unknown(word, quoted);
-            }
-            Some('{') => {
-                self.at += 1;
-                self.parameter(quoted)?;
-                Self::unknown(word, quoted);
-            }
-            Some(c) if c.is_ascii_alphabetic() || c == '_' => {
-                while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
-                    self.at += 1;
-                }
-                Self::unknown(word, quoted);
-            }
-            Some(c) if c.is_ascii_digit() || "@*#?-$!".contains(c) => {
-                self.at += 1;
-                // `"$@"` is several words for all its quotes.
-                Self::unknown(word, quoted && c != '@');
-            }
-            Some('\'') if !quoted => {
-                self.doubt("`$'…'` is read differently by different shells");
-                self.escaped()?;
-                Self::unknown(word, false);
-            }
-            Some('"') if !quoted => {
-                self.doubt("`$\"…\"` is read differently by different shells");
-                Self::unknown(word, false);
-            }
-            Some('[') => {
-                self.doubt("`$[…]` is read differently by different shells");
-                word.text.push('$');
-            }
-            _ => word.text.push('$'),
-        }
-        self.depth -= 1;
-        Ok(())
-    }
-
-    /// Skips `'…'` in which a backslash escapes.
-    fn escaped(&mut self) -> Step<()> {
-        self.at += 1;
-        loop {
-            match self.raw(0) {
-                None => return Err(Broken("a `'` is not closed")),
-                Some('\'') => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                Some('\\') => self.at += 2,
-                Some(_) => self.at += 1,
-            }
-        }
-    }
-
-    /// Reads arithmetic behind its `$((`. Bash evaluates the values of variables in it as arithmetic again, in which
-    /// a command can be substituted, so only numbers are understood.
-    fn arithmetic(&mut self) -> Step<()> {
-        let (mut open, mut inner) = (0, Word::default());
-        loop {
-            match self.raw(0) {
-                None => return Err(Broken("an arithmetic expansion is not closed")),
-                Some(')') if open > 0 => open -= 1,
-                Some(')') if self.raw(1) == Some(')') => {
-                    self.at += 2;
-                    if inner.dynamic {
-                        self.doubt("arithmetic has variables in it");
-                    }
-                    return Ok(());
-                }
-                Some(')') => return Err(Broken("`$((` begins no arithmetic")),
-                Some('(') => open += 1,
-                Some('$') => {
-                    self.dollar(&mut inner, true)?;
-                    continue;
-                }
-                Some('`') => {
-                    self.backquoted(&mut inner, true)?;
-                    continue;
-                }
-                Some(c) if c.is_ascii_digit() || " \t\n+-*/%<>=!&|^~?:,".contains(c) => {}
-                Some(_) => inner.dynamic = true,
-            }
-            self.at += 1;
-        }
-    }
-
-    /// Reads a parameter expansion behind its `${`.
-    fn parameter(&mut self, quoted: bool) -> Step<()> {
-        if self.peek() == Some('#') && self.raw(1) != Some('}') {
-            self.at += 1;
-        }
-        match self.peek() {
-            Some('!') if self.raw(1) != Some('}') => self.doubt("an indirect expansion is not in every shell"),
-            Some(c) if c.is_ascii_alphabetic() || c == '_' => {
-                while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
-                    self.at += 1;
-                }
-            }
-            Some(c) if c.is_ascii_digit() => {
-                while self.peek().is_some_and(|c| c.is_ascii_digit()) {
-                    self.at += 1;
-                }
-            }
-            Some(c) if "@*#?-$!".contains(c) => self.at += 1,
-            _ => return Err(Broken("a parameter expansion names no parameter")),
-        }
-        if self.peek() == Some(':') && matches!(self.raw(1), Some('-' | '+' | '?' | '=')) {
-            self.at += 1;
-        }
-        match self.peek() {
-            Some('}' | '-' | '+' | '?' | '%' | '#') => {}
-            Some('=') => self.doubt("an expansion sets a variable"),
-            _ => self.doubt("a parameter expansion is not in every shell"),
-        }
-        let mut operand = Word::default();
-        loop {
-            match self.peek() {
-                None => return Err(Broken("a `${` is not closed")),
-                Some('}') => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                Some('\'') => {
-                    if quoted {
-                        self.doubt("a `'` inside `\"${…}\"` is read differently by different shells");
-                        self.at += 1;
-                    } else {
-                        self.single_quoted(&mut operand)?;
-                    }
-                }
-                Some('"') => self.double_quoted(&mut operand)?,
-                Some('\\') => self.at += if self.raw(1).is_some() { 2 } else { 1 },
-                Some('$') => self.dollar(&mut operand, quoted)?,
-                Some('`') => self.backquoted(&mut operand, quoted)?,
-                Some('{' | '(' | '<' | '>') => {
-                    self.doubt("an expansion's default is read differently by different shells");
-                    if matches!(self.raw(0), Some('<' | '>')) && self.raw(1) == Some('(') {
-                        self.at += 2;
-                        self.substitution()?;
-                    } else {
-                        self.at += 1;
-                    }
-                }
-                Some(_) => self.at += 1,
-            }
-        }
-    }
-
-    /// Reads a command substitution in backquotes, whose text is a program once its backslashes are taken out.
-    fn backquoted(&mut self, word: &mut Word, quoted: bool) -> Step<()> {
-        self.enter()?;
-        self.at += 1;
-        let mut text = String::new();
-        loop {
-            match (self.raw(0), self.raw(1)) {
-                (None, _) => return Err(Broken("a backquote is not closed")),
-                (Some('`'), _) => break,
-                (Some('\\'), Some(c)) if matches!(c, '$' | '`' | '\\') || c == '"' && quoted => {
-                    text.push(c);
-                    self.at += 2;
-                }
-                (Some(c), _) => {
-                    text.push(c);
-                    self.at += 1;
-                }
-            }
-        }
-        self.at += 1;
-        program(&text, self.depth, self.nested + 1, self.found);
-        Self::unknown(word, quoted);
-        self.depth -= 1;
         Ok(())
     }
 }

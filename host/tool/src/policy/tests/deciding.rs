@@ -277,6 +277,28 @@ fn a_denied_command_that_a_word_may_become_is_asked_about() {
 }
 
 #[test]
+fn a_tool_that_is_denied_can_be_allowed_some_commands() {
+    let text =
+        rule("deny", "tool = \"shell\"\nmessage = \"no shell\"") + &rule("allow", "command = \"ls\"\npriority = 600");
+    let policy = policy(&text);
+    for (line, wanted) in [
+        ("ls -l", Decision::Allow),
+        ("ls; ls", Decision::Allow),
+        ("ls; make", Decision::Deny),
+        ("ls (", Decision::Deny),
+        ("", Decision::Deny),
+        ("ls > x", Decision::Ask),
+        ("sh -c 'ls'", Decision::Allow),
+        ("echo x", Decision::Deny),
+    ] {
+        let verdict = Case::line(&policy, line).verdict();
+        assert_eq!(verdict.decision, wanted, "{line}\n{}", verdict.explain());
+        let message = (wanted == Decision::Deny).then_some("no shell");
+        assert_eq!(verdict.message.as_deref(), message, "{line}");
+    }
+}
+
+#[test]
 fn the_message_is_that_of_the_rule_that_denies() {
     let policy = example();
     let verdict = Case::line(&policy, "ls; rm x; make").verdict();

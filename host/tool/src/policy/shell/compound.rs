@@ -1,0 +1,84 @@
+//! Commands with commands in them: conditions, loops, cases.
+
+use super::parser::{Broken, Parser, Step, is_own_name};
+
+impl Parser<'_> {
+    pub(super) fn if_clause(&mut self) -> Step<()> {
+        self.at += "if".len();
+        loop {
+            self.list()?;
+            self.expect_word("then", "an `if` has no `then`")?;
+            self.list()?;
+            if !self.take_word("elif") {
+                break;
+            }
+        }
+        if self.take_word("else") {
+            self.list()?;
+        }
+        self.expect_word("fi", "an `if` has no `fi`")?;
+        self.redirects()
+    }
+
+    pub(super) fn do_group(&mut self) -> Step<()> {
+        self.expect_word("do", "a loop has no `do`")?;
+        self.list()?;
+        self.expect_word("done", "a loop has no `done`")?;
+        self.redirects()
+    }
+
+    pub(super) fn for_clause(&mut self) -> Step<()> {
+        self.at += "for".len();
+        self.blanks();
+        let name = self.word()?;
+        if !name.literal().is_some_and(is_own_name) {
+            self.doubt("a loop sets a variable that others may read");
+        }
+        self.newlines();
+        if self.take_word("in") {
+            self.blanks();
+            while self.peek().is_some_and(|c| !matches!(c, ';' | '\n')) {
+                self.word()?;
+                self.blanks();
+            }
+        }
+        if self.peek() == Some(';') {
+            self.at += 1;
+        }
+        self.newlines();
+        self.do_group()
+    }
+
+    pub(super) fn case_clause(&mut self) -> Step<()> {
+        self.at += "case".len();
+        self.blanks();
+        self.word()?;
+        self.newlines();
+        self.expect_word("in", "a `case` has no `in`")?;
+        loop {
+            self.newlines();
+            if self.take_word("esac") {
+                return self.redirects();
+            }
+            if self.peek() == Some('(') {
+                self.at += 1;
+            }
+            loop {
+                self.blanks();
+                self.word()?;
+                self.blanks();
+                if self.peek() != Some('|') {
+                    break;
+                }
+                self.at += 1;
+            }
+            self.expect(')', "a pattern of a `case` has no `)`")?;
+            self.list()?;
+            if self.ahead(";;") {
+                self.at += 2;
+            } else if self.bare().as_deref() != Some("esac") {
+                return Err(Broken("a `case` has no `esac`"));
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Simple commands: their assignments, words and redirections.
+
+use super::parser::{Broken, Parser, Step};
+use super::{COMMANDS, Redirect, Simple, Word};
+
+impl Parser<'_> {
+    fn open(&mut self) -> Step<usize> {
+        if self.found.commands.len() >= COMMANDS {
+            return Err(Broken("it has too many commands"));
+        }
+        self.found.commands.push(Simple::default());
+        Ok(self.found.commands.len() - 1)
+    }
+
+    /// The redirections behind a compound command.
+    pub(super) fn redirects(&mut self) -> Step<()> {
+        self.blanks();
+        let digit = self.peek().is_some_and(|c| c.is_ascii_digit());
+        if matches!(self.peek(), Some('<' | '>')) || digit { self.simple_only(true) } else { Ok(()) }
+    }
+
+    pub(super) fn simple(&mut self) -> Step<()> {
+        self.simple_only(false)
+    }
+
+    fn simple_only(&mut self, redirects: bool) -> Step<()> {
+        let (start, slot) = (self.at, self.open()?);
+        let mut command = Simple::default();
+        // What was read of a command that breaks off is still looked at.
+        let read = self.parts(&mut command);
+        command.source = self.chars[start..self.at.min(self.chars.len())].iter().collect::<String>().trim().to_owned();
+        let words = command.words.len();
+        self.found.commands[slot] = command;
+        read?;
+        if redirects && words > 0 {
+            return Err(Broken("words follow a compound command"));
+        }
+        if words == 1 && self.peek() == Some('(') {
+            self.doubt("it defines a function");
+            self.at += 1;
+            self.blanks();
+            self.expect(')', "a `(` is out of place")?;
+            self.newlines();
+            return self.command();
+        }
+        if self.peek() == Some('(') { Err(Broken("a `(` is out of place")) } else { Ok(()) }
+    }
+
+    fn parts(&mut self, command: &mut Simple) -> Step<()> {
+        loop {
+            self.blanks();
+            match self.peek() {
+                None | Some('\n' | ';' | '|' | '&' | '(' | ')') => return Ok(()),
+                Some('<' | '>') if self.raw(1) != Some('(') => self.redirect(command)?,
+                Some(c) if c.is_ascii_digit() && self.is_numbered() => self.redirect(command)?,
+                Some(_) => {
+                    let word = self.word()?;
+                    match word.assigns {
+                        Some(_) if command.words.is_empty() => command.assignments.push(word),
+                        _ => command.words.push(word),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether digits that touch a redirection come next.
+    fn is_numbered(&self) -> bool {
+        let digits = self.chars[self.at..].iter().take_while(|c| c.is_ascii_digit()).count();
+        matches!(self.raw(digits), Some('<' | '>'))
+    }
+
+    fn redirect(&mut self, command: &mut Simple) -> Step<()> {
+        let digits = self.chars[self.at..].iter().take_while(|c| c.is_ascii_digit()).count();
+        if digits > 1 {
+            self.doubt("a descriptor over 9 is read differently by different shells");
+        }
+        self.at += digits;
+        let reads = self.expect('<', "").is_ok();
+        if !reads {
+            self.expect('>', "a redirection is missing")?;
+        }
+        match (reads, self.peek()) {
+            (true, Some('<')) => {
+                self.at += 1;
+                return self.here_operator();
+            }
+            (true, Some('>')) | (false, Some('>' | '|')) => self.at += 1,
+            (_, Some('&')) => {
+                self.at += 1;
+                let target = self.target()?;
+                if !target.literal().is_some_and(is_descriptor) {
+                    self.doubt("a redirection to a descriptor names none");
+                    command.redirects.push(Redirect { writes: true, target });
+                }
+                return Ok(());
+            }
+            _ => {
+                let target = self.target()?;
+                command.redirects.push(Redirect { writes: !reads, target });
+                return Ok(());
+            }
+        }
+        let target = self.target()?;
+        command.redirects.push(Redirect { writes: true, target });
+        Ok(())
+    }
+
+    pub(super) fn target(&mut self) -> Step<Word> {
+        self.blanks();
+        self.word()
+    }
+}
+
+fn is_descriptor(text: &str) -> bool {
+    text == "-" || text.len() == 1 && text.starts_with(|c: char| c.is_ascii_digit())
+}
