@@ -176,6 +176,7 @@ impl Talk {
                     self.begun.executor.run_with(&inputs, parts, &turn).await
                 }
                 Err(failure) => {
+                    self.terminal.rests();
                     self.told(&failure);
                     self.terminal.unqueue();
                     return self.terminal.suggest(prompt);
@@ -183,6 +184,7 @@ impl Talk {
             },
             None => self.begun.executor.go_on(&self.inputs, &turn).await,
         };
+        self.terminal.rests();
         self.stats.ended(&result, began.elapsed());
         self.ended(&result);
         let bell = self.workbench.place.configuration.conversation.bell_seconds;

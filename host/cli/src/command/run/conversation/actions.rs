@@ -63,6 +63,7 @@ impl Talk {
         self.printer.waits_for("shortening the conversation");
         let status = self.begun.executor.compress(&turn).await;
         self.printer.waits_no_more();
+        self.terminal.rests();
         let status = status.map_err(|error| Failure::of(Code::Configuration, &error))?;
         match status {
             _ if turn.is_cancelled() => self.note("stopped; the conversation is as it was"),
