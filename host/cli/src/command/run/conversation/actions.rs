@@ -142,8 +142,8 @@ impl Talk {
             return Err(Failure::input("there is no prompt to take back"));
         };
         self.answer = None;
-        self.note("the last prompt was taken back, with all that came of it; files stay as they are now");
         self.terminal.suggest(&text);
+        self.note("the last prompt was taken back, with all that came of it; files stay as they are now");
         Ok(())
     }
 }
