@@ -8,7 +8,9 @@ use std::{env, fs};
 use sha2::{Digest as _, Sha256};
 
 fn main() {
-    let dist = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/dist");
+    // Asked when it runs: what was compiled for another checkout would list that one's.
+    let package = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it");
+    let dist = Path::new(&package).join("../../plugins/dist");
     println!("cargo::rerun-if-changed={}", dist.display());
     let mut names: Vec<String> = fs::read_dir(&dist)
         .map(|entries| {

@@ -57,7 +57,7 @@ impl Style {
 
     /// The text in a colour, where there is any.
     pub(crate) fn paint(self, text: &str, colour: AnsiColor) -> String {
-        if !self.colour {
+        if !self.colour || text.is_empty() {
             return text.to_owned();
         }
         let style = colour.on_default().bold();
@@ -66,7 +66,7 @@ impl Style {
 
     /// The text in bold, where that is possible.
     pub(crate) fn bold(self, text: &str) -> String {
-        if !self.colour {
+        if !self.colour || text.is_empty() {
             return text.to_owned();
         }
         let style = anstyle::Style::new().bold();
@@ -75,7 +75,7 @@ impl Style {
 
     /// The text dimmed, where that is possible.
     pub(crate) fn dim(self, text: &str) -> String {
-        if !self.colour {
+        if !self.colour || text.is_empty() {
             return text.to_owned();
         }
         let style = anstyle::Style::new().dimmed();

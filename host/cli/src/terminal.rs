@@ -139,6 +139,8 @@ struct State {
     leaves_next: bool,
     /// Whether another program has the terminal for now.
     lent: bool,
+    /// Whether the person leaves when there is nothing more to do.
+    leaves_then: bool,
     end: End,
 }
 
@@ -186,6 +188,7 @@ impl Terminal {
             hint: None,
             leaves_next: false,
             lent: false,
+            leaves_then: false,
             end: End::NotYet,
         };
         let shared = Arc::new(Shared { setup, state: Mutex::new(state), said: Notify::new(), wake });
@@ -212,7 +215,7 @@ impl Terminal {
     /// The same with what goes on from here on, in one step.
     pub(crate) fn show_with(&self, text: &str, activity: Vec<Activity>) {
         let mut state = self.0.state();
-        state.activity = activity;
+        self.0.goes_on(&mut state, activity);
         self.0.show(&mut state, text);
     }
 
@@ -220,6 +223,14 @@ impl Terminal {
     pub(crate) fn steer(&self, sequence: &str) {
         let mut state = self.0.state();
         self.0.write(&mut state, sequence);
+    }
+
+    /// Ends a text with what was held back of it and shows lines behind it, with what goes on from here on.
+    pub(crate) fn lines_with(&self, rest: &str, text: &str, activity: Vec<Activity>) {
+        let mut state = self.0.state();
+        self.0.goes_on(&mut state, activity);
+        state.held.push_str(rest);
+        self.0.lines(&mut state, text);
     }
 
     /// Asks, once those who asked before have their answers. What was typed before the question could be seen does not
@@ -258,6 +269,11 @@ impl Terminal {
     /// From here on Ctrl-C stops this.
     pub(crate) fn works_on(&self, turn: &CancellationToken) {
         self.0.state().turn = Turn::Model(Some(turn.clone()));
+    }
+
+    /// What it worked on has ended.
+    pub(crate) fn rests(&self) {
+        self.0.state().turn = Turn::Model(None);
     }
 
     /// Gives the person a text to write on, unless they write something already.

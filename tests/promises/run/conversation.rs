@@ -74,7 +74,7 @@ fn what_is_typed_while_the_model_works_waits_and_what_is_unfinished_stays() {
     pty.until("it is cleared", |screen| !screen.contains("gone")).types("third, unfin").sees("› third, unfin");
     go(&host);
     pty.saw("First done.").saw("Second done.").types("ished").sees("yolo › third, unfinished");
-    pty.types("\u{3}\u{4}");
+    pty.types("\u{15}\u{4}");
     assert_eq!(pty.ends(), Some(0));
     let all = pty.everything();
     assert!(all.contains("yolo › second one\n") && !all.contains("gone"), "{all}");

@@ -102,11 +102,9 @@ impl Terminal {
 
     /// Shows whole lines that stay.
     fn lines(&self, state: &mut State, lines: &str) {
-        let held = state.markdown.finish();
+        let rest = state.markdown.finish();
         state.thinks = false;
-        self.terminal.show(&held);
-        self.terminal.lines(lines);
-        self.update(state);
+        self.terminal.lines_with(&rest, lines, self.activity(state));
     }
 
     fn note(&self, state: &mut State, note: &str) {

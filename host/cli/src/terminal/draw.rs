@@ -34,11 +34,25 @@ impl Shared {
         self.redraw(state);
     }
 
+    /// This goes on from here on.
+    pub(super) fn goes_on(&self, state: &mut State, activity: Vec<Activity>) {
+        let begins = state.activity.is_empty() && !activity.is_empty();
+        state.activity = activity;
+        if begins {
+            // So that it moves.
+            self.wake();
+        }
+    }
+
     /// Shows whole lines.
     pub(super) fn lines(&self, state: &mut State, text: &str) {
         let is_within_line = match state.held.is_empty() {
             true => state.screen.is_within_line(),
-            false => !state.held.ends_with('\n'),
+            // Colours that end are no text.
+            false => match super::width(state.held.rsplit('\n').next().unwrap_or_default()) {
+                0 => !state.held.contains('\n') && state.screen.is_within_line(),
+                _ => true,
+            },
         };
         let begin = if is_within_line { "\n" } else { "" };
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };

@@ -32,11 +32,14 @@ pub(super) struct Screen {
     drawn: Vec<usize>,
     /// On which of them the cursor stands, and in which column.
     cursor: (usize, usize),
+    /// What was drawn last, as far as it would be drawn the same again.
+    last: Option<Live>,
 }
 
 impl Screen {
     pub(super) fn new(columns: usize, rows: usize) -> Self {
-        let mut screen = Self { columns, rows, tail: LastRow::default(), drawn: Vec::new(), cursor: (0, 0) };
+        let mut screen =
+            Self { columns, rows, tail: LastRow::default(), drawn: Vec::new(), cursor: (0, 0), last: None };
         screen.resized(columns, rows);
         screen
     }
@@ -57,6 +60,7 @@ impl Screen {
     /// The terminal has another size. Most terminals have wrapped the rows anew by now; `drawn` says by how wide they
     /// are how many they have become.
     pub(super) fn resized(&mut self, columns: usize, rows: usize) {
+        self.last = None;
         // What says nothing, or that it has none, is as wide as terminals used to be.
         self.columns = if columns == 0 { 80 } else { columns.max(8) };
         self.rows = if rows == 0 { 24 } else { rows.max(2) };
@@ -65,6 +69,10 @@ impl Screen {
     /// Writes text that stays and draws the rows below it. The text's lines end with `\n`; what has no end goes on with
     /// the next text.
     pub(super) fn draw(&mut self, text: &str, live: &Live) -> String {
+        if text.is_empty() && self.last.as_ref() == Some(live) {
+            return String::new();
+        }
+        self.last = Some(live.clone());
         // Terminals that know it show all of it at once, the others ignore it.
         let mut out = "\u{1b}[?2026h".to_owned();
         self.take_away(&mut out);
@@ -118,6 +126,7 @@ impl Screen {
         self.tail = LastRow::default();
         self.drawn.clear();
         self.cursor = (0, 0);
+        self.last = None;
         out
     }
 

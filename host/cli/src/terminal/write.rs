@@ -64,15 +64,13 @@ impl Shared {
                 turn.cancel();
                 state.hint = Some("stopping; Ctrl-C again leaves at once".to_owned());
             }
-            Turn::Model(None) => {}
-            Turn::Person if !state.editor.is_empty() => {
-                state.editor.key(&Key::Home);
+            Turn::Person | Turn::Model(None) if !state.editor.is_empty() => {
                 state.editor.take();
                 state.history.left();
                 state.hint = None;
             }
-            Turn::Person if state.leaves_next => self.left(state),
-            Turn::Person => {
+            Turn::Person | Turn::Model(None) if state.leaves_next => self.left(state),
+            Turn::Person | Turn::Model(None) => {
                 state.leaves_next = true;
                 let words = "press Ctrl-C again, or Ctrl-D, to leave";
                 match self.setup.looks {
@@ -96,13 +94,15 @@ impl Shared {
             return;
         }
         state.leaves_next = false;
+        state.leaves_then = false;
         state.hint = None;
         let is_persons = matches!(state.turn, Turn::Person);
         match key {
             Key::Enter => self.say(state),
             Key::EndOfInput if state.editor.is_empty() && is_persons => self.left(state),
             Key::EndOfInput if state.editor.is_empty() => {
-                state.hint = Some("Ctrl-C stops the model; Ctrl-D leaves when it is your turn".to_owned());
+                state.leaves_then = true;
+                state.hint = Some("leaves when the model is done; any key takes that back, Ctrl-C stops it".to_owned());
             }
             Key::Escape => drop(state.editor.take()),
             Key::Redraw => {
@@ -164,9 +164,16 @@ impl Shared {
             End::Left | End::Gone | End::Closed => return Some(Said::Leave),
         }
         let Some(text) = state.queued.pop_front() else {
+            if state.leaves_then {
+                state.end = End::Left;
+                return Some(Said::Leave);
+            }
             let is_new = !matches!(state.turn, Turn::Person);
             state.turn = Turn::Person;
-            state.hint = None;
+            // It is said of leaving, too.
+            if !state.leaves_next {
+                state.hint = None;
+            }
             if is_new && self.setup.looks == Looks::Plain {
                 self.lines(state, "");
                 self.write(state, label);

@@ -63,3 +63,14 @@ fn a_prompt_that_fails_is_told_and_the_conversation_goes_on() {
     pty.types("first\r").sees("error:").sees("default › ").types("again\r").sees("Better.").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
 }
+
+#[test]
+fn ctrl_d_while_the_model_works_leaves_when_it_is_done_unless_that_is_taken_back() {
+    let (host, mut pty) =
+        talk(&[waits_for_go(), answer("First done."), answers("second", "Second done.")], &["--approval-mode", "yolo"]);
+    pty.types("first\r").sees("begun").types("\u{4}").sees("leaves when the model is done").types("s");
+    pty.until("it was taken back", |screen| !screen.contains("leaves when")).types("econd\r\u{4}").sees("leaves when");
+    go(&host);
+    pty.saw("First done.").saw("Second done.");
+    assert_eq!(pty.ends(), Some(0));
+}

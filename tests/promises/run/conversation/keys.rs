@@ -56,7 +56,7 @@ fn tab_completes_commands_and_paths_and_leaves_out_what_is_ignored() {
 fn a_path_that_may_not_be_read_is_told_and_the_prompt_comes_back() {
     let host = Host::scripted(&[answers("fine", "Fine.")], &[]).file(".gitignore", "x\n").file("x", "");
     let mut pty = open(&host, 80, 24);
-    pty.types("what is @x\r").sees("cannot be attached").sees("default › what is @x").types("\u{3}fine\r");
+    pty.types("what is @x\r").sees("cannot be attached").sees("default › what is @x").types("\u{15}fine\r");
     pty.sees("Fine.").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
 }

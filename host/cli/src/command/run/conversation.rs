@@ -131,11 +131,7 @@ impl Talk {
                     Ok(Then::Leave) => return Ok(self.left()),
                     Err(failure) => self.told(&failure),
                 },
-                Meant::Nothing(failure) => {
-                    self.told(&failure);
-                    self.terminal.unqueue();
-                    self.terminal.suggest(&text);
-                }
+                Meant::Nothing(failure) => self.gives_back(&text, &failure),
             }
         }
     }
@@ -179,13 +175,13 @@ impl Talk {
                     self.begun.executor.run_with(&inputs, parts, &turn).await
                 }
                 Err(failure) => {
-                    self.told(&failure);
-                    self.terminal.unqueue();
-                    return self.terminal.suggest(prompt);
+                    self.terminal.rests();
+                    return self.gives_back(prompt, &failure);
                 }
             },
             None => self.begun.executor.go_on(&self.inputs, &turn).await,
         };
+        self.terminal.rests();
         self.stats.ended(&result, began.elapsed());
         self.ended(&result);
         let bell = self.workbench.place.configuration.conversation.bell_seconds;
@@ -204,15 +200,15 @@ impl Talk {
             self.answer = Some(answer.clone());
         }
         let (_, failure) = exit::of_run(result);
+        if failure.is_some() {
+            // What was to come after it may make no sense now; what is written after it was told does.
+            self.terminal.unqueue();
+        }
         if result.terminate_reason == TerminateReason::Aborted {
             self.printer.finish(result, None);
             self.note("stopped");
         } else {
             self.printer.finish(result, failure.as_ref());
-        }
-        if failure.is_some() {
-            // What was to come after it may make no sense now.
-            self.terminal.unqueue();
         }
         self.terminal.lines("\n");
     }
@@ -220,6 +216,13 @@ impl Talk {
     fn note(&self, note: &str) {
         let note = terminal::wrapped(&visible(note), self.terminal.columns(), 0);
         self.terminal.lines(&self.style.dim(&note));
+    }
+
+    /// Nothing came of what was said: it comes back to be changed.
+    fn gives_back(&self, said: &str, failure: &Failure) {
+        self.terminal.unqueue();
+        self.terminal.suggest(said);
+        self.told(failure);
     }
 
     fn told(&self, failure: &Failure) {

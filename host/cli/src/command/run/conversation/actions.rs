@@ -63,6 +63,7 @@ impl Talk {
         self.printer.waits_for("shortening the conversation");
         let status = self.begun.executor.compress(&turn).await;
         self.printer.waits_no_more();
+        self.terminal.rests();
         let status = status.map_err(|error| Failure::of(Code::Configuration, &error))?;
         match status {
             _ if turn.is_cancelled() => self.note("stopped; the conversation is as it was"),
@@ -141,8 +142,8 @@ impl Talk {
             return Err(Failure::input("there is no prompt to take back"));
         };
         self.answer = None;
-        self.note("the last prompt was taken back, with all that came of it; files stay as they are now");
         self.terminal.suggest(&text);
+        self.note("the last prompt was taken back, with all that came of it; files stay as they are now");
         Ok(())
     }
 }
