@@ -48,6 +48,12 @@ pub(crate) enum Command {
     /// List, show or export what was said and done in sessions
     #[command(subcommand)]
     Session(Session),
+    /// Say which projects may bring configuration, agents, plugins and rules in their `.host/`, and see what they bring
+    #[command(after_help = TRUST_HELP, args_conflicts_with_subcommands = true)]
+    Trust {
+        #[command(subcommand)]
+        command: Option<Trust>,
+    },
     /// Check that everything the host needs is there
     Doctor(Doctor),
     /// Print a completion script for a shell
@@ -81,6 +87,18 @@ const AGENT_HELP: &str = "An agent of your own is a Markdown file in the folder 
 
 It reads: whatever it is called with, its tools are granted the part of your grants that only reads.";
 
+/// What trusting is, in short.
+const TRUST_HELP: &str =
+    "What lies in the `.host/` at the top of a project (config.toml, agents/*.md, plugins/*.wasm with
+their manifests, policies/*.toml) is used only when you trust it, as it was when you said so: when a
+file of it changes you are asked again. `docs/trust.md` says what a project may say.
+
+Examples:
+  host trust                  # what is there, and whether it is trusted
+  host trust add              # trust it as it is now
+  host trust remove ~/src/old
+  host trust list";
+
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   host run --model offline \"Survey this repository: what is it, and where are the TODOs?\"
@@ -98,7 +116,8 @@ It reads: whatever it is called with, its tools are granted the part of your gra
   host run --output-schema answer.schema.json \"Which licences do the dependencies have?\"
 
 Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 54 tool failed,
-56 loop, 57 time limit or budget, 58 no answer given, 59 model service failed, 130 cancelled.")]
+55 project not trusted, 56 loop, 57 time limit or budget, 58 no answer given, 59 model service
+failed, 130 cancelled.")]
 pub(crate) struct Run {
     /// What to do. `@PATH` in it attaches a file, a folder or a glob. Standard input, when it is no terminal, is added to it
     pub(crate) prompt: Vec<String>,
@@ -138,6 +157,9 @@ pub(crate) struct Run {
     /// The most it may cost, subagents included, by the prices in the configuration [default: no limit]
     #[arg(long, value_name = "AMOUNT", value_parser = amount)]
     pub(crate) max_cost: Option<f64>,
+    /// End with code 55 when the project brings files of its own and is not trusted, instead of going on without them
+    #[arg(long)]
+    pub(crate) require_trust: bool,
     #[command(flatten)]
     pub(crate) place: Place,
     #[command(flatten)]
@@ -280,6 +302,38 @@ Examples:
         /// Write nothing; fail when what is there is not what would be built
         #[arg(long)]
         check: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Trust {
+    /// Show what a project brings, what its plugins ask for, and whether it is trusted
+    Status {
+        /// A folder of the project, instead of the current one
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Trust a project as it is now
+    #[command(after_help = "Example:\n  host trust add ~/src/rocket")]
+    Add {
+        /// A folder of the project, instead of the current one
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
+    /// Take the trust back
+    Remove {
+        /// A folder of the project, instead of the current one; of one that is gone, its path as the list has it
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
+    /// List the projects that are trusted
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 

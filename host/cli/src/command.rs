@@ -7,6 +7,7 @@ pub(crate) mod plugin;
 pub(crate) mod run;
 pub(crate) mod session;
 pub(crate) mod tool;
+pub(crate) mod trust;
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;

@@ -20,6 +20,7 @@ mod interrupt;
 mod models;
 mod plugins;
 mod printer;
+mod project;
 
 use std::process::ExitCode;
 
@@ -50,6 +51,7 @@ fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Fail
         Command::Tool(tool) => interrupt::block_on(|stop| command::tool::run(tool, environment, stop)),
         Command::Plugin(plugin) => interrupt::block_on(|_| command::plugin::run(plugin, environment)),
         Command::Session(session) => command::session::run(session, &environment),
+        Command::Trust { command } => command::trust::run(command, &environment),
         Command::Doctor(doctor) => interrupt::block_on(|_| command::doctor::run(doctor, environment)),
     }
 }

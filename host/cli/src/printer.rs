@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments::Format;
 use crate::environment::Environment;
 use crate::exit::Failure;
+use crate::project::Word;
 
 /// Shows a run while it goes on, and its end.
 pub(crate) trait Printer: Observer {
@@ -27,14 +28,14 @@ pub(crate) trait Printer: Observer {
 }
 
 /// The printer of a format.
-pub(crate) fn of(format: Format, environment: &Environment, out: Out) -> Arc<dyn Printer> {
+pub(crate) fn of(format: Format, environment: &Environment, out: Out, trust: Option<Word>) -> Arc<dyn Printer> {
     match format {
         Format::Text if environment.stdout_is_terminal && environment.stderr_is_terminal => {
             Arc::new(terminal::Terminal::new(out, Style::of(environment)))
         }
         Format::Text => Arc::new(text::Text::new(out, Style::of(environment))),
-        Format::Json => Arc::new(json::Json::new(out)),
-        Format::StreamJson => Arc::new(stream_json::StreamJson::new(out)),
+        Format::Json => Arc::new(json::Json::new(out, trust)),
+        Format::StreamJson => Arc::new(stream_json::StreamJson::new(out, trust)),
     }
 }
 

@@ -19,15 +19,16 @@ use tokio_util::sync::CancellationToken;
 use self::resume::Resume;
 use self::said::{Said, joined, said};
 use self::subagents::Asked;
-use super::place::Workplace;
+use super::place::{self, Workplace};
 use crate::agents::Agents;
-use crate::arguments::Run;
+use crate::arguments::{Format, Run};
 use crate::attach::{self, Attached};
 use crate::context::{self, Context};
 use crate::environment::Environment;
 use crate::exit::{self, Code, Failure};
 use crate::models::{self, Model};
 use crate::printer::{self, Out};
+use crate::project::{self, Project};
 
 /// What the root agent is called in the log of its session.
 const MAIN: &str = "main";
@@ -50,8 +51,10 @@ pub(crate) async fn run(mut run: Run, environment: Environment, stop: Cancellati
         Some(_) => Said::nothing(),
     };
     let is_prompted = run.agent.is_some() || !words.is_nothing();
-    let mut place = Workplace::open(&run.place, &run.access, &environment)?;
-    let agents = Agents::read(&place.folders, &place.configuration)?;
+    let project = project(&run, &environment, &stop).await?;
+    let trust = project.word();
+    let mut place = Workplace::open(&run.place, &run.access, project, &environment)?;
+    let agents = Agents::read(&place.folders, &place.configuration, &place.agents)?;
     let reopened = resume.map(|resume| resume.reopen(&place, is_prompted)).transpose()?;
     let recorded = reopened.as_ref().and_then(|reopened| reopened.recorded().model.clone());
     let job = match &run.agent {
@@ -76,7 +79,7 @@ pub(crate) async fn run(mut run: Run, environment: Environment, stop: Cancellati
     let spill = session.path().with_extension("outputs");
     place.granted = place.granted.also_reading(&spill)?;
     let out = Out::new(stop.clone());
-    let printer = printer::of(run.output_format, &environment, out.clone());
+    let printer = printer::of(run.output_format, &environment, out.clone(), trust);
     let observer: Arc<dyn host_agent::Observer> = Arc::new(Watch(Arc::clone(&printer)));
     let standstill = Standstill::default();
     let ledger = Ledger::with_prices(AgentId::new(MAIN), limits, Arc::new(place.configuration.prices()));
@@ -119,6 +122,23 @@ pub(crate) async fn run(mut run: Run, environment: Environment, stop: Cancellati
     let (code, failure) = exit::of_run(&result);
     printer.finish(&result, failure.as_ref());
     Ok(code)
+}
+
+/// The project that is worked in. Where somebody can answer and the output is for them, they are asked whether to trust
+/// what it brings; elsewhere it is said that it is not used.
+async fn project(run: &Run, environment: &Environment, stop: &CancellationToken) -> Result<Project, Failure> {
+    let folders = environment.folders()?;
+    let mut project = place::project(&run.place, &folders)?;
+    if run.output_format == Format::Text && !run.require_trust {
+        project = project::ask::about(project, &folders, environment, stop).await?;
+    }
+    if run.require_trust
+        && let Some(failure) = project.untrusted("the project is to be trusted, and is not")
+    {
+        return Err(failure);
+    }
+    printer::notes(project.note().as_slice(), environment);
+    Ok(project)
 }
 
 /// What a resumed session goes on with.
@@ -169,7 +189,7 @@ async fn declared(
     agents: &Agents,
     environment: &Environment,
 ) -> Result<Job, Failure> {
-    let agent = agents.find(name)?;
+    let agent = agents.find(name, &place.project)?;
     if !agent.enabled {
         return Err(Failure::configuration(format!("the agent `{name}` is not enabled"))
             .help(format!("take `enabled = false` out of `[agents.{name}]` in the configuration")));

@@ -11,9 +11,11 @@ use serde::Serialize;
 
 use super::{Out, Printer};
 use crate::exit::Failure;
+use crate::project::Word;
 
 pub(super) struct Json {
     out: Out,
+    project_trust: Option<Word>,
     tally: Mutex<Tally>,
 }
 
@@ -81,6 +83,9 @@ pub(super) struct Wrong<'a> {
 struct Object<'a> {
     session_id: Option<&'a str>,
     model: &'a str,
+    /// Whether what the project brings is used; nothing where it brings nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project_trust: Option<Word>,
     terminate_reason: TerminateReason,
     response: Option<&'a str>,
     /// The model had no more room to end its answer.
@@ -167,8 +172,8 @@ impl<'a> Wrong<'a> {
 }
 
 impl Json {
-    pub(super) fn new(out: Out) -> Self {
-        Self { out, tally: Mutex::default() }
+    pub(super) fn new(out: Out, project_trust: Option<Word>) -> Self {
+        Self { out, project_trust, tally: Mutex::default() }
     }
 }
 
@@ -184,6 +189,7 @@ impl Printer for Json {
         let object = Object {
             session_id: tally.session.as_deref(),
             model: &tally.model,
+            project_trust: self.project_trust,
             terminate_reason: result.terminate_reason,
             response: result.result.as_deref(),
             response_is_cut_short: result.is_cut_short(),

@@ -15,9 +15,11 @@ use serde_json::{Map, Value};
 use super::json::{Statistics, Tally, Wrong};
 use super::{Out, Printer};
 use crate::exit::Failure;
+use crate::project::Word;
 
 pub(super) struct StreamJson {
     out: Out,
+    project_trust: Option<Word>,
     tally: Mutex<Tally>,
 }
 
@@ -39,6 +41,9 @@ enum Line<'a> {
     Init {
         session_id: Option<&'a str>,
         model: &'a str,
+        /// Whether what the project brings is used; nothing where it brings nothing.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        project_trust: Option<Word>,
     },
     Message {
         role: &'static str,
@@ -80,8 +85,8 @@ enum Line<'a> {
 }
 
 impl StreamJson {
-    pub(super) fn new(out: Out) -> Self {
-        Self { out, tally: Mutex::default() }
+    pub(super) fn new(out: Out, project_trust: Option<Word>) -> Self {
+        Self { out, project_trust, tally: Mutex::default() }
     }
 
     /// Writes a line, of a subagent where there is one.
@@ -105,7 +110,7 @@ impl Observer for StreamJson {
             EventKind::RunStarted { .. } | EventKind::UserCancelled if subagent.is_some() => {}
             EventKind::RunStarted { model, session } => {
                 let session = session.map(ToString::to_string);
-                say(Line::Init { session_id: session.as_deref(), model });
+                say(Line::Init { session_id: session.as_deref(), model, project_trust: self.project_trust });
             }
             EventKind::Content { text } => {
                 say(Line::Message { role: "assistant", content: text, delta: true, thought: false });
