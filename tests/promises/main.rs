@@ -10,3 +10,4 @@ mod run;
 mod sandbox;
 mod session;
 mod tools;
+mod trust;

@@ -36,14 +36,14 @@ const MAX_MANIFEST: u64 = 32 << 20;
 /// How many bytes are read in all. Protects memory: they stay there for the whole run.
 const MAX_TOTAL: u64 = 256 << 20;
 
-/// What a file is for.
+/// What a file is for; what can do most comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Part {
+    Component,
+    Rules,
     Configuration,
     Agent,
-    Component,
     Manifest,
-    Rules,
 }
 
 /// The folders beneath, and which files of theirs count. Whatever else lies there is neither read nor trusted.

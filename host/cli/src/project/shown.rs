@@ -35,10 +35,11 @@ pub(crate) enum Length {
 /// How many files a short list has.
 const SHORT: usize = 20;
 
-/// What there is, a line for each file.
+/// What there is, a line for each file; what can do most comes first, so that nothing hides it at the end of a list.
 pub(crate) fn list(contents: &Contents, length: Length) -> String {
-    let files: Vec<(&str, &ProjectFile)> =
+    let mut files: Vec<(&str, &ProjectFile)> =
         contents.iter().filter(|(name, file)| file.part != Part::Manifest || !has_component(name, contents)).collect();
+    files.sort_by_key(|(_, file)| file.part);
     let taken = match length {
         Length::Short => SHORT,
         Length::Whole => files.len(),
