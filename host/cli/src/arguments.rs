@@ -54,6 +54,13 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: Option<Trust>,
     },
+    /// Print the JSON Schema of what `host run` prints for programs
+    #[command(after_help = SCHEMA_HELP)]
+    Schema {
+        /// json (the one object) or stream-json (each line)
+        #[arg(value_parser = schema_format, value_name = "FORMAT")]
+        format: Format,
+    },
     /// Check that everything the host needs is there
     Doctor(Doctor),
     /// Print a completion script for a shell
@@ -86,6 +93,14 @@ const AGENT_HELP: &str = "An agent of your own is a Markdown file in the folder 
   You review code. …
 
 It reads: whatever it is called with, its tools are granted the part of your grants that only reads.";
+
+/// What a schema holds for.
+const SCHEMA_HELP: &str =
+    "It is of this version: a later one may print more. A run that cannot begin prints nothing on standard
+output, and says why on standard error.
+
+Example:
+  host schema stream-json > stream-json.schema.json";
 
 /// What trusting is, in short.
 const TRUST_HELP: &str =
@@ -145,6 +160,9 @@ pub(crate) struct Run {
     /// What to print: text (the answer), json (one object at the end) or stream-json (a line for each event)
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) output_format: Format,
+    /// Say on standard error what it took: tokens, cost, time, calls by tool. JSON always has it
+    #[arg(long)]
+    pub(crate) stats: bool,
     /// The most requests to the model [default: 30]
     #[arg(long, value_name = "N")]
     pub(crate) max_turns: Option<u32>,
@@ -384,6 +402,14 @@ pub(crate) struct Doctor {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// A format that has a schema.
+fn schema_format(text: &str) -> Result<Format, String> {
+    match Format::from_str(text, false) {
+        Ok(format @ (Format::Json | Format::StreamJson)) => Ok(format),
+        Ok(Format::Text) | Err(_) => Err("it is json or stream-json".to_owned()),
+    }
 }
 
 fn amount(text: &str) -> Result<f64, String> {

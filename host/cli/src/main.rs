@@ -52,6 +52,7 @@ fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Fail
         Command::Plugin(plugin) => interrupt::block_on(|_| command::plugin::run(plugin, environment)),
         Command::Session(session) => command::session::run(session, &environment),
         Command::Trust { command } => command::trust::run(command, &environment),
+        Command::Schema { format } => command::schema(format),
         Command::Doctor(doctor) => interrupt::block_on(|_| command::doctor::run(doctor, environment)),
     }
 }

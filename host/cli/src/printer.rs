@@ -5,6 +5,7 @@
 
 mod json;
 mod stream_json;
+mod tally;
 mod terminal;
 mod text;
 
@@ -14,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::AnsiColor;
 use host_agent::{CompressionStatus, Observer, RunResult};
+use host_tool::Standstill;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Format;
@@ -27,15 +29,46 @@ pub(crate) trait Printer: Observer {
     fn finish(&self, result: &RunResult, failure: Option<&Failure>);
 }
 
+/// What a printer is told of a run before it begins.
+#[derive(Clone, Debug)]
+pub(crate) struct About {
+    /// Whether what the project brings is used; none where it brings nothing.
+    pub(crate) project_trust: Option<Word>,
+    /// Held while the person is asked.
+    pub(crate) standstill: Standstill,
+    /// Whether the person wants the statistics in full.
+    pub(crate) stats: bool,
+}
+
 /// The printer of a format.
-pub(crate) fn of(format: Format, environment: &Environment, out: Out, trust: Option<Word>) -> Arc<dyn Printer> {
+pub(crate) fn of(format: Format, environment: &Environment, out: Out, about: About) -> Arc<dyn Printer> {
+    let style = Style::of(environment);
     match format {
         Format::Text if environment.stdout_is_terminal && environment.stderr_is_terminal => {
-            Arc::new(terminal::Terminal::new(out, Style::of(environment)))
+            Arc::new(terminal::Terminal::new(out, style, about))
         }
-        Format::Text => Arc::new(text::Text::new(out, Style::of(environment))),
-        Format::Json => Arc::new(json::Json::new(out, trust)),
-        Format::StreamJson => Arc::new(stream_json::StreamJson::new(out, trust)),
+        Format::Text => Arc::new(text::Text::new(out, style, about)),
+        Format::Json => Arc::new(json::Json::new(out, about)),
+        Format::StreamJson => Arc::new(stream_json::StreamJson::new(out, about)),
+    }
+}
+
+/// Says to a program what came of shortening a conversation; to a person the words.
+pub(crate) fn shortened(format: Format, out: &Out, status: CompressionStatus, words: &str) {
+    match format {
+        Format::Text => out.write(&format!("{words}\n")),
+        Format::Json => json::write(out, &json::Document::Compressed(json::Compressed::of(status))),
+        Format::StreamJson => stream_json::compressed(out, status),
+    }
+}
+
+/// What a format prints, as a JSON Schema: of the one object, or of each line. Text has none.
+pub(crate) fn schema(format: Format) -> Option<schemars::Schema> {
+    let generator = || schemars::generate::SchemaSettings::draft2020_12().for_serialize().into_generator();
+    match format {
+        Format::Text => None,
+        Format::Json => Some(generator().into_root_schema_for::<json::Document<'static>>()),
+        Format::StreamJson => Some(generator().into_root_schema_for::<stream_json::Stamped<'static>>()),
     }
 }
 

@@ -12,6 +12,7 @@ mod store;
 
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub(crate) use self::contents::{Contents, FOLDER, Part, ProjectFile};
@@ -60,7 +61,7 @@ pub(crate) enum Change {
 }
 
 /// In one word, for programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Word {
     Trusted,

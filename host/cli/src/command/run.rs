@@ -52,7 +52,8 @@ pub(crate) async fn run(mut run: Run, environment: Environment, stop: Cancellati
     };
     let is_prompted = run.agent.is_some() || !words.is_nothing();
     let project = project(&run, &environment, &stop).await?;
-    let trust = project.word();
+    let standstill = Standstill::default();
+    let about = printer::About { project_trust: project.word(), standstill: standstill.clone(), stats: run.stats };
     let mut place = Workplace::open(&run.place, &run.access, project, &environment)?;
     let agents = Agents::read(&place.folders, &place.configuration, &place.agents)?;
     let reopened = resume.map(|resume| resume.reopen(&place, is_prompted)).transpose()?;
@@ -79,9 +80,8 @@ pub(crate) async fn run(mut run: Run, environment: Environment, stop: Cancellati
     let spill = session.path().with_extension("outputs");
     place.granted = place.granted.also_reading(&spill)?;
     let out = Out::new(stop.clone());
-    let printer = printer::of(run.output_format, &environment, out.clone(), trust);
+    let printer = printer::of(run.output_format, &environment, out.clone(), about);
     let observer: Arc<dyn host_agent::Observer> = Arc::new(Watch(Arc::clone(&printer)));
-    let standstill = Standstill::default();
     let ledger = Ledger::with_prices(AgentId::new(MAIN), limits, Arc::new(place.configuration.prices()));
     ledger.answered_by(model.id.as_str());
     let mut tools = place.tools()?;

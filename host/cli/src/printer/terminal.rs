@@ -12,7 +12,8 @@ use host_message::{AgentId, CallId, Display, FunctionCall};
 use host_tool::cut;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{Out, Printer, Style, text, to_stderr, visible};
+use super::tally::Tally;
+use super::{About, Out, Printer, Style, text, to_stderr, visible};
 use crate::exit::{Failure, words};
 
 /// The longest words about a call's arguments, in characters.
@@ -30,6 +31,8 @@ pub(super) struct Terminal {
     out: Out,
     style: Style,
     bars: MultiProgress,
+    stats: bool,
+    tally: Mutex<Tally>,
     state: Mutex<State>,
 }
 
@@ -45,9 +48,10 @@ struct State {
 }
 
 impl Terminal {
-    pub(super) fn new(out: Out, style: Style) -> Self {
+    pub(super) fn new(out: Out, style: Style, about: About) -> Self {
         let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
-        Self { out, style, bars, state: Mutex::default() }
+        let About { standstill, stats, .. } = about;
+        Self { out, style, bars, stats, tally: Mutex::new(Tally::new(standstill)), state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -195,6 +199,7 @@ impl State {
 
 impl Observer for Terminal {
     fn event(&self, event: &Event<'_>) {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner).count(event);
         let mut guard = self.state();
         let state = &mut *guard;
         if event.agent_id.is_subagent() && self.of_subagent(state, event) {
@@ -316,6 +321,12 @@ impl Printer for Terminal {
                 to_stderr(&text::partial(result));
             }
             to_stderr(&words(failure, self.style));
+        }
+        if !self.out.is_gone() {
+            let tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+            let statistics = tally.statistics(result);
+            let said = if self.stats { statistics.table() } else { format!("{}\n", statistics.line()) };
+            to_stderr(&self.style.dim(&said));
         }
     }
 }
