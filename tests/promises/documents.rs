@@ -12,6 +12,7 @@ const DOCUMENTS: &[&str] = &[
     "SECURITY.md",
     "docs/configuration.md",
     "docs/context.md",
+    "docs/headless.md",
     "docs/trust.md",
 ];
 

@@ -2,6 +2,7 @@
 
 mod agents;
 mod cache;
+mod codes;
 mod components;
 mod documents;
 mod imports;

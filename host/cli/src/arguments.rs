@@ -130,9 +130,9 @@ Examples:
   host run --agent codebase_investigator --input objective=\"How are paths checked?\"
   host run --output-schema answer.schema.json \"Which licences do the dependencies have?\"
 
-Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 54 tool failed,
-55 project not trusted, 56 loop, 57 time limit or budget, 58 no answer given, 59 model service
-failed, 130 cancelled.")]
+Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 55 project not
+trusted, 56 loop, 57 time limit or budget, 58 no answer given, 59 model service failed, 130 cancelled.
+A call that fails is told to the model and ends no run.")]
 pub(crate) struct Run {
     /// What to do. `@PATH` in it attaches a file, a folder or a glob. Standard input, when it is no terminal, is added to it
     pub(crate) prompt: Vec<String>,
@@ -282,7 +282,9 @@ pub(crate) enum Tool {
     #[command(after_help = "Examples:
   host tool call ls '{\"path\": \"src\"}'
   host tool call grep '{\"pattern\": \"TODO\", \"output\": \"count\"}'
-  host tool call --preview edit '{\"path\": \"a.txt\", \"old_string\": \"a\", \"new_string\": \"b\"}'")]
+  host tool call --preview edit '{\"path\": \"a.txt\", \"old_string\": \"a\", \"new_string\": \"b\"}'
+
+A call that fails or is refused ends with exit code 54, one that cannot be made with 42.")]
     Call {
         /// The tool's name
         name: String,

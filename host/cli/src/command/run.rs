@@ -47,7 +47,7 @@ pub(crate) async fn run(mut run: Run, environment: Environment, stop: Cancellati
         ));
     }
     let words = match run.agent {
-        None => said(&run.prompt, resume.is_some(), &environment).await?,
+        None => said(&run.prompt, resume.is_some(), &environment, &stop).await?,
         Some(_) => Said::nothing(),
     };
     let is_prompted = run.agent.is_some() || !words.is_nothing();
