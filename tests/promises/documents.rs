@@ -5,8 +5,16 @@ use std::path::Path;
 
 use host_tests::repository;
 
-const DOCUMENTS: &[&str] =
-    &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "docs/configuration.md", "docs/context.md"];
+const DOCUMENTS: &[&str] = &[
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "docs/configuration.md",
+    "docs/context.md",
+    "docs/headless.md",
+    "docs/trust.md",
+];
 
 /// The folders whose Rust sources are searched.
 const SOURCES: &[&str] = &["host", "plugins", "sdk", "tests"];

@@ -2,6 +2,7 @@
 
 mod agents;
 mod cache;
+mod codes;
 mod components;
 mod documents;
 mod imports;
@@ -10,3 +11,4 @@ mod run;
 mod sandbox;
 mod session;
 mod tools;
+mod trust;

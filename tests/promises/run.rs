@@ -13,6 +13,8 @@ mod input;
 mod interrupt;
 mod loops;
 mod recording;
+mod schema;
+mod stats;
 mod terminal;
 mod wire;
 

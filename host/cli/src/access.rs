@@ -114,6 +114,12 @@ impl Granted {
     }
 }
 
+/// A plugin that a grant or a deny names, and that there is none of.
+pub(crate) fn unknown_plugin<'a>(access: &'a Access, plugins: &[Installed]) -> Option<&'a str> {
+    let names = access.grant.iter().chain(&access.deny).filter_map(|text| Some(text.split_once(':')?.0));
+    names.into_iter().find(|name| *name != "*" && !plugins.iter().any(|plugin| plugin.manifest.name == **name))
+}
+
 /// A path as a scope has it, taken literally.
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();

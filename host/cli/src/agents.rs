@@ -1,9 +1,9 @@
-//! The agents that there are: those that are built in and those of the user's folder, with what the configuration says
-//! of them.
+//! The agents that there are: those that are built in, those of the user's folder and those of a trusted project, with
+//! what the configuration says of them.
 //!
 //! An agent's file is read strictly, and one that is wrong stops the command: an agent that is silently not there is
-//! found out much later. A project's own `.host/agents/` is not read: whoever opens a repository has not said that its
-//! words count.
+//! found out much later. So do two with one name, wherever they come from: nobody who calls an agent by its name is to
+//! get another one than they know.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,6 +14,7 @@ use crate::configuration::{self, Configuration};
 use crate::environment::{Environment, Folders};
 use crate::exit::Failure;
 use crate::models::{self, Model};
+use crate::project::{Part, Project, ProjectFile};
 
 /// The folder for agents, in the user's configuration folder.
 const FOLDER: &str = "agents";
@@ -42,13 +43,21 @@ pub(crate) enum Source {
 pub(crate) struct Agents(Vec<Agent>);
 
 impl Agents {
-    /// Reads them.
-    pub(crate) fn read(folders: &Folders, configuration: &Configuration) -> Result<Self, Failure> {
+    /// Reads them; those of a project from the files that were trusted.
+    pub(crate) fn read(
+        folders: &Folders,
+        configuration: &Configuration,
+        of_project: &[ProjectFile],
+    ) -> Result<Self, Failure> {
         let built_in = Declared::built_in().map_err(wrong)?;
         let mut agents: Vec<_> = built_in.into_iter().map(|declared| (declared, Source::BuiltIn)).collect();
         for file in files(&folders.configuration.join(FOLDER))? {
             let declared = Declared::parse(&read(&file)?, &file).map_err(wrong)?;
             agents.push((declared, Source::File(file)));
+        }
+        for file in of_project {
+            let declared = Declared::parse(file.text()?, &file.path).map_err(wrong)?;
+            agents.push((declared, Source::File(file.path.clone())));
         }
         let mut agents: Vec<_> =
             agents.into_iter().map(|(declared, source)| Agent { declared, source, enabled: true }).collect();
@@ -66,6 +75,9 @@ impl Agents {
         for (name, settings) in &configuration.agents {
             agents.find_mut(name)?.configure(settings);
         }
+        for (name, settings) in &configuration.of_project.agents {
+            agents.find_mut(name)?.configure_within(settings);
+        }
         Ok(agents)
     }
 
@@ -74,9 +86,12 @@ impl Agents {
         &self.0
     }
 
-    /// The agent with this name.
-    pub(crate) fn find(&self, name: &str) -> Result<&Agent, Failure> {
-        self.0.iter().find(|agent| agent.name() == name).ok_or_else(|| self.unknown(name))
+    /// The agent with this name. It may be one of those that the project declares, and nobody trusts.
+    pub(crate) fn find(&self, name: &str, project: &Project) -> Result<&Agent, Failure> {
+        self.0.iter().find(|agent| agent.name() == name).ok_or_else(|| {
+            let withheld = project.withholds(Part::Agent).then(|| project.untrusted(self.unknown(name).message));
+            withheld.flatten().unwrap_or_else(|| self.unknown(name))
+        })
     }
 
     fn find_mut(&mut self, name: &str) -> Result<&mut Agent, Failure> {
@@ -132,6 +147,19 @@ impl Agent {
         run.max_turns = max_turns.unwrap_or(run.max_turns);
         run.max_time = timeout_minutes.map_or(run.max_time, |minutes| Duration::from_secs(minutes.saturating_mul(60)));
         model.settings.temperature = temperature.or(model.settings.temperature);
+    }
+}
+
+impl Agent {
+    /// What a project says of it: never that it may be run when the user says that it may not, nor for longer.
+    fn configure_within(&mut self, settings: &configuration::Agent) {
+        let before = (self.enabled, self.declared.definition.run);
+        self.configure(settings);
+        let (enabled, within) = before;
+        let run = &mut self.declared.definition.run;
+        self.enabled &= enabled;
+        run.max_turns = run.max_turns.min(within.max_turns);
+        run.max_time = run.max_time.min(within.max_time);
     }
 }
 

@@ -50,6 +50,19 @@ pub(crate) enum Command {
     /// List, show or export what was said and done in sessions
     #[command(subcommand)]
     Session(Session),
+    /// Say which projects may bring configuration, agents, plugins and rules in their `.host/`, and see what they bring
+    #[command(after_help = TRUST_HELP, args_conflicts_with_subcommands = true)]
+    Trust {
+        #[command(subcommand)]
+        command: Option<Trust>,
+    },
+    /// Print the JSON Schema of what `host run` prints for programs
+    #[command(after_help = SCHEMA_HELP)]
+    Schema {
+        /// json (the one object) or stream-json (each line)
+        #[arg(value_parser = schema_format, value_name = "FORMAT")]
+        format: Format,
+    },
     /// Check that everything the host needs is there
     Doctor(Doctor),
     /// Print a completion script for a shell
@@ -83,6 +96,26 @@ const AGENT_HELP: &str = "An agent of your own is a Markdown file in the folder 
 
 It reads: whatever it is called with, its tools are granted the part of your grants that only reads.";
 
+/// What a schema holds for.
+const SCHEMA_HELP: &str =
+    "It is of this version: a later one may print more. A run that cannot begin prints nothing on standard
+output, and says why on standard error.
+
+Example:
+  host schema stream-json > stream-json.schema.json";
+
+/// What trusting is, in short.
+const TRUST_HELP: &str =
+    "What lies in the `.host/` at the top of a project (config.toml, agents/*.md, plugins/*.wasm with
+their manifests, policies/*.toml) is used only when you trust it, as it was when you said so: when a
+file of it changes you are asked again. `docs/trust.md` says what a project may say.
+
+Examples:
+  host trust                  # what is there, and whether it is trusted
+  host trust add              # trust it as it is now
+  host trust remove ~/src/old
+  host trust list";
+
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   host run --model offline \"Survey this repository: what is it, and where are the TODOs?\"
@@ -100,8 +133,9 @@ It reads: whatever it is called with, its tools are granted the part of your gra
   host run --agent codebase_investigator --input objective=\"How are paths checked?\"
   host run --output-schema answer.schema.json \"Which licences do the dependencies have?\"
 
-Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 54 tool failed,
-56 loop, 57 time limit or budget, 58 no answer given, 59 model service failed, 130 cancelled.")]
+Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 55 project not
+trusted, 56 loop, 57 time limit or budget, 58 no answer given, 59 model service failed, 130 cancelled.
+A call that fails is told to the model and ends no run.")]
 pub(crate) struct Run {
     /// What to do; in a terminal, without it, a conversation begins. `@PATH` in it attaches a file, a folder or a glob. Standard input, when it is no terminal, is added to it
     pub(crate) prompt: Vec<String>,
@@ -129,6 +163,9 @@ pub(crate) struct Run {
     /// What to print: text (the answer), json (one object at the end) or stream-json (a line for each event)
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) output_format: Format,
+    /// Say on standard error what it took: tokens, cost, time, calls by tool. JSON always has it
+    #[arg(long)]
+    pub(crate) stats: bool,
     /// The most requests to the model [default: 30]
     #[arg(long, value_name = "N")]
     pub(crate) max_turns: Option<u32>,
@@ -141,6 +178,9 @@ pub(crate) struct Run {
     /// The most it may cost, subagents included, by the prices in the configuration [default: no limit]
     #[arg(long, value_name = "AMOUNT", value_parser = amount)]
     pub(crate) max_cost: Option<f64>,
+    /// End with code 55 when the project brings files of its own and is not trusted, instead of going on without them
+    #[arg(long)]
+    pub(crate) require_trust: bool,
     #[command(flatten)]
     pub(crate) place: Place,
     #[command(flatten)]
@@ -231,7 +271,9 @@ pub(crate) enum Tool {
     #[command(after_help = "Examples:
   host tool call ls '{\"path\": \"src\"}'
   host tool call grep '{\"pattern\": \"TODO\", \"output\": \"count\"}'
-  host tool call --preview edit '{\"path\": \"a.txt\", \"old_string\": \"a\", \"new_string\": \"b\"}'")]
+  host tool call --preview edit '{\"path\": \"a.txt\", \"old_string\": \"a\", \"new_string\": \"b\"}'
+
+A call that fails or is refused ends with exit code 54, one that cannot be made with 42.")]
     Call {
         /// The tool's name
         name: String,
@@ -269,6 +311,38 @@ Examples:
         /// Write nothing; fail when what is there is not what would be built
         #[arg(long)]
         check: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Trust {
+    /// Show what a project brings, what its plugins ask for, and whether it is trusted
+    Status {
+        /// A folder of the project, instead of the current one
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Trust a project as it is now
+    #[command(after_help = "Example:\n  host trust add ~/src/rocket")]
+    Add {
+        /// A folder of the project, instead of the current one
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
+    /// Take the trust back
+    Remove {
+        /// A folder of the project, instead of the current one; of one that is gone, its path as the list has it
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
+    /// List the projects that are trusted
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -319,6 +393,14 @@ pub(crate) struct Doctor {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// A format that has a schema.
+fn schema_format(text: &str) -> Result<Format, String> {
+    match Format::from_str(text, false) {
+        Ok(format @ (Format::Json | Format::StreamJson)) => Ok(format),
+        Ok(Format::Text) | Err(_) => Err("it is json or stream-json".to_owned()),
+    }
 }
 
 fn amount(text: &str) -> Result<f64, String> {

@@ -7,19 +7,28 @@ pub(crate) mod plugin;
 pub(crate) mod run;
 pub(crate) mod session;
 pub(crate) mod tool;
+pub(crate) mod trust;
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 use tokio_util::sync::CancellationToken;
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Format};
 use crate::exit::{Code, Failure};
-use crate::printer::Out;
+use crate::printer::{self, Out};
 
 /// `host completions`: a script for a shell.
 pub(crate) fn completions(shell: Shell) -> Result<Code, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "host", &mut script);
     Out::new(CancellationToken::new()).write(&String::from_utf8_lossy(&script));
+    Ok(Code::Done)
+}
+
+/// `host schema`: what is printed for programs, as a JSON Schema.
+pub(crate) fn schema(format: Format) -> Result<Code, Failure> {
+    let schema = printer::schema(format).ok_or_else(|| Failure::input("text has no schema"))?;
+    let text = serde_json::to_string_pretty(&schema).map_err(|error| Failure::configuration(error.to_string()))?;
+    Out::new(CancellationToken::new()).write(&format!("{text}\n"));
     Ok(Code::Done)
 }

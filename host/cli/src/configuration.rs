@@ -1,7 +1,8 @@
-//! The user's configuration file: read once, strict, every key read by somebody.
+//! The user's configuration file, and over it that of a trusted project: read once, strict, every key read by somebody.
 //!
-//! Flags win over the environment, the environment over this file. A project's own file is not read: whoever opens a
-//! repository has not said that its words count.
+//! Flags win over the environment, the environment over the project's file, that over the user's.
+
+mod project;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,6 +14,7 @@ use host_model::{ProviderKind, RetryPolicy, Settings};
 use host_tool::ApprovalMode;
 use serde::Deserialize;
 
+use self::project::OfProject;
 use crate::environment::{Environment, Folders};
 use crate::exit::Failure;
 
@@ -47,6 +49,9 @@ pub(crate) struct Configuration {
     pub(crate) models: BTreeMap<String, Model>,
     /// What is different about an agent than its declaration says, by its name.
     pub(crate) agents: BTreeMap<String, Agent>,
+    /// What a trusted project says beside that; no key of a file.
+    #[serde(skip)]
+    pub(crate) of_project: OfProject,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -216,7 +221,7 @@ pub(crate) struct Model {
     pub(crate) top_p: Option<f32>,
     pub(crate) max_output_tokens: Option<u32>,
     pub(crate) thinking_budget: Option<i32>,
-    pub(crate) stop: Vec<String>,
+    pub(crate) stop: Option<Vec<String>>,
     pub(crate) safety: BTreeMap<String, String>,
     /// The model that answers when this one's quota stays used up.
     pub(crate) fallback: Option<String>,
@@ -225,7 +230,7 @@ pub(crate) struct Model {
     /// What a million of its tokens costs.
     pub(crate) price: Option<ModelPrice>,
     /// How it is offered its tools.
-    pub(crate) tools: Tools,
+    pub(crate) tools: Option<Tools>,
 }
 
 /// What a million tokens of a model costs, in any currency.
@@ -281,7 +286,7 @@ impl Model {
             top_p: self.top_p,
             max_output_tokens: self.max_output_tokens,
             thinking_budget: self.thinking_budget,
-            stop: self.stop.clone(),
+            stop: self.stop.clone().unwrap_or_default(),
             safety: self.safety.clone().into_iter().collect(),
         }
     }
@@ -433,7 +438,7 @@ mod tests {
         assert!(!format!("{configuration:?}").contains("sec-ret"));
         let settings = configuration.models["gemini/x"].settings();
         assert_eq!((settings.temperature, settings.stop), (Some(0.5), vec!["END".to_owned()]));
-        assert_eq!(configuration.models["gemini/x"].tools, Tools::Text);
+        assert_eq!(configuration.models["gemini/x"].tools, Some(Tools::Text));
         let failure = parse("[models.x]\ntools = \"txt\"\n").expect_err("there is no such way");
         assert_eq!(failure.help.as_deref(), Some("the nearest key is `text`"));
         let failure = parse("[providers.gemeni]\n").expect_err("there is no such provider");

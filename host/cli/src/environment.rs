@@ -34,6 +34,8 @@ pub(crate) struct Folders {
     pub(crate) state: PathBuf,
     /// Session logs.
     pub(crate) sessions: PathBuf,
+    /// The list of trusted folders, a file.
+    pub(crate) trust: PathBuf,
 }
 
 impl Environment {
@@ -98,6 +100,7 @@ impl Environment {
             cache: folder("XDG_CACHE_HOME", ".cache")?.join("components"),
             state: folder("XDG_DATA_HOME", ".local/share")?.join("state"),
             sessions: folder("XDG_STATE_HOME", ".local/state")?.join("sessions"),
+            trust: folder("XDG_STATE_HOME", ".local/state")?.join("trust.json"),
         })
     }
 }

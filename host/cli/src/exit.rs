@@ -19,6 +19,7 @@ pub(crate) enum Code {
     Configuration = 52,
     TurnLimit = 53,
     Tool = 54,
+    Untrusted = 55,
     Loop = 56,
     TimeLimit = 57,
     NoCompleteTask = 58,

@@ -21,6 +21,7 @@ mod interrupt;
 mod models;
 mod plugins;
 mod printer;
+mod project;
 mod terminal;
 
 use std::process::ExitCode;
@@ -52,6 +53,8 @@ fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Fail
         Command::Tool(tool) => interrupt::block_on(|interrupt| command::tool::run(tool, environment, interrupt.stop)),
         Command::Plugin(plugin) => interrupt::block_on(|_| command::plugin::run(plugin, environment)),
         Command::Session(session) => command::session::run(session, &environment),
+        Command::Trust { command } => command::trust::run(command, &environment),
+        Command::Schema { format } => command::schema(format),
         Command::Doctor(doctor) => interrupt::block_on(|_| command::doctor::run(doctor, environment)),
     }
 }

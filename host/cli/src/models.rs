@@ -150,7 +150,7 @@ fn connect_once(id: &str, configuration: &Configuration, environment: &Environme
     let provider = selection.connect(access(selection.provider(), configuration, environment))?;
     let name = provider.stands_for().unwrap_or(selection.model()).to_owned();
     let options = configuration.models.get(id).cloned().unwrap_or_default();
-    let provider = match options.tools {
+    let provider = match options.tools.unwrap_or_default() {
         Tools::Native => provider,
         Tools::Text => Arc::new(TextMode::around(provider)),
     };

@@ -1,4 +1,5 @@
-//! The plugins that there are: the built-in ones, and those that the person named with `--plugin`.
+//! The plugins that there are: the built-in ones, those of a trusted project, and those that the person named with
+//! `--plugin`.
 //!
 //! Only manifests are read here. A component is looked at when one of its tools is first called.
 
@@ -12,6 +13,7 @@ use host_tool::{PluginTool, Registry, Sandbox};
 
 use crate::access::Granted;
 use crate::exit::Failure;
+use crate::project::ProjectFile;
 
 /// A plugin that is part of the host.
 struct BuiltIn {
@@ -32,12 +34,27 @@ pub(crate) struct Installed {
 }
 
 /// Reads the manifests of all plugins.
-pub(crate) fn all(named: &[PathBuf], workspace: &Path) -> Result<Vec<Installed>, Failure> {
+pub(crate) fn all(
+    named: &[PathBuf],
+    of_project: &[(ProjectFile, ProjectFile)],
+    workspace: &Path,
+) -> Result<Vec<Installed>, Failure> {
     let mut plugins = Vec::new();
     for built_in in BUILT_IN {
         let source = Source::BuiltIn(built_in.name);
         let digest = Some(Digest::from_sha256(&built_in.sha256));
         plugins.push(installed(built_in.manifest, source, Cow::Borrowed(built_in.component), digest, workspace)?);
+    }
+    for (component, manifest) in of_project {
+        if manifest.bytes.is_empty() {
+            return Err(Failure::configuration(format!("the plugin `{}` has no manifest", component.path.display()))
+                .help("`host plugin build` puts a component NAME.wasm and its manifest NAME.json side by side"));
+        }
+        let bytes = Cow::Owned(component.bytes.clone());
+        let source = Source::File(manifest.path.clone());
+        let digest = Some(component.digest.clone());
+        let plugin = installed(manifest.text()?, source, bytes, digest, workspace)?;
+        take(&mut plugins, plugin, &component.path)?;
     }
     for path in named {
         for file in components(path)? {
@@ -47,20 +64,27 @@ pub(crate) fn all(named: &[PathBuf], workspace: &Path) -> Result<Vec<Installed>,
                 .map_err(|_| Failure::input(format!("the manifest `{}` is no text", manifest.display())))?;
             let component = read(&file, "the component", MAX_COMPONENT as u64)?;
             let plugin = installed(&text, Source::File(manifest), Cow::Owned(component), None, workspace)?;
-            // What was named by hand must be a plugin: better said now than at its first call.
-            plugin.plugin.imports().map_err(|error| {
-                Failure::input(format!("`{}` is not taken", file.display()))
-                    .cause(error.to_string())
-                    .help("`host plugin build` makes components that are")
-            })?;
-            if let Some(taken) = plugins.iter().find(|other| other.manifest.name == plugin.manifest.name) {
-                return Err(Failure::input(format!("there is a plugin `{}` already", taken.manifest.name))
-                    .help("give the other one another name in its plugin.toml, and build it again"));
-            }
-            plugins.push(plugin);
+            take(&mut plugins, plugin, &file)?;
         }
     }
     Ok(plugins)
+}
+
+/// Adds a plugin that is not built in.
+fn take(plugins: &mut Vec<Installed>, plugin: Installed, file: &Path) -> Result<(), Failure> {
+    // Better said now than at its first call.
+    plugin.plugin.imports().map_err(|error| {
+        Failure::input(format!("`{}` is not taken", file.display()))
+            .cause(error.to_string())
+            .help("`host plugin build` makes components that are")
+    })?;
+    if let Some(taken) = plugins.iter().find(|other| other.manifest.name == plugin.manifest.name) {
+        return Err(Failure::input(format!("there is a plugin `{}` already", taken.manifest.name))
+            .cause(format!("`{}` has the same name", file.display()))
+            .help("give the other one another name in its plugin.toml, and build it again"));
+    }
+    plugins.push(plugin);
+    Ok(())
 }
 
 /// Whose the tools are, which says how much of what was granted they hold.

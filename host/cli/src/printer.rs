@@ -5,6 +5,7 @@
 
 mod json;
 mod stream_json;
+mod tally;
 pub(crate) mod terminal;
 mod text;
 
@@ -14,11 +15,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::AnsiColor;
 use host_agent::{CompressionStatus, Observer, RunResult};
+use host_tool::Standstill;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Format;
 use crate::environment::Environment;
 use crate::exit::Failure;
+use crate::project::Word;
 use crate::terminal::above as terminal_above;
 
 /// Shows a run while it goes on, and its end.
@@ -32,12 +35,42 @@ pub(crate) fn is_drawn(format: Format, environment: &Environment) -> bool {
     format == Format::Text && environment.stdout_is_terminal && environment.stderr_is_terminal
 }
 
+/// What a printer is told of a run before it begins.
+#[derive(Clone, Debug)]
+pub(crate) struct About {
+    /// Whether what the project brings is used; none where it brings nothing.
+    pub(crate) project_trust: Option<Word>,
+    /// Held while the person is asked.
+    pub(crate) standstill: Standstill,
+    /// Whether the person wants the statistics in full.
+    pub(crate) stats: bool,
+}
+
 /// The printer of a format, where nothing is drawn.
-pub(crate) fn of(format: Format, environment: &Environment, out: Out) -> Arc<dyn Printer> {
+pub(crate) fn of(format: Format, environment: &Environment, out: Out, about: About) -> Arc<dyn Printer> {
     match format {
-        Format::Text => Arc::new(text::Text::new(out, Style::of(environment))),
-        Format::Json => Arc::new(json::Json::new(out)),
-        Format::StreamJson => Arc::new(stream_json::StreamJson::new(out)),
+        Format::Text => Arc::new(text::Text::new(out, Style::of(environment), about)),
+        Format::Json => Arc::new(json::Json::new(out, about)),
+        Format::StreamJson => Arc::new(stream_json::StreamJson::new(out, about)),
+    }
+}
+
+/// Says to a program what came of shortening a conversation; to a person the words.
+pub(crate) fn shortened(format: Format, out: &Out, status: CompressionStatus, words: &str) {
+    match format {
+        Format::Text => out.write(&format!("{words}\n")),
+        Format::Json => json::write(out, &json::Document::Compressed(json::Compressed::of(status))),
+        Format::StreamJson => stream_json::compressed(out, status),
+    }
+}
+
+/// What a format prints, as a JSON Schema: of the one object, or of each line. Text has none.
+pub(crate) fn schema(format: Format) -> Option<schemars::Schema> {
+    let generator = || schemars::generate::SchemaSettings::draft2020_12().for_serialize().into_generator();
+    match format {
+        Format::Text => None,
+        Format::Json => Some(generator().into_root_schema_for::<json::Document<'static>>()),
+        Format::StreamJson => Some(generator().into_root_schema_for::<stream_json::Stamped<'static>>()),
     }
 }
 

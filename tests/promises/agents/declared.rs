@@ -59,14 +59,6 @@ fn a_wrong_file_is_told_with_its_place_and_stops_the_run() {
 }
 
 #[test]
-fn a_projects_own_agents_are_not_read() {
-    let host = Host::new(["agent", "list"]).file(".host/agents/searcher.md", SEARCHER);
-    let listed = host.run();
-    assert_eq!(listed.code, Some(0), "{listed:?}");
-    assert!(!listed.stdout.contains("searcher"), "{listed:?}");
-}
-
-#[test]
 fn a_declared_agent_runs_as_the_root_on_typed_inputs() {
     let agent = SEARCHER.replace("[web_search, memory]", "[ls]").replace("for ${topic}", "for ${topic} ${depth} deep");
     let expected = json!({"system": "You search for a rocket 3 deep.", "tools": ["ls", "complete_task"]});

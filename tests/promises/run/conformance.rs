@@ -119,7 +119,8 @@ fn trace(ended: &Ended) -> Vec<Value> {
 fn forget(value: &mut Value) {
     match value {
         Value::Object(object) => {
-            object.retain(|key, _| !["session_id", "timestamp", "duration_ms", "model"].contains(&key.as_str()));
+            let told = ["session_id", "timestamp", "duration_ms", "model_ms", "tools_ms", "model"];
+            object.retain(|key, _| !told.contains(&key.as_str()));
             object.values_mut().for_each(forget);
         }
         Value::Array(values) => values.iter_mut().for_each(forget),

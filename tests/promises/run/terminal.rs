@@ -40,7 +40,9 @@ fn host() -> Host {
 #[test]
 fn a_terminal_shows_a_line_for_each_call_a_difference_and_the_answer() {
     let seen = seen(&host());
-    for part in ["I look.", "ls", "2 entries", "no process grant", "+new", "Done, \\u{1b}[2Jreally."] {
+    for part in
+        ["I look.", "ls", "2 entries", "no process grant", "+new", "Done, \\u{1b}[2Jreally.", "2 turns · 0 tokens in"]
+    {
         assert!(seen.contains(part), "{part} in {seen:?}");
     }
     assert!(seen.contains("\u{1b}[32m") || seen.contains("\u{1b}[1m\u{1b}[32m"), "there is colour in {seen:?}");

@@ -12,21 +12,28 @@ use crate::arguments;
 use crate::configuration::Configuration;
 use crate::environment::Environment;
 use crate::exit::{Code, Failure};
-use crate::printer::{Out, visible};
+use crate::printer::{self, Out, visible};
+use crate::project::Project;
 
 /// How much of a description stands in the list, in characters: it is one line.
 const FIRST_WORDS: usize = 100;
 
 pub(crate) fn run(command: arguments::Agent, environment: &Environment) -> Result<Code, Failure> {
     let folders = environment.folders()?;
-    let configuration = Configuration::read(environment, &folders)?;
-    let agents = Agents::read(&folders, &configuration)?;
+    let here = std::fs::canonicalize(".")
+        .map_err(|error| Failure::input(format!("the current folder cannot be read: {error}")))?;
+    let project = Project::of(&here, &folders)?;
+    printer::notes(project.note().as_slice(), environment);
+    let brought = project.brought();
+    let configuration = Configuration::read(environment, &folders)?.with_project(brought.configuration.as_ref())?;
+    let agents = Agents::read(&folders, &configuration, &brought.agents)?;
+    let find = |name: &str| agents.find(name, &project);
     let out = Out::new(CancellationToken::new());
     let text = match command {
         arguments::Agent::List { json: true } => pretty(&agents.all().iter().map(row).collect())?,
         arguments::Agent::List { json: false } => list(agents.all()),
-        arguments::Agent::Show { name, json: true } => pretty(&whole(agents.find(&name)?))?,
-        arguments::Agent::Show { name, json: false } => show(agents.find(&name)?)?,
+        arguments::Agent::Show { name, json: true } => pretty(&whole(find(&name)?))?,
+        arguments::Agent::Show { name, json: false } => show(find(&name)?)?,
     };
     out.write(&text);
     Ok(Code::Done)

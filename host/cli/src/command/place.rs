@@ -6,12 +6,13 @@ use std::sync::Arc;
 use host_plugin::{Runtime, RuntimeOptions, Workspace};
 use host_tool::{Bus, Gate, Policy, Registry, RulesFile};
 
-use crate::access::Granted;
+use crate::access::{self, Granted};
 use crate::arguments::{Access, Place};
 use crate::configuration::Configuration;
 use crate::environment::{Environment, Folders};
 use crate::exit::Failure;
 use crate::plugins::{self, Holder, Installed};
+use crate::project::{Brought, Part, Project, ProjectFile};
 
 /// By these a folder is known to be the top of a repository.
 pub(crate) const REPOSITORY_MARKS: &[&str] = &[".git", ".hg", ".jj", ".svn", ".host"];
@@ -27,13 +28,26 @@ pub(crate) struct Workplace {
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) plugins: Vec<Installed>,
     pub(crate) granted: Granted,
+    pub(crate) project: Project,
+    /// The agents of the project, where it is trusted.
+    pub(crate) agents: Vec<ProjectFile>,
 }
 
 impl Workplace {
-    /// Puts it together; nothing is compiled or run.
-    pub(crate) fn open(place: &Place, access: &Access, environment: &Environment) -> Result<Self, Failure> {
+    /// Puts it together with what the project brings, as far as that is trusted; nothing is compiled or run.
+    pub(crate) fn open(
+        place: &Place,
+        access: &Access,
+        project: Project,
+        environment: &Environment,
+    ) -> Result<Self, Failure> {
         let folders = environment.folders()?;
-        let configuration = Configuration::read(environment, &folders)?;
+        let Brought { configuration, agents, plugins: of_project, policies } = project.brought();
+        let configuration = Configuration::read(environment, &folders)?.with_project(configuration.as_ref())?;
+        if let Some(rules) = policies.first() {
+            // Who wrote a rule that forbids something must not take it for one that does.
+            tracing::warn!("rules are not applied yet: `{}` has no effect", rules.path.display());
+        }
         let root = folder(place)?;
         let runtime = Arc::new(Runtime::new(RuntimeOptions {
             cache: Some(folders.cache.clone()),
@@ -41,10 +55,15 @@ impl Workplace {
             environment: environment.all(),
             limits: configuration.limits(),
         }));
-        let plugins = plugins::all(&access.plugin, &root)?;
+        let plugins = plugins::all(&access.plugin, &of_project, &root)?;
+        if let Some(name) = access::unknown_plugin(access, &plugins).filter(|_| project.withholds(Part::Component))
+            && let Some(failure) = project.untrusted(format!("there is no plugin `{name}` but perhaps the project's"))
+        {
+            return Err(failure);
+        }
         let granted = Granted::read(access, configuration.approval_mode, &plugins, &root, &folders)?;
         let workspace = Arc::new(Workspace::new(root));
-        Ok(Self { folders, configuration, workspace, runtime, plugins, granted })
+        Ok(Self { folders, configuration, workspace, runtime, plugins, granted, project, agents })
     }
 
     /// Loads the tools while the model is asked, so that its first call does not wait for that. Nobody waits for the
@@ -86,6 +105,11 @@ impl Workplace {
     pub(crate) fn reading_tools(&self) -> Result<Registry, Failure> {
         plugins::registry(&self.plugins, &self.granted, Holder::Subagent, &self.runtime, &self.workspace)
     }
+}
+
+/// The project of the folder to work in.
+pub(crate) fn project(place: &Place, folders: &Folders) -> Result<Project, Failure> {
+    Project::of(&folder(place)?, folders)
 }
 
 /// The folder to work in, with its symbolic links resolved.

@@ -14,23 +14,26 @@ use std::sync::Arc;
 use host_agent::AgentDefinition;
 use host_message::{ModelId, Part};
 use host_model::Recording;
+use host_tool::Standstill;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use self::begin::{Begun, Workbench};
 use self::resume::Resume;
 use self::said::{Said, joined, said};
-use super::place::Workplace;
+use super::place::{self, Workplace};
 use crate::agents::Agents;
 use crate::approval::{self, Person};
-use crate::arguments::Run;
+use crate::arguments::{Format, Run};
 use crate::attach::{self, Attached};
 use crate::context::{self, Context};
 use crate::environment::Environment;
 use crate::exit::{self, Code, Failure};
 use crate::interrupt::Interrupt;
 use crate::models::{self, Model};
-use crate::printer::{self, Out, Printer, Style};
+use crate::printer::terminal::{self as drawn, Stats};
+use crate::printer::{self, About, Out, Printer, Style};
+use crate::project::{self, Project};
 use crate::terminal::{self, Keyboard, Terminal};
 
 /// What the root agent is called in the log of its session.
@@ -52,13 +55,16 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
     }
     let can_talk = conversation::is_possible(&run, &environment);
     let words = match run.agent {
-        None => said(&run.prompt, resume.is_some() || can_talk, &environment).await?,
+        None => said(&run.prompt, resume.is_some() || can_talk, &environment, &stop).await?,
         Some(_) => Said::nothing(),
     };
     let is_prompted = run.agent.is_some() || !words.is_nothing();
     let talks = can_talk && !is_prompted;
-    let place = Workplace::open(&run.place, &run.access, &environment)?;
-    let agents = Agents::read(&place.folders, &place.configuration)?;
+    let project = project(&run, &environment, &stop).await?;
+    let standstill = Standstill::default();
+    let about = printer::About { project_trust: project.word(), standstill: standstill.clone(), stats: run.stats };
+    let place = Workplace::open(&run.place, &run.access, project, &environment)?;
+    let agents = Agents::read(&place.folders, &place.configuration, &place.agents)?;
     let reopened = resume.map(|resume| resume.reopen(&place, is_prompted || talks)).transpose()?;
     let recorded = reopened.as_ref().and_then(|reopened| reopened.recorded().model.clone());
     let job = match &run.agent {
@@ -67,13 +73,13 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
     };
     let Job { definition, inputs, attached, model, recording } = job;
     let out = Out::new(stop.clone());
-    let mut workbench = Workbench::new(run, place, agents, environment, recording);
+    let mut workbench = Workbench::new(run, place, agents, environment, recording, standstill);
     if talks {
-        return conversation::hold(workbench, definition, model, &inputs, reopened, interrupt).await;
+        return conversation::hold(workbench, definition, model, &inputs, reopened, interrupt, about).await;
     }
     let terminal = terminal(&workbench, interrupt)?;
     let _person = person(&workbench, terminal.as_ref());
-    let printer = printer(&workbench, terminal.as_ref(), out.clone());
+    let printer = printer(&workbench, terminal.as_ref(), out.clone(), about);
     let observer: Arc<dyn host_agent::Observer> = Arc::new(Watch(Arc::clone(&printer)));
     let Begun { mut executor, .. } = workbench.begin(definition, &model, reopened, observer)?;
     if compresses {
@@ -87,6 +93,23 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
     let (code, failure) = exit::of_run(&result);
     printer.finish(&result, failure.as_ref());
     Ok(code)
+}
+
+/// The project that is worked in. Where somebody can answer and the output is for them, they are asked whether to trust
+/// what it brings; elsewhere it is said that it is not used.
+async fn project(run: &Run, environment: &Environment, stop: &CancellationToken) -> Result<Project, Failure> {
+    let folders = environment.folders()?;
+    let mut project = place::project(&run.place, &folders)?;
+    if run.output_format == Format::Text && !run.require_trust {
+        project = project::ask::about(project, &folders, environment, stop).await?;
+    }
+    if run.require_trust
+        && let Some(failure) = project.untrusted("the project is to be trusted, and is not")
+    {
+        return Err(failure);
+    }
+    printer::notes(project.note().as_slice(), environment);
+    Ok(project)
 }
 
 /// The terminal, where the run is shown on one. A person can be asked there when standard input is one as well.
@@ -114,11 +137,14 @@ fn person(workbench: &Workbench, terminal: Option<&Terminal>) -> Option<Person> 
 }
 
 /// Who shows the run.
-fn printer(workbench: &Workbench, terminal: Option<&Terminal>, out: Out) -> Arc<dyn Printer> {
+fn printer(workbench: &Workbench, terminal: Option<&Terminal>, out: Out, about: About) -> Arc<dyn Printer> {
     let environment = &workbench.environment;
     match terminal {
-        Some(terminal) => Arc::new(printer::terminal::Terminal::new(terminal.clone(), Style::of(environment))),
-        None => printer::of(workbench.run.output_format, environment, out),
+        Some(terminal) => {
+            let stats = if about.stats { Stats::Table } else { Stats::Line };
+            Arc::new(drawn::Terminal::new(terminal.clone(), Style::of(environment), about, stats))
+        }
+        None => printer::of(workbench.run.output_format, environment, out, about),
     }
 }
 
@@ -163,7 +189,7 @@ async fn declared(
     agents: &Agents,
     environment: &Environment,
 ) -> Result<Job, Failure> {
-    let agent = agents.find(name)?;
+    let agent = agents.find(name, &place.project)?;
     if !agent.enabled {
         return Err(Failure::configuration(format!("the agent `{name}` is not enabled"))
             .help(format!("take `enabled = false` out of `[agents.{name}]` in the configuration")));

@@ -10,12 +10,12 @@ use host_tool::{CallContext, LiveOutput, Outcome, Standstill};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::place::Workplace;
+use super::place::{self, Workplace};
 use crate::arguments::{Access, Place, Tool};
 use crate::environment::Environment;
 use crate::exit::{Code, Failure};
 use crate::plugins::Installed;
-use crate::printer::{Out, visible};
+use crate::printer::{self, Out, visible};
 
 pub(crate) async fn run(tool: Tool, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     let out = Out::new(stop.clone());
@@ -41,7 +41,9 @@ pub(crate) async fn run(tool: Tool, environment: Environment, stop: Cancellation
 }
 
 fn open(place: &Place, access: &Access, environment: &Environment) -> Result<Workplace, Failure> {
-    Workplace::open(place, access, environment)
+    let project = place::project(place, &environment.folders()?)?;
+    printer::notes(project.note().as_slice(), environment);
+    Workplace::open(place, access, project, environment)
 }
 
 fn not_arguments(why: &str) -> Failure {

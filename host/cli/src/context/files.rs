@@ -65,14 +65,17 @@ struct Gathering {
 /// Reads the context files of a workspace.
 pub(super) fn read(place: &Workplace) -> Files {
     let usual = || USUAL_FILES.iter().map(|name| (*name).to_owned()).collect();
-    let names: Vec<String> = place.configuration.context.files.clone().unwrap_or_else(usual);
+    let configuration = &place.configuration;
+    let own: Vec<String> = configuration.context.files.clone().unwrap_or_else(usual);
+    // A project names its own files and none of the person's, whose folder has more in it than what a model may see.
+    let of_project = configuration.of_project.context_files.as_ref().unwrap_or(&own);
     let mut gathering =
         Gathering { files: Files::default(), left: MAX_TOTAL, included: 0, seen: Vec::new(), left_out: Vec::new() };
     // Without the folder there is nothing in it.
     if let Ok(folder) = std::fs::canonicalize(&place.folders.configuration) {
         let (what, about) = ("the person's own", OF_THE_PERSON);
         if let Some(origin) = Origin::new(place, folder.clone(), what, about, false) {
-            gathering.take(&origin, std::slice::from_ref(&folder), &names);
+            gathering.take(&origin, std::slice::from_ref(&folder), &own);
         }
     }
     let workspace = place.workspace.root();
@@ -81,7 +84,7 @@ pub(super) fn read(place: &Workplace) -> Files {
         workspace.ancestors().take_while(|folder| folder.starts_with(&root)).map(Path::to_owned).collect();
     folders.reverse();
     if let Some(origin) = Origin::new(place, root, "from the repository", OF_THE_REPOSITORY, true) {
-        gathering.take(&origin, &folders, &names);
+        gathering.take(&origin, &folders, of_project);
     }
     gathering.finish()
 }

@@ -1,91 +1,51 @@
 //! `json`: one object when the run has ended.
 //!
-//! The shapes here are the program's interface, apart from the loop's own events.
+//! The shapes here are the program's interface, apart from the loop's own events; `host schema json` prints them.
 
-use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
-use host_agent::{CallStatus, Cost, Event, EventKind, Observer, RunResult, TerminateReason};
+use host_agent::{CompressionStatus, Event, Observer, RunResult, TerminateReason};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Out, Printer};
+use super::tally::{Statistics, Tally};
+use super::{About, Out, Printer};
 use crate::exit::Failure;
+use crate::project::Word;
 
 pub(super) struct Json {
     out: Out,
+    project_trust: Option<Word>,
     tally: Mutex<Tally>,
 }
 
-/// What a run cost until now.
-pub(super) struct Tally {
-    started: Instant,
-    session: Option<String>,
-    model: String,
-    calls: BTreeMap<String, Calls>,
-    subagents: BTreeMap<String, Subagent>,
+/// What is printed: one of these.
+#[derive(Serialize, JsonSchema)]
+#[schemars(title = "What `host run --output-format json` prints")]
+#[serde(untagged)]
+pub(super) enum Document<'a> {
+    Run(Box<Object<'a>>),
+    Compressed(Compressed),
 }
 
-/// What the runs of one subagent cost; it is part of what the whole run cost.
-#[derive(Clone, Copy, Default, Serialize)]
-struct Subagent {
-    runs: u64,
-    goals: u64,
-    turns: u64,
-    tokens: u64,
-}
-
-#[derive(Clone, Copy, Default, Serialize)]
-struct Calls {
-    success: u64,
-    error: u64,
-    cancelled: u64,
-    duration_ms: u64,
-}
-
-/// The statistics of a run.
-#[derive(Serialize)]
-pub(super) struct Statistics<'a> {
-    duration_ms: u64,
-    turns: u32,
-    tokens: Tokens,
-    /// In the currency of the configured prices; none where there is no price.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cost: Option<f64>,
-    tools: &'a BTreeMap<String, Calls>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    subagents: &'a BTreeMap<String, Subagent>,
-}
-
-#[derive(Serialize)]
-struct Tokens {
-    input: u64,
-    output: u64,
-    cached: u64,
-    thought: u64,
-    total: u64,
-}
-
-/// What went wrong, for a program.
-#[derive(Serialize)]
-pub(super) struct Wrong<'a> {
-    code: u8,
-    message: &'a str,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    causes: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    help: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct Object<'a> {
+/// A run that ended.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct Object<'a> {
+    /// The session that recorded it, for `host run --resume`.
     session_id: Option<&'a str>,
+    /// The model, as its service knows it.
     model: &'a str,
-    terminate_reason: TerminateReason,
+    /// Whether what the project brings in its `.host/` is used; not there where it brings nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project_trust: Option<Word>,
+    terminate_reason: End,
+    /// The answer; there is one exactly when the reason is `GOAL`.
     response: Option<&'a str>,
     /// The model had no more room to end its answer.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     response_is_cut_short: bool,
+    /// What the model had written when the run ended without an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     partial_response: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,65 +53,89 @@ struct Object<'a> {
     stats: Statistics<'a>,
 }
 
-impl Default for Tally {
-    fn default() -> Self {
-        Self {
-            started: Instant::now(),
-            session: None,
-            model: String::new(),
-            calls: BTreeMap::new(),
-            subagents: BTreeMap::new(),
+/// `host run --resume /compress` shortened a conversation.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct Compressed {
+    r#type: CompressedTag,
+    status: Compression,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum CompressedTag {
+    Compressed,
+}
+
+/// What came of shortening a conversation.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Compression {
+    /// A summary stands for its beginning.
+    Summarised,
+    /// Old outputs of tools were cut short.
+    Shortened,
+    Inflated,
+    Empty,
+    Failed,
+    Nothing,
+}
+
+/// How a run ended. Only `GOAL` is an end that was meant.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub(super) enum End {
+    Goal,
+    Timeout,
+    MaxTurns,
+    Aborted,
+    Error,
+    ErrorNoCompleteTaskCall,
+}
+
+/// What went wrong.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct Wrong<'a> {
+    /// The exit code of the process.
+    code: u8,
+    message: &'a str,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    causes: &'a [String],
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<&'a str>,
+}
+
+impl From<TerminateReason> for End {
+    fn from(reason: TerminateReason) -> Self {
+        match reason {
+            TerminateReason::Goal => Self::Goal,
+            TerminateReason::Timeout => Self::Timeout,
+            TerminateReason::MaxTurns => Self::MaxTurns,
+            TerminateReason::Aborted => Self::Aborted,
+            TerminateReason::Error => Self::Error,
+            TerminateReason::ErrorNoCompleteTaskCall => Self::ErrorNoCompleteTaskCall,
         }
     }
 }
 
-impl Tally {
-    /// Counts an event.
-    pub(super) fn count(&mut self, event: &Event<'_>) {
-        match event.kind {
-            // A run beneath another begins and ends within it.
-            EventKind::RunStarted { .. } if event.agent_id.is_subagent() => {}
-            EventKind::RunEnded { terminate_reason, turns, usage, .. } if event.agent_id.is_subagent() => {
-                let subagent = self.subagents.entry(event.agent.to_owned()).or_default();
-                subagent.runs += 1;
-                subagent.goals += u64::from(terminate_reason == TerminateReason::Goal);
-                subagent.turns = subagent.turns.saturating_add(u64::from(turns));
-                subagent.tokens = subagent.tokens.saturating_add(usage.total());
-            }
-            EventKind::RunStarted { model, session } => {
-                self.model = model.to_owned();
-                self.session = session.map(ToString::to_string);
-            }
-            EventKind::ToolCallEnd { name, status, duration_ms, .. } => {
-                let calls = self.calls.entry(name.to_string()).or_default();
-                match status {
-                    CallStatus::Success => calls.success += 1,
-                    CallStatus::Error { .. } => calls.error += 1,
-                    CallStatus::Cancelled | CallStatus::Interrupted => calls.cancelled += 1,
-                }
-                calls.duration_ms += duration_ms;
-            }
-            _ => {}
+impl From<CompressionStatus> for Compression {
+    fn from(status: CompressionStatus) -> Self {
+        match status {
+            CompressionStatus::Summarised => Self::Summarised,
+            CompressionStatus::Shortened => Self::Shortened,
+            CompressionStatus::Inflated => Self::Inflated,
+            CompressionStatus::Empty => Self::Empty,
+            CompressionStatus::Failed => Self::Failed,
+            CompressionStatus::Nothing => Self::Nothing,
         }
     }
+}
 
-    /// The statistics at the end.
-    pub(super) fn statistics(&self, result: &RunResult) -> Statistics<'_> {
-        let usage = result.usage;
-        Statistics {
-            duration_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
-            turns: result.turns,
-            tokens: Tokens {
-                input: usage.input,
-                output: usage.output,
-                cached: usage.cached,
-                thought: usage.thought,
-                total: usage.total(),
-            },
-            cost: result.cost.map(Cost::amount),
-            tools: &self.calls,
-            subagents: &self.subagents,
-        }
+impl Compressed {
+    pub(super) fn of(status: CompressionStatus) -> Self {
+        Self { r#type: CompressedTag::Compressed, status: status.into() }
     }
 }
 
@@ -167,8 +151,9 @@ impl<'a> Wrong<'a> {
 }
 
 impl Json {
-    pub(super) fn new(out: Out) -> Self {
-        Self { out, tally: Mutex::default() }
+    pub(super) fn new(out: Out, about: About) -> Self {
+        let About { project_trust, standstill, .. } = about;
+        Self { out, project_trust, tally: Mutex::new(Tally::new(standstill)) }
     }
 }
 
@@ -184,16 +169,22 @@ impl Printer for Json {
         let object = Object {
             session_id: tally.session.as_deref(),
             model: &tally.model,
-            terminate_reason: result.terminate_reason,
+            project_trust: self.project_trust,
+            terminate_reason: result.terminate_reason.into(),
             response: result.result.as_deref(),
             response_is_cut_short: result.is_cut_short(),
             partial_response: result.partial.as_deref(),
             error: failure.map(Wrong::of),
             stats: tally.statistics(result),
         };
-        match serde_json::to_string_pretty(&object) {
-            Ok(json) => self.out.write(&format!("{json}\n")),
-            Err(error) => super::to_stderr(&format!("error: the result is no JSON: {error}\n")),
-        }
+        write(&self.out, &Document::Run(Box::new(object)));
+    }
+}
+
+/// Writes the object.
+pub(super) fn write(out: &Out, document: &Document<'_>) {
+    match serde_json::to_string_pretty(document) {
+        Ok(json) => out.write(&format!("{json}\n")),
+        Err(error) => super::to_stderr(&format!("error: the result is no JSON: {error}\n")),
     }
 }

@@ -2,96 +2,161 @@
 //! `error` as they come, and `result` at the end. Lines of a subagent are among them as they come, each with its name
 //! and id; a run has one `init` and one `result`, its own.
 //!
-//! The shapes here are the program's interface, apart from the loop's own events.
+//! The shapes here are the program's interface, apart from the loop's own events; `host schema stream-json` prints them.
 
 use std::sync::{Mutex, PoisonError};
 
-use host_agent::{CallStatus, Event, EventKind, Observer, RunResult, TerminateReason};
+use host_agent::{CallStatus, CompressionStatus, Event, EventKind, Observer, RunResult};
 use host_message::AgentId;
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::json::{Statistics, Tally, Wrong};
-use super::{Out, Printer};
+use super::json::{Compression, End, Wrong};
+use super::tally::{Statistics, Tally};
+use super::{About, Out, Printer};
 use crate::exit::Failure;
+use crate::project::Word;
 
 pub(super) struct StreamJson {
     out: Out,
+    project_trust: Option<Word>,
     tally: Mutex<Tally>,
 }
 
-#[derive(Serialize)]
-struct Stamped<'a> {
+/// One line.
+#[derive(Serialize, JsonSchema)]
+#[schemars(title = "A line that `host run --output-format stream-json` prints")]
+#[schemars(extend("unevaluatedProperties" = false))]
+pub(super) struct Stamped<'a> {
     #[serde(flatten)]
     line: Line<'a>,
-    /// Whose line it is, when it is a subagent's.
+    /// The name of the subagent whose line it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<&'a str>,
+    /// Which of the subagents of a run it is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    agent_id: Option<&'a AgentId>,
+    agent_id: Option<&'a str>,
+    /// When it was printed, in UTC.
+    #[schemars(extend("format" = "date-time"))]
     timestamp: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Line<'a> {
+    /// The first line: a run begins.
     Init {
+        /// The session that records it, for `host run --resume`.
         session_id: Option<&'a str>,
+        /// The model, as its service knows it.
         model: &'a str,
+        /// Whether what the project brings in its `.host/` is used; not there where it brings nothing.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        project_trust: Option<Word>,
     },
+    /// The model says something.
     Message {
-        role: &'static str,
+        role: Role,
         content: &'a str,
         /// A piece of a message; the pieces until the next other line are one.
         delta: bool,
+        /// It is a thought, and no part of the answer.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         thought: bool,
     },
-    ToolUse {
-        tool_id: &'a str,
-        tool_name: &'a str,
-        parameters: &'a Map<String, Value>,
-    },
+    /// The model calls a tool.
+    ToolUse { tool_id: &'a str, tool_name: &'a str, parameters: &'a Map<String, Value> },
+    /// A call ended, whether it ran or not. There is one for each `tool_use`.
     ToolResult {
         tool_id: &'a str,
         tool_name: &'a str,
-        status: &'static str,
+        status: CallEnd,
+        /// What the model is told.
         output: &'a str,
+        /// How long it ran.
         duration_ms: u64,
     },
-    Error {
-        severity: &'static str,
-        message: &'a str,
-    },
+    /// Something that the person should know.
+    Error { severity: Severity, message: &'a str },
+    /// The last line: the run ended.
     Result {
-        status: &'static str,
-        terminate_reason: TerminateReason,
+        status: Status,
+        terminate_reason: End,
+        /// The answer; there is one exactly when the reason is `GOAL`.
         response: Option<&'a str>,
         /// The model had no more room to end its answer.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         response_is_cut_short: bool,
+        /// What the model had written when the run ended without an answer.
         #[serde(skip_serializing_if = "Option::is_none")]
         partial_response: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<Wrong<'a>>,
         stats: Statistics<'a>,
     },
+    /// `host run --resume /compress` shortened a conversation; there is no other line then.
+    Compressed { status: Compression },
+}
+
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Role {
+    Assistant,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum CallEnd {
+    Success,
+    /// It failed, or was refused.
+    Error,
+    Cancelled,
+    /// The process before this one died while it ran.
+    Interrupted,
+}
+
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Severity {
+    /// The run goes on.
+    Warning,
+    /// It ends the run.
+    Error,
+}
+
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    Success,
+    Error,
 }
 
 impl StreamJson {
-    pub(super) fn new(out: Out) -> Self {
-        Self { out, tally: Mutex::default() }
+    pub(super) fn new(out: Out, about: About) -> Self {
+        let About { project_trust, standstill, .. } = about;
+        Self { out, project_trust, tally: Mutex::new(Tally::new(standstill)) }
     }
 
     /// Writes a line, of a subagent where there is one.
     fn line(&self, subagent: Option<(&str, &AgentId)>, line: Line<'_>) {
-        let (agent, agent_id) = subagent.unzip();
-        let timestamp = Timestamp::now().to_string();
-        match serde_json::to_string(&Stamped { line, agent, agent_id, timestamp }) {
-            Ok(json) => self.out.write(&format!("{json}\n")),
-            Err(error) => super::to_stderr(&format!("error: an event is no JSON: {error}\n")),
-        }
+        write(&self.out, subagent, line);
+    }
+}
+
+/// Says what came of shortening a conversation.
+pub(super) fn compressed(out: &Out, status: CompressionStatus) {
+    write(out, None, Line::Compressed { status: status.into() });
+}
+
+fn write(out: &Out, subagent: Option<(&str, &AgentId)>, line: Line<'_>) {
+    let (agent, agent_id) = subagent.unzip();
+    let timestamp = Timestamp::now().to_string();
+    match serde_json::to_string(&Stamped { line, agent, agent_id: agent_id.map(AgentId::as_str), timestamp }) {
+        Ok(json) => out.write(&format!("{json}\n")),
+        Err(error) => super::to_stderr(&format!("error: an event is no JSON: {error}\n")),
     }
 }
 
@@ -105,13 +170,13 @@ impl Observer for StreamJson {
             EventKind::RunStarted { .. } | EventKind::UserCancelled if subagent.is_some() => {}
             EventKind::RunStarted { model, session } => {
                 let session = session.map(ToString::to_string);
-                say(Line::Init { session_id: session.as_deref(), model });
+                say(Line::Init { session_id: session.as_deref(), model, project_trust: self.project_trust });
             }
             EventKind::Content { text } => {
-                say(Line::Message { role: "assistant", content: text, delta: true, thought: false });
+                say(Line::Message { role: Role::Assistant, content: text, delta: true, thought: false });
             }
             EventKind::Thought { text, .. } => {
-                say(Line::Message { role: "assistant", content: text, delta: true, thought: true });
+                say(Line::Message { role: Role::Assistant, content: text, delta: true, thought: true });
             }
             EventKind::ToolCallRequest { call } => say(Line::ToolUse {
                 tool_id: call.id.as_str(),
@@ -122,10 +187,10 @@ impl Observer for StreamJson {
                 tool_id: call_id.as_str(),
                 tool_name: name.as_str(),
                 status: match status {
-                    CallStatus::Success => "success",
-                    CallStatus::Error { .. } => "error",
-                    CallStatus::Cancelled => "cancelled",
-                    CallStatus::Interrupted => "interrupted",
+                    CallStatus::Success => CallEnd::Success,
+                    CallStatus::Error { .. } => CallEnd::Error,
+                    CallStatus::Cancelled => CallEnd::Cancelled,
+                    CallStatus::Interrupted => CallEnd::Interrupted,
                 },
                 output: response,
                 duration_ms,
@@ -133,31 +198,33 @@ impl Observer for StreamJson {
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
                 let again = super::again(reason, wait_ms, attempt, attempts);
                 let message = format!("{again}; the pieces of the reply so far are void");
-                say(Line::Error { severity: "warning", message: &message });
+                say(Line::Error { severity: Severity::Warning, message: &message });
             }
             EventKind::ModelSwitched { model, reason } => {
                 let message = format!("{}; the pieces of the reply so far are void", super::switched(model, reason));
-                say(Line::Error { severity: "warning", message: &message });
+                say(Line::Error { severity: Severity::Warning, message: &message });
             }
             EventKind::ChatCompressed { status, tokens_before, tokens_after } => {
                 let message = super::compressed(status, tokens_before, tokens_after);
-                say(Line::Error { severity: "warning", message: &message });
+                say(Line::Error { severity: Severity::Warning, message: &message });
             }
             EventKind::RecoveryStarted { .. } => {
                 say(Line::Error {
-                    severity: "warning",
+                    severity: Severity::Warning,
                     message: "a limit was met; the model is asked for its best answer so far",
                 });
             }
             EventKind::LoopDetected { repeated } => {
                 let message =
                     format!("{}; the model is told, and an unfinished reply is void", super::circles(repeated));
-                say(Line::Error { severity: "warning", message: &message });
+                say(Line::Error { severity: Severity::Warning, message: &message });
             }
-            EventKind::UserCancelled => say(Line::Error { severity: "warning", message: "cancelled by the user" }),
+            EventKind::UserCancelled => {
+                say(Line::Error { severity: Severity::Warning, message: "cancelled by the user" })
+            }
             EventKind::Error { message } => {
                 // What ends a subagent is told to its parent, and the run goes on.
-                let severity = if subagent.is_some() { "warning" } else { "error" };
+                let severity = if subagent.is_some() { Severity::Warning } else { Severity::Error };
                 say(Line::Error { severity, message });
             }
             EventKind::TurnStarted { .. }
@@ -179,8 +246,8 @@ impl Printer for StreamJson {
         self.line(
             None,
             Line::Result {
-                status: if failure.is_some() { "error" } else { "success" },
-                terminate_reason: result.terminate_reason,
+                status: if failure.is_some() { Status::Error } else { Status::Success },
+                terminate_reason: result.terminate_reason.into(),
                 response: result.result.as_deref(),
                 response_is_cut_short: result.is_cut_short(),
                 partial_response: result.partial.as_deref(),

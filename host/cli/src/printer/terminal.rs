@@ -11,7 +11,8 @@ use host_agent::{Event, EventKind, Observer, RunResult};
 
 use self::calls::{CallEnd, Calls, INDENT};
 use self::markdown::Markdown;
-use super::{Printer, Style, text, visible};
+use super::tally::Tally;
+use super::{About, Printer, Style, text, visible};
 use crate::exit::{Failure, words};
 use crate::terminal::{self, Activity};
 
@@ -19,6 +20,9 @@ use crate::terminal::{self, Activity};
 pub(crate) struct Terminal {
     terminal: terminal::Terminal,
     style: Style,
+    /// What is said of it at the end.
+    stats: Stats,
+    tally: Mutex<Tally>,
     state: Mutex<State>,
 }
 
@@ -34,6 +38,14 @@ struct State {
     thinks: bool,
 }
 
+/// What is said at the end of a run of what it took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stats {
+    Nothing,
+    Line,
+    Table,
+}
+
 /// What is shown of what the model thinks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Thoughts {
@@ -44,7 +56,7 @@ pub(crate) enum Thoughts {
 }
 
 impl Terminal {
-    pub(crate) fn new(terminal: terminal::Terminal, style: Style) -> Self {
+    pub(crate) fn new(terminal: terminal::Terminal, style: Style, about: About, stats: Stats) -> Self {
         let state = State {
             waiting: None,
             calls: Calls::default(),
@@ -53,7 +65,8 @@ impl Terminal {
             thoughts: Thoughts::Subjects,
             thinks: false,
         };
-        Self { terminal, style, state: Mutex::new(state) }
+        let tally = Mutex::new(Tally::new(about.standstill));
+        Self { terminal, style, stats, tally, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -190,6 +203,7 @@ impl State {
 
 impl Observer for Terminal {
     fn event(&self, event: &Event<'_>) {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner).count(event);
         let mut guard = self.state();
         let state = &mut *guard;
         if event.agent_id.is_subagent() && self.of_subagent(state, event) {
@@ -287,6 +301,13 @@ impl Printer for Terminal {
                 lines.push_str(&text::partial(result));
             }
             lines.push_str(&words(failure, self.style));
+        }
+        let tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let statistics = tally.statistics(result);
+        match self.stats {
+            Stats::Nothing => {}
+            Stats::Line => lines.push_str(&self.style.dim(&format!("{}\n", statistics.line()))),
+            Stats::Table => lines.push_str(&self.style.dim(&statistics.table())),
         }
         self.lines(&mut state, &lines);
     }

@@ -1,25 +1,32 @@
 //! Text where standard output is no terminal: the answer at the end, and before it only
 //! why it takes longer.
 
+use std::sync::{Mutex, PoisonError};
+
 use anstyle::AnsiColor;
 use host_agent::{Event, EventKind, Observer, RunResult};
 
-use super::{Out, Printer, Style, to_stderr, visible};
+use super::tally::Tally;
+use super::{About, Out, Printer, Style, to_stderr, visible};
 use crate::exit::{Failure, words};
 
 pub(super) struct Text {
     out: Out,
     style: Style,
+    stats: bool,
+    tally: Mutex<Tally>,
 }
 
 impl Text {
-    pub(super) fn new(out: Out, style: Style) -> Self {
-        Self { out, style }
+    pub(super) fn new(out: Out, style: Style, about: About) -> Self {
+        let About { standstill, stats, .. } = about;
+        Self { out, style, stats, tally: Mutex::new(Tally::new(standstill)) }
     }
 }
 
 impl Observer for Text {
     fn event(&self, event: &Event<'_>) {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner).count(event);
         // A wait of seconds must be explained even where nothing else is shown before the answer.
         let note = match event.kind {
             EventKind::Retry { reason, wait_ms, attempt, attempts } => super::again(reason, wait_ms, attempt, attempts),
@@ -46,6 +53,10 @@ impl Printer for Text {
         if let Some(failure) = failure {
             to_stderr(&partial(result));
             to_stderr(&words(failure, self.style));
+        }
+        if self.stats {
+            let tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+            to_stderr(&tally.statistics(result).table());
         }
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct Workbench {
     pub(super) recording: Option<Recording>,
     /// Where calls are asked about; whoever answers listens there.
     pub(super) bus: Bus,
+    /// Held while the person is asked.
+    standstill: Standstill,
     /// What was granted before a session's own folder was.
     granted: Granted,
 }
@@ -61,9 +63,10 @@ impl Workbench {
         agents: Agents,
         environment: Environment,
         recording: Option<Recording>,
+        standstill: Standstill,
     ) -> Self {
         let granted = place.granted.clone();
-        Self { run, place, agents, environment, recording, bus: Bus::new(), granted }
+        Self { run, place, agents, environment, recording, bus: Bus::new(), standstill, granted }
     }
 
     /// Begins a session, or goes on with one.
@@ -88,7 +91,7 @@ impl Workbench {
         // Large results go there, and the model is told to read them there.
         let spill = session.path().with_extension("outputs");
         self.place.granted = self.granted.clone().also_reading(&spill)?;
-        let standstill = Standstill::default();
+        let standstill = self.standstill.clone();
         let ledger = Ledger::with_prices(AgentId::new(MAIN), limits, Arc::new(self.place.configuration.prices()));
         ledger.answered_by(model.id.as_str());
         if let Some((_, beneath)) = &past {

@@ -1,12 +1,11 @@
 //! `/compress` in the place of a prompt: a recorded conversation is made shorter, and nothing else is asked.
 
 use host_agent::{CompressionStatus, Executor};
-use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Format;
 use crate::exit::{Code, Failure};
-use crate::printer::Out;
+use crate::printer::{self, Out};
 
 /// The word for it.
 const COMMAND: &str = "/compress";
@@ -39,11 +38,6 @@ pub(super) async fn run(
                 .help("try again, or with another model"));
         }
     };
-    match format {
-        Format::Text => out.write(&format!("{words}\n")),
-        Format::Json | Format::StreamJson => {
-            out.write(&format!("{}\n", json!({"type": "compressed", "status": status})))
-        }
-    }
+    printer::shortened(format, out, status, words);
     Ok(Code::Done)
 }

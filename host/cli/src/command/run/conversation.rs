@@ -33,7 +33,7 @@ use crate::environment::Environment;
 use crate::exit::{self, Code, Failure};
 use crate::interrupt::Interrupt;
 use crate::models::Model;
-use crate::printer::{Printer as _, Style, is_drawn, terminal as drawn, visible};
+use crate::printer::{About, Printer as _, Style, is_drawn, terminal as drawn, visible};
 use crate::terminal::{self, History, Keyboard, Said, Terminal};
 
 /// The program and its version.
@@ -75,6 +75,7 @@ pub(super) async fn hold(
     inputs: &Map<String, Value>,
     reopened: Option<Reopened>,
     interrupt: Interrupt,
+    about: About,
 ) -> Result<Code, Failure> {
     let stop = interrupt.stop.clone();
     let style = Style::of(&workbench.environment);
@@ -82,8 +83,9 @@ pub(super) async fn hold(
     let left = left.map_or(Left::Nothing, |past| past.left());
     let is_resumed = reopened.is_some();
     let terminal = open(&workbench, style, interrupt)?;
+    let told = if about.stats { drawn::Stats::Table } else { drawn::Stats::Nothing };
     let _person = approval::listen(&workbench.bus, terminal.clone(), style, &workbench.environment);
-    let printer = Arc::new(drawn::Terminal::new(terminal.clone(), style));
+    let printer = Arc::new(drawn::Terminal::new(terminal.clone(), style, about, told));
     let stats = Arc::new(Stats::new(Arc::clone(&printer)));
     let begun = workbench.begin(definition.clone(), &model, reopened, Arc::clone(&stats) as Arc<_>)?;
     let (inputs, answer) = (inputs.clone(), None);

@@ -3,12 +3,19 @@
 use std::io::Read;
 use std::time::Duration;
 
+use tokio_util::sync::CancellationToken;
+
 use crate::environment::Environment;
-use crate::exit::Failure;
+use crate::exit::{Code, Failure};
+use crate::printer;
 
 /// How long standard input may stay silent when there is a prompt already. What sits at the other end of a pipe in a
 /// script or a job runner often never says anything.
 const SILENT_INPUT: Duration = Duration::from_millis(500);
+
+/// How long an open standard input is waited for before the person is told that it is. Whoever sits there must not take it
+/// for a run that hangs.
+const TOLD: Duration = Duration::from_secs(3);
 
 /// The most that is read from standard input. Protects memory; a prompt of this size fits no model.
 const MAX_INPUT: u64 = 16 << 20;
@@ -34,10 +41,22 @@ impl Said {
 }
 
 /// Reads what to do. Nothing is enough only where something may be left to do.
-pub(super) async fn said(words: &[String], may_be_nothing: bool, environment: &Environment) -> Result<Said, Failure> {
+pub(super) async fn said(
+    words: &[String],
+    may_be_nothing: bool,
+    environment: &Environment,
+    stop: &CancellationToken,
+) -> Result<Said, Failure> {
     let words = Some(words.join(" ")).filter(|words| !words.trim().is_empty()).unwrap_or_default();
     let needed = words.is_empty() && !may_be_nothing;
-    let piped = if environment.stdin_is_terminal { String::new() } else { standard_input(!needed).await? };
+    let piped = match environment.stdin_is_terminal {
+        true => String::new(),
+        false => tokio::select! {
+            biased;
+            () = stop.cancelled() => return Err(Failure::new(Code::Cancelled, "cancelled")),
+            piped = standard_input(!needed, environment) => piped?,
+        },
+    };
     if needed && joined(&words, &piped).is_empty() {
         return Err(Failure::input("there is nothing to do")
             .help("say it as an argument, such as host run \"Survey this repository\", or on standard input"));
@@ -51,8 +70,12 @@ pub(super) fn joined(words: &str, piped: &str) -> String {
     parts.join("\n\n")
 }
 
-/// Reads standard input to its end. With a prompt already there, input that stays silent is not waited for.
-async fn standard_input(prompted: bool) -> Result<String, Failure> {
+/// Reads standard input to its end. With a prompt already there, input that stays silent is not waited for; any other is,
+/// and the person is told so.
+async fn standard_input(prompted: bool, environment: &Environment) -> Result<String, Failure> {
+    let note = |words: &str| printer::notes(&[words.to_owned()], environment);
+    let told = tokio::time::sleep(TOLD);
+    tokio::pin!(told);
     let (sender, mut receiver) = tokio::sync::mpsc::channel::<std::io::Result<Vec<u8>>>(4);
     // A thread of its own: a read that never returns must not keep the process from ending.
     std::thread::spawn(move || {
@@ -77,12 +100,19 @@ async fn standard_input(prompted: bool) -> Result<String, Failure> {
             match tokio::time::timeout(SILENT_INPUT, receiver.recv()).await {
                 Ok(piece) => piece,
                 Err(_) => {
-                    tracing::info!("standard input says nothing and is left alone");
+                    note("standard input is open and says nothing, and is left out; `< /dev/null` closes it");
                     return Ok(String::new());
                 }
             }
         } else {
-            receiver.recv().await
+            tokio::select! {
+                biased;
+                piece = receiver.recv() => piece,
+                () = &mut told, if !told.is_elapsed() => {
+                    note("standard input is still open; the run begins when it ends");
+                    continue;
+                }
+            }
         };
         match piece {
             None => break,

@@ -1,0 +1,155 @@
+//! `host trust`: which projects a person trusts to bring files of their own, and what is in those.
+//!
+//! `docs/trust.md` says what trusting means. Deliberately not here: the question that `host run` asks (`project::ask`).
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::arguments::Trust;
+use crate::environment::{Environment, Folders};
+use crate::exit::{Code, Failure};
+use crate::printer::Out;
+use crate::project::shown::{self, Length};
+use crate::project::{Change, Contents, FOLDER, Project, Standing, Store, Trusted};
+
+pub(crate) fn run(trust: Option<Trust>, environment: &Environment) -> Result<Code, Failure> {
+    let folders = environment.folders()?;
+    let text = match trust.unwrap_or(Trust::Status { folder: None, json: false }) {
+        Trust::Status { folder, json } => status(folder.as_deref(), json, &folders)?,
+        Trust::Add { folder } => add(folder.as_deref(), &folders)?,
+        Trust::Remove { folder } => remove(folder.as_deref(), &folders)?,
+        Trust::List { json } => list(&Store::at(folders.trust), json)?,
+    };
+    Out::new(CancellationToken::new()).write(&text);
+    Ok(Code::Done)
+}
+
+fn status(folder: Option<&Path>, json: bool, folders: &Folders) -> Result<String, Failure> {
+    let (project, contents) = Project::of(&real(folder)?, folders)?.read();
+    if json {
+        return pretty(&described(&project, &contents));
+    }
+    let place = project.shown_folder();
+    let (said, next) = match &project.standing {
+        Standing::Nothing => return Ok(format!("There is nothing to trust: `{place}` has nothing that host uses.\n")),
+        Standing::Untrusted(_) => {
+            (format!("`{place}` is not trusted; nothing of it is used."), "`host trust add` trusts it as it is now.\n")
+        }
+        Standing::Changed { changes, .. } => {
+            let mut said = format!("`{place}` is not as it was when it was trusted; nothing of it is used.\n\n");
+            for change in changes {
+                let _ = writeln!(said, "  {change}");
+            }
+            said.push_str("\nNow it has:");
+            (said, "`host trust add` trusts it as it is now, `host trust remove` forgets it.\n")
+        }
+        Standing::Trusted(_) => (format!("`{place}` is trusted."), "`host trust remove` takes that back.\n"),
+        Standing::Unusable(why) => {
+            return Ok(format!("`{place}` cannot be trusted, and nothing of it is used: {why}.\n"));
+        }
+    };
+    Ok(format!("{said}\n\n{}\n{next}", shown::list(&contents, Length::Whole)))
+}
+
+fn add(folder: Option<&Path>, folders: &Folders) -> Result<String, Failure> {
+    let (project, contents) = Project::of(&real(folder)?, folders)?.read();
+    let place = project.shown_folder();
+    match &project.standing {
+        Standing::Nothing => {
+            Err(Failure::input(format!("there is nothing to trust: `{place}` has nothing that host uses"))
+                .help("`docs/trust.md` says what a project can bring"))
+        }
+        Standing::Unusable(why) => Err(Failure::input(format!("`{place}` cannot be trusted"))
+            .cause(why.clone())
+            .help("put regular files in the place of links; what is too large or too many cannot be used")),
+        Standing::Untrusted(_) | Standing::Changed { .. } | Standing::Trusted(_) => {
+            let list = shown::list(&contents, Length::Whole);
+            project.trust(contents, folders)?;
+            Ok(format!("`{place}` is trusted as it is now:\n\n{list}"))
+        }
+    }
+}
+
+fn remove(folder: Option<&Path>, folders: &Folders) -> Result<String, Failure> {
+    let store = Store::at(folders.trust.clone());
+    let root = match real(folder) {
+        Ok(folder) => Project::root_of(&folder),
+        // One that is gone can be forgotten, by the name that the list has.
+        Err(failure) => match folder {
+            Some(folder) if folder.is_absolute() => folder.to_owned(),
+            Some(_) | None => return Err(failure),
+        },
+    };
+    let place = shown::path(&root);
+    match store.remove(&root.to_string_lossy())? {
+        true => Ok(format!("`{place}` is no longer trusted.\n")),
+        false => Err(Failure::input(format!("`{place}` is not trusted")).help("`host trust list` has those that are")),
+    }
+}
+
+fn list(store: &Store, json: bool) -> Result<String, Failure> {
+    let folders = store.folders()?;
+    let is_there = |root: &str| Path::new(root).join(FOLDER).symlink_metadata().is_ok();
+    if json {
+        let row = |(root, Trusted { since, files }): (&String, &Trusted)| json!({"project": root, "since": since.to_string(), "files": files, "is_there": is_there(root)});
+        return pretty(&folders.iter().map(row).collect());
+    }
+    let mut text = String::new();
+    for (root, Trusted { since, files }) in &folders {
+        let gone = if is_there(root) { "" } else { ", gone" };
+        // A string takes everything.
+        let _ = writeln!(
+            text,
+            "{}  ({} {}, since {}{gone})",
+            shown::path(Path::new(root)),
+            files.len(),
+            if files.len() == 1 { "file" } else { "files" },
+            since.strftime("%Y-%m-%d")
+        );
+    }
+    if folders.is_empty() {
+        text.push_str("No folder is trusted.\n");
+    }
+    Ok(text)
+}
+
+fn described(project: &Project, contents: &Contents) -> Value {
+    let files: Vec<Value> = contents
+        .iter()
+        .map(|(name, file)| json!({"name": name, "size": file.bytes.len(), "sha256": file.digest.as_str()}))
+        .collect();
+    let changes = match &project.standing {
+        Standing::Changed { changes, .. } => changes.as_slice(),
+        Standing::Nothing | Standing::Untrusted(_) | Standing::Trusted(_) | Standing::Unusable(_) => &[],
+    };
+    let changes: Vec<Value> = changes
+        .iter()
+        .map(|change| match change {
+            Change::Added(name) => json!({"name": name, "change": "added"}),
+            Change::Changed(name) => json!({"name": name, "change": "changed"}),
+            Change::Removed(name) => json!({"name": name, "change": "removed"}),
+        })
+        .collect();
+    json!({
+        "project": project.root.display().to_string(),
+        "trust": project.word(),
+        "reason": project.reason(),
+        "files": files,
+        "changes": changes,
+    })
+}
+
+/// A folder's real path.
+fn real(folder: Option<&Path>) -> Result<PathBuf, Failure> {
+    let folder = folder.unwrap_or(Path::new("."));
+    std::fs::canonicalize(folder)
+        .map_err(|error| Failure::input(format!("there is no folder `{}`: {error}", folder.display())))
+}
+
+fn pretty(value: &Value) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::configuration(error.to_string()))?;
+    Ok(format!("{text}\n"))
+}

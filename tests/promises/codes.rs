@@ -1,0 +1,114 @@
+//! Each exit code, by what gives it; and what ends no run.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use host_tests::host::Host;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+fn answer(text: &str) -> Value {
+    json!({"chunks": [{"text": text}]})
+}
+
+fn call(name: &str, arguments: Value) -> Value {
+    json!({"chunks": [{"call": {"name": name, "arguments": arguments}}]})
+}
+
+fn failing(kind: &str) -> Value {
+    json!({"chunks": [{"error": {"kind": kind, "message": "no"}}]})
+}
+
+#[test]
+fn each_exit_code_is_given_for_its_reason() {
+    let look = || call("ls", json!({}));
+    let run = |replies: &[Value], arguments: &[&str]| Host::scripted(replies, arguments);
+    let untrusted = run(&[answer("Done.")], &["--require-trust", "Look"]).file(".host/config.toml", "");
+    let hang = || json!({"chunks": [{"hang": true}]});
+    let limited = run(&[hang(), hang()], &["--timeout", "1s", "Look"]).configured("run.grace_seconds = 1\n");
+    let circles: Vec<Value> = (0..40).map(|_| look()).collect();
+    let declared = ["--agent", "codebase_investigator", "--input", "objective=x"];
+    let spent = json!({"chunks": [{"text": ""}, {"usage": {"input": 2000}}]});
+    for (code, host) in [
+        (0, run(&[answer("Done.")], &["Look"])),
+        (41, run(&[failing("authentication")], &["Look"])),
+        (42, run(&[failing("input")], &["Look"])),
+        (42, run(&[], &["--no-such-flag"])),
+        (52, run(&[failing("configuration")], &["Look"])),
+        (52, run(&[], &["Look"]).configured("nonsense = 1\n")),
+        (53, run(&[look(), look(), look()], &["--max-turns", "2", "Look"])),
+        (54, Host::new(["tool", "call", "read_file", "{\"path\": \"missing\"}"])),
+        (54, Host::new(["tool", "call", "shell", "{\"command\": \"id\"}"])),
+        (55, untrusted),
+        (56, run(&circles, &["--max-turns", "40", "Look"])),
+        (57, limited),
+        (57, run(&[spent], &["--max-tokens", "1000", "Look"])),
+        (58, run(&[answer("I think."), answer("So.")], &declared)),
+        (59, run(&[failing("server")], &["Look"])),
+    ] {
+        let ended = host.run();
+        assert_eq!(ended.code, Some(code), "{ended:?}");
+        assert_eq!(ended.stderr.contains("error: "), code != 0, "{ended:?}");
+    }
+}
+
+#[test]
+fn a_call_that_fails_or_is_refused_is_a_result_and_ends_no_run() {
+    let replies = [
+        call("shell", json!({"command": "id"})),
+        call("read_file", json!({"path": "missing"})),
+        call("no_such_tool", json!({})),
+        call("ls", json!({"pth": 1})),
+        answer("Done."),
+    ];
+    let ended = Host::scripted(&replies, &["--output-format", "stream-json", "Try"]).run();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let lines = ended.lines();
+    let failed = lines.iter().filter(|line| line["type"] == "tool_result" && line["status"] == "error").count();
+    assert_eq!(failed, 4, "{lines:?}");
+    assert_eq!(lines.last().expect("a last line")["stats"]["tools"]["shell"]["error"], 1);
+}
+
+#[test]
+fn an_open_standard_input_that_says_nothing_is_left_out_and_said_to_be() {
+    let host = Host::scripted(&[json!({"expect": {"last_text": "Look"}, "chunks": [{"text": "Done."}]})], &["Look"]);
+    let mut child = host.command().stdin(Stdio::piped()).spawn().expect("it starts");
+    let held = child.stdin.take().expect("a pipe");
+    let ended = child.wait_with_output().expect("it ends though nobody closes its input");
+    drop(held);
+    let stderr = String::from_utf8(ended.stderr).expect("text");
+    assert_eq!((ended.status.code(), ended.stdout.as_slice()), (Some(0), &b"Done.\n"[..]), "{stderr}");
+    assert!(stderr.contains("says nothing, and is left out"), "{stderr}");
+}
+
+#[test]
+fn a_standard_input_that_does_not_end_is_said_to_be_waited_for_and_a_ctrl_c_ends_the_wait() {
+    for begun in ["half an input", ""] {
+        // Without a prompt it is the prompt, and waited for even when it is silent.
+        let host = Host::scripted(&[answer("Done.")], if begun.is_empty() { &[] } else { &["Look"] });
+        let mut child = host.command().stdin(Stdio::piped()).spawn().expect("it starts");
+        let mut held = child.stdin.take().expect("a pipe");
+        held.write_all(begun.as_bytes()).expect("read");
+        let mut stderr = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        let told = stderr.next().expect("a line").expect("text");
+        assert!(told.contains("standard input is still open"), "{told}");
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("it has an id");
+        kill_process(pid, Signal::INT).expect("it runs");
+        assert_eq!(child.wait().expect("it ends").code(), Some(130));
+        drop(held);
+    }
+}
+
+#[test]
+fn nobody_who_reads_is_no_error() {
+    for format in ["text", "json", "stream-json"] {
+        let host = Host::scripted(&[answer("A long story.")], &["--output-format", format, "Tell"]);
+        let ended = host.end(host.command_in_shell("exec 3>&2; { \"$@\"; echo code $? >&3; } | true"));
+        assert!(!ended.stderr.contains("error") && !ended.stderr.contains("panicked"), "{format}: {ended:?}");
+    }
+    for arguments in [&["schema", "json"][..], &["trust", "list"], &["tool", "list"], &["agent", "list"]] {
+        let host = Host::new(arguments);
+        let ended = host.end(host.command_in_shell("\"$@\" | true"));
+        assert_eq!(ended.stderr, "", "{arguments:?}");
+    }
+}

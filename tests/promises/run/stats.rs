@@ -1,0 +1,53 @@
+//! What a run took, told to a person who wants to know and to every program.
+
+use host_tests::host::Host;
+use serde_json::{Value, json};
+
+use super::{answer, call};
+
+fn replies() -> [Value; 2] {
+    [
+        json!({"chunks": [call("ls", json!({})), call("nothing", json!({})),
+                          {"usage": {"input": 20_000, "output": 10, "cached": 8000, "thought": 7}}]}),
+        json!({"chunks": [{"text": "Done."}, {"usage": {"input": 1000, "output": 5}}]}),
+    ]
+}
+
+#[test]
+fn a_person_is_told_what_it_took_when_they_ask() {
+    let ended = Host::scripted(&replies(), &["--stats", "Look"]).run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Done.\n"), "{ended:?}");
+    let lines: Vec<&str> = ended.stderr.lines().collect();
+    assert!(lines[0].starts_with("2 turns · 21.0k tokens in (8000 cached), 15 out, 7 thought · "), "{ended:?}");
+    assert!(
+        lines[1].starts_with("  ls       1 done, ") && lines[2].starts_with("  nothing  0 done, 1 failed"),
+        "{ended:?}"
+    );
+    assert_eq!(Host::scripted(&[answer("Done.")], &["Look"]).run().stderr, "", "nobody asked");
+    let failed = json!({"chunks": [{"error": {"kind": "server", "message": "no"}}]});
+    let ended = Host::scripted(&[failed], &["--stats", "Look"]).run();
+    assert!(
+        ended.code == Some(59) && ended.stderr.contains("1 turn · "),
+        "one that failed took something too: {ended:?}"
+    );
+}
+
+#[test]
+fn a_program_is_told_whose_the_time_was_and_what_it_cost() {
+    let wait = call("shell", json!({"command": "sleep 0.3"}));
+    let replies = [
+        json!({"chunks": [wait, {"usage": {"input": 1_000_000, "output": 0}}]}),
+        json!({"chunks": [{"text": "Done."}]}),
+    ];
+    let host = Host::scripted(&replies, &["--approval-mode", "yolo", "--output-format", "json", "Wait"]);
+    let model = host
+        .command()
+        .get_args()
+        .find_map(|arg| arg.to_str()?.starts_with("scripted:").then(|| arg.to_str().map(str::to_owned))?);
+    let price = format!("[models.\"{}\"]\nprice = {{ input = 2.5, output = 1.0 }}\n", model.expect("it is scripted"));
+    let stats = host.configured(&price).run().json()["stats"].clone();
+    let time = |name: &str| stats[name].as_u64().unwrap_or_else(|| panic!("{name} in {stats}"));
+    assert!(time("tools_ms") >= 300 && time("model_ms") < 300, "{stats}");
+    assert!(time("tools_ms") + time("model_ms") <= time("duration_ms") && time("person_ms") == 0, "{stats}");
+    assert_eq!((&stats["cost"], &stats["tools"]["shell"]["success"]), (&json!(2.5), &json!(1)), "{stats}");
+}

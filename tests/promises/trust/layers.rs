@@ -1,0 +1,75 @@
+//! Whose word counts: flags, then a trusted project, then the person's file; and a limit only ever becomes narrower.
+
+use serde_json::{Value, json};
+
+use host_tests::host::Host;
+
+use super::{answer, run, trust};
+
+fn look() -> Value {
+    json!({"chunks": [{"call": {"name": "ls", "arguments": {}}}]})
+}
+
+#[test]
+fn the_flag_goes_before_the_project_and_the_project_before_the_person() {
+    let model = |own: &str, project: &str, arguments: &[&str]| {
+        let host = Host::new(["run", "--output-format", "json"])
+            .args(arguments)
+            .arg("Look")
+            .configured(own)
+            .file(".host/config.toml", project)
+            .env("OLLAMA_HOST", "127.0.0.1:1");
+        trust(&host);
+        host.run()
+    };
+    assert_eq!(model("model = \"offline\"", "", &[]).code, Some(0));
+    assert_eq!(model("model = \"gemini/x\"", "model = \"offline\"", &[]).json()["model"], "offline");
+    let ended = model("model = \"offline\"", "model = \"gemini/x\"", &[]);
+    assert!(ended.code == Some(41) && ended.stderr.contains("GEMINI_API_KEY"), "{ended:?}");
+    assert_eq!(model("", "model = \"gemini/x\"", &["--model", "offline"]).json()["model"], "offline");
+}
+
+#[test]
+fn a_project_narrows_a_limit_and_a_flag_goes_before_it() {
+    let turns = |own: &str, project: &str, arguments: &[&str]| {
+        let replies: Vec<Value> = (0..5).map(|_| look()).chain([answer("Done.")]).collect();
+        let host =
+            Host::scripted(&replies, &["Look"]).args(arguments).configured(own).file(".host/config.toml", project);
+        trust(&host);
+        host.run().code
+    };
+    assert_eq!(turns("", "run.max_turns = 2", &[]), Some(53));
+    assert_eq!(turns("run.max_turns = 2", "run.max_turns = 20", &[]), Some(53));
+    assert_eq!(turns("run.max_turns = 20", "run.max_turns = 2", &[]), Some(53));
+    assert_eq!(turns("", "run.max_turns = 2", &["--max-turns", "20"]), Some(0));
+}
+
+#[test]
+fn a_projects_mode_asks_more_and_never_less() {
+    let writes = |own: &str, project: &str, arguments: &[&str]| {
+        let write =
+            json!({"chunks": [{"call": {"name": "write_file", "arguments": {"path": "b.txt", "content": "x"}}}]});
+        let host = Host::scripted(&[write, answer("Done.")], &["Go"])
+            .args(arguments)
+            .configured(own)
+            .file(".host/config.toml", project);
+        trust(&host);
+        assert_eq!(host.run().code, Some(0));
+        host.repository().join("b.txt").exists()
+    };
+    let edits = "approval_mode = \"auto-edit\"\n";
+    assert!(writes(edits, "model = \"offline\"", &[]));
+    assert!(!writes(edits, "approval_mode = \"default\"\n", &[]));
+    assert!(!writes(edits, "approval_mode = \"plan\"\n", &[]));
+    assert!(writes("", "approval_mode = \"plan\"\n", &["--approval-mode", "auto-edit"]), "the person says so now");
+}
+
+#[test]
+fn what_a_flag_names_needs_no_trust() {
+    let manifest = r#"{"manifest":1,"name":"bad","version":"1.0.0","license":"MIT","contract":"0.1.0","capabilities":{},"tools":[]}"#;
+    let host = run(&["--plugin", ".host/plugins/bad.wasm", "Look"])
+        .file(".host/plugins/bad.wasm", "x")
+        .file(".host/plugins/bad.json", manifest);
+    let ended = host.run();
+    assert!(ended.code == Some(42) && ended.stderr.contains("`.host/plugins/bad.wasm` is not taken"), "{ended:?}");
+}
