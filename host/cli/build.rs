@@ -8,10 +8,11 @@ use std::{env, fs};
 use sha2::{Digest as _, Sha256};
 
 fn main() {
-    // Asked when it runs: what was compiled for another checkout would list that one's.
+    // Read when it runs and told as a relative path: a build folder that was copied from another checkout would
+    // otherwise go on with the components of that one.
     let package = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it");
     let dist = Path::new(&package).join("../../plugins/dist");
-    println!("cargo::rerun-if-changed={}", dist.display());
+    println!("cargo::rerun-if-changed=../../plugins/dist");
     let mut names: Vec<String> = fs::read_dir(&dist)
         .map(|entries| {
             entries
