@@ -20,6 +20,7 @@ mod exit;
 mod interrupt;
 mod models;
 mod plugins;
+mod policies;
 mod printer;
 mod project;
 mod terminal;

@@ -35,10 +35,9 @@ pub(crate) fn answers(folders: &Folders) -> PathBuf {
 /// All rules that there are, the built-in ones among them.
 pub(crate) fn read(folders: &Folders, of_project: &[ProjectFile]) -> Result<Policy, Failure> {
     let mut rules = Vec::new();
-    for (tier, folder) in [
-        (Tier::Administrator, PathBuf::from(OF_ADMINISTRATOR)),
-        (Tier::User, folders.configuration.join(FOLDER)),
-    ] {
+    for (tier, folder) in
+        [(Tier::Administrator, PathBuf::from(OF_ADMINISTRATOR)), (Tier::User, folders.configuration.join(FOLDER))]
+    {
         for path in files(&folder)? {
             rules.extend(parse(&text(&path)?, tier, &path)?);
         }

@@ -9,6 +9,10 @@ use std::path::{Path, PathBuf};
 
 use crate::Rule;
 
+/// How large the file may become, in bytes. Keeps it well beneath what is read of a file with rules: one that grew past
+/// that would stop every run.
+const FULL: u64 = 128 << 10;
+
 /// The file that rules are added to.
 #[derive(Clone, Debug)]
 pub struct RulesFile(PathBuf);
@@ -56,6 +60,11 @@ impl RulesFile {
         // Held until the file is closed. Another process waits for the length of a write.
         file.lock()?;
         let before = file.metadata()?.len();
+        if before + text.len() as u64 > FULL {
+            return Err(io::Error::other(format!(
+                "it has {before} bytes of rules; take out those that you do not need"
+            )));
+        }
         let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
         if written.is_err() {
             // Half a rule would make the whole file unreadable.

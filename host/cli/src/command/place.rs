@@ -12,13 +12,11 @@ use crate::configuration::Configuration;
 use crate::environment::{Environment, Folders};
 use crate::exit::Failure;
 use crate::plugins::{self, Holder, Installed};
+use crate::policies;
 use crate::project::{Brought, Part, Project, ProjectFile};
 
 /// By these a folder is known to be the top of a repository.
 pub(crate) const REPOSITORY_MARKS: &[&str] = &[".git", ".hg", ".jj", ".svn", ".host"];
-
-/// Where the rules lie that a person's answers make, in the folder of the configuration.
-const KEPT_RULES: &str = "policies/answers.toml";
 
 /// Everything that a command with tools needs.
 pub(crate) struct Workplace {
@@ -28,6 +26,8 @@ pub(crate) struct Workplace {
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) plugins: Vec<Installed>,
     pub(crate) granted: Granted,
+    /// The rules for its calls.
+    pub(crate) policy: Policy,
     pub(crate) project: Project,
     /// The agents of the project, where it is trusted.
     pub(crate) agents: Vec<ProjectFile>,
@@ -42,12 +42,9 @@ impl Workplace {
         environment: &Environment,
     ) -> Result<Self, Failure> {
         let folders = environment.folders()?;
-        let Brought { configuration, agents, plugins: of_project, policies } = project.brought();
+        let Brought { configuration, agents, plugins: of_project, policies: of_project_rules } = project.brought();
         let configuration = Configuration::read(environment, &folders)?.with_project(configuration.as_ref())?;
-        if let Some(rules) = policies.first() {
-            // Who wrote a rule that forbids something must not take it for one that does.
-            tracing::warn!("rules are not applied yet: `{}` has no effect", rules.path.display());
-        }
+        let policy = policies::read(&folders, &of_project_rules)?;
         let root = folder(place)?;
         let runtime = Arc::new(Runtime::new(RuntimeOptions {
             cache: Some(folders.cache.clone()),
@@ -63,7 +60,7 @@ impl Workplace {
         }
         let granted = Granted::read(access, configuration.approval_mode, &plugins, &root, &folders)?;
         let workspace = Arc::new(Workspace::new(root));
-        Ok(Self { folders, configuration, workspace, runtime, plugins, granted, project, agents })
+        Ok(Self { folders, configuration, workspace, runtime, plugins, granted, policy, project, agents })
     }
 
     /// Loads the tools while the model is asked, so that its first call does not wait for that. Nobody waits for the
@@ -86,9 +83,9 @@ impl Workplace {
     }
 
     /// Decides about the calls of a run; whoever answers listens to the bus.
-    pub(crate) fn gate(&self, bus: Bus) -> Result<Gate, Failure> {
-        let kept = RulesFile::new(self.folders.configuration.join(KEPT_RULES));
-        Ok(Gate::new(Policy::new([]), bus, self.granted.mode(), self.workspace.root(), Some(kept)))
+    pub(crate) fn gate(&self, bus: Bus) -> Gate {
+        let kept = RulesFile::new(policies::answers(&self.folders));
+        Gate::new(self.policy.clone(), bus, self.granted.mode(), self.workspace.root(), Some(kept))
     }
 
     /// The plugin with this name.

@@ -99,7 +99,7 @@ impl Workbench {
         }
         let plain = self.place.tools()?;
         self.place.warm(&plain);
-        let gate = self.place.gate(self.bus.clone())?;
+        let gate = self.place.gate(self.bus.clone());
         let around = Around { session: &session, observer: &observer, ledger: &ledger, gate: &gate, spill: &spill };
         let tools = self.tools(plain, model, &around)?;
         let setup = Setup {
