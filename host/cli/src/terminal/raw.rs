@@ -6,7 +6,6 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, Once, PoisonError};
 
-use rustix::process::{Signal, getpid, kill_process};
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr,
     tcgetwinsize, tcsetattr,
@@ -80,7 +79,11 @@ pub(super) fn forget_typed() {
 /// Stops the process as Ctrl-Z does; returns when it goes on.
 pub(super) fn suspend() {
     restore();
-    kill_process(getpid(), Signal::TSTP).ok();
+    // To this thread, which so has stopped before it goes on; to the process it would come a moment later.
+    // SAFETY: it takes a number and touches no memory.
+    unsafe {
+        libc::raise(libc::SIGTSTP);
+    }
     enter().ok();
 }
 
