@@ -255,6 +255,20 @@ impl Executor {
         Ok(())
     }
 
+    /// Gives the agent other tools, another gate and other words about both from the next run on: a person changed what
+    /// needs no asking.
+    ///
+    /// # Errors
+    ///
+    /// When the definition names a tool that is not among them.
+    pub fn regrant(&mut self, tools: Registry, gate: &Gate, system: Option<String>) -> Result<(), RunError> {
+        let gate = gate.of(&self.agent.definition.name, &self.agent.id);
+        self.agent.tools = without_denied(self.agent.definition.tools.of(tools)?, Some(&gate));
+        self.agent.gate = Some(gate);
+        self.agent.definition.prompt.system = system;
+        Ok(())
+    }
+
     /// Goes on where the conversation was left, with nothing new to say: with the question that has no reply, or with
     /// the outcomes of the last calls. The inputs need only have what the system prompt names. Whoever calls this has
     /// seen by [`Past::left`] that something is left; where nothing is, the run ends as an error and nobody is asked.

@@ -71,6 +71,11 @@ impl Granted {
         Some(Grants::none().with(left))
     }
 
+    /// The same in another mode.
+    pub(crate) fn in_mode(self, mode: ApprovalMode, workspace: &Path) -> Result<Self, Failure> {
+        Ok(Self { mode, by_mode: by_mode(mode, workspace)?, ..self })
+    }
+
     /// The mode.
     pub(crate) fn mode(&self) -> ApprovalMode {
         self.mode

@@ -56,6 +56,9 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: Option<Trust>,
     },
+    /// Say what becomes of a call, by which rule; list the rules
+    #[command(subcommand, after_help = POLICY_HELP)]
+    Policy(Policy),
     /// Print the JSON Schema of what `host run` prints for programs
     #[command(after_help = SCHEMA_HELP)]
     Schema {
@@ -72,6 +75,18 @@ pub(crate) enum Command {
         shell: Shell,
     },
 }
+
+/// Where rules are written; a mistake in a file points here.
+const POLICY_HELP: &str = "Rules stand in the folder `policies` of your configuration, in files that end with .toml:
+
+  [[rule]]
+  tool = \"shell\"
+  command = [\"cargo test\", \"git log\"]
+  decision = \"allow\"                  # or ask, deny
+  match = [\"cargo test --all\"]        # held against the rule when the file is read
+
+What you answer for good when you are asked goes to answers.toml there. A trusted project has files of its own in
+.host/policies, and the administrator in /etc/host/policies.";
 
 /// How an agent is declared; a mistake in a file points here.
 const AGENT_HELP: &str = "An agent of your own is a Markdown file in the folder `agents` of your configuration:
@@ -311,6 +326,40 @@ Examples:
         /// Write nothing; fail when what is there is not what would be built
         #[arg(long)]
         check: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Policy {
+    /// Say whether a call would run, be asked about or be refused, and why; nothing runs
+    #[command(after_help = "Examples:
+  host policy check shell '{\"command\": \"cargo test && git push\"}'
+  host policy check edit '{\"path\": \"a.txt\", \"old_string\": \"a\", \"new_string\": \"b\"}' --approval-mode auto-edit
+  host policy check web_fetch '{\"url\": \"https://example.com\"}' --json | jq .decision")]
+    Check {
+        /// The tool's name
+        tool: String,
+        /// The arguments, a JSON object; `-` reads it from standard input
+        #[arg(default_value = "{}")]
+        arguments: String,
+        /// The agent that would call it
+        #[arg(long, default_value = "main", value_name = "NAME")]
+        agent: String,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        access: Access,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the rules in the order in which they win, each with where it stands
+    List {
+        #[command(flatten)]
+        place: Place,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 

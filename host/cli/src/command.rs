@@ -4,6 +4,7 @@ pub(crate) mod agent;
 pub(crate) mod doctor;
 pub(crate) mod place;
 pub(crate) mod plugin;
+pub(crate) mod policy;
 pub(crate) mod run;
 pub(crate) mod session;
 pub(crate) mod tool;

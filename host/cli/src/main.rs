@@ -54,6 +54,9 @@ fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Fail
         Command::Tool(tool) => interrupt::block_on(|interrupt| command::tool::run(tool, environment, interrupt.stop)),
         Command::Plugin(plugin) => interrupt::block_on(|_| command::plugin::run(plugin, environment)),
         Command::Session(session) => command::session::run(session, &environment),
+        Command::Policy(policy) => {
+            interrupt::block_on(|interrupt| command::policy::run(policy, environment, interrupt.stop))
+        }
         Command::Trust { command } => command::trust::run(command, &environment),
         Command::Schema { format } => command::schema(format),
         Command::Doctor(doctor) => interrupt::block_on(|_| command::doctor::run(doctor, environment)),

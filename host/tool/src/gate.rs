@@ -34,6 +34,7 @@ const REASON_CHARACTERS: usize = 4_000;
 #[derive(Clone)]
 pub struct Gate {
     shared: Arc<Shared>,
+    mode: ApprovalMode,
     agent: String,
     agent_id: AgentId,
 }
@@ -41,7 +42,6 @@ pub struct Gate {
 struct Shared {
     policy: RwLock<Policy>,
     bus: Bus,
-    mode: ApprovalMode,
     workspace: PathBuf,
     /// Where the rules go that a person's answers make; none keeps them for this process.
     kept: Option<RulesFile>,
@@ -92,19 +92,40 @@ impl Gate {
         workspace: impl Into<PathBuf>,
         kept: Option<RulesFile>,
     ) -> Self {
-        let shared = Shared { policy: RwLock::new(policy), bus, mode, workspace: workspace.into(), kept };
-        Self { shared: Arc::new(shared), agent: "main".to_owned(), agent_id: AgentId::new("main") }
+        let shared = Shared { policy: RwLock::new(policy), bus, workspace: workspace.into(), kept };
+        Self { shared: Arc::new(shared), mode, agent: "main".to_owned(), agent_id: AgentId::new("main") }
     }
 
     /// The gate for an agent.
     #[must_use]
     pub fn of(&self, agent: &str, agent_id: &AgentId) -> Self {
-        Self { shared: Arc::clone(&self.shared), agent: agent.to_owned(), agent_id: agent_id.clone() }
+        Self { agent: agent.to_owned(), agent_id: agent_id.clone(), ..self.clone() }
     }
 
     /// The mode that it decides in.
     pub fn mode(&self) -> ApprovalMode {
-        self.shared.mode
+        self.mode
+    }
+
+    /// The same gate in another mode, with the same rules.
+    #[must_use]
+    pub fn in_mode(&self, mode: ApprovalMode) -> Self {
+        Self { mode, ..self.clone() }
+    }
+
+    /// What would be decided about a call, which is neither asked about nor run; and what it would do.
+    ///
+    /// # Errors
+    ///
+    /// When the call could not be done anyway.
+    pub async fn explain(
+        &self,
+        call: &FunctionCall,
+        tool: &Arc<dyn Tool>,
+        cancel: &CancellationToken,
+    ) -> Result<(Intent, Verdict), CallFailure> {
+        let Considered { intent, verdict, .. } = self.consider(Arc::new(call.clone()), tool, cancel).await?;
+        Ok((intent, verdict))
     }
 
     /// Whether a rule denies every call of the tool, so that it need not be declared to a model.
@@ -113,8 +134,7 @@ impl Gate {
         let plugin = origin.as_ref().map(|origin| origin.plugin.as_str());
         let digest = origin.as_ref().map(|origin| origin.digest.as_str());
         let policy = self.shared.policy.read().unwrap_or_else(PoisonError::into_inner);
-        let Shared { mode, workspace, .. } = self.shared.as_ref();
-        policy.never(&tool.spec().name, plugin, digest, &self.agent, *mode, workspace).is_some()
+        policy.never(&tool.spec().name, plugin, digest, &self.agent, self.mode, &self.shared.workspace).is_some()
     }
 
     /// Decides about a call.
@@ -198,7 +218,7 @@ impl Gate {
             touches: &intent.touches,
             granted: &intent.granted,
             agent: &self.agent,
-            mode: self.shared.mode,
+            mode: self.mode,
             workspace: &self.shared.workspace,
         };
         self.shared.policy.read().unwrap_or_else(PoisonError::into_inner).decide(&query)
@@ -240,7 +260,7 @@ impl Gate {
             commands,
             touches: intent.touches.clone(),
             reasons: reasons(verdict),
-            mode: self.shared.mode,
+            mode: self.mode,
             objection,
         }
     }

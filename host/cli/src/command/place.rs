@@ -29,6 +29,8 @@ pub(crate) struct Workplace {
     /// The rules for its calls.
     pub(crate) policy: Policy,
     pub(crate) project: Project,
+    /// Whether a person is there to be asked.
+    pub(crate) is_attended: bool,
     /// The agents of the project, where it is trusted.
     pub(crate) agents: Vec<ProjectFile>,
 }
@@ -60,7 +62,18 @@ impl Workplace {
         }
         let granted = Granted::read(access, configuration.approval_mode, &plugins, &root, &folders)?;
         let workspace = Arc::new(Workspace::new(root));
-        Ok(Self { folders, configuration, workspace, runtime, plugins, granted, policy, project, agents })
+        Ok(Self {
+            folders,
+            configuration,
+            workspace,
+            runtime,
+            plugins,
+            granted,
+            policy,
+            project,
+            is_attended: false,
+            agents,
+        })
     }
 
     /// Loads the tools while the model is asked, so that its first call does not wait for that. Nobody waits for the

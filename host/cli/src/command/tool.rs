@@ -24,13 +24,7 @@ pub(crate) async fn run(tool: Tool, environment: Environment, stop: Cancellation
         Tool::Show { name, place, access, json } => show(&open(&place, &access, &environment)?, &name, json, &out),
         Tool::Call { name, arguments, preview, place, access, json } => {
             let place = open(&place, &access, &environment)?;
-            let arguments = if arguments == "-" { read_arguments()? } else { arguments };
-            let Value::Object(arguments) =
-                serde_json::from_str(&arguments).map_err(|error| not_arguments(&error.to_string()))?
-            else {
-                return Err(not_arguments("it is JSON, and no object"));
-            };
-            let call = FunctionCall { id: CallId::new("tool-call"), name: ToolName::new(name), arguments };
+            let call = call_of(name, arguments)?;
             if preview {
                 show_preview(&place, call, json, &out).await
             } else {
@@ -40,7 +34,7 @@ pub(crate) async fn run(tool: Tool, environment: Environment, stop: Cancellation
     }
 }
 
-fn open(place: &Place, access: &Access, environment: &Environment) -> Result<Workplace, Failure> {
+pub(super) fn open(place: &Place, access: &Access, environment: &Environment) -> Result<Workplace, Failure> {
     let project = place::project(place, &environment.folders()?)?;
     printer::notes(project.note().as_slice(), environment);
     Workplace::open(place, access, project, environment)
@@ -48,6 +42,17 @@ fn open(place: &Place, access: &Access, environment: &Environment) -> Result<Wor
 
 fn not_arguments(why: &str) -> Failure {
     Failure::input(format!("the arguments are no JSON object: {why}")).help("write them as '{\"path\": \"src\"}'")
+}
+
+/// The call that was written on the command line.
+pub(super) fn call_of(name: String, arguments: String) -> Result<FunctionCall, Failure> {
+    let arguments = if arguments == "-" { read_arguments()? } else { arguments };
+    match serde_json::from_str(&arguments).map_err(|error| not_arguments(&error.to_string()))? {
+        Value::Object(arguments) => {
+            Ok(FunctionCall { id: CallId::new("tool-call"), name: ToolName::new(name), arguments })
+        }
+        _ => Err(not_arguments("it is JSON, and no object")),
+    }
 }
 
 fn read_arguments() -> Result<String, Failure> {
@@ -273,7 +278,7 @@ fn text_of(output: &Output) -> String {
     text
 }
 
-fn print_json(value: &Value, out: &Out) -> Result<Code, Failure> {
+pub(super) fn print_json(value: &Value, out: &Out) -> Result<Code, Failure> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::new(Code::Tool, error.to_string()))?;
     out.write(&format!("{text}\n"));
     Ok(Code::Done)

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use host_agent::{CallStatus, Cost, Event, EventKind, RunResult, TerminateReason};
 use host_message::{CallId, Usage};
-use host_tool::Standstill;
+use host_tool::{Decided, Standstill};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -61,6 +61,44 @@ struct Calls {
     error: u64,
     cancelled: u64,
     duration_ms: u64,
+    decisions: Decisions,
+}
+
+/// What was decided about calls before they ran; a call that could not have run anyway is not among them.
+#[derive(Clone, Copy, Default, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Decisions {
+    /// Nobody was asked.
+    allowed: u64,
+    /// A person said yes.
+    approved: u64,
+    /// A person changed it and said yes.
+    changed: u64,
+    /// A person said no.
+    declined: u64,
+    /// A rule or a grant said no, or nobody was there to be asked.
+    denied: u64,
+}
+
+impl Decisions {
+    fn count(&mut self, decided: Option<Decided>) {
+        match decided {
+            Some(Decided::Allowed) => self.allowed += 1,
+            Some(Decided::Approved) => self.approved += 1,
+            Some(Decided::Changed) => self.changed += 1,
+            Some(Decided::Declined) => self.declined += 1,
+            Some(Decided::Denied) => self.denied += 1,
+            None => {}
+        }
+    }
+
+    /// What is worth a word, for a person.
+    fn words(self) -> String {
+        let counts =
+            [(self.approved + self.changed, "approved"), (self.declined, "declined"), (self.denied, "refused")];
+        let words = counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
+        words.collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// The statistics of a run.
@@ -140,7 +178,7 @@ impl Tally {
                 self.phases.skip();
             }
             EventKind::ToolCallStart { call_id, .. } if !is_subagent => self.phases.begin(call_id),
-            EventKind::ToolCallEnd { call_id, name, status, duration_ms, .. } => {
+            EventKind::ToolCallEnd { call_id, name, status, decided, duration_ms, .. } => {
                 if !is_subagent {
                     self.phases.end(call_id);
                 }
@@ -151,6 +189,7 @@ impl Tally {
                     CallStatus::Cancelled | CallStatus::Interrupted => calls.cancelled += 1,
                 }
                 calls.duration_ms += duration_ms;
+                calls.decisions.count(decided);
             }
             EventKind::RunEnded { .. } => self.phases.pass(),
             _ => {}
@@ -237,7 +276,7 @@ impl Statistics<'_> {
         let mut shown: Vec<_> = self.tools.iter().collect();
         shown.sort_by_key(|(_, calls)| std::cmp::Reverse(calls.success + calls.error + calls.cancelled));
         let width = shown.iter().take(SHOWN_TOOLS).map(|(name, _)| visible(name).chars().count()).max().unwrap_or(0);
-        for (name, Calls { success, error, cancelled, duration_ms }) in shown.iter().take(SHOWN_TOOLS) {
+        for (name, Calls { success, error, cancelled, duration_ms, decisions }) in shown.iter().take(SHOWN_TOOLS) {
             let name = visible(name);
             let _ = write!(text, "  {name:width$}  {success} done");
             for (what, number) in [("failed", error), ("cancelled", cancelled)] {
@@ -245,7 +284,9 @@ impl Statistics<'_> {
                     let _ = write!(text, ", {number} {what}");
                 }
             }
-            let _ = writeln!(text, ", {}", seconds(*duration_ms));
+            let decisions = Some(decisions.words()).filter(|words| !words.is_empty());
+            let decisions = decisions.map(|words| format!(" ({words})")).unwrap_or_default();
+            let _ = writeln!(text, ", {}{decisions}", seconds(*duration_ms));
         }
         if shown.len() > SHOWN_TOOLS {
             let _ = writeln!(text, "  … and {} more tools", shown.len() - SHOWN_TOOLS);
@@ -305,7 +346,8 @@ mod tests {
 
     #[test]
     fn a_person_reads_it_in_a_line_and_a_table() {
-        let calls = |success, error| Calls { success, error, cancelled: 0, duration_ms: 1234 };
+        let calls =
+            |success, error| Calls { success, error, cancelled: 0, duration_ms: 1234, decisions: Decisions::default() };
         let tools = BTreeMap::from([("ls".to_owned(), calls(1, 0)), ("a\u{1b}b".to_owned(), calls(2, 1))]);
         let subagents = BTreeMap::new();
         let statistics = Statistics {

@@ -9,9 +9,10 @@ use host_agent::{
 };
 use host_message::{AgentId, ModelId, ToolName};
 use host_model::Recording;
-use host_tool::{Bus, Gate, Registry, Responder, Spill, Standstill};
+use host_tool::{ApprovalMode, Bus, Gate, Registry, Responder, Spill, Standstill};
 
 use super::MAIN;
+use super::main_agent;
 use super::subagents::{self, Asked};
 use crate::access::Granted;
 use crate::agents::Agents;
@@ -132,6 +133,27 @@ impl Workbench {
             let failure = Failure::of(Code::Configuration, &error);
             Failure { help: error.help(), ..failure }
         })
+    }
+
+    /// Changes what needs no asking, from the next run on. What is denied and never granted stays so.
+    pub(super) fn regrant(
+        &mut self,
+        begun: &mut Begun,
+        mode: ApprovalMode,
+        model: &Model,
+    ) -> Result<AgentDefinition, Failure> {
+        self.granted = self.granted.clone().in_mode(mode, self.place.workspace.root())?;
+        self.place.granted = self.granted.clone().also_reading(&begun.spill)?;
+        begun.gate = begun.gate.in_mode(mode);
+        let definition = main_agent::definition(&self.run, &self.place, model)?;
+        let Begun { executor, session, observer, ledger, gate, spill } = begun;
+        let around = Around { session, observer, ledger, gate, spill };
+        let tools = self.tools(self.place.tools()?, model, &around)?;
+        executor.regrant(tools, gate, definition.prompt.system.clone()).map_err(|error| {
+            let failure = Failure::of(Code::Configuration, &error);
+            Failure { help: error.help(), ..failure }
+        })?;
+        Ok(definition)
     }
 
     fn check_price(&self, model: &Model, run: RunConfig) -> Result<(), Failure> {

@@ -77,7 +77,13 @@ pub(super) fn with_prompt(inputs: &Map<String, Value>, prompt: String) -> Map<St
 fn system_prompt(place: &Workplace, completion: Completion) -> String {
     let may = match place.granted.mode() {
         ApprovalMode::Plan => "You may only read: explore, and answer with a plan or an explanation.",
+        ApprovalMode::Default if place.is_attended => {
+            "You may read. The person is asked before you write, run programs or fetch."
+        }
         ApprovalMode::Default => "You may read. Writing and running programs is refused unless the person granted it.",
+        ApprovalMode::AutoEdit if place.is_attended => {
+            "You may read and change files of the workspace. The person is asked before you run programs or fetch."
+        }
         ApprovalMode::AutoEdit => {
             "You may read and change files of the workspace. Running programs is refused unless the person granted it."
         }

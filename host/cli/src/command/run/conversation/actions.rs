@@ -26,7 +26,10 @@ impl Talk {
                 let agents = self.workbench.agents.all();
                 self.terminal.lines(&crate::command::agent::list(agents));
             }
-            Command::Mode => self.terminal.lines(&about_mode(place.granted.mode(), self.terminal.columns())),
+            Command::Mode(None) => {
+                self.terminal.lines(&about_mode(place.granted.mode(), self.terminal.columns()));
+            }
+            Command::Mode(Some(mode)) => self.regrant(&mode)?,
             Command::Stats => self.terminal.lines(&visible(&self.stats.text(&self.model.id, self.begun.session.id()))),
             Command::Thoughts => self.note(match self.printer.toggle_thoughts() {
                 drawn::Thoughts::Whole => "thoughts are shown from here on",
@@ -54,6 +57,14 @@ impl Talk {
         self.definition = main_agent::definition(&self.workbench.run, &self.workbench.place, &model)?;
         self.model = model;
         self.note(&format!("{} is asked from here on", self.model.id));
+        Ok(())
+    }
+
+    fn regrant(&mut self, mode: &str) -> Result<(), Failure> {
+        let mode: ApprovalMode =
+            mode.parse().map_err(|error: host_tool::UnknownMode| Failure::input(error.to_string()))?;
+        self.definition = self.workbench.regrant(&mut self.begun, mode, &self.model)?;
+        self.note(&format!("the mode is {mode} from here on: {}", about(mode)));
         Ok(())
     }
 
@@ -149,15 +160,20 @@ impl Talk {
 }
 
 fn about_mode(now: ApprovalMode, columns: usize) -> String {
-    let modes = [
-        (ApprovalMode::Plan, "reading only, whatever else was granted"),
-        (ApprovalMode::Default, "reading, and what was granted besides"),
-        (ApprovalMode::AutoEdit, "also changing files of the workspace"),
-        (ApprovalMode::Yolo, "also running programs and fetching"),
-    ];
-    let line = |(this, words): (ApprovalMode, &str)| {
+    let line = |this: ApprovalMode| {
+        let words = about(this);
         let mark = if this == now { "›" } else { " " };
         terminal::wrapped(&format!("{mark} {:9}  {words}", mode(this)), columns, 13) + "\n"
     };
-    modes.map(line).concat() + &terminal::wrapped("host run --approval-mode MODE begins in another one", columns, 0)
+    ApprovalMode::ALL.map(line).concat() + &terminal::wrapped("/mode MODE changes it", columns, 0)
+}
+
+/// What a mode lets a run do without asking.
+fn about(mode: ApprovalMode) -> &'static str {
+    match mode {
+        ApprovalMode::Plan => "reading only, whatever else was granted; nothing is asked about",
+        ApprovalMode::Default => "reading, and what was granted besides; the rest is asked about",
+        ApprovalMode::AutoEdit => "also changing files of the workspace",
+        ApprovalMode::Yolo => "also running programs and fetching",
+    }
 }

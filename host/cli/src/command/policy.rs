@@ -1,0 +1,115 @@
+//! `host policy`: what becomes of a call, by which rule, without running it.
+
+use std::fmt::Write as _;
+
+use host_capability::{Grants, Scope};
+use host_message::AgentId;
+use host_tool::{Bus, Decision, Rule};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::tool::{call_of, open, print_json};
+use crate::arguments::{Access, Policy};
+use crate::environment::Environment;
+use crate::exit::{Code, Failure};
+use crate::printer::{Out, visible};
+
+pub(crate) async fn run(policy: Policy, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
+    let out = Out::new(stop.clone());
+    match policy {
+        Policy::Check { tool, arguments, agent, place, access, json } => {
+            let place = open(&place, &access, &environment)?;
+            let call = call_of(tool, arguments)?;
+            // As a subagent has it, when it is one that calls.
+            let is_main = agent == "main";
+            let tools = if is_main { place.tools()? } else { place.reading_tools()? };
+            let tool = tools.admit(&call).map_err(|failure| Failure::input(failure.message))?;
+            let gate = place.gate(Bus::new()).of(&agent, &AgentId::new(&agent));
+            let told = match gate.explain(&call, &tool, &stop).await {
+                Ok((intent, verdict)) => Told {
+                    decision: verdict.decision.name(),
+                    touches: shown(&intent.touches),
+                    granted: shown(&intent.granted),
+                    reasons: verdict.reasons.iter().map(ToString::to_string).collect(),
+                    words: verdict.explain(),
+                    headless: intent.refusal.filter(|_| verdict.decision == Decision::Ask),
+                },
+                Err(failure) => Told {
+                    decision: Decision::Deny.name(),
+                    touches: "nothing".to_owned(),
+                    granted: "nothing".to_owned(),
+                    reasons: vec![failure.message.clone()],
+                    words: format!("deny: {}\n", failure.message),
+                    headless: None,
+                },
+            };
+            told.print(json, &out)
+        }
+        Policy::List { place, json } => {
+            let access = Access { approval_mode: None, grant: Vec::new(), deny: Vec::new(), plugin: Vec::new() };
+            list(open(&place, &access, &environment)?.policy.rules(), json, &out)
+        }
+    }
+}
+
+/// What is told of a call.
+struct Told {
+    decision: &'static str,
+    touches: String,
+    granted: String,
+    reasons: Vec<String>,
+    words: String,
+    /// What it would be answered where nobody can be asked.
+    headless: Option<String>,
+}
+
+impl Told {
+    fn print(self, json: bool, out: &Out) -> Result<Code, Failure> {
+        let Self { decision, touches, granted, reasons, words, headless } = self;
+        if json {
+            let value = json!({
+                "decision": decision, "reasons": reasons, "touches": touches, "granted": granted, "headless": headless,
+            });
+            return print_json(&value, out);
+        }
+        let mut text = words;
+        let _ = writeln!(text, "It would touch: {touches}\nGranted without asking: {granted}");
+        if let Some(headless) = headless {
+            let _ = writeln!(text, "Where nobody can be asked: {headless}");
+        }
+        out.write(&visible(&text));
+        Ok(Code::Done)
+    }
+}
+
+/// Grants without the long list of what is never written.
+fn shown(grants: &Grants) -> String {
+    let scope = |scope: &Scope| match scope {
+        Scope::FsRead(paths) | Scope::FsWrite(paths) => {
+            let roots: Vec<String> = paths.roots().map(|root| root.path().display().to_string()).collect();
+            format!("{}={}", scope.capability(), roots.join(","))
+        }
+        Scope::Process(_) | Scope::Http(_) | Scope::State(_) => format!("{}={scope}", scope.capability()),
+    };
+    let scopes: Vec<String> = grants.iter().map(scope).collect();
+    if scopes.is_empty() { "nothing".to_owned() } else { scopes.join(" ") }
+}
+
+fn list(rules: &[Rule], json: bool, out: &Out) -> Result<Code, Failure> {
+    if json {
+        let rule = |rule: &Rule| {
+            json!({
+                "source": rule.source.to_string(), "priority": rule.priority,
+                "decision": rule.decision, "rule": rule.to_toml().trim(),
+            })
+        };
+        return print_json(&Value::Array(rules.iter().map(rule).collect()), out);
+    }
+    let mut text = String::new();
+    for rule in rules {
+        let _ = writeln!(text, "# {}, priority {}", rule.source, rule.priority);
+        let _ = writeln!(text, "{}\n", rule.to_toml().trim());
+    }
+    out.write(&visible(&text));
+    Ok(Code::Done)
+}
