@@ -120,7 +120,7 @@ fn choices(question: &Question) -> (Vec<Choice>, Vec<Meaning>) {
             Lasting::AlwaysTool => 't',
             Lasting::AlwaysServer => 'p',
         };
-        let label = format!("Yes, and from now on in this folder: {}", look::line(&always.words));
+        let label = format!("Always in this folder: {}", look::line(&always.words));
         choices.push((letter, label, Meaning::Lasting(always.answer)));
     }
     if proposed(question).is_some() {

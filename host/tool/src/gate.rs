@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Answer, ApprovalMode, Bus, CallFailure, Decided, Decision, FailureKind, Intent, NobodyListens, Policy, Query,
-    Question, Registry, Rule, RulesFile, Standstill, Tool, Verdict, cut, simple_commands,
+    Question, Reason, Registry, Rule, RulesFile, Standstill, Tool, Verdict, cut, simple_commands,
 };
 
 /// What a declined call is told when the person gave no reason.
@@ -296,7 +296,7 @@ impl Considered {
 /// Why it came to that: what decided each part that is as strict as the whole.
 fn reasons(verdict: &Verdict) -> Vec<String> {
     let strict = verdict.reasons.iter().filter(|reason| reason.decision == verdict.decision);
-    strict.map(ToString::to_string).collect()
+    strict.map(Reason::why).collect()
 }
 
 impl Gate {

@@ -37,7 +37,7 @@ impl Gate {
             },
             Confirmation::Edit { path, .. } => vec![
                 offer(Lasting::Always, format!("changes of `{path}`")),
-                offer(Lasting::AlwaysTool, format!("changes of any file in this folder by `{}`", call.name)),
+                offer(Lasting::AlwaysTool, format!("changes of any file by `{}`", call.name)),
             ],
             Confirmation::Info { requests, writes, .. } if !requests.is_empty() || !writes.is_empty() => vec![
                 offer(Lasting::Always, named(&intent.touches)),

@@ -81,6 +81,16 @@ impl Verdict {
     }
 }
 
+impl Reason {
+    /// Why, without what was decided, on one line that is safe for a terminal: `` `rm x`: by the rule at … ``.
+    pub fn why(&self) -> String {
+        match &self.part {
+            Some(part) => format!("`{}`: {}", visible(part), self.because),
+            None => self.because.to_string(),
+        }
+    }
+}
+
 /// One line, safe for a terminal: `` `rm x`: deny, by the rule at … ``.
 impl std::fmt::Display for Reason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
