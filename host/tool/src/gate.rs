@@ -259,7 +259,7 @@ impl Gate {
             confirmation,
             commands,
             touches: intent.touches.clone(),
-            reasons: reasons(verdict),
+            reasons: reasons(verdict).into_iter().chain(self.another_version(considered)).collect(),
             mode: self.mode,
             objection,
         }

@@ -3,6 +3,8 @@
 //! Each rule is bound to the workspace, to the plugin and to the digest of its component, and to what the yes covered:
 //! another command, another file, another server, another version of the plugin is asked about again.
 
+use std::sync::PoisonError;
+
 use host_capability::{Capability, Grants, Scope};
 use host_plugin::{Confirmation, command_line};
 
@@ -74,6 +76,31 @@ impl Gate {
 }
 
 impl Gate {
+    /// Says that what was allowed for good was allowed to another component, and what this one wants besides.
+    pub(super) fn another_version(&self, considered: &Considered) -> Option<String> {
+        let Considered { call, intent, .. } = considered;
+        let Origin { plugin, digest } = intent.origin.as_ref()?;
+        let policy = self.shared.policy.read().unwrap_or_else(PoisonError::into_inner);
+        let mut earlier = policy.rules().iter().filter(|rule| {
+            let is_of_tool = rule.tool.is_empty() || rule.tool.iter().any(|name| name == call.name.as_str());
+            rule.decision == Decision::Allow
+                && rule.plugin.as_deref() == Some(plugin.as_str())
+                && rule.digest.as_ref().is_some_and(|before| before != digest)
+                && rule.workspace.as_ref().is_none_or(|workspace| *workspace == self.shared.workspace)
+                && is_of_tool
+        });
+        let rule = earlier.next()?;
+        let mut words = format!("the plugin `{plugin}` is another one than when you allowed this at {}", rule.source);
+        if let Some(before) = &rule.scope {
+            let covered = |scope: &&Scope| before.scope(scope.capability()).is_some_and(|held| scope.le(held));
+            let besides: Grants = intent.touches.iter().filter(|scope| !covered(scope)).cloned().collect();
+            if besides != Grants::none() {
+                words.push_str(&format!("; this call wants besides: {}", named(&besides)));
+            }
+        }
+        Some(words)
+    }
+
     /// All that the tool could be allowed, in this workspace where it is about files.
     fn within(&self, intent: &Intent) -> Grants {
         let workspace = Scope::of_path(Capability::FsWrite, &self.shared.workspace).ok();

@@ -245,8 +245,19 @@ async fn an_answer_for_good_is_a_rule_bound_to_what_was_shown() {
     registry.register(fake("run", false, "d2")).expect("it is the first");
     let observe = |_: CallEvent<'_>| ControlFlow::Continue(());
     let token = Cancel::under(&CancellationToken::new());
-    let settled = Scheduler::new(&registry).with_gate(Some(&gate)).run(call, &token, &observe).await;
+    let settled = Scheduler::new(&registry).with_gate(Some(&gate)).run(call.clone(), &token, &observe).await;
     assert_eq!(settled[0].decided, Some(Decided::Denied));
+    // Who is asked about it is told why.
+    let mut listener = bus.listen();
+    let running = Scheduler::new(&registry).with_gate(Some(&gate)).run(call, &token, &observe);
+    let person = async {
+        let Some(Notice::Asked { id, question }) = listener.next().await else { panic!("it is asked") };
+        listener.answer(id, cancel(None)).expect("it is open");
+        question.reasons.clone()
+    };
+    let (_, reasons) = tokio::join!(running, person);
+    let words = "the plugin `fake` is another one than when you allowed this at user";
+    assert!(reasons.iter().any(|reason| reason == words), "{reasons:?}");
 }
 
 #[tokio::test]
