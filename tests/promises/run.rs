@@ -173,7 +173,7 @@ fn no_mode_lets_a_tool_write_into_version_control() {
             call("write_file", json!({"path": "sub/.git/config", "content": "evil"})),
             call("write_file", json!({"path": ".host/config.toml", "content": "evil"})),
         ]}),
-        json!({"expect": {"responses": ["fs-write", "fs-write", "fs-write"]}, "chunks": [{"text": "Done."}]}),
+        json!({"expect": {"responses": ["nobody can allow it", "nobody can allow it", "nobody can allow it"]}, "chunks": [{"text": "Done."}]}),
     ];
     let host = Host::scripted(&replies, &["--approval-mode", "yolo", "Try"]);
     let ended = host.run();

@@ -21,8 +21,8 @@ const FOLDER: &str = "policies";
 /// See [`FOLDER`].
 const ANSWERS: &str = "answers.toml";
 
-/// The largest file, in bytes: more than a person writes, and than answers become in years.
-const MAX_FILE: u64 = 4 << 20;
+/// The largest file, in bytes; what is parsed is no larger either.
+const MAX_FILE: u64 = 256 << 10;
 
 /// The most files of a folder. Protects the start from a folder that is not what it should be.
 const MAX_FILES: usize = 100;

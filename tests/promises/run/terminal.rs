@@ -30,7 +30,7 @@ fn seen(host: &Host) -> String {
 
 fn host() -> Host {
     let replies = [
-        json!({"chunks": [{"text": "I look."}, call("ls", json!({})), call("shell", json!({"command": "id"})),
+        json!({"chunks": [{"text": "I look."}, call("ls", json!({})), call("read_file", json!({"path": "missing.txt"})),
                           call("write_file", json!({"path": "b.txt", "content": "new\n"}))]}),
         answer("Done, \u{1b}[2Jreally."),
     ];
@@ -41,7 +41,7 @@ fn host() -> Host {
 fn a_terminal_shows_a_line_for_each_call_a_difference_and_the_answer() {
     let seen = seen(&host());
     for part in
-        ["I look.", "ls", "2 entries", "no process grant", "+new", "Done, \\u{1b}[2Jreally.", "2 turns · 0 tokens in"]
+        ["I look.", "ls", "2 entries", "missing.txt", "+new", "Done, \\u{1b}[2Jreally.", "2 turns · 0 tokens in"]
     {
         assert!(seen.contains(part), "{part} in {seen:?}");
     }
