@@ -83,10 +83,11 @@ pub(super) async fn hold(
     let left = left.map_or(Left::Nothing, |past| past.left());
     let is_resumed = reopened.is_some();
     let terminal = open(&workbench, style, interrupt)?;
+    let held = about.standstill.clone();
     let told = if about.stats { drawn::Stats::Table } else { drawn::Stats::Nothing };
     let _person = approval::listen(&workbench.bus, terminal.clone(), style, &workbench.environment);
     let printer = Arc::new(drawn::Terminal::new(terminal.clone(), style, about, told));
-    let stats = Arc::new(Stats::new(Arc::clone(&printer)));
+    let stats = Arc::new(Stats::new(Arc::clone(&printer), held));
     let begun = workbench.begin(definition.clone(), &model, reopened, Arc::clone(&stats) as Arc<_>)?;
     let (inputs, answer) = (inputs.clone(), None);
     let mut talk = Talk { workbench, definition, inputs, model, begun, terminal, style, printer, stats, answer, stop };

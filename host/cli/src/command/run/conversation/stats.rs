@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use host_agent::{CallStatus, Cost, Event, EventKind, Observer, RunResult};
 use host_message::{ModelId, SessionId, Usage};
+use host_tool::{Decided, Standstill};
 
 use crate::printer::terminal::Terminal;
 
@@ -12,6 +13,8 @@ use crate::printer::terminal::Terminal;
 pub(super) struct Stats {
     shown: Arc<Terminal>,
     counts: Mutex<Counts>,
+    /// Held while the person is asked.
+    standstill: Standstill,
 }
 
 struct Counts {
@@ -20,6 +23,12 @@ struct Counts {
     turns: u64,
     calls: u64,
     failed: u64,
+    /// A person said yes.
+    approved: u64,
+    /// A person said no.
+    declined: u64,
+    /// A rule or a grant said no.
+    denied: u64,
     usage: Usage,
     cost: Option<f64>,
     working: Duration,
@@ -33,6 +42,9 @@ impl Counts {
             turns: 0,
             calls: 0,
             failed: 0,
+            approved: 0,
+            declined: 0,
+            denied: 0,
             usage: Usage::default(),
             cost: None,
             working: Duration::ZERO,
@@ -41,8 +53,8 @@ impl Counts {
 }
 
 impl Stats {
-    pub(super) fn new(shown: Arc<Terminal>) -> Self {
-        Self { shown, counts: Mutex::new(Counts::new()) }
+    pub(super) fn new(shown: Arc<Terminal>, standstill: Standstill) -> Self {
+        Self { shown, counts: Mutex::new(Counts::new()), standstill }
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
@@ -69,16 +81,18 @@ impl Stats {
     /// All of it, for a person.
     pub(super) fn text(&self, model: &ModelId, session: &SessionId) -> String {
         let counts = self.counts();
-        let Counts { prompts, turns, calls, failed, usage, cost, working, since } = &*counts;
+        let Counts { prompts, turns, calls, failed, approved, declined, denied, usage, cost, working, since } =
+            &*counts;
         let cost = cost.map(|cost| format!("cost      {cost:.4}\n")).unwrap_or_default();
         let cached = if usage.cached > 0 { format!(", of which cached {}", usage.cached) } else { String::new() };
         format!(
             "session   {session}\nmodel     {model}\nprompts   {prompts}, {turns} turns\ncalls     {calls}, {failed} \
-             failed\ntokens    {} in{cached}, {} out, {} thinking\n{cost}time      {} s working, {} s in all\n",
+             failed; {approved} approved, {declined} declined, {denied} refused\ntokens    {} in{cached}, {} out, {} thinking\n{cost}time      {} s working, of which {} s waiting for you; {} s in all\n",
             usage.input,
             usage.output,
             usage.thought,
             working.as_secs(),
+            self.standstill.held().as_secs(),
             since.elapsed().as_secs(),
         )
     }
@@ -86,10 +100,16 @@ impl Stats {
 
 impl Observer for Stats {
     fn event(&self, event: &Event<'_>) {
-        if let EventKind::ToolCallEnd { status, .. } = event.kind {
+        if let EventKind::ToolCallEnd { status, decided, .. } = event.kind {
             let mut counts = self.counts();
             counts.calls += 1;
             counts.failed += u64::from(status != CallStatus::Success);
+            match decided {
+                Some(Decided::Approved | Decided::Changed) => counts.approved += 1,
+                Some(Decided::Declined) => counts.declined += 1,
+                Some(Decided::Denied) => counts.denied += 1,
+                Some(Decided::Allowed) | None => {}
+            }
         }
         self.shown.event(event);
     }
