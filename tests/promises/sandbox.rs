@@ -11,6 +11,7 @@ use serde_json::json;
 mod files;
 mod network;
 mod programs;
+mod shown;
 mod states;
 
 /// The first promise of all: whoever drops a call gets everything back at once, whatever the guest is doing.

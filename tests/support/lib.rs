@@ -164,6 +164,7 @@ impl Bench {
             tool: ToolName::new(tool),
             arguments: arguments.to_string(),
             grants: Arc::clone(&self.grants),
+            shown: None,
             workspace: Arc::clone(&self.workspace),
             config: Arc::default(),
             cancel: CancellationToken::new(),

@@ -53,8 +53,7 @@ impl Deny {
             format!("/**/{}", parts.strip_prefix(&["**"]).filter(|rest| !rest.is_empty()).unwrap_or(&parts).join("/"))
         } else {
             let workspace = workspace.ok_or_else(|| ScopeError::Relative { path: visible(text) })?;
-            // globset's own escaping leaves the backslash, which escapes what follows it.
-            let beneath = globset::escape(workspace.trim_end_matches('/')).replace('\\', "\\\\");
+            let beneath = escaped(workspace.trim_end_matches('/'));
             format!("{beneath}/{relative}").trim_end_matches('/').to_owned()
         };
         let absolute = if absolute.is_empty() { "/".to_owned() } else { absolute };
@@ -80,6 +79,12 @@ impl Deny {
     pub(crate) fn denies(&self, path: &Candidate<'_>) -> bool {
         self.set.is_match_candidate(path)
     }
+}
+
+/// The glob that matches this path alone.
+pub(crate) fn escaped(path: &str) -> String {
+    // globset's own escaping leaves the backslash, which escapes what follows it.
+    globset::escape(path).replace('\\', "\\\\")
 }
 
 /// A slash between braces would have to be normalised in each alternative, or it denies nothing.

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use crate::address::is_public;
 use crate::authorities::naming;
+use crate::deny::escaped;
 use crate::list::{Form, quote};
 use crate::visible::visible;
 use crate::{Authorities, Authority, Capability, HostError, Paths, Programs, StateAccess};
@@ -75,6 +76,18 @@ impl Scope {
                 Err(ScopeError::Relative { path: path.display().to_string() })
             }
         }
+    }
+
+    /// The file at this path, which is absolute, and nothing beneath it, should it ever be a folder.
+    ///
+    /// # Errors
+    ///
+    /// As [`Scope::of_path`].
+    pub fn of_file(capability: Capability, path: &Path) -> Result<Self, ScopeError> {
+        let folder = Self::of_path(capability, path)?;
+        let text = path.to_str().unwrap_or("\u{fffd}").trim_end_matches('/');
+        let beneath = format!("{}/*", escaped(text));
+        Self::parse_absolute(capability, &format!("{folder},!{}", quote(&beneath)))
     }
 
     /// Sending requests with this method to this server. It reaches this machine and private networks only where the

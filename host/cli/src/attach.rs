@@ -167,7 +167,7 @@ async fn read(
         cancel: stop.child_token(),
         live: LiveOutput::nowhere(),
         standstill: Standstill::default(),
-        approved: Arc::default(),
+        allowance: Arc::default(),
     };
     let outcome = tokio::select! {
         biased;

@@ -17,6 +17,7 @@ use crate::bindings::fs_write::{Error, Expected, Host, Span, Written};
 use crate::fs_read::{MAX_WHOLE, denial, escape};
 use crate::plugin::{Digest, hex};
 use crate::runtime::lock;
+use crate::shown::{Change, Shown};
 use crate::store::CallState;
 use crate::workspace::{MakeFolders, OpenError, Workspace};
 
@@ -33,7 +34,7 @@ impl Host for CallState {
         content: Vec<u8>,
         expected: Expected,
     ) -> wasmtime::Result<Result<Written, Error>> {
-        self.writing(path, move |at| at.write(&content, &expected)).await
+        self.writing(path, Change::Content, move |at| at.write(&content, &expected)).await
     }
 
     async fn edit(
@@ -42,15 +43,15 @@ impl Host for CallState {
         digest: String,
         spans: Vec<Span>,
     ) -> wasmtime::Result<Result<Written, Error>> {
-        self.writing(path, move |at| at.edit(&digest, &spans)).await
+        self.writing(path, Change::Content, move |at| at.edit(&digest, &spans)).await
     }
 
     async fn rename(&mut self, source: String, target: String) -> wasmtime::Result<Result<(), Error>> {
-        let target = match self.writable(&target) {
+        let target = match self.writable(&target, Change::Name) {
             Ok(target) => target,
             Err(error) => return Ok(Err(error)),
         };
-        self.writing(source, move |source| {
+        self.writing(source, Change::Name, move |source| {
             let (from, from_name) = source.parent(MakeFolders::No)?;
             let (to, to_name) = target.parent(MakeFolders::No)?;
             source.io(rename_new(&from, &from_name, &to, &to_name), &target.shown())
@@ -59,7 +60,7 @@ impl Host for CallState {
     }
 
     async fn remove(&mut self, path: String) -> wasmtime::Result<Result<(), Error>> {
-        self.writing(path, |at| {
+        self.writing(path, Change::Name, |at| {
             let (folder, name) = at.parent(MakeFolders::No)?;
             let about = at.io(folder.symlink_metadata(&name), &at.shown())?;
             let removed = if about.is_dir() { folder.remove_dir(&name) } else { folder.remove_file(&name) };
@@ -69,7 +70,7 @@ impl Host for CallState {
     }
 
     async fn make_directory(&mut self, path: String) -> wasmtime::Result<Result<(), Error>> {
-        self.writing(path, |at| {
+        self.writing(path, Change::Name, |at| {
             let (folder, name) = at.parent(MakeFolders::Yes)?;
             match folder.create_dir(&name) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match folder.symlink_metadata(&name) {
@@ -86,6 +87,7 @@ impl Host for CallState {
 /// A path that may be changed.
 struct Writable {
     workspace: Arc<Workspace>,
+    shown: Shown,
     absolute: std::path::PathBuf,
     permit: WritePermit,
 }
@@ -94,19 +96,21 @@ impl CallState {
     async fn writing<T: Send + 'static>(
         &mut self,
         path: String,
+        change: Change,
         work: impl FnOnce(Writable) -> Result<T, Error> + Send + 'static,
     ) -> wasmtime::Result<Result<T, Error>> {
-        let at = match self.writable(&path) {
+        let at = match self.writable(&path, change) {
             Ok(at) => at,
             Err(error) => return Ok(Err(error)),
         };
         Ok(tokio::task::spawn_blocking(move || work(at)).await?)
     }
 
-    fn writable(&self, path: &str) -> Result<Writable, Error> {
+    fn writable(&self, path: &str, change: Change) -> Result<Writable, Error> {
         let absolute = self.workspace.absolute(path).map_err(|error| Error::Invalid(error.to_string()))?;
         let permit = self.grants.permit_write(&self.plugin, &absolute).map_err(denied)?;
-        Ok(Writable { workspace: Arc::clone(&self.workspace), absolute, permit })
+        self.shown.change(&absolute, change, &self.workspace).map_err(Error::Denied)?;
+        Ok(Writable { workspace: Arc::clone(&self.workspace), shown: self.shown.clone(), absolute, permit })
     }
 }
 
@@ -127,6 +131,8 @@ impl Writable {
         if content.len() as u64 > MAX_WHOLE {
             return Err(Error::TooLarge(content.len() as u64));
         }
+        // Before any folder is made for it.
+        self.shown.content(&self.absolute, content, &self.workspace).map_err(Error::Denied)?;
         let (folder, name) = self.parent(MakeFolders::Yes)?;
         let _alone = lock(&WRITING);
         let there = self.there(&folder, &name)?;
@@ -182,6 +188,7 @@ impl Writable {
     }
 
     fn replace(&self, folder: &Dir, name: &Path, content: &[u8], there: Option<There>) -> Result<Written, Error> {
+        self.shown.content(&self.absolute, content, &self.workspace).map_err(Error::Denied)?;
         let created = there.is_none();
         let beside = self.io(new_beside(folder, name, content, there.map(|there| there.permissions)), &self.shown())?;
         let renamed =

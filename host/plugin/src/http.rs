@@ -94,6 +94,9 @@ impl HttpClient {
 
 impl Host for CallState {
     async fn fetch(&mut self, request: Request) -> wasmtime::Result<Result<Response, Error>> {
+        if let Err(unshown) = self.shown.request(&request.method, &request.url) {
+            return Ok(Err(Error::Denied(unshown)));
+        }
         let limit = request.time_limit.map_or(TIME_LIMIT, Duration::from_millis).min(TIME_LIMIT);
         let caller =
             Caller { plugin: self.plugin.clone(), grants: Arc::clone(&self.grants), shared: Arc::clone(&self.shared) };
@@ -226,6 +229,16 @@ fn address(text: &str) -> Result<Url, Error> {
         return Err(wrong("has no host"));
     }
     Ok(url)
+}
+
+/// Whether two addresses are one request: what stands behind `#` is not sent.
+pub(crate) fn are_one(one: &str, other: &str) -> bool {
+    let sent = |text: &str| {
+        let mut url = address(text).ok()?;
+        url.set_fragment(None);
+        Some(url)
+    };
+    sent(one).is_some_and(|one| sent(other) == Some(one))
 }
 
 /// The server that an address names, or why the host sends nothing there.

@@ -25,6 +25,7 @@ mod plugin;
 mod process;
 mod reader;
 mod runtime;
+mod shown;
 mod state;
 mod store;
 mod touches;

@@ -112,6 +112,7 @@ impl CallState {
         if command.argv.iter().chain(variables).any(|text| text.contains('\0')) {
             return Err(Error::Invalid("a word of the command has a NUL character in it".to_owned()));
         }
+        self.shown.command(&command, &self.workspace).map_err(Error::Denied)?;
         let refuse = |refused| Error::Denied(denial(&refused));
         let permit = self.grants.permit_process(&self.plugin, &command.argv).map_err(refuse)?;
         let Some((program, arguments)) = permit.argv().split_first() else {

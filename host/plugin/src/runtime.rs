@@ -28,6 +28,7 @@ use crate::error::{CallError, RuntimeError};
 use crate::http::HttpClient;
 use crate::limits::{HOST_CALL_FUEL, Limits, MAX_HANDLES, Meter};
 use crate::plugin::{Linked, Missing, Plugin};
+use crate::shown::Shown;
 use crate::store::CallState;
 use crate::wasi;
 use crate::workspace::Workspace;
@@ -82,6 +83,9 @@ pub struct Invocation {
     pub arguments: String,
     /// What the call may touch: the effective grants, never more than the plugin's manifest asks for.
     pub grants: Arc<Grants>,
+    /// What its preview said, when something was decided about that: then it changes nothing else, whatever the grants
+    /// cover. None binds it by its grants alone.
+    pub shown: Option<Arc<Confirmation>>,
     /// Where relative paths start.
     pub workspace: Arc<Workspace>,
     /// The plugin's own configuration, each value as JSON text.
@@ -218,6 +222,7 @@ impl Runtime {
             tool: ToolName::new("describe"),
             arguments: String::new(),
             grants: Arc::new(Grants::none()),
+            shown: None,
             workspace: Arc::new(Workspace::nowhere()),
             config: Arc::default(),
             cancel: CancellationToken::new(),
@@ -281,6 +286,7 @@ impl Runtime {
         let state = CallState {
             plugin: plugin.name().clone(),
             grants,
+            shown: Shown::of(invocation.shown),
             workspace: invocation.workspace,
             shared: Arc::clone(&self.shared),
             config: invocation.config,

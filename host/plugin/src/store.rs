@@ -11,6 +11,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use crate::engine::Ticking;
 use crate::limits::Meter;
 use crate::runtime::{CallListener, Shared};
+use crate::shown::Shown;
 use crate::workspace::Workspace;
 
 /// Everything that host functions reach during one call.
@@ -19,6 +20,8 @@ pub(crate) struct CallState {
     pub(crate) plugin: PluginName,
     /// What it may touch.
     pub(crate) grants: Arc<Grants>,
+    /// What its preview named, which is all that it may do.
+    pub(crate) shown: Shown,
     /// Where relative paths start.
     pub(crate) workspace: Arc<Workspace>,
     /// What all calls share: the environment for programs, the web client, the folder of states.

@@ -1,7 +1,7 @@
 //! From what a preview says to grants: exactly what a call gets when somebody says yes to it.
 //!
 //! Promises: a command becomes a grant for these words and no more, a request one for its method and server, a file
-//! one for that file. What the tool's manifest does not ask for is never part of it, whatever the preview says.
+//! one for that file and nothing beneath it. What the tool's manifest does not ask for is never part of it, whatever the preview says.
 //!
 //! Deliberately not here: whether anybody says yes, and what may be granted at most.
 
@@ -69,7 +69,8 @@ fn file(path: &str, workspace: &Workspace) -> Result<Scope, TouchError> {
     if real != absolute {
         return Err(TouchError::Link { path: PathBuf::from(workspace.shown(&absolute)), real });
     }
-    Ok(Scope::of_path(Capability::FsWrite, &absolute)?)
+    // The name may be a folder's, or become one's.
+    Ok(Scope::of_file(Capability::FsWrite, &absolute)?)
 }
 
 /// The path with the links in its folders resolved; what is not there yet is taken as written.
@@ -88,6 +89,8 @@ fn request(method: &str, url: &str) -> Result<Scope, TouchError> {
 
 #[cfg(test)]
 mod tests {
+    use host_capability::PluginName;
+
     use super::*;
 
     fn needs() -> Grants {
@@ -132,13 +135,32 @@ mod tests {
         };
         check(&exec(&["sh", "-c", "ls | wc"]), "process=sh -c 'ls | wc' $ ");
         check(&exec(&["git", "status"]), "process=git status $ ");
-        check(&edit("src/../a b"), "fs-write='/no/such/folder/a b' ");
-        check(&edit("/etc/x"), "fs-write=/etc/x ");
+        check(&edit("src/../a b"), "fs-write='/no/such/folder/a b',!'/no/such/folder/a b/*' ");
+        check(&edit("/etc/x"), "fs-write=/etc/x,!'/etc/x/*' ");
         check(&info(&[("GET", "https://example.com/a"), ("POST", "http://[::1]:8/")], &["f"]), {
-            "fs-write=/no/such/folder/f http=POST [::1]:8,example.com:443 -private "
+            "fs-write=/no/such/folder/f,!'/no/such/folder/f/*' http=POST [::1]:8,example.com:443 -private "
         });
         check(&info(&[], &[]), "");
         check(&Confirmation::Call, "fs-write=/ process=* http=* *:* +private ");
+    }
+
+    #[test]
+    fn a_folder_that_was_named_as_a_file_covers_nothing_in_it() {
+        let plugin = PluginName::new("x");
+        for name in ["f", "a b", "a*", "a[b]", "{a,b}", "a\\b", "a'b", "a\"b", "!a", "a,b", "a;b", "é", "~", "$"] {
+            let path = format!("/w/{name}");
+            let granted = edit(&path).touches(&needs(), &Workspace::new("/w".into())).expect("it can be granted");
+            let permitted = |path: &str| granted.permit_write(&plugin, Path::new(path)).is_ok();
+            assert!(permitted(&path), "{granted}");
+            for other in ["/x", "/x/y", "/.git/config"] {
+                assert!(!permitted(&format!("{path}{other}")), "{granted}");
+            }
+            for other in ["/w/b", "/w/a", "/w/ab", "/w/axb", "/w"] {
+                assert!(!permitted(other), "{granted}");
+            }
+        }
+        let everything = edit("/").touches(&needs(), &Workspace::new("/w".into()));
+        assert!(everything.is_err() || everything.is_ok_and(|all| all.permit_write(&plugin, Path::new("/x")).is_err()));
     }
 
     #[test]

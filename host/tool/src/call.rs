@@ -8,12 +8,11 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
-use host_capability::Grants;
 use host_message::{CallId, FunctionCall, ToolName};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use crate::{Live, LiveOutput, Outcome, Question, Tool};
+use crate::{Allowance, Live, LiveOutput, Outcome, Question, Tool};
 
 /// Where a call is. Each state holds only what it has.
 pub enum CallState {
@@ -39,8 +38,8 @@ pub enum CallState {
         call: Arc<FunctionCall>,
         /// The tool that will run it.
         tool: Arc<dyn Tool>,
-        /// What it may touch besides what its tool may touch anyway.
-        approved: Arc<Grants>,
+        /// What it may do.
+        allowance: Arc<Allowance>,
         /// Why it may run.
         decided: Decided,
     },
@@ -69,8 +68,8 @@ pub(crate) enum Step {
     Schedule {
         /// As it is to run.
         call: Arc<FunctionCall>,
-        /// What it may touch besides.
-        approved: Arc<Grants>,
+        /// What it may do.
+        allowance: Arc<Allowance>,
         /// Why.
         decided: Decided,
     },
@@ -188,8 +187,8 @@ impl CallState {
             }
             (
                 Self::Validating { tool: Some(tool), .. } | Self::AwaitingApproval { tool, .. },
-                Step::Schedule { call, approved, decided },
-            ) => Some(Self::Scheduled { call, tool: Arc::clone(tool), approved, decided }),
+                Step::Schedule { call, allowance, decided },
+            ) => Some(Self::Scheduled { call, tool: Arc::clone(tool), allowance, decided }),
             (Self::Scheduled { call, decided, .. }, Step::Start(live)) => {
                 Some(Self::Executing { call: Arc::clone(call), since: Instant::now(), live, decided: *decided })
             }

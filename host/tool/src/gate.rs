@@ -20,8 +20,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Answer, ApprovalMode, Bus, CallFailure, Decided, Decision, FailureKind, Intent, NobodyListens, Policy, Query,
-    Question, Reason, Registry, Rule, RulesFile, Standstill, Tool, Verdict, cut, simple_commands,
+    Allowance, Answer, ApprovalMode, Bus, CallFailure, Decided, Decision, FailureKind, Intent, NobodyListens, Policy,
+    Query, Question, Reason, Registry, Rule, RulesFile, Standstill, Tool, Verdict, cut, simple_commands,
 };
 
 /// What a declined call is told when the person gave no reason.
@@ -62,8 +62,8 @@ pub(crate) enum Passed {
     Run {
         /// As the model wrote it, or as a person changed it.
         call: Arc<FunctionCall>,
-        /// What it may touch besides what its tool may touch anyway.
-        approved: Arc<Grants>,
+        /// What it may do.
+        allowance: Arc<Allowance>,
         decided: Decided,
     },
     /// It does not.
@@ -268,8 +268,10 @@ impl Gate {
 
 impl Considered {
     fn run(self, decided: Decided) -> Passed {
-        let approved = if self.intent.touches.le(&self.intent.granted) { Grants::none() } else { self.intent.touches };
-        Passed::Run { call: self.call, approved: Arc::new(approved), decided }
+        let Intent { touches, granted, confirmation, .. } = self.intent;
+        let besides = if touches.le(&granted) { Grants::none() } else { touches };
+        let allowance = Allowance { besides, shown: confirmation.map(Arc::new) };
+        Passed::Run { call: self.call, allowance: Arc::new(allowance), decided }
     }
 
     fn denied(self) -> Passed {

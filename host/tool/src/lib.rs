@@ -45,4 +45,6 @@ pub use response::{Responder, Spill};
 pub use scheduler::{CANCEL_GRACE, Observe, Scheduler};
 pub use schema::{Schema, SchemaError, Violations};
 pub use standstill::{Asking, Standstill};
-pub use tool::{CallContext, CallFailure, FailureKind, Intent, IntentFuture, Origin, Outcome, ReviseFuture, Tool};
+pub use tool::{
+    Allowance, CallContext, CallFailure, FailureKind, Intent, IntentFuture, Origin, Outcome, ReviseFuture, Tool,
+};

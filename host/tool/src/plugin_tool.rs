@@ -1,7 +1,7 @@
 //! A tool of a plugin: each call runs in the sandbox with the plugin's grants, and however it ends is an outcome.
 //!
 //! Promises that a call holds what its plugin is granted and what was allowed for this call, and nothing beyond the
-//! ceiling of its sandbox, whoever allowed it.
+//! ceiling of its sandbox, whoever allowed it; and of that, where its preview named something, only what was named.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::tool::{IntentFuture, ReviseFuture};
-use crate::{CallContext, CallFailure, FailureKind, Intent, LiveOutput, Origin, Outcome, Tool};
+use crate::{Allowance, CallContext, CallFailure, FailureKind, Intent, LiveOutput, Origin, Outcome, Tool};
 
 /// One tool of a plugin, with what a call of it may touch.
 pub struct PluginTool {
@@ -54,6 +54,7 @@ impl PluginTool {
             tool: self.spec.name.clone(),
             arguments: Value::Object(call.arguments.clone()).to_string(),
             grants,
+            shown: None,
             workspace: Arc::clone(&self.sandbox.workspace),
             config: Arc::clone(&self.sandbox.config),
             cancel,
@@ -153,13 +154,17 @@ impl Tool for PluginTool {
     }
 
     fn call<'a>(&'a self, call: &'a FunctionCall, context: CallContext) -> BoxFuture<'a, Outcome> {
-        let grants = if context.approved.capabilities().is_empty() {
+        let Allowance { besides, shown } = context.allowance.as_ref();
+        let grants = if besides.capabilities().is_empty() {
             Arc::clone(&self.sandbox.grants)
         } else {
-            Arc::new(self.sandbox.grants.join(&context.approved.meet(&self.sandbox.ceiling)))
+            Arc::new(self.sandbox.grants.join(&besides.meet(&self.sandbox.ceiling)))
         };
-        let invocation =
-            Invocation { listener: Arc::new(Listener(context.live)), ..self.invocation(call, grants, context.cancel) };
+        let invocation = Invocation {
+            listener: Arc::new(Listener(context.live)),
+            shown: shown.clone(),
+            ..self.invocation(call, grants, context.cancel)
+        };
         Box::pin(async move {
             match self.sandbox.runtime.call(&self.plugin, invocation).await {
                 Ok(output) => Outcome::Success(output),

@@ -126,9 +126,9 @@ impl<'r> Scheduler<'r> {
         running: &mut JoinSet<(usize, Outcome)>,
     ) {
         let live = LiveOutput::new(at, sender.clone());
-        let Some(Ready { call, tool, approved }) = board.start(at, live.clone()) else { return };
+        let Some(Ready { call, tool, allowance }) = board.start(at, live.clone()) else { return };
         let standstill = self.standstill.clone();
-        let context = CallContext { cancel: cancel.token().child_token(), live, standstill, approved };
+        let context = CallContext { cancel: cancel.token().child_token(), live, standstill, allowance };
         let task = execute(tool, call, context, cancel.clone());
         running.spawn(async move { (at, task.await) }.in_current_span());
     }
@@ -180,8 +180,8 @@ impl<'r> Scheduler<'r> {
                 }
                 (at, decision) = deciding.next(), if !deciding.is_idle() => match decision {
                     Decision::Asked(question) => board.ask(at, question),
-                    Decision::Passed(Passed::Run { call, approved, decided }) => {
-                        board.schedule(at, call, approved, decided);
+                    Decision::Passed(Passed::Run { call, allowance, decided }) => {
+                        board.schedule(at, call, allowance, decided);
                         self.start(board, at, cancel, sender, &mut running);
                     }
                     Decision::Passed(Passed::Refused { failure, decided }) => {

@@ -111,8 +111,18 @@ pub struct CallContext {
     pub live: LiveOutput,
     /// What to hold while a person is asked, so that the time of the run stands still.
     pub standstill: Standstill,
-    /// What was allowed for this call besides what its tool is granted for all of them.
-    pub approved: Arc<Grants>,
+    /// What was allowed for this call.
+    pub allowance: Arc<Allowance>,
+}
+
+/// What a call may do, as it was decided. The default is what its tool is granted for all of its calls.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Allowance {
+    /// What it may touch besides what its tool is granted for all of them.
+    pub besides: Grants,
+    /// What its preview named, and was decided about: it does nothing else, whatever its tool is granted. None when
+    /// nothing was named.
+    pub shown: Option<Arc<Confirmation>>,
 }
 
 /// How a call ended.

@@ -173,7 +173,7 @@ async fn run_call(
         cancel: stop.clone(),
         live: LiveOutput::nowhere(),
         standstill: Standstill::default(),
-        approved: Arc::default(),
+        allowance: Arc::default(),
     };
     let ended = tool.call(&call, context);
     tokio::pin!(ended);
@@ -206,6 +206,7 @@ async fn show_preview(place: &Workplace, call: FunctionCall, json: bool, out: &O
         tool: call.name,
         arguments: Value::Object(call.arguments).to_string(),
         grants: Arc::new(place.granted.to(installed)),
+        shown: None,
         workspace: Arc::clone(&place.workspace),
         config: Arc::default(),
         cancel: CancellationToken::new(),

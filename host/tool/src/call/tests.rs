@@ -32,7 +32,7 @@ fn question() -> Question {
         origin: None,
         confirmation: Confirmation::Call,
         commands: Vec::new(),
-        touches: Grants::none(),
+        touches: host_capability::Grants::none(),
         reasons: Vec::new(),
         mode: ApprovalMode::Default,
         always: Vec::new(),
@@ -49,7 +49,7 @@ fn step(letter: char) -> Step {
     match letter {
         'a' => Step::Admit(Arc::new(Never)),
         'k' => Step::Ask(Arc::new(question())),
-        'd' => Step::Schedule { call: Arc::new(call()), approved: Arc::default(), decided: Decided::Approved },
+        'd' => Step::Schedule { call: Arc::new(call()), allowance: Arc::default(), decided: Decided::Approved },
         's' => Step::Start(LiveOutput::nowhere()),
         '+' => settle(Outcome::Success(Output::default())),
         '-' => settle(CallFailure::new(FailureKind::Failed, "").into()),

@@ -5,7 +5,7 @@
 
 use std::sync::PoisonError;
 
-use host_capability::{Capability, Grants, Scope};
+use host_capability::{Capability, Grants, Paths, Scope};
 use host_plugin::{Confirmation, command_line};
 
 use super::{Considered, Gate};
@@ -47,7 +47,10 @@ impl Gate {
             ],
             Confirmation::Info { .. } | Confirmation::Call => vec![
                 offer(Lasting::AlwaysTool, format!("every call of `{}`: {}", call.name, named(&self.within(intent)))),
-                offer(Lasting::AlwaysServer, format!("every call of every tool of the plugin `{plugin}`")),
+                offer(
+                    Lasting::AlwaysServer,
+                    format!("every call of every tool of the plugin `{plugin}`: {}", named(&self.within(intent))),
+                ),
             ],
         }
     }
@@ -101,7 +104,8 @@ impl Gate {
         Some(words)
     }
 
-    /// All that the tool could be allowed, in this workspace where it is about files.
+    /// All that the tool could be allowed of what this call touches, in this workspace where it is about files. Who
+    /// says yes to changes of files says nothing of commands, though the tool may ask for both.
     fn within(&self, intent: &Intent) -> Grants {
         let workspace = Scope::of_path(Capability::FsWrite, &self.shared.workspace).ok();
         let within = |scope: &Scope| match scope.capability() {
@@ -109,7 +113,8 @@ impl Gate {
             Capability::FsWrite => scope.meet(workspace.as_ref()?),
             Capability::Process | Capability::Http | Capability::State => Some(scope.clone()),
         };
-        intent.at_most.iter().filter_map(within).collect()
+        let touched = |scope: &&Scope| intent.touches.has(scope.capability());
+        intent.at_most.iter().filter(touched).filter_map(within).collect()
     }
 }
 
@@ -125,14 +130,18 @@ fn prefixes(commands: &[SimpleCommand]) -> Option<Vec<Vec<String>>> {
     (!prefixes.is_empty()).then_some(prefixes)
 }
 
-/// Grants in a few words for a person.
+/// Grants in a few words for a person. What is left out of files only narrows them, and is not told.
 fn named(grants: &Grants) -> String {
     let words = |scope: &Scope| match scope {
         Scope::Http(servers) => format!("requests to {servers}"),
-        Scope::FsWrite(files) => format!("changes of {files}"),
+        Scope::FsWrite(files) => format!("changes of {}", roots(files)),
         Scope::Process(commands) => format!("the command {commands}"),
         Scope::State(_) => "its own notes".to_owned(),
-        Scope::FsRead(files) => format!("reading {files}"),
+        Scope::FsRead(files) => format!("reading {}", roots(files)),
     };
     grants.iter().map(words).collect::<Vec<_>>().join(", ")
+}
+
+fn roots(files: &Paths) -> String {
+    files.roots().map(|root| root.path().display().to_string()).collect::<Vec<_>>().join(", ")
 }

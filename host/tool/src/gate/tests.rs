@@ -41,7 +41,7 @@ impl Tool for Fake {
     }
 
     fn call<'a>(&'a self, call: &'a FunctionCall, context: CallContext) -> BoxFuture<'a, Outcome> {
-        let text = format!("{} with {}", Value::Object(call.arguments.clone()), context.approved);
+        let text = format!("{} with {}", Value::Object(call.arguments.clone()), context.allowance.besides);
         async move { Outcome::Success(Output::text(text)) }.boxed()
     }
 
@@ -119,6 +119,49 @@ fn calls(calls: &[(&str, Value)]) -> Vec<FunctionCall> {
 
 fn command(line: &str) -> (&'static str, Value) {
     ("run", json!({ "command": line }))
+}
+
+/// Tells what a call may do.
+struct Telling(Arc<dyn Tool>, Arc<Mutex<Vec<Arc<crate::Allowance>>>>);
+
+impl Tool for Telling {
+    fn spec(&self) -> &ToolSpec {
+        self.0.spec()
+    }
+
+    fn call<'a>(&'a self, call: &'a FunctionCall, context: CallContext) -> BoxFuture<'a, Outcome> {
+        self.1.lock().expect("no test panics with it").push(Arc::clone(&context.allowance));
+        self.0.call(call, context)
+    }
+
+    fn intent<'a>(&'a self, call: &'a FunctionCall, cancel: CancellationToken) -> IntentFuture<'a> {
+        self.0.intent(call, cancel)
+    }
+}
+
+#[tokio::test]
+async fn a_call_is_held_to_what_its_preview_named_whoever_allowed_it() {
+    let bus = Bus::new();
+    let allowances = Arc::new(Mutex::new(Vec::new()));
+    let mut registry = Registry::new();
+    registry.register(Arc::new(Telling(fake("run", false, "d1"), Arc::clone(&allowances)))).expect("it is the first");
+    // By a grant, by a rule, and in the mode that asks about nothing.
+    let cases = [
+        ("git status", Policy::new([]), ApprovalMode::Default),
+        ("make", rules("[[rule]]\ndecision = \"allow\""), ApprovalMode::Default),
+        ("make", rules("[[rule]]\ndecision = \"allow\""), ApprovalMode::Yolo),
+    ];
+    for (line, policy, mode) in cases {
+        let gate = Gate::new(policy, bus.clone(), mode, WORKSPACE, None);
+        let scheduler = Scheduler::new(&registry).with_gate(Some(&gate));
+        scheduler
+            .run(calls(&[command(line)]), &Cancel::under(&CancellationToken::new()), &|_| ControlFlow::Continue(()))
+            .await;
+        let allowances = std::mem::take(&mut *allowances.lock().expect("no test panics with it"));
+        let shown: Vec<_> = allowances.iter().map(|allowance| allowance.shown.as_deref().cloned()).collect();
+        let argv = ["sh", "-c", line].map(str::to_owned).to_vec();
+        assert_eq!(shown, [Some(Confirmation::Exec { argv, directory: ".".to_owned() })], "{line}");
+    }
 }
 
 /// Runs calls, and answers each question with the next answer.
@@ -273,6 +316,16 @@ async fn an_answer_for_good_reaches_a_file_or_every_call_of_the_tool() {
     assert_eq!(asked.len(), 1);
     let (settled, _) = run(&one, &bus, &[edit("/etc/x")], &[cancel(None)]).await;
     assert_eq!(settled[0].decided, Some(Decided::Declined), "every file of the workspace, and no other");
+}
+
+#[tokio::test]
+async fn a_yes_to_all_changes_of_files_is_none_to_a_command_of_the_same_tool() {
+    let bus = Bus::new();
+    let gate = gate(rules(""), &bus);
+    let wanted = [("run", json!({"path": "a"})), command("make")];
+    let (settled, asked) = run(&gate, &bus, &wanted, &[always(Lasting::AlwaysTool), cancel(None)]).await;
+    assert_eq!(asked.len(), 2, "the tool asks for commands too, and nobody said yes to one");
+    assert_eq!(settled[1].decided, Some(Decided::Declined));
 }
 
 #[tokio::test]

@@ -136,6 +136,10 @@ fn rule(raw: RawRule, source: RuleSource) -> Result<Rule, PolicyProblem> {
     if raw.message.is_some() && raw.decision != Decision::Deny {
         return Err(value("message", format!("nobody is told it by a rule that says {}", raw.decision)));
     }
+    if raw.decision == Decision::Allow && matches!(source.tier, Tier::Project | Tier::Bundle) {
+        let why = format!("a rule of a {} can ask and deny; what runs unasked is the user's to say", source.tier);
+        return Err(value("decision", why));
+    }
     let rule = Rule {
         tool: raw.tool.0,
         plugin: raw.plugin,

@@ -3,14 +3,13 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use host_capability::Grants;
 use host_message::FunctionCall;
 
 use super::Observe;
 use crate::call::Step;
 use crate::{
-    CallChange, CallEvent, CallFailure, CallState, Cancel, Decided, FailureKind, Live, LiveOutput, Outcome, Question,
-    SettledCall, Tool,
+    Allowance, CallChange, CallEvent, CallFailure, CallState, Cancel, Decided, FailureKind, Live, LiveOutput, Outcome,
+    Question, SettledCall, Tool,
 };
 
 pub(super) struct Board<'o> {
@@ -25,7 +24,7 @@ pub(super) struct Board<'o> {
 pub(super) struct Ready {
     pub(super) call: Arc<FunctionCall>,
     pub(super) tool: Arc<dyn Tool>,
-    pub(super) approved: Arc<Grants>,
+    pub(super) allowance: Arc<Allowance>,
 }
 
 impl<'o> Board<'o> {
@@ -73,8 +72,8 @@ impl<'o> Board<'o> {
         }
     }
 
-    pub(super) fn schedule(&mut self, at: usize, call: Arc<FunctionCall>, approved: Arc<Grants>, decided: Decided) {
-        if self.states[at].step(Step::Schedule { call, approved, decided }) {
+    pub(super) fn schedule(&mut self, at: usize, call: Arc<FunctionCall>, allowance: Arc<Allowance>, decided: Decided) {
+        if self.states[at].step(Step::Schedule { call, allowance, decided }) {
             self.tell(&self.states[at], CallChange::Scheduled(decided));
         }
     }
@@ -84,8 +83,8 @@ impl<'o> Board<'o> {
         if let Some(reason) = self.stopped() {
             self.cancel(at, reason);
         }
-        let CallState::Scheduled { call, tool, approved, .. } = &self.states[at] else { return None };
-        let ready = Ready { call: Arc::clone(call), tool: Arc::clone(tool), approved: Arc::clone(approved) };
+        let CallState::Scheduled { call, tool, allowance, .. } = &self.states[at] else { return None };
+        let ready = Ready { call: Arc::clone(call), tool: Arc::clone(tool), allowance: Arc::clone(allowance) };
         self.states[at].step(Step::Start(live));
         self.tell(&self.states[at], CallChange::Executing);
         if self.cancel.is_cancelled() {

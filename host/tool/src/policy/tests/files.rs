@@ -59,6 +59,20 @@ fn an_example_that_the_rule_does_not_keep_is_an_error() {
 }
 
 #[test]
+fn a_project_and_a_bundle_allow_nothing() {
+    for (tier, allows) in
+        [(Tier::Bundle, false), (Tier::Project, false), (Tier::User, true), (Tier::Administrator, true)]
+    {
+        let parse = |decision: &str| {
+            let text = format!("[[rule]]\ncommand = \"make\"\ndecision = \"{decision}\"\n");
+            Policy::parse(&text, PolicyFile { tier, path: None }).map(drop)
+        };
+        assert_eq!(parse("allow").is_ok(), allows, "{tier}");
+        assert_eq!((parse("ask"), parse("deny")), (Ok(()), Ok(())), "{tier}");
+    }
+}
+
+#[test]
 fn a_file_is_bounded() {
     check(&"#".repeat(300 << 10), 1, "over the limit");
     check(&"[[rule]]\ndecision = \"ask\"\n".repeat(1001), 1, "1001 rules");

@@ -1,0 +1,237 @@
+//! What a preview said, held against what the call then does.
+//!
+//! Promises: a call whose preview named a command, a file or requests runs that command in that folder, writes that
+//! content to that file, sends those requests, and changes nothing else, however much is granted to its plugin: what was
+//! decided, by rules or by a person, was decided about what was named. What a preview cannot name, such as a program's
+//! input and variables, such a call does not have.
+//!
+//! Reading and the plugin's own state are no matter of this file, nor is what is granted: each use needs a permit too.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use host_capability::Capability;
+
+use crate::answer::{Confirmation, command_line};
+use crate::bindings::cap_types::Denial;
+use crate::bindings::process::Command;
+use crate::http;
+use crate::workspace::Workspace;
+
+/// The longest text of a command or an address in a refusal, in characters. Protects the model's context.
+const WANTED: usize = 200;
+
+/// What the preview of a call named; the default is a call of which nothing was said, which is bound by its grants alone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shown(Option<Arc<Confirmation>>);
+
+/// How a path is to be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// A file gets content, which [`Shown::content`] is asked about.
+    Content,
+    /// It is removed, renamed, or made as a folder.
+    Name,
+}
+
+impl Shown {
+    /// What this preview named.
+    pub(crate) fn of(confirmation: Option<Arc<Confirmation>>) -> Self {
+        Self(confirmation.filter(|confirmation| **confirmation != Confirmation::Call))
+    }
+
+    /// Whether the program was named with these arguments and this folder, and gets nothing else.
+    pub(crate) fn command(&self, command: &Command, workspace: &Workspace) -> Result<(), Denial> {
+        let Some(shown) = self.0.as_deref() else { return Ok(()) };
+        let refused = |what: &str| Err(denial(Capability::Process, &command_line(&command.argv), what));
+        let Confirmation::Exec { argv, directory } = shown else { return refused("that it runs this command") };
+        if *argv != command.argv {
+            return refused("this command");
+        }
+        if workspace.absolute(directory) != workspace.absolute(&command.directory) {
+            return refused(&format!("the folder `{}` for it", command.directory.escape_debug()));
+        }
+        match (&command.stdin, command.environment.as_slice()) {
+            (None, []) => Ok(()),
+            (Some(_), _) => refused("an input for it, which no preview can show"),
+            (None, _) => refused("variables for it, which no preview can show"),
+        }
+    }
+
+    /// Whether the path, which is absolute, was named to be changed in this way.
+    pub(crate) fn change(&self, path: &Path, change: Change, workspace: &Workspace) -> Result<(), Denial> {
+        let Some(shown) = self.0.as_deref() else { return Ok(()) };
+        let is_it = |named: &String| workspace.absolute(named).is_ok_and(|named| named == path);
+        let (named, what) = match shown {
+            Confirmation::Edit { path, .. } if is_it(path) => (change == Change::Content, "to do this to it"),
+            Confirmation::Info { writes, .. } => (writes.iter().any(is_it), "this file"),
+            Confirmation::Edit { .. } | Confirmation::Exec { .. } | Confirmation::Call => (false, "this file"),
+        };
+        if named { Ok(()) } else { Err(denial(Capability::FsWrite, &workspace.shown(path), what)) }
+    }
+
+    /// Whether the content, of a file that was named, is what was shown.
+    pub(crate) fn content(&self, path: &Path, content: &[u8], workspace: &Workspace) -> Result<(), Denial> {
+        match self.0.as_deref() {
+            Some(Confirmation::Edit { proposed, .. }) if proposed.as_bytes() != content => {
+                Err(denial(Capability::FsWrite, &workspace.shown(path), "this content of it"))
+            }
+            Some(Confirmation::Edit { .. } | Confirmation::Exec { .. } | Confirmation::Info { .. })
+            | Some(Confirmation::Call)
+            | None => Ok(()),
+        }
+    }
+
+    /// Whether the request was named. Where a server sends it on to is not asked here: that was not the guest's choice.
+    pub(crate) fn request(&self, method: &str, url: &str) -> Result<(), Denial> {
+        let Some(shown) = self.0.as_deref() else { return Ok(()) };
+        let named = match shown {
+            Confirmation::Info { requests, .. } => {
+                requests.iter().any(|(known, address)| known == method && http::are_one(address, url))
+            }
+            Confirmation::Exec { .. } | Confirmation::Edit { .. } | Confirmation::Call => false,
+        };
+        if named { Ok(()) } else { Err(denial(Capability::Http, &format!("{method} {url}"), "this request")) }
+    }
+}
+
+fn denial(capability: Capability, wanted: &str, what: &str) -> Denial {
+    let wanted: String = wanted.chars().take(WANTED).collect::<String>().escape_debug().to_string();
+    let help = format!(
+        "`{wanted}`: the preview of this call did not name {what}, and a call changes nothing but what its preview named; \
+         where a file was changed in the meantime, the call is to be made again"
+    );
+    Denial { capability: capability.name().to_owned(), wanted, help }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn workspace() -> Workspace {
+        Workspace::new(PathBuf::from("/w"))
+    }
+
+    fn shown(confirmation: Confirmation) -> Shown {
+        Shown::of(Some(Arc::new(confirmation)))
+    }
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    fn command(argv: &[&str], directory: &str) -> Command {
+        Command {
+            argv: words(argv),
+            directory: directory.to_owned(),
+            environment: Vec::new(),
+            stdin: None,
+            silence_limit: None,
+        }
+    }
+
+    fn exec() -> Shown {
+        shown(Confirmation::Exec { argv: words(&["git", "status"]), directory: "src".to_owned() })
+    }
+
+    fn edit() -> Shown {
+        shown(Confirmation::Edit { path: "./a/../f".to_owned(), unified: String::new(), proposed: "new".to_owned() })
+    }
+
+    fn info() -> Shown {
+        shown(Confirmation::Info {
+            text: String::new(),
+            requests: vec![("GET".to_owned(), "https://example.com/a?b#c".to_owned())],
+            writes: words(&["f", "/etc/g"]),
+        })
+    }
+
+    #[test]
+    fn a_command_runs_as_it_was_shown_or_not_at_all() {
+        let check = |command: &Command| exec().command(command, &workspace()).is_ok();
+        for directory in ["src", "./src/", "x/../src", "/w/src"] {
+            assert!(check(&command(&["git", "status"], directory)), "{directory}");
+        }
+        for argv in [&["git", "push", "-f"][..], &["git"], &["git", "status", ""], &["/usr/bin/git", "status"], &[]] {
+            assert!(!check(&command(argv, "src")), "{argv:?}");
+        }
+        for directory in ["", ".", "src/x", "/src", "../w", "/etc"] {
+            assert!(!check(&command(&["git", "status"], directory)), "{directory}");
+        }
+        let plain = command(&["git", "status"], "src");
+        assert!(!check(&Command { stdin: Some(b"rm -rf .".to_vec()), ..plain.clone() }));
+        assert!(!check(&Command { stdin: Some(Vec::new()), ..plain.clone() }));
+        assert!(!check(&Command { environment: vec![("GIT_PAGER".to_owned(), "rm".to_owned())], ..plain }));
+    }
+
+    #[test]
+    fn a_file_gets_the_content_that_was_shown_and_nothing_else_is_done_to_it() {
+        let change = |path: &str, change| edit().change(Path::new(path), change, &workspace()).is_ok();
+        assert!(change("/w/f", Change::Content));
+        assert!(!change("/w/f", Change::Name));
+        for other in ["/w/F", "/w/f/x", "/w/a/f", "/w", "/f"] {
+            assert!(!change(other, Change::Content), "{other}");
+        }
+        let content = |content: &[u8]| edit().content(Path::new("/w/f"), content, &workspace()).is_ok();
+        assert!(content(b"new"));
+        for other in [&b""[..], b"new\n", b"New", b"new\0"] {
+            assert!(!content(other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn files_and_requests_that_a_list_does_not_have_are_refused() {
+        for (path, named) in [("/w/f", true), ("/etc/g", true), ("/w/etc/g", false), ("/w/f/x", false), ("/w", false)] {
+            for way in [Change::Content, Change::Name] {
+                assert_eq!(info().change(Path::new(path), way, &workspace()).is_ok(), named, "{path}");
+            }
+        }
+        for (method, url, named) in [
+            ("GET", "https://example.com/a?b#c", true),
+            ("GET", "https://EXAMPLE.com:443/a?b", true),
+            ("HEAD", "https://example.com/a?b", false),
+            ("GET", "https://example.com/a?b&secret=x", false),
+            ("GET", "https://example.com/", false),
+            ("GET", "http://example.com/a?b", false),
+            ("GET", "https://example.com.evil/a?b", false),
+            ("GET", "https://example.com/%61?b", false),
+            ("GET", "no address", false),
+        ] {
+            assert_eq!(info().request(method, url).is_ok(), named, "{method} {url}");
+        }
+    }
+
+    #[test]
+    fn who_shows_one_thing_does_no_other() {
+        let (command, file) = (command(&["git", "status"], "."), Path::new("/w/f"));
+        for other in [edit(), info()] {
+            assert!(other.command(&command, &workspace()).is_err());
+        }
+        for other in [exec(), edit()] {
+            assert!(other.request("GET", "https://example.com/a?b").is_err());
+        }
+        assert!(exec().change(file, Change::Content, &workspace()).is_err());
+        let nothing = shown(Confirmation::Info { text: String::new(), requests: Vec::new(), writes: Vec::new() });
+        assert!(nothing.change(file, Change::Content, &workspace()).is_err());
+    }
+
+    #[test]
+    fn a_call_of_which_nothing_was_said_is_bound_by_its_grants_alone() {
+        for all in [Shown::default(), shown(Confirmation::Call)] {
+            assert!(all.command(&command(&["rm"], "/"), &workspace()).is_ok());
+            assert!(all.change(Path::new("/x"), Change::Name, &workspace()).is_ok());
+            assert!(all.content(Path::new("/x"), b"x", &workspace()).is_ok());
+            assert!(all.request("POST", "http://localhost/").is_ok());
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_what_was_not_named_and_no_more_of_it_than_is_needed() {
+        let long = command(&["git", &"\u{1b}".repeat(100_000)], "src");
+        let refused = exec().command(&long, &workspace()).expect_err("it was not shown");
+        assert!(refused.help.contains("did not name this command"), "{}", refused.help);
+        assert!(refused.help.len() < 4_000 && !refused.help.contains('\u{1b}'));
+    }
+}

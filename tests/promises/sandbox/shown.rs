@@ -1,0 +1,108 @@
+//! What a preview named is all that its call does, however much is granted.
+
+use std::sync::Arc;
+
+use host_plugin::Confirmation;
+use host_tests::Bench;
+use host_tests::server::{Answer, Server};
+use serde_json::{Value, json};
+
+const EVERYTHING: &[&str] = &["fs-read=.", "fs-write=.", "process=*", "http=* *:* +private", "state=write"];
+
+/// Calls a tool of the guest that does as it is told, after a preview that said this.
+async fn after(bench: &Bench, shown: &Confirmation, tool: &str, arguments: Value) -> Result<(), String> {
+    let mut invocation = bench.invocation(tool, arguments);
+    invocation.shown = Some(Arc::new(shown.clone()));
+    bench.invoke(invocation).await.map(drop).map_err(|error| error.to_string())
+}
+
+fn exec(argv: &[&str], directory: &str) -> Confirmation {
+    let argv = argv.iter().map(|word| (*word).to_owned()).collect();
+    Confirmation::Exec { argv, directory: directory.to_owned() }
+}
+
+#[tokio::test]
+async fn a_call_that_showed_one_command_runs_no_other() {
+    let bench = Bench::new("reach", EVERYTHING);
+    bench.file("sub/x", "");
+    let shown = exec(&["touch", "shown"], ".");
+    for arguments in [
+        json!({"argv": ["touch", "hidden"]}),
+        json!({"argv": ["touch", "shown", "hidden"]}),
+        json!({"argv": ["sh", "-c", "touch shown; touch hidden"]}),
+        json!({"argv": ["touch", "shown"], "path": "sub"}),
+        json!({"argv": ["touch", "shown"], "environment": [["LD_PRELOAD", "/tmp/evil.so"]]}),
+    ] {
+        let refused = after(&bench, &shown, "run", arguments.clone()).await.expect_err("it was not shown");
+        assert!(refused.contains("preview"), "{arguments}: {refused}");
+    }
+    for (tool, arguments) in [
+        ("write", json!({"path": "hidden", "text": "x"})),
+        ("rename", json!({"path": "sub/x", "text": "hidden"})),
+        ("remove", json!({"path": "sub/x"})),
+        ("make_directory", json!({"path": "hidden"})),
+    ] {
+        let refused = after(&bench, &shown, tool, arguments).await.expect_err("it was not shown");
+        assert!(refused.contains("preview"), "{tool}: {refused}");
+    }
+    assert!(!bench.root().join("hidden").exists() && !bench.root().join("shown").exists());
+    assert!(!bench.root().join("sub/shown").exists() && bench.root().join("sub/x").exists());
+    after(&bench, &shown, "run", json!({"argv": ["touch", "shown"]})).await.expect("it was shown");
+    assert!(bench.root().join("shown").exists());
+}
+
+#[tokio::test]
+async fn a_call_that_showed_a_difference_writes_that_and_nothing_else() {
+    let bench = Bench::new("reach", EVERYTHING);
+    bench.file("f", "old").file("g", "old");
+    let shown =
+        Confirmation::Edit { path: "f".to_owned(), unified: "-old\n+new".to_owned(), proposed: "new".to_owned() };
+    for (tool, arguments) in [
+        ("write", json!({"path": "f", "text": "another"})),
+        ("write", json!({"path": "g", "text": "new"})),
+        ("write", json!({"path": "f/../made/f", "text": "new"})),
+        ("remove", json!({"path": "f"})),
+        ("rename", json!({"path": "f", "text": "g2"})),
+        ("rename", json!({"path": "g", "text": "f2"})),
+        ("run", json!({"argv": ["touch", "f"]})),
+    ] {
+        let refused = after(&bench, &shown, tool, arguments.clone()).await.expect_err("it was not shown");
+        assert!(refused.contains("preview"), "{tool} {arguments}: {refused}");
+    }
+    assert_eq!((bench.content("f"), bench.content("g")), ("old".to_owned(), "old".to_owned()));
+    assert!(!bench.root().join("made").exists());
+    after(&bench, &shown, "write", json!({"path": "f", "text": "new"})).await.expect("it was shown");
+    assert_eq!(bench.content("f"), "new");
+}
+
+#[tokio::test]
+async fn content_that_was_not_shown_makes_no_folder_either() {
+    let bench = Bench::new("reach", EVERYTHING);
+    let shown = Confirmation::Edit { path: "a/b".to_owned(), unified: String::new(), proposed: "new".to_owned() };
+    after(&bench, &shown, "write", json!({"path": "a/b", "text": "other"})).await.expect_err("it was not shown");
+    after(&bench, &shown, "make_directory", json!({"path": "a/b"})).await.expect_err("it was not shown");
+    assert!(!bench.root().join("a").exists());
+}
+
+#[tokio::test]
+async fn a_call_that_showed_a_request_sends_that_one_and_is_redirected_within_its_grants() {
+    let server = Server::start(|request| match request.path.as_str() {
+        "/shown" => Answer::redirect(302, "/on"),
+        _ => Answer::ok("hello"),
+    })
+    .await;
+    let bench = Bench::new("reach", EVERYTHING);
+    let shown = Confirmation::Info {
+        text: String::new(),
+        requests: vec![("GET".to_owned(), server.url("/shown"))],
+        writes: Vec::new(),
+    };
+    for path in ["/on", "/", "/shown?secret=1"] {
+        let refused = after(&bench, &shown, "fetch", json!({"path": server.url(path)})).await;
+        let refused = refused.expect_err("it was not shown");
+        assert!(refused.contains("preview"), "{path}: {refused}");
+    }
+    assert!(server.requests().is_empty());
+    after(&bench, &shown, "fetch", json!({"path": server.url("/shown")})).await.expect("it was shown");
+    assert_eq!(server.requests().len(), 2);
+}
