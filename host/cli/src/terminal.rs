@@ -38,7 +38,7 @@ pub(crate) use self::history::History;
 use self::question::Open;
 pub(crate) use self::question::{Choice, Chosen, Question};
 use self::screen::Screen;
-pub(crate) use self::width::{fitting, width, wrapped};
+pub(crate) use self::width::{broken_at, fitting, width, wrapped};
 use crate::exit::Failure;
 use crate::interrupt::Interrupt;
 use crate::printer::Style;

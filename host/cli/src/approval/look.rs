@@ -10,7 +10,7 @@ use host_plugin::{Confirmation, command_line};
 use host_tool::Question;
 
 use crate::printer::Style;
-use crate::terminal::{fitting, width};
+use crate::terminal::{broken_at, width};
 
 /// Lines of a command, or of arguments, that are shown.
 const TEXT_LINES: usize = 24;
@@ -33,23 +33,23 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
     };
     match &question.confirmation {
         Confirmation::Exec { argv, directory } => {
-            let place = if directory == "." { String::new() } else { format!(" in {}", line(directory)) };
-            page.title(&format!("{who} wants to run this command{place}:"));
+            let place = if directory == "." { String::new() } else { format!("in {}", line(directory)) };
+            page.named(&format!("{who} wants to run this command"), &place);
             page.text(&command_line(argv), TEXT_LINES);
             page.commands(question);
         }
         Confirmation::Edit { path, unified, .. } => {
-            page.title(&format!("{who} wants to change {}:", line(path)));
+            page.named(&format!("{who} wants to change"), &line(path));
             page.difference(unified);
         }
         Confirmation::Info { text, requests, writes } => {
-            page.title(&format!("{who} wants to do this:"));
+            page.named(&format!("{who} wants to do this"), "");
             page.text(text, TEXT_LINES);
             page.list("it asks", requests.iter().map(|(method, url)| format!("{method} {url}")));
             page.list("it changes", writes.iter().cloned());
         }
         Confirmation::Call => {
-            page.title(&format!("{who} wants to be called with this:"));
+            page.named(&format!("{who} wants to be called with this"), "");
             let arguments = serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default();
             page.text(&arguments, TEXT_LINES);
             let touches = question.touches.to_string();
@@ -106,9 +106,18 @@ struct Page {
 }
 
 impl Page {
-    fn title(&mut self, title: &str) {
+    /// What it is about, with a name that a model chose behind it. A terminal would go on with a long one at the
+    /// beginning of a row, where it could look like something else, so such a name stands behind the bar.
+    fn named(&mut self, title: &str, name: &str) {
         let mark = self.style.paint("?", AnsiColor::Yellow);
-        self.lines.push(format!("{mark} {}", self.style.bold(title)));
+        let together = if name.is_empty() { format!("{title}:") } else { format!("{title} {name}:") };
+        let fits = name.is_empty() || width(&together) <= self.columns;
+        let title = if fits { together } else { format!("{title}:") };
+        self.lines.push(format!("{mark} {}", self.style.bold(&title)));
+        if !fits {
+            self.text(name, 1);
+            self.lines.push(String::new());
+        }
     }
 
     fn note(&mut self, note: &str) {
@@ -177,29 +186,19 @@ impl Page {
     fn list(&mut self, what: &str, items: impl Iterator<Item = String>) {
         let items: Vec<String> = items.collect();
         for item in items.iter().take(LISTED) {
-            let row = format!("  {what}: {}", line(item));
-            self.lines.push(self.style.dim(&fitting(&row, self.columns + 4)));
+            let item = line(item);
+            // None is cut at the edge: what is not seen is at its end.
+            if width(what) + width(&item) + 2 > self.columns {
+                self.note(&format!("{what}:"));
+                self.barred(&[(item, None)], 1);
+            } else {
+                self.note(&format!("{what}: {item}"));
+            }
         }
         if items.len() > LISTED {
             self.note(&format!("{what}: … and {} more", items.len() - LISTED));
         }
     }
-}
-
-/// Where a line must be broken so that what is before is no wider than this.
-fn broken_at(text: &str, columns: usize) -> usize {
-    if width(text) <= columns {
-        return text.len();
-    }
-    let mut end = 0;
-    for (at, c) in text.char_indices() {
-        let next = at + c.len_utf8();
-        if width(&text[..next]) > columns && end > 0 {
-            break;
-        }
-        end = next;
-    }
-    end
 }
 
 #[cfg(test)]

@@ -21,6 +21,9 @@ const LONG: Duration = Duration::from_secs(2);
 /// The most text that waits for a question's answer, in bytes. Protects memory; more than that is shown at once.
 const MAX_HELD: usize = 256 << 10;
 
+/// The most rows that the choices of a question take.
+const QUESTION_ROWS: usize = 21;
+
 /// The most rows that what is written takes.
 const WRITTEN_ROWS: usize = 10;
 
@@ -167,7 +170,7 @@ impl Shared {
         let writes = self.setup.keyboard == Keyboard::Always && state.end == End::NotYet;
         let mut below = match state.questions.front() {
             Some(open) if open.state != Listening::Waits => {
-                let mut live = open.look(self.setup.style, rows.saturating_sub(1).min(11));
+                let mut live = open.look(self.setup.style, columns, rows.saturating_sub(1).min(QUESTION_ROWS));
                 if writes && !state.editor.is_empty() {
                     live.rows.extend(state.editor.look(&state.prompt, columns, 1).rows);
                 }
@@ -232,7 +235,9 @@ impl Shared {
         state.frame = state.frame.wrapping_add(1);
         let listens = state.questions.front_mut().is_some_and(|open| open.listens_now(Instant::now()));
         if listens && self.setup.looks == Looks::Plain {
-            let choices = state.questions.front().map(|open| open.look(self.setup.style, usize::MAX).rows.join("\n"));
+            let columns = state.screen.columns();
+            let look = |open: &Open| open.look(self.setup.style, columns, usize::MAX).rows.join("\n");
+            let choices = state.questions.front().map(look);
             self.write(&mut state, &choices.map(|choices| choices + "\n").unwrap_or_default());
         }
         self.redraw(&mut state);

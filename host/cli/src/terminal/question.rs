@@ -11,11 +11,15 @@ use tokio::sync::oneshot;
 
 use super::keys::Key;
 use super::screen::Live;
+use super::width::{broken, width};
 use crate::printer::Style;
 
 /// How long no key must have come before a question listens: longer than between two keys of somebody who types, and
 /// than it takes to see that a question is there.
 pub(super) const QUIET: Duration = Duration::from_millis(300);
+
+/// The narrowest column that choices are broken for.
+const NARROWEST: usize = 12;
 
 /// What a person is asked.
 ///
@@ -114,23 +118,33 @@ impl Open {
         self.answer.send(chosen).ok();
     }
 
-    /// The choices, a row each, and what keys there are. In few rows, those around the one that Enter takes.
-    pub(super) fn look(&self, style: Style, max_rows: usize) -> Live {
+    /// The choices, each whole, and what keys there are. In few rows, those around the one that Enter takes.
+    pub(super) fn look(&self, style: Style, columns: usize, max_rows: usize) -> Live {
         let listens = self.state == Listening::Now;
         let fits = max_rows.saturating_sub(1).max(1);
-        let first = (self.selected + 1).saturating_sub(fits);
-        let choices = self.question.choices.iter().enumerate().skip(first).take(fits);
-        let mut rows: Vec<String> = choices
-            .map(|(number, Choice { letter, label })| {
-                let row = format!("{} {letter}  {label}", number + 1);
-                match (listens, number == self.selected) {
-                    (true, true) => format!("› {}", style.bold(&row)),
-                    (true, false) => format!("  {row}"),
-                    (false, _) => style.dim(&format!("  {row}")),
+        let look = |(number, Choice { letter, label }): (usize, &Choice)| -> Vec<String> {
+            let is_selected = listens && number == self.selected;
+            let mark = format!("{} {} {letter}  ", if is_selected { "›" } else { " " }, number + 1);
+            let rows = broken(label, columns.saturating_sub(width(&mark) + 1).max(NARROWEST)).into_iter().enumerate();
+            let row = |(at, text): (usize, &str)| {
+                let begin = if at == 0 { mark.clone() } else { " ".repeat(width(&mark)) };
+                match (listens, is_selected) {
+                    (true, true) => style.bold(&format!("{begin}{text}")),
+                    (true, false) => format!("{begin}{text}"),
+                    (false, _) => style.dim(&format!("{begin}{text}")),
                 }
-            })
-            .collect();
-        let cursor = listens.then_some((self.selected - first, 0));
+            };
+            rows.map(row).collect()
+        };
+        let choices: Vec<Vec<String>> = self.question.choices.iter().enumerate().map(look).collect();
+        let rows_of = |choice: usize| choices.get(choice).map_or(0, Vec::len);
+        let (mut first, mut taken) = (self.selected, rows_of(self.selected));
+        while first > 0 && taken + rows_of(first - 1) <= fits {
+            first -= 1;
+            taken += rows_of(first);
+        }
+        let cursor = listens.then_some((taken - rows_of(self.selected), 0));
+        let mut rows: Vec<String> = choices.into_iter().skip(first).flatten().take(fits).collect();
         rows.push(style.dim(match listens {
             true => "a digit, a letter, or ↑ ↓ and Enter; Esc: none of these",
             false => "…",
@@ -188,9 +202,25 @@ mod tests {
         let mut open = open(Instant::now());
         open.state = Listening::Now;
         let style = Style { colour: false };
-        assert_eq!(open.look(style, 9).rows[..3], ["  1 y  Yes", "  2 a  Always", "› 3 n  No"]);
-        assert_eq!(open.look(style, 9).cursor, Some((2, 0)));
-        let live = open.look(style, 2);
+        assert_eq!(open.look(style, 80, 9).rows[..3], ["  1 y  Yes", "  2 a  Always", "› 3 n  No"]);
+        assert_eq!(open.look(style, 80, 9).cursor, Some((2, 0)));
+        let live = open.look(style, 80, 2);
         assert_eq!((live.rows[0].as_str(), live.cursor), ("› 3 n  No", Some((0, 0))));
+    }
+
+    #[test]
+    fn a_choice_is_seen_whole_on_a_narrow_terminal() {
+        let mut open = open(Instant::now());
+        open.state = Listening::Now;
+        if let Some(choice) = open.question.choices.get_mut(1) {
+            choice.label = "Always: commands that begin with `cargo test`".to_owned();
+        }
+        let live = open.look(Style { colour: false }, 30, 9);
+        let rows =
+            ["  1 y  Yes", "  2 a  Always: commands that ", "       begin with `cargo ", "       test`", "› 3 n  No"];
+        assert_eq!(live.rows[..5], rows);
+        assert_eq!(live.cursor, Some((4, 0)));
+        let live = open.look(Style { colour: false }, 30, 4);
+        assert_eq!((live.rows[0].as_str(), live.cursor), ("› 3 n  No", Some((0, 0))), "no part of a choice alone");
     }
 }

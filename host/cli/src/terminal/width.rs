@@ -76,6 +76,42 @@ pub(crate) fn fitting(text: &str, columns: usize) -> String {
     shown
 }
 
+/// Where a line must be broken so that what is before is no wider than this.
+pub(crate) fn broken_at(text: &str, columns: usize) -> usize {
+    if width(text) <= columns {
+        return text.len();
+    }
+    let mut end = 0;
+    for (at, c) in text.char_indices() {
+        let next = at + c.len_utf8();
+        if width(&text[..next]) > columns && end > 0 {
+            break;
+        }
+        end = next;
+    }
+    end
+}
+
+/// A line on as many rows as it takes, broken behind a blank where there is one in the second half of a row.
+pub(super) fn broken(line: &str, columns: usize) -> Vec<&str> {
+    let mut rows = Vec::new();
+    let mut rest = line;
+    loop {
+        let mut end = broken_at(rest, columns);
+        if end < rest.len()
+            && let Some(blank) = rest.get(..end).and_then(|row| row.rfind(' ')).filter(|blank| *blank > end / 2)
+        {
+            end = blank + 1;
+        }
+        let (row, more) = rest.split_at(end);
+        rows.push(row);
+        rest = more;
+        if rest.is_empty() {
+            return rows;
+        }
+    }
+}
+
 /// A line on rows that are broken where there are blanks, all but the first of them indented.
 pub(crate) fn wrapped(line: &str, columns: usize, indent: usize) -> String {
     let mut rows = String::new();

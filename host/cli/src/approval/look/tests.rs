@@ -125,3 +125,20 @@ fn a_call_is_shown_by_its_arguments_and_what_it_asks_for() {
     let shown = shown(&question(info));
     assert!(shown.contains("it asks: GET https://example.com/\n  it changes: f\n"), "{shown}");
 }
+
+#[test]
+fn a_long_name_stands_behind_the_bar_and_is_seen_to_its_end() {
+    let path = format!("{}› 1 y  Yes, this once{}/end.txt", "a ".repeat(30), " ".repeat(60));
+    let edit = Confirmation::Edit { path, unified: "+x\n".to_owned(), proposed: String::new() };
+    let info = Confirmation::Info {
+        text: "Fetch it".to_owned(),
+        requests: vec![("GET".to_owned(), format!("https://example.com/?{}/end.txt", "x".repeat(300)))],
+        writes: Vec::new(),
+    };
+    let agent = Confirmation::Exec { argv: vec!["ls".to_owned()], directory: format!("{}/end.txt", "d".repeat(200)) };
+    for confirmation in [edit, info, agent] {
+        let shown = shown(&question(confirmation));
+        assert!(shown.replace("\n  │ ", "").contains("/end.txt"), "{shown}");
+        assert!(shown.lines().all(|line| width(line) <= 80 && !line.starts_with('›')), "{shown}");
+    }
+}
