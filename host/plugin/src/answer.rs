@@ -6,7 +6,7 @@ use host_message::{Annotations, Display, InlineData, Output, OutputPart, ToolNam
 use crate::bindings::exported;
 use crate::bindings::tool_types as wit;
 use crate::error::{CallError, Failure};
-use crate::limits::{MAX_OUTPUT_DATA, MAX_OUTPUT_TEXT, MAX_PREVIEW, MAX_PREVIEW_ITEMS};
+use crate::limits::{MAX_OUTPUT_DATA, MAX_OUTPUT_TEXT, MAX_PREVIEW, MAX_PREVIEW_ITEMS, MAX_PREVIEW_NAMED};
 
 /// The largest description of a tool. Protects each request to a model.
 const MAX_DESCRIPTION: usize = 16 << 10;
@@ -132,6 +132,10 @@ pub(crate) fn confirmation(
     answer: Result<Option<exported::Confirmation>, exported::Failure>,
 ) -> Result<Option<Confirmation>, CallError> {
     let Some(confirmation) = answer.map_err(failure)? else { return Ok(None) };
+    let most = match &confirmation {
+        wit::Confirmation::Info(_) => MAX_PREVIEW_NAMED,
+        wit::Confirmation::Exec(_) | wit::Confirmation::Edit(_) | wit::Confirmation::Call => MAX_PREVIEW_ITEMS,
+    };
     let (items, size) = match &confirmation {
         wit::Confirmation::Exec(exec) => {
             (exec.argv.len(), exec.argv.iter().map(String::len).sum::<usize>() + exec.directory.len())
@@ -144,7 +148,7 @@ pub(crate) fn confirmation(
         }
         wit::Confirmation::Call => (0, 0),
     };
-    for (what, size, limit) in [("preview", size, MAX_PREVIEW), ("list of a preview", items, MAX_PREVIEW_ITEMS)] {
+    for (what, size, limit) in [("preview", size, MAX_PREVIEW), ("list of a preview", items, most)] {
         if size > limit {
             return Err(CallError::TooMuch { tool: tool.to_owned(), what, size, limit });
         }

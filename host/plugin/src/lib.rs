@@ -15,6 +15,7 @@ mod answer;
 mod bindings;
 mod cache;
 mod context;
+mod difference;
 mod engine;
 mod error;
 mod fs_read;

@@ -23,6 +23,7 @@ use crate::admission::{self, Imports};
 use crate::answer::{self, Confirmation, ToolDef};
 use crate::bindings::{self, EverythingPre};
 use crate::cache::{Cache, Lookup};
+use crate::difference;
 use crate::engine::{self, Allocator, Ticker};
 use crate::error::{CallError, RuntimeError};
 use crate::http::HttpClient;
@@ -168,10 +169,23 @@ impl Runtime {
     pub async fn preview(&self, plugin: &Plugin, invocation: Invocation) -> Result<Option<Confirmation>, CallError> {
         let tool = invocation.tool.to_string();
         let request = invocation.request();
+        let grants = invocation.grants.meet(plugin.declared());
+        let workspace = Arc::clone(&invocation.workspace);
         let answer = self
             .look(plugin, invocation, async |guest, store| guest.host_tool_tool().call_preview(store, &request).await)
             .await?;
-        answer::confirmation(&tool, answer)
+        let (path, unified, proposed) = match answer::confirmation(&tool, answer)? {
+            Some(Confirmation::Edit { path, unified, proposed }) => (path, unified, proposed),
+            other => return Ok(other),
+        };
+        let name = plugin.name().clone();
+        let compared = tokio::task::spawn_blocking(move || {
+            let unified = difference::of_file(&path, &proposed, unified, &name, &grants, &workspace);
+            Confirmation::Edit { path, unified, proposed }
+        });
+        let lost =
+            |error| RuntimeError::Instantiate { plugin: plugin.name().to_string(), error: wasmtime::Error::new(error) };
+        Ok(Some(compared.await.map_err(lost)?))
     }
 
     /// Asks a plugin for the arguments with which a call does what a person made of it: `text` in the place of the

@@ -152,6 +152,10 @@ mod tests {
             let granted = edit(&path).touches(&needs(), &Workspace::new("/w".into())).expect("it can be granted");
             let permitted = |path: &str| granted.permit_write(&plugin, Path::new(path)).is_ok();
             assert!(permitted(&path), "{granted}");
+            // As a rule that was answered for good is read back from its file.
+            let scope = granted.scope(Capability::FsWrite).expect("it is granted");
+            let read = Scope::parse_absolute(Capability::FsWrite, &scope.to_string());
+            assert_eq!(read.as_ref(), Ok(scope), "{granted}");
             for other in ["/x", "/x/y", "/.git/config"] {
                 assert!(!permitted(&format!("{path}{other}")), "{granted}");
             }

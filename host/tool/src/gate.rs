@@ -15,13 +15,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use host_capability::Grants;
 use host_message::{AgentId, FunctionCall, ToolName, with_causes};
-use host_plugin::Confirmation;
+use host_plugin::{Confirmation, Workspace};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Allowance, Answer, ApprovalMode, Bus, CallFailure, Decided, Decision, FailureKind, Intent, NobodyListens, Policy,
-    Query, Question, Reason, Registry, Rule, RulesFile, Standstill, Tool, Verdict, cut, simple_commands,
+    Allowance, Answer, ApprovalMode, Because, Bus, CallFailure, Decided, Decision, FailureKind, Intent, NobodyListens,
+    Policy, Query, Question, Reason, Registry, Rule, RulesFile, Standstill, Tool, Verdict, cut, simple_commands,
 };
 
 /// What a declined call is told when the person gave no reason.
@@ -221,7 +221,25 @@ impl Gate {
             mode: self.mode,
             workspace: &self.shared.workspace,
         };
-        self.shared.policy.read().unwrap_or_else(PoisonError::into_inner).decide(&query)
+        let mut verdict = self.shared.policy.read().unwrap_or_else(PoisonError::into_inner).decide(&query);
+        if let Some(Confirmation::Exec { directory, .. }) = &intent.confirmation
+            && verdict.decision == Decision::Allow
+            && self.mode < ApprovalMode::Yolo
+            && !intent.touches.le(&intent.granted)
+            && !self.is_beneath(directory)
+        {
+            // As `cd` out of the workspace in the line itself would be: a rule for `make` says nothing of makefiles
+            // that lie elsewhere.
+            let because = Because::Obscure(format!("it runs in `{directory}`, outside of the workspace"));
+            verdict.decision = Decision::Ask;
+            verdict.reasons.push(Reason { part: None, decision: Decision::Ask, because });
+        }
+        verdict
+    }
+
+    fn is_beneath(&self, directory: &str) -> bool {
+        let workspace = Workspace::new(self.shared.workspace.clone());
+        workspace.absolute(directory).is_ok_and(|directory| directory.starts_with(workspace.root()))
     }
 
     /// The call as the person changed it, or why it cannot be changed so.

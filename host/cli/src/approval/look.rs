@@ -16,7 +16,7 @@ use crate::terminal::{broken_at, width};
 const TEXT_LINES: usize = 24;
 /// Lines of a difference that are shown.
 const DIFFERENCE_LINES: usize = 120;
-/// Commands, requests and reasons that are listed.
+/// Commands and reasons that are listed.
 const LISTED: usize = 12;
 /// The longest single line, in characters.
 const LINE_CHARACTERS: usize = 2_000;
@@ -45,8 +45,8 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
         Confirmation::Info { text, requests, writes } => {
             page.named(&format!("{who} wants to do this"), "");
             page.text(text, TEXT_LINES);
-            page.list("it asks", requests.iter().map(|(method, url)| format!("{method} {url}")));
-            page.list("it changes", writes.iter().cloned());
+            page.named("it asks", requests.iter().map(|(method, url)| format!("{method} {url}")));
+            page.named("it changes", writes.iter().cloned());
         }
         Confirmation::Call => {
             page.named(&format!("{who} wants to be called with this"), "");
@@ -181,6 +181,15 @@ impl Page {
             doubts => format!("{} ({})", command.text, doubts.join("; ")),
         });
         self.list("it runs", shown);
+    }
+
+    /// What a yes grants: each item, and each whole.
+    fn named(&mut self, what: &str, items: impl Iterator<Item = String>) {
+        let items: Vec<_> = items.map(|item| (line(&item), None)).collect();
+        if !items.is_empty() {
+            self.note(&format!("{what}:"));
+            self.barred(&items, usize::MAX);
+        }
     }
 
     fn list(&mut self, what: &str, items: impl Iterator<Item = String>) {

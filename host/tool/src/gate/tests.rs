@@ -55,7 +55,8 @@ impl Tool for Fake {
             (Some(line), _) => {
                 let argv = vec!["sh".to_owned(), "-c".to_owned(), line];
                 let touches = Grants::none().with(Scope::of_command(&argv).expect("it has a program"));
-                (Confirmation::Exec { argv, directory: ".".to_owned() }, touches)
+                let directory = text("directory").unwrap_or_else(|| ".".to_owned());
+                (Confirmation::Exec { argv, directory }, touches)
             }
             (None, Some(path)) => {
                 let touches = Grants::none().with(scope(Capability::FsWrite, &path));
@@ -326,6 +327,19 @@ async fn a_yes_to_all_changes_of_files_is_none_to_a_command_of_the_same_tool() {
     let (settled, asked) = run(&gate, &bus, &wanted, &[always(Lasting::AlwaysTool), cancel(None)]).await;
     assert_eq!(asked.len(), 2, "the tool asks for commands too, and nobody said yes to one");
     assert_eq!(settled[1].decided, Some(Decided::Declined));
+}
+
+#[tokio::test]
+async fn a_rule_for_a_command_is_asked_about_outside_of_the_workspace() {
+    let bus = Bus::new();
+    let gate = gate(rules("[[rule]]\ncommand = \"make\"\ndecision = \"allow\"\n"), &bus);
+    for (directory, asks) in [("sub/..", false), ("/w/sub", false), ("..", true), ("/tmp", true), ("sub/../../x", true)]
+    {
+        let wanted = [("run", json!({"command": "make", "directory": directory}))];
+        let answers = if asks { vec![cancel(None)] } else { Vec::new() };
+        let (_, asked) = run(&gate, &bus, &wanted, &answers).await;
+        assert_eq!(asked.len(), answers.len(), "{directory}");
+    }
 }
 
 #[tokio::test]

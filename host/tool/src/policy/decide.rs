@@ -44,6 +44,17 @@ impl Policy {
         let rules: Vec<&Rule> = self.rules.iter().filter(|rule| rule.holds(query, &arguments)).collect();
         let base = rules.iter().find(|rule| rule.command.is_empty()).copied();
         let Some(argv) = query.argv else {
+            // A tool that runs commands and does not say which may run what a rule picks out.
+            let picks = |rule: &&&Rule| {
+                rule.source.tier > Tier::BuiltIn && !rule.command.is_empty() && rule.decision != Decision::Allow
+            };
+            let unsaid = rules.iter().take_while(|rule| !rule.command.is_empty()).find(picks);
+            if let Some(rule) = unsaid.filter(|_| query.touches.has(Capability::Process))
+                && base.is_none_or(|base| base.decision == Decision::Allow)
+            {
+                let because = Because::PerhapsRule { source: rule.source.clone(), text: rule.shown() };
+                return verdict(vec![reason(None, Decision::Ask, because)], base);
+            }
             let reason = match base {
                 Some(rule) => by_rule(rule, None),
                 None if query.touches.le(query.granted) => reason(None, Decision::Allow, Because::Granted),

@@ -101,6 +101,18 @@ fn what_is_too_long_says_so_and_hides_no_command() {
 }
 
 #[test]
+fn everything_that_a_yes_grants_is_shown() {
+    let deep = format!("{}/.git-hooks/evil", "a/".repeat(200));
+    let writes: Vec<String> = (0..99).map(|at| format!("f{at}")).chain([deep.clone()]).collect();
+    let url = format!("https://example.com/{}?secret=1", "x".repeat(300));
+    let requests = vec![("POST".to_owned(), url.clone())];
+    let shown = shown(&question(Confirmation::Info { text: "Tidy up".to_owned(), requests, writes: writes.clone() }));
+    let shown = shown.replace("\n  │ ", "\n").replace('\n', "");
+    assert!(shown.contains(&format!("POST {url}")) && shown.contains(&deep), "{shown}");
+    assert!(writes.iter().all(|file| shown.contains(file.as_str())), "{shown}");
+}
+
+#[test]
 fn a_difference_has_its_colours_and_a_plain_look() {
     let unified = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-old\n+new\u{1b}[0m\n";
     let edit =
@@ -123,7 +135,7 @@ fn a_call_is_shown_by_its_arguments_and_what_it_asks_for() {
         writes: vec!["f".to_owned()],
     };
     let shown = shown(&question(info));
-    assert!(shown.contains("it asks: GET https://example.com/\n  it changes: f\n"), "{shown}");
+    assert!(shown.contains("it asks:\n  │ GET https://example.com/\n  it changes:\n  │ f\n"), "{shown}");
 }
 
 #[test]

@@ -48,6 +48,25 @@ fn without_a_rule_the_grants_decide() {
 }
 
 #[test]
+fn a_tool_that_does_not_say_what_it_runs_does_not_get_past_a_rule_for_a_command() {
+    let check = |rules: &str, touches: &str, wanted: Decision| {
+        let policy = policy(rules);
+        let case = Case { touches: grants(touches), granted: grants("process=*;fs-write=."), ..Case::new(&policy) };
+        assert_eq!(case.decision(), wanted, "{rules} {touches}");
+    };
+    let push = |decision| rule(decision, "command = \"git push\"");
+    check(&push("deny"), "process=*", Decision::Ask);
+    check(&push("ask"), "process=git", Decision::Ask);
+    check(&push("deny"), "fs-write=src", Decision::Allow);
+    check(&push("allow"), "process=*", Decision::Allow);
+    check(&rule("deny", "command = \"git push\"\ntool = \"other\""), "process=*", Decision::Allow);
+    check(&(rule("deny", "command = \"git push\"\npriority = 1") + &rule("allow", "")), "process=*", Decision::Allow);
+    check(&(push("deny") + &rule("allow", "priority = 1")), "process=*", Decision::Ask);
+    check(&(push("deny") + &rule("deny", "priority = 1")), "process=*", Decision::Deny);
+    check("", "process=*", Decision::Allow);
+}
+
+#[test]
 fn every_criterion_has_to_hold() {
     let check = |criteria: &str, change: fn(&mut Case<'_>), wanted: bool| {
         let policy = policy(&rule("deny", criteria));

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::hidden::{all_but_rm, hiding, soup, wrapped};
+use super::hidden::{WRITTEN, all_but_rm, hiding, soup, wrapped};
 use super::lines::example;
 use super::*;
 
@@ -87,6 +87,17 @@ impl Place {
         }
         Ok(!ran.is_empty())
     }
+}
+
+#[test]
+fn no_way_to_write_a_denied_command_was_allowed() {
+    let place = Place::new();
+    if place.shells.is_empty() || !Path::new("/usr/bin/timeout").is_file() {
+        return;
+    }
+    let failed: Vec<String> =
+        WRITTEN.iter().filter_map(|line| place.check(line).err()).map(|failed| failed.to_string()).collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
 /// As many cases, or those of the environment for a long run.

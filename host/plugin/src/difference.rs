@@ -1,0 +1,198 @@
+//! Whether the difference that a preview shows is the one that its call makes.
+//!
+//! Promises: what a person is shown leads from what is in the file to what is proposed. A plugin's own difference is kept
+//! where it does, since it is the easier to read; otherwise the host shows one of its own, without art.
+
+use std::fmt::Write as _;
+use std::io::{self, Read as _};
+
+use host_capability::{Grants, PluginName};
+
+use crate::fs_read::MAX_WHOLE;
+use crate::workspace::{OpenError, Workspace};
+
+/// What is in the file before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Before<'t> {
+    /// Nothing: there is no file.
+    Nothing,
+    Text(&'t str),
+    /// It cannot be read, so all that will be there is shown as new.
+    Unknown,
+}
+
+/// The difference to be shown of this change of a file, which is read with the plugin's own grants.
+pub(crate) fn of_file(
+    path: &str,
+    proposed: &str,
+    unified: String,
+    plugin: &PluginName,
+    grants: &Grants,
+    workspace: &Workspace,
+) -> String {
+    let read = || {
+        let absolute = workspace.absolute(path).ok()?;
+        let permit = grants.permit_read(plugin, &absolute).ok()?;
+        let file = match workspace.open(&permit) {
+            Ok(file) => file,
+            Err(OpenError::Io(error)) if error.kind() == io::ErrorKind::NotFound => return Some(None),
+            Err(OpenError::Io(_) | OpenError::Denied(_) | OpenError::Escapes) => return None,
+        };
+        if !file.metadata().ok()?.is_file() {
+            return None;
+        }
+        let mut content = Vec::new();
+        file.take(MAX_WHOLE + 1).read_to_end(&mut content).ok()?;
+        (content.len() as u64 <= MAX_WHOLE).then(|| Some(String::from_utf8_lossy(&content).into_owned()))
+    };
+    match read() {
+        Some(Some(text)) => truthful(path, Before::Text(&text), proposed, unified),
+        Some(None) => truthful(path, Before::Nothing, proposed, unified),
+        None => truthful(path, Before::Unknown, proposed, unified),
+    }
+}
+
+/// The difference to be shown: the plugin's, if it is true.
+pub(crate) fn truthful(path: &str, before: Before<'_>, proposed: &str, unified: String) -> String {
+    let old = match before {
+        Before::Nothing => "",
+        Before::Text(text) => text,
+        Before::Unknown => return plain(path, "", proposed),
+    };
+    if applied(old, &unified).as_deref() == Some(proposed) { unified } else { plain(path, old, proposed) }
+}
+
+/// What the difference makes of a text; none where it is not one for it, or says anything else besides.
+fn applied(old: &str, unified: &str) -> Option<String> {
+    let mut old_lines = old.split_inclusive('\n');
+    let (mut new, mut taken, mut headers, mut hunks) = (String::with_capacity(old.len()), 0usize, 0, 0);
+    let mut last = None;
+    for line in unified.split_inclusive('\n') {
+        let bare = line.strip_suffix('\n').unwrap_or(line);
+        match bare.as_bytes().first() {
+            _ if hunks == 0 && headers < 2 && (bare.starts_with("--- ") || bare.starts_with("+++ ")) => headers += 1,
+            Some(b'@') => {
+                let first = skipped(bare)?;
+                while taken < first {
+                    new.push_str(old_lines.next()?);
+                    taken += 1;
+                }
+                (hunks, last) = (hunks + 1, None);
+            }
+            Some(mark @ (b' ' | b'-')) if hunks > 0 => {
+                let there = old_lines.next()?;
+                taken += 1;
+                if there.strip_suffix('\n').unwrap_or(there) != bare.get(1..)? {
+                    return None;
+                }
+                if *mark == b' ' {
+                    new.push_str(there);
+                }
+                last = Some(*mark);
+            }
+            Some(b'+') if hunks > 0 => {
+                new.push_str(bare.get(1..)?);
+                new.push('\n');
+                last = Some(b'+');
+            }
+            // "No newline at end of file".
+            Some(b'\\') if last.is_some() => {
+                if last == Some(b'+') {
+                    new.pop();
+                }
+                last = None;
+            }
+            _ => return None,
+        }
+    }
+    new.extend(old_lines);
+    Some(new)
+}
+
+/// How many lines come before a hunk: `@@ -START,COUNT +… @@`, where a hunk that takes nothing names the line before it.
+fn skipped(header: &str) -> Option<usize> {
+    let (range, rest) = header.strip_prefix("@@ -")?.split_once(' ')?;
+    if !rest.starts_with('+') || !rest.ends_with(" @@") || !rest.trim_end_matches(" @@").bytes().all(is_of_range) {
+        return None;
+    }
+    let (start, count) = range.split_once(',').unwrap_or((range, "1"));
+    let (start, count): (usize, usize) = (start.parse().ok()?, count.parse().ok()?);
+    if count == 0 { Some(start) } else { start.checked_sub(1) }
+}
+
+fn is_of_range(byte: u8) -> bool {
+    byte.is_ascii_digit() || matches!(byte, b'+' | b',')
+}
+
+/// All between the first and the last line that differ, taken away and put there.
+fn plain(path: &str, old: &str, new: &str) -> String {
+    let lines = |text: &'_ str| -> Vec<String> { text.split_inclusive('\n').map(str::to_owned).collect() };
+    let (old, new) = (lines(old), lines(new));
+    let alike = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let most = old.len().min(new.len()) - alike;
+    let behind = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count().min(most);
+    let (gone, come) = (&old[alike..old.len() - behind], &new[alike..new.len() - behind]);
+    let path = path.escape_debug();
+    let mut text = format!("--- a/{path}\n+++ b/{path}\n");
+    let start = |lines: &[String]| if lines.is_empty() { alike } else { alike + 1 };
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "@@ -{},{} +{},{} @@", start(gone), gone.len(), start(come), come.len());
+    for (mark, lines) in [('-', gone), ('+', come)] {
+        for line in lines {
+            let end = if line.ends_with('\n') { "" } else { "\n\\ No newline at end of file\n" };
+            let _ = write!(text, "{mark}{line}{end}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: &str = "a\nb\nc\nd\n";
+
+    fn check(old: &str, proposed: &str, unified: &str, kept: bool) {
+        let shown = truthful("f", Before::Text(old), proposed, unified.to_owned());
+        assert_eq!(shown == unified, kept, "{unified}\n{shown}");
+        assert_eq!(applied(old, &shown).as_deref(), Some(proposed), "{shown}");
+    }
+
+    #[test]
+    fn a_true_difference_is_shown_as_it_is() {
+        check(OLD, "a\nB\nc\nd\n", "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n", true);
+        check(OLD, "x\na\nb\nc\n", "@@ -0,0 +1 @@\n+x\n@@ -4 +4,0 @@\n-d\n", true);
+        check("", "x\n", "--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+x\n", true);
+        check("a", "a\n", "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n", true);
+        check("a\n", "a", "@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n", true);
+        check("a\nb", "c\nb", "@@ -1,2 +1,2 @@\n-a\n+c\n b\n\\ No newline at end of file\n", true);
+        check(OLD, OLD, "", true);
+        check("-- a\n", "++ b\n", "@@ -1 +1 @@\n--- a\n+++ b\n", true);
+    }
+
+    #[test]
+    fn a_difference_that_lies_is_not_shown() {
+        let evil = "a\nb\nc\nevil\n";
+        check(OLD, evil, "", false);
+        check(OLD, evil, "--- a/f\n+++ b/f\n@@ -2 +2 @@\n-b\n+B\n", false);
+        check(OLD, evil, "@@ -4 +4 @@\n-d\n+good\n", false);
+        check(OLD, evil, "@@ -4 +4 @@\n-D\n+evil\n", false);
+        check(OLD, evil, "@@ -3 +4 @@\n-d\n+evil\n", false);
+        check(OLD, evil, "nothing to see\n@@ -4 +4 @@\n-d\n+evil\n", false);
+        check(OLD, evil, "@@ -4 +4 @@\n-d\n+evil\nand nothing else\n", false);
+        check(OLD, evil, "@@ -4 +4 @@ only a comment\n-d\n+evil\n", false);
+        check(OLD, evil, "@@ -4 +4 only a comment @@\n-d\n+evil\n", false);
+        check(OLD, evil, "@@ -99999999999999999999 +4 @@\n-d\n+evil\n", false);
+        check(OLD, evil, "@@ -0 +4 @@\n", false);
+        check(OLD, "", "é", false);
+        check("", "a\nb", "@@ -1 +1 @@\n", false);
+        check("a\na\n", "a\n", "x", false);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_shown_as_all_new() {
+        let shown = truthful("a\n+b", Before::Unknown, "x\ny\n", "lies".to_owned());
+        assert_eq!(shown, "--- a/a\\n+b\n+++ b/a\\n+b\n@@ -0,0 +1,2 @@\n+x\n+y\n");
+        assert_eq!(truthful("f", Before::Nothing, "x\n", String::new()).lines().last(), Some("+x"));
+    }
+}
