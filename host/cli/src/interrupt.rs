@@ -96,7 +96,8 @@ async fn signals(interrupts: &Interrupt) -> Result<Code, Failure> {
     let mut hang_up = signal(SignalKind::hangup()).map_err(unable)?;
     loop {
         tokio::select! {
-            _ = interrupt.recv() => interrupts.press(),
+            // In the editor it is the editor's, as with git: all programs of the terminal are told.
+            _ = interrupt.recv() => if !terminal::is_lent() { interrupts.press() },
             _ = terminate.recv() => interrupts.end(),
             _ = hang_up.recv() => interrupts.end(),
             () = interrupts.now.cancelled() => return Err(Failure::new(Code::Cancelled, "ended at once")),

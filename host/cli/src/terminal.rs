@@ -355,6 +355,12 @@ pub(crate) fn above(text: &str) -> bool {
     true
 }
 
+/// Whether another program has the terminal for now.
+pub(crate) fn is_lent() -> bool {
+    let drawn_on = DRAWN_ON.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+    drawn_on.is_some_and(|shared| shared.state().lent)
+}
+
 #[cfg(test)]
 mod tests;
 

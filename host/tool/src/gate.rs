@@ -256,7 +256,7 @@ impl Gate {
         at.registry.admit(&call).map_err(|failure| failure.message)?;
         let after = self.consider(Arc::new(call), tool, at.cancel).await.map_err(|failure| failure.message)?;
         match after.verdict.decision {
-            Decision::Deny => Err(after.verdict.message.unwrap_or_else(|| "a rule denies it".to_owned())),
+            Decision::Deny => Err(after.verdict.message.clone().unwrap_or_else(|| reasons(&after.verdict).join("; "))),
             Decision::Allow | Decision::Ask => Ok(after),
         }
     }

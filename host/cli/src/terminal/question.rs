@@ -144,7 +144,15 @@ impl Open {
             taken += rows_of(first);
         }
         let cursor = listens.then_some((taken - rows_of(self.selected), 0));
-        let mut rows: Vec<String> = choices.into_iter().skip(first).flatten().take(fits).collect();
+        // A part of a choice would say something else than the whole of it.
+        let mut rows: Vec<String> = Vec::new();
+        for choice in choices.into_iter().skip(first) {
+            if !rows.is_empty() && rows.len() + choice.len() > fits {
+                break;
+            }
+            rows.extend(choice);
+        }
+        rows.truncate(fits);
         rows.push(style.dim(match listens {
             true => "a digit, a letter, or ↑ ↓ and Enter; Esc: none of these",
             false => "…",
