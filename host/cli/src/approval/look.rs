@@ -45,8 +45,8 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
         Confirmation::Info { text, requests, writes } => {
             page.named(&format!("{who} wants to do this"), "");
             page.text(text, TEXT_LINES);
-            page.named("it asks", requests.iter().map(|(method, url)| format!("{method} {url}")));
-            page.named("it changes", writes.iter().cloned());
+            page.whole("it asks", requests.iter().map(|(method, url)| format!("{method} {url}")));
+            page.whole("it changes", writes.iter().cloned());
         }
         Confirmation::Call => {
             page.named(&format!("{who} wants to be called with this"), "");
@@ -184,7 +184,7 @@ impl Page {
     }
 
     /// What a yes grants: each item, and each whole.
-    fn named(&mut self, what: &str, items: impl Iterator<Item = String>) {
+    fn whole(&mut self, what: &str, items: impl Iterator<Item = String>) {
         let items: Vec<_> = items.map(|item| (line(&item), None)).collect();
         if !items.is_empty() {
             self.note(&format!("{what}:"));

@@ -459,6 +459,11 @@ pub(super) const WRITTEN: &[&str] = &[
 
 /// The line around the other.
 fn around(outer: &str, inner: &str) -> String {
+    // A here-document begins at the end of its line, so that what is put before it must end there as well.
+    let is_before_a_document = outer.lines().next().is_some_and(|line| line.contains("<<") && line.contains('@'));
+    if is_before_a_document && inner.contains('\n') {
+        return inner.to_owned();
+    }
     let backquoted = format!("`{}`", inner.replace('\\', "\\\\").replace('`', "\\`").replace('$', "\\$"));
     outer.replacen('@', inner, 1).replacen(" #", &format!(" {}", quote(inner)), 1).replacen('%', &backquoted, 1)
 }
