@@ -100,6 +100,7 @@ async fn one_run(folder: &Path) -> Result<Vec<Duration>, Box<dyn Error>> {
         observer: Arc::new(Nobody),
         session: Some(Arc::new(SessionLog::create(folder, about, Clock::system())?)),
         standstill: host_tool::Standstill::default(),
+        gate: None,
     };
     let mut executor = Executor::new(definition, setup)?;
     let result = executor.run(&Map::new(), &CancellationToken::new()).await;
