@@ -1,5 +1,6 @@
 //! `host run`, the real binary: what a person, a pipe or a program gets from it.
 
+mod approvals;
 mod attach;
 mod budget;
 mod compress;

@@ -1,0 +1,172 @@
+//! Answers that hold for later calls: how far they reach, that they are kept, and what ends them.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use host_tests::host::guest_file;
+use host_tests::server::{Answer, Server};
+
+use super::*;
+
+/// Writes another script for the host's next process.
+fn next(host: &Host, calls: &[Value], told: &[&str]) {
+    let replies =
+        [json!({"chunks": calls}), json!({"expect": {"responses": told}, "chunks": [{"text": "All is done."}]})];
+    let lines: String = replies.iter().map(|reply| format!("{reply}\n")).collect();
+    std::fs::write(host.home().join("script.jsonl"), lines).expect("written");
+}
+
+/// Runs the next process to its end; nothing is asked in it.
+#[track_caller]
+fn is_not_asked(host: &Host, way: Way) {
+    let mut pty = begin(host, way, 80, 30);
+    done(&mut pty, way);
+    assert!(!pty.everything().contains("wants to"), "{}", pty.everything());
+}
+
+#[test]
+fn always_for_a_command_holds_for_those_that_begin_with_it_and_for_no_other() {
+    for way in WAYS {
+        let calls = [shell("git log -1"), shell("git log --oneline"), shell("git logs"), shell("./git log")];
+        let host = calling(&calls, &["fatal", "fatal", DECLINED, BEHIND], &[]);
+        let mut pty = begin(&host, way, 80, 30);
+        pty.sees("from now on in this folder: commands that begin with `git log`");
+        answers(&mut pty, "│ git log -1", "a");
+        answers(&mut pty, "│ git logs", "n");
+        done(&mut pty, way);
+        assert!(!pty.everything().contains("│ git log --oneline"), "{}", pty.everything());
+        let path = host.home().join(".config/host/policies/answers.toml");
+        let about = std::fs::metadata(&path).expect("it is kept");
+        assert_eq!(about.mode() & 0o777, 0o600);
+        let kept = rules(&host).expect("text");
+        for part in ["tool = \"shell\"", "digest = ", "command = \"git log\"", "decision = \"allow\"", "workspace = "] {
+            assert!(kept.contains(part), "{part} in {kept}");
+        }
+        // The next process asks no more; what is more than the prefix is asked about, and so is another line with it.
+        next(&host, &[shell("git log -2")], &["fatal"]);
+        is_not_asked(&host, way);
+        next(&host, &[shell("git log -2; touch made")], &[DECLINED]);
+        let mut pty = begin(&host, way, 80, 30);
+        answers(&mut pty, "│ git log -2; touch made", "n");
+        done(&mut pty, way);
+        assert!(!host.repository().join("made").exists());
+        // Taken out of the file, it is asked about again.
+        std::fs::remove_file(&path).expect("it is there");
+        next(&host, &[shell("git log -2")], &[DECLINED]);
+        let mut pty = begin(&host, way, 80, 30);
+        answers(&mut pty, "│ git log -2", "n");
+        done(&mut pty, way);
+    }
+}
+
+#[test]
+fn a_command_that_deletes_or_is_obscure_is_never_offered_for_always() {
+    for command in ["rm -f x", "python3 -c 'print(1)'", "$EDITOR x", "git push --force", "env X=1 sh -c 'make'"] {
+        let host = calling(&[shell(command)], &[DECLINED], &[]);
+        let mut pty = begin(&host, Way::Task, 80, 30);
+        pty.sees("shell wants to run").sees(LISTENS);
+        assert!(!pty.screen().contains("from now on"), "{command}: {}", pty.screen());
+        // A letter that is not offered answers nothing.
+        pty.types("a").types("t").types("p").types("9");
+        assert!(pty.screen().contains(LISTENS));
+        answers(&mut pty, "shell wants to run", "n");
+        done(&mut pty, Way::Task);
+        assert_eq!(rules(&host), None);
+    }
+}
+
+#[test]
+fn always_for_a_file_holds_for_that_file_and_always_for_the_tool_for_this_folder() {
+    for way in WAYS {
+        let outside = tempfile::tempdir().expect("a folder");
+        let beyond = outside.path().join("x.txt").display().to_string();
+        let reads = format!("write_file:fs-read={}", outside.path().display());
+        let calls = [
+            write("a.txt", "1"),
+            write("a.txt", "2"),
+            write("b.txt", "1"),
+            write("c.txt", "1"),
+            edit("a.txt", "2", "3"),
+            write(&beyond, "1"),
+        ];
+        let host = calling(&calls, &["a.txt", "a.txt", "b.txt", "c.txt", "a.txt", DECLINED], &["--grant", &reads]);
+        let mut pty = begin(&host, way, 100, 40);
+        pty.sees("from now on in this folder: changes of `a.txt`");
+        answers(&mut pty, "write_file wants to change a.txt:", "a");
+        pty.sees("changes of any file in this folder by `write_file`");
+        answers(&mut pty, "write_file wants to change b.txt:", "t");
+        answers(&mut pty, "edit wants to change a.txt:", "y");
+        answers(&mut pty, "x.txt", "n");
+        done(&mut pty, way);
+        let asked = pty.everything().matches("wants to change").count();
+        assert_eq!(asked, 4, "{}", pty.everything());
+        assert_eq!(["a.txt", "b.txt", "c.txt"].map(|path| file(&host, path).expect("written")), ["3", "1", "1"]);
+        assert!(!Path::new(&beyond).exists());
+        next(&host, &[write("d.txt", "1")], &["d.txt"]);
+        is_not_asked(&host, way);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn always_for_a_request_holds_for_that_server() {
+    let page = |_: &_| Answer::ok("the page").header("content-type", "text/plain");
+    let (one, other) = (Server::start(page).await, Server::start(page).await);
+    let fetch = |url: String| call("web_fetch", json!({"url": url}));
+    let calls = [fetch(one.url("/1")), fetch(one.url("/2")), fetch(other.url("/3"))];
+    for way in WAYS {
+        let host = calling(&calls, &["the page", "the page", DECLINED], &[]);
+        let mut pty = begin(&host, way, 100, 30);
+        answers(&mut pty, &one.url("/1"), "a");
+        answers(&mut pty, &other.url("/3"), "n");
+        done(&mut pty, way);
+        next(&host, &[fetch(one.url("/4"))], &["the page"]);
+        is_not_asked(&host, way);
+    }
+    assert!(other.requests().is_empty());
+}
+
+#[test]
+fn always_for_memory_holds_for_its_notes() {
+    let save = |fact: &str| call("memory", json!({"action": "save", "fact": fact}));
+    for (way, key) in [(Way::Task, "t"), (Way::Talk, "p")] {
+        let host = calling(&[save("tabs"), save("spaces")], &["Saved", "Saved"], &[]);
+        let mut pty = begin(&host, way, 100, 30);
+        answers(&mut pty, "│ Remember: tabs", key);
+        done(&mut pty, way);
+        next(&host, &[save("more"), shell("touch made")], &["Saved", DECLINED]);
+        let mut pty = begin(&host, way, 100, 30);
+        answers(&mut pty, "│ touch made", "n");
+        done(&mut pty, way);
+    }
+}
+
+/// A component with another section that says nothing: the same tools, another digest.
+fn change(component: &Path) {
+    let mut bytes = std::fs::read(component).expect("it was built");
+    bytes.extend([0, 2, 1, b'x']);
+    std::fs::write(component, bytes).expect("written");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn always_for_a_tool_or_a_plugin_ends_when_its_component_changes() {
+    let search = |path: &str| call("web_search", json!({"path": path}));
+    for (way, key) in [(Way::Task, "t"), (Way::Talk, "p"), (Way::Talk, "t"), (Way::Task, "p")] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let impostor = guest_file("impostor", folder.path()).await;
+        let plugin = impostor.to_str().expect("a plain path");
+        let calls = [search("a.txt"), search("b.txt")];
+        let host = calling(&calls, &["written", "written"], &["--plugin", plugin]);
+        let mut pty = begin(&host, way, 100, 40);
+        answers(&mut pty, "\"path\": \"a.txt\"", key);
+        done(&mut pty, way);
+        next(&host, &[search("c.txt")], &["written"]);
+        is_not_asked(&host, way);
+        assert!(["a.txt", "b.txt", "c.txt"].iter().all(|path| file(&host, path).is_some()));
+        change(&impostor);
+        next(&host, &[search("d.txt")], &[DECLINED]);
+        let mut pty = begin(&host, way, 100, 40);
+        answers(&mut pty, "\"path\": \"d.txt\"", "n");
+        done(&mut pty, way);
+        assert_eq!(file(&host, "d.txt"), None);
+    }
+}

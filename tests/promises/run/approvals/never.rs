@@ -1,0 +1,114 @@
+//! What nobody is asked about: what may never happen, what a subagent may not, plan mode, and where nobody is.
+
+use super::*;
+
+/// Each way to write a file, with the words that name it.
+fn writes(path: &str) -> Vec<Value> {
+    let commands = [format!("echo evil > {path}"), format!("echo evil | tee {path}"), format!("cp a.txt {path}")];
+    let mut calls = vec![write(path, "evil"), edit(path, "old", "evil")];
+    calls.extend(commands.iter().map(|command| shell(command)));
+    calls
+}
+
+#[test]
+fn files_that_are_never_written_are_refused_and_nobody_is_asked() {
+    let modes: [&[&str]; 4] = [
+        &["--grant", "edit:fs-write=/", "--grant", "write_file:fs-write=/"],
+        &["--approval-mode", "auto-edit", "--grant", "edit:fs-write=/"],
+        &["--approval-mode", "yolo", "--grant", "edit:fs-write=/"],
+        &["--approval-mode", "plan"],
+    ];
+    for arguments in modes {
+        let paths = [".git/config", ".bashrc", ".host/x", "sub/.git/hooks/pre-commit"];
+        let calls: Vec<Value> = paths.iter().flat_map(|path| writes(path)).collect();
+        // In plan mode there is nothing to write with at all.
+        let told = if arguments.contains(&"plan") { "grant for" } else { "was not run" };
+        let told = vec![told; calls.len()];
+        let mut host = calling(&calls, &told, arguments).file("a.txt", "old\n");
+        for path in paths {
+            host = host.file(path, "old\n");
+        }
+        let mut pty = begin(&host, Way::Task, 80, 30);
+        pty.saw("All is done.");
+        assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+        assert!(!pty.everything().contains("wants to"), "{arguments:?}: {}", pty.everything());
+        for path in paths {
+            assert_eq!(file(&host, path).as_deref(), Some("old\n"), "{arguments:?}: {path}");
+        }
+    }
+}
+
+#[test]
+fn the_hosts_own_configuration_is_refused_by_its_absolute_path() {
+    for mode in ["default", "auto-edit", "yolo"] {
+        let host = Host::scripted(
+            &[],
+            &["--approval-mode", mode, "--grant", "edit:fs-write=/", "--grant", "write_file:fs-write=/"],
+        );
+        let host = host.args(&["--grant", "edit:fs-read=/", "--grant", "write_file:fs-read=/"]);
+        let host = host.configured("[run]\n");
+        let path = host.home().join(".config/host/config.toml").display().to_string();
+        let rules = host.home().join(".config/host/policies/answers.toml").display().to_string();
+        let calls = [write(&path, "evil"), edit(&path, "[run]", "evil"), write(&rules, "evil")];
+        let told = json!({"responses": ["was not run", "was not run", "was not run"]});
+        let replies = [json!({"chunks": calls}), json!({"expect": told, "chunks": [{"text": "All is done."}]})];
+        let lines: String = replies.iter().map(|reply| format!("{reply}\n")).collect();
+        std::fs::write(host.home().join("script.jsonl"), lines).expect("written");
+        let mut pty = begin(&host, Way::Task, 80, 30);
+        pty.saw("All is done.");
+        assert_eq!(pty.ends(), Some(0));
+        assert!(!pty.everything().contains("wants to"), "{}", pty.everything());
+        assert_eq!(std::fs::read_to_string(&path).expect("it is there"), "[run]\n");
+        assert_eq!(super::rules(&host), None);
+    }
+}
+
+#[test]
+fn a_subagents_call_is_never_asked_about() {
+    let definition = "---\nname: keeper\ndescription: Keeps.\ntools: [memory]\ninputs:\n  topic: {type: string, description: What.}\n---\nYou keep.\n";
+    let replies = [
+        json!({"chunks": [call("keeper", json!({"topic": "x"}))]}),
+        json!({"chunks": [call("memory", json!({"action": "save", "fact": "x"})), shell("touch evil")]}),
+        json!({"expect": {"responses": ["state", "Unauthorized tool call"]},
+               "chunks": [call("complete_task", json!({"result": "nothing"}))]}),
+        json!({"expect": {"responses": ["GOAL"]}, "chunks": [{"text": "All is done."}]}),
+    ];
+    for way in WAYS {
+        let host = Host::scripted(&replies, &[]).agent("keeper.md", definition);
+        let mut pty = begin(&host, way, 80, 30);
+        done(&mut pty, way);
+        assert!(!pty.everything().contains("wants to"), "{}", pty.everything());
+        assert!(!host.repository().join("evil").exists());
+    }
+}
+
+#[test]
+fn plan_mode_asks_nothing_and_refuses() {
+    let calls = [write("a.txt", "x"), shell("touch b"), call("memory", json!({"action": "save", "fact": "x"}))];
+    let host = calling(&calls, &["fs-write", "process", "state"], &["--approval-mode", "plan"]);
+    let mut pty = begin(&host, Way::Task, 80, 30);
+    done(&mut pty, Way::Task);
+    assert!(!pty.everything().contains("wants to"), "{}", pty.everything());
+    assert!(!host.repository().join("a.txt").exists() && !host.repository().join("b").exists());
+}
+
+#[test]
+fn where_nobody_is_there_what_would_be_asked_is_refused_with_what_would_allow_it() {
+    let calls = [
+        write("a.txt", "x"),
+        shell("touch b"),
+        call("memory", json!({"action": "save", "fact": "x"})),
+        call("web_fetch", json!({"url": "http://127.0.0.1:9/"})),
+    ];
+    let told =
+        ["--approval-mode auto-edit", "--approval-mode yolo", "--grant memory:state=write", "--grant web_fetch:http"];
+    let host = calling(&calls, &told, &["Do it"]);
+    let ended = host.run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "All is done.\n"), "{ended:?}");
+    assert!(!host.repository().join("a.txt").exists() && !host.repository().join("b").exists());
+    // A program that reads the run has no person either, whatever its input is.
+    let host = calling(&calls, &told, &["--output-format", "json"]);
+    let mut pty = begin(&host, Way::Task, 80, 30);
+    pty.saw("All is done.");
+    assert_eq!(pty.ends(), Some(0));
+}
