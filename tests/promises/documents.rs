@@ -10,6 +10,7 @@ const DOCUMENTS: &[&str] = &[
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
+    "docs/approvals.md",
     "docs/configuration.md",
     "docs/context.md",
     "docs/headless.md",

@@ -28,7 +28,7 @@ mod write;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -139,6 +139,8 @@ struct State {
     leaves_next: bool,
     /// Whether another program has the terminal for now.
     lent: bool,
+    /// When the other program gave it back.
+    given_back: Option<Instant>,
     /// Whether the person leaves when there is nothing more to do.
     leaves_then: bool,
     end: End,
@@ -188,6 +190,7 @@ impl Terminal {
             hint: None,
             leaves_next: false,
             lent: false,
+            given_back: None,
             leaves_then: false,
             end: End::NotYet,
         };
@@ -355,10 +358,17 @@ pub(crate) fn above(text: &str) -> bool {
     true
 }
 
-/// Whether another program has the terminal for now.
+/// How long after another program ended a signal may come that was meant for it.
+const LATE: Duration = Duration::from_millis(300);
+
+/// Whether a signal of the terminal's is another program's: it has the terminal, or had it a moment ago, when it may
+/// have ended by the same signal.
 pub(crate) fn is_lent() -> bool {
     let drawn_on = DRAWN_ON.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
-    drawn_on.is_some_and(|shared| shared.state().lent)
+    drawn_on.is_some_and(|shared| {
+        let state = shared.state();
+        state.lent || state.given_back.is_some_and(|since| since.elapsed() < LATE)
+    })
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod forged;
 mod looks;
 mod never;
 mod outcomes;
+mod readme;
 mod stops;
 
 use std::os::unix::fs::PermissionsExt;

@@ -46,7 +46,9 @@ fn open(command: &OsString, text: &str, name: &str) -> Result<Option<String>, St
     let ended = Command::new("sh")
         .arg("-c")
         .arg({
-            let mut line = command.clone();
+            // Ctrl-C is for the editor to make something of, so the shell waits until it has.
+            let mut line = OsString::from("trap : INT QUIT\n");
+            line.push(command);
             line.push(" \"$@\"");
             line
         })

@@ -116,6 +116,7 @@ impl Shared {
     pub(super) fn take_back(&self) {
         let mut state = self.state();
         state.lent = false;
+        state.given_back = Some(Instant::now());
         let reads = self.setup.keyboard == Keyboard::Always || !state.questions.is_empty();
         if reads && self.setup.looks == Looks::Moving && state.end == End::NotYet {
             raw::enter().ok();

@@ -1,7 +1,6 @@
 //! Questions on a real terminal. What asks is this test program itself, run again with the name of a scenario.
 
 use std::process::Command;
-use std::time::Duration;
 
 use super::*;
 

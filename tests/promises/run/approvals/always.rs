@@ -30,7 +30,7 @@ fn always_for_a_command_holds_for_those_that_begin_with_it_and_for_no_other() {
         let calls = [shell("git log -1"), shell("git log --oneline"), shell("git logs"), shell("./git log")];
         let host = calling(&calls, &["fatal", "fatal", DECLINED, BEHIND], &[]);
         let mut pty = begin(&host, way, 80, 30);
-        pty.sees("from now on in this folder: commands that begin with `git log`");
+        pty.sees("Always in this folder: commands that begin with `git log`");
         answers(&mut pty, "│ git log -1", "a");
         answers(&mut pty, "│ git logs", "n");
         done(&mut pty, way);
@@ -65,7 +65,7 @@ fn a_command_that_deletes_or_is_obscure_is_never_offered_for_always() {
         let host = calling(&[shell(command)], &[DECLINED], &[]);
         let mut pty = begin(&host, Way::Task, 80, 30);
         pty.sees("shell wants to run").sees(LISTENS);
-        assert!(!pty.screen().contains("from now on"), "{command}: {}", pty.screen());
+        assert!(!pty.screen().contains("Always in this folder"), "{command}: {}", pty.screen());
         // A letter that is not offered answers nothing.
         pty.types("a").types("t").types("p").types("9");
         assert!(pty.screen().contains(LISTENS));
@@ -91,9 +91,9 @@ fn always_for_a_file_holds_for_that_file_and_always_for_the_tool_for_this_folder
         ];
         let host = calling(&calls, &["a.txt", "a.txt", "b.txt", "c.txt", "a.txt", DECLINED], &["--grant", &reads]);
         let mut pty = begin(&host, way, 100, 40);
-        pty.sees("from now on in this folder: changes of `a.txt`");
+        pty.sees("Always in this folder: changes of `a.txt`");
         answers(&mut pty, "write_file wants to change a.txt:", "a");
-        pty.sees("changes of any file in this folder by `write_file`");
+        pty.sees("changes of any file by `write_file`");
         answers(&mut pty, "write_file wants to change b.txt:", "t");
         answers(&mut pty, "edit wants to change a.txt:", "y");
         answers(&mut pty, "x.txt", "n");

@@ -50,11 +50,11 @@ async fn a_yes_to_a_request_sends_that_and_a_no_sends_nothing() {
         let fetch = |path: &str| call("web_fetch", json!({"url": server.url(path)}));
         let host = calling(&[fetch("/yes"), fetch("/no")], &["the page", DECLINED], &[]);
         let mut pty = begin(&host, way, 80, 30);
-        let asked = format!("it asks: GET {}", server.url("/yes"));
+        let asked = format!("│ GET {}", server.url("/yes"));
         pty.sees(&asked);
         assert!(server.requests().is_empty(), "nothing is sent before the answer");
         answers(&mut pty, &asked, "y");
-        answers(&mut pty, &format!("it asks: GET {}", server.url("/no")), "n");
+        answers(&mut pty, &format!("│ GET {}", server.url("/no")), "n");
         done(&mut pty, way);
         let paths: Vec<_> = server.requests().into_iter().map(|request| request.path).collect();
         assert_eq!(paths, ["/yes"]);

@@ -69,11 +69,11 @@ fn ctrl_c_while_the_allowed_call_runs_ends_it_and_keeps_what_it_printed() {
 
 #[test]
 fn ctrl_c_in_the_editor_is_the_editors() {
-    let script = "trap 'exit 9' INT; printf 'in the editor'; while :; do sleep 0.05; done";
+    let script = "trap 'exit 9' INT; printf 'editing'; while :; do sleep 0.05; done";
     for way in WAYS {
         let host = editor(calling(&[shell("touch a")], &[DECLINED], &[]), script);
         let mut pty = begin(&host, way, 80, 24);
-        pty.sees(LISTENS).types("e").sees("in the editor").types("\u{3}");
+        pty.sees(LISTENS).types("e").sees("editing").types("\u{3}");
         answers(&mut pty, "ended with exit status: 9", "n");
         done(&mut pty, way);
     }
