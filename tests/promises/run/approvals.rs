@@ -89,7 +89,8 @@ fn answers(pty: &mut Pty, asked: &str, keys: &str) {
 
 /// Whether a question can be answered: its choices stand at the beginning of their rows.
 fn listens(screen: &str) -> bool {
-    screen.lines().any(|row| row.starts_with(LISTENS))
+    // What is drawn comes in pieces: the row below the choices is the last.
+    screen.lines().any(|row| row.starts_with(LISTENS)) && screen.contains("a digit, a letter")
 }
 
 fn edit(path: &str, old: &str, new: &str) -> Value {

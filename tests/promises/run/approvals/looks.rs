@@ -42,7 +42,7 @@ fn a_resize_while_it_is_asked_keeps_the_question_and_its_choices() {
         for (columns, rows) in [(40, 12), (30, 16), (100, 30), (80, 24)] {
             pty.resize(columns, rows);
             pty.until("all of it", |screen| {
-                screen.contains(LISTENS) && screen.contains("n  No") && screen.matches("│ touch a").count() == 1
+                listens(screen) && screen.contains("n  No") && screen.matches("│ touch a").count() == 1
             });
         }
         pty.types("y");
