@@ -92,6 +92,12 @@ fn what_becomes_of_a_call_is_explained_and_nothing_runs() {
     assert!(text.starts_with("allow\n") && text.contains("It would touch: fs-write=/"), "{text}");
     let text = explained("write_file", json!({"path": ".git/config", "content": ""}), &["--approval-mode", "yolo"]);
     assert!(text.starts_with("deny: ") && text.contains("nobody can allow it"), "{text}");
+    // Nor does a command write there or into the host's own folders, as far as its words show it.
+    let own = host.home().join(".config/host/policies/mine.toml");
+    for target in [own.display().to_string(), "~/.config/host/config.toml".to_owned(), ".git/config".to_owned()] {
+        let text = explained("shell", line(&format!("echo x > {target}")), &["--approval-mode", "yolo"]);
+        assert!(text.starts_with("deny\n") && text.contains("nothing may change"), "{text}");
+    }
     assert!(!host.repository().join("made").exists());
 
     let json = explained("shell", line("rm x"), &["--json"]);

@@ -45,7 +45,8 @@ pub(crate) fn read(folders: &Folders, of_project: &[ProjectFile]) -> Result<Poli
     for file in of_project {
         rules.extend(parse(file.text()?, Tier::Project, &file.path)?);
     }
-    Ok(Policy::new(rules))
+    let own = [&folders.configuration, &folders.cache, &folders.state, &folders.sessions, &folders.trust];
+    Ok(Policy::new(rules).protecting(own.into_iter().cloned()))
 }
 
 /// The files of a folder, by name. A folder that is not there has none.

@@ -26,7 +26,7 @@ mod verdict;
 mod wrapper;
 mod write;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use host_capability::Grants;
 use host_message::ToolName;
@@ -44,6 +44,8 @@ pub use verdict::{Because, Reason, Verdict};
 pub struct Policy {
     /// The winner of two that speak of the same call stands first.
     rules: Vec<Rule>,
+    /// Folders that no command may change.
+    own: Vec<PathBuf>,
 }
 
 /// What is asked about a call.
@@ -76,7 +78,13 @@ impl Policy {
     pub fn new(rules: impl IntoIterator<Item = Rule>) -> Self {
         let mut rules: Vec<Rule> = rules.into_iter().chain(Self::built_in()).collect();
         rules.sort_by_key(Rule::order);
-        Self { rules }
+        Self { rules, own: Vec::new() }
+    }
+
+    /// The same, with folders of the host's own, absolute, in which no command may change anything.
+    #[must_use]
+    pub fn protecting(self, own: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self { own: own.into_iter().collect(), ..self }
     }
 
     /// Adds a rule, such as one that a person just answered.

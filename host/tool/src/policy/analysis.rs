@@ -3,7 +3,7 @@
 //! Each part is a simple command of a shell line, or what a wrapper (`env`, `sudo`, `xargs`, `sh -c`) would run.
 //! Doubts and hazards say where reading alone does not tell what a part does. No rule is known here.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::harmless::{self, variable_doubt};
 use super::shell::{self, Simple, Word};
@@ -58,8 +58,24 @@ pub(super) struct Hazard {
     pub(super) why: String,
 }
 
+/// Where a command runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    /// The absolute path of the workspace.
+    pub(super) workspace: &'a Path,
+    /// Folders of the host's own, absolute.
+    pub(super) own: &'a [PathBuf],
+}
+
+impl Place<'static> {
+    /// Anywhere: for what does not depend on it.
+    pub(super) fn anywhere() -> Self {
+        Self { workspace: Path::new("/"), own: &[] }
+    }
+}
+
 /// Takes a command apart.
-pub(super) fn analyse(argv: &[String], workspace: &Path) -> Analysis {
+pub(super) fn analyse(argv: &[String], place: Place<'_>) -> Analysis {
     let words: Vec<Word> = argv.iter().map(Word::literal_of).collect();
     let mut analysis = Analysis::default();
     if words.is_empty() {
@@ -67,14 +83,14 @@ pub(super) fn analyse(argv: &[String], workspace: &Path) -> Analysis {
     }
     let shown = words.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let simple = Simple { words, source: shown, ..Simple::default() };
-    analysis.add(simple, None, 0, workspace);
+    analysis.add(simple, None, 0, place);
     analysis
 }
 
 /// Takes a shell line apart.
-pub(super) fn analyse_line(line: &str, workspace: &Path) -> Analysis {
+pub(super) fn analyse_line(line: &str, place: Place<'_>) -> Analysis {
     let mut analysis = Analysis::default();
-    analysis.add_line(line, None, 0, workspace);
+    analysis.add_line(line, None, 0, place);
     analysis
 }
 
@@ -86,15 +102,15 @@ impl Analysis {
         }
     }
 
-    fn add_line(&mut self, line: &str, outer: Option<(usize, usize)>, depth: usize, workspace: &Path) {
+    fn add_line(&mut self, line: &str, outer: Option<(usize, usize)>, depth: usize, place: Place<'_>) {
         let line = shell::read(line);
         line.doubts.into_iter().for_each(|doubt| self.doubt(doubt));
         for simple in line.commands {
-            self.add(simple, outer, depth, workspace);
+            self.add(simple, outer, depth, place);
         }
     }
 
-    fn add(&mut self, simple: Simple, outer: Option<(usize, usize)>, depth: usize, workspace: &Path) {
+    fn add(&mut self, simple: Simple, outer: Option<(usize, usize)>, depth: usize, place: Place<'_>) {
         if self.parts.len() >= PARTS || depth > DEPTH {
             return self.doubt("it has too many commands in commands");
         }
@@ -108,7 +124,7 @@ impl Analysis {
             match redirect.writes {
                 true if matches!(target, Some("/dev/null" | "/dev/stdout" | "/dev/stderr")) => {}
                 true => {
-                    part.protected = part.protected.or_else(|| protected::path(&redirect.target, workspace));
+                    part.protected = part.protected.or_else(|| protected::path(&redirect.target, place));
                     part.writes.push(redirect.target.to_string());
                 }
                 false if target.is_some_and(|target| target.starts_with("/dev/")) && target != Some("/dev/null") => {
@@ -128,14 +144,14 @@ impl Analysis {
                 None
             }
             Some(_) => {
-                let protects = protected::writer(&part.words, workspace);
+                let protects = protected::writer(&part.words, place);
                 part.protected = part.protected.or(protects);
                 part.hazards = hazard::hazards(&part.words);
                 if base_name(&part.words) == "git" {
                     part.destructive = git::destructive(&part.words);
                     part.hazards.extend(git::hazards(&part.words));
                 }
-                match harmless::judge(&part.words, workspace) {
+                match harmless::judge(&part.words, place.workspace) {
                     harmless::Judged::Harmless => part.harmless = true,
                     harmless::Judged::Doubt(why) => part.doubts.push(why),
                     harmless::Judged::Other => {}
@@ -157,10 +173,10 @@ impl Analysis {
                 Inner::Words { at: starts, words } => {
                     let shown = words.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
                     let simple = Simple { words, source: shown, ..Simple::default() };
-                    self.add(simple, Some((at, starts)), depth + 1, workspace);
+                    self.add(simple, Some((at, starts)), depth + 1, place);
                 }
                 Inner::Line { at: starts, text } => {
-                    self.add_line(&text, Some((at, starts)), depth + 1, workspace);
+                    self.add_line(&text, Some((at, starts)), depth + 1, place);
                 }
                 Inner::Perhaps { at: starts, words } => {
                     if self.parts.len() < PARTS {

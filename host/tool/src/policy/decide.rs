@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use host_capability::{Capability, Grants};
 use serde_json::{Map, Value};
 
-use super::analysis::{Analysis, Part, analyse};
+use super::analysis::{Analysis, Part, Place, analyse};
 use super::prefix::{Met, granted, meets};
 use super::rule::{Rule, Tier, Who};
 use super::{Because, Decision, Policy, Query, Reason, Verdict};
@@ -77,7 +77,7 @@ impl Policy {
         };
         let lenient = unconditional && !self.rules.iter().any(|rule| picky(&rule));
         let call = Call { query, rules, base, granted_whole, lenient };
-        call.commands(&analyse(argv, query.workspace))
+        call.commands(&analyse(argv, Place { workspace: query.workspace, own: &self.own }))
     }
 }
 

@@ -2,13 +2,13 @@
 
 mod form;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use form::{Example, RawFile, RawRule};
 use serde_json::Value;
 use toml::Spanned;
 
-use super::analysis::analyse_line;
+use super::analysis::{Place, analyse_line};
 use super::prefix::{Met, meets};
 use super::rule::MAX_PRIORITY;
 use super::shell::{self, Word};
@@ -190,7 +190,7 @@ fn check(rule: &Rule, example: &Example, matches: bool) -> Result<(), PolicyProb
         }
     };
     let runs = |line: &str| {
-        let parts = analyse_line(line, Path::new("/")).parts;
+        let parts = analyse_line(line, Place::anywhere()).parts;
         rule.command.is_empty() || parts.iter().any(|part| matches!(meets(rule, &part.words), Met::Yes(_)))
     };
     let found = match example {

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::analysis::base_name;
+use super::analysis::{Place, base_name};
 use super::shell::Word;
 
 /// Folders of which nothing may be changed.
@@ -46,28 +46,47 @@ pub(super) fn is_protected_folder(name: &str) -> bool {
 }
 
 /// What of the path may not be changed.
-pub(super) fn path(target: &Word, workspace: &Path) -> Option<String> {
-    text(&target.text, workspace)
+pub(super) fn path(target: &Word, place: Place<'_>) -> Option<String> {
+    text(&target.text, place)
 }
 
-fn text(target: &str, workspace: &Path) -> Option<String> {
+fn text(target: &str, place: Place<'_>) -> Option<String> {
     // Folders above the workspace are not the model's to name.
-    let beneath = workspace.to_str().and_then(|workspace| target.strip_prefix(workspace)).unwrap_or(target);
+    let beneath = place.workspace.to_str().and_then(|workspace| target.strip_prefix(workspace)).unwrap_or(target);
+    let parts = normal(beneath);
+    let start_file = parts.last().is_some_and(|last| START_FILES.iter().any(|file| file.eq_ignore_ascii_case(last)));
+    let fish = parts.windows(2).any(|pair| pair == [".config", "fish"]);
+    let folder = parts.iter().any(|part| is_protected_folder(part));
+    let own = place.own.iter().any(|own| is_within(target, own, place.workspace));
+    (start_file || fish || folder || own).then(|| target.replace('\0', "…"))
+}
+
+/// The parts of a path, with `.` and `..` taken as written.
+fn normal(path: &str) -> Vec<&str> {
     let mut parts: Vec<&str> = Vec::new();
-    for part in beneath.split('/').filter(|part| !part.is_empty() && *part != ".") {
+    for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
         match part {
             ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
             part => parts.push(part),
         }
     }
-    let start_file = parts.last().is_some_and(|last| START_FILES.iter().any(|file| file.eq_ignore_ascii_case(last)));
-    let fish = parts.windows(2).any(|pair| pair == [".config", "fish"]);
-    let folder = parts.iter().any(|part| is_protected_folder(part));
-    (start_file || fish || folder).then(|| target.replace('\0', "…"))
+    parts
+}
+
+/// Whether the path is the folder or lies in it. Where it begins with what is known only when it runs,
+/// such as `~` or a variable, the folder's last two names stand for it.
+fn is_within(target: &str, folder: &Path, workspace: &Path) -> bool {
+    let Some(folder) = folder.to_str().map(normal) else { return false };
+    if target.starts_with(['~', '\0']) {
+        let last = &folder[folder.len().saturating_sub(2)..];
+        return !last.is_empty() && normal(target).windows(last.len()).any(|names| names == last);
+    }
+    let absolute = workspace.join(target);
+    absolute.to_str().is_some_and(|path| normal(path).starts_with(&folder))
 }
 
 /// What a program that is known to write would change although nothing may.
-pub(super) fn writer(words: &[Word], workspace: &Path) -> Option<String> {
+pub(super) fn writer(words: &[Word], place: Place<'_>) -> Option<String> {
     let (name, arguments) = (base_name(words), &words[1..]);
     let written = match name {
         // A link to a protected folder would be another name for it, so what `ln` names counts like what it makes.
@@ -80,21 +99,19 @@ pub(super) fn writer(words: &[Word], workspace: &Path) -> Option<String> {
     };
     let operand = |word: &&Word| !word.text.starts_with('-');
     match written {
-        Written::All => arguments.iter().filter(operand).find_map(|word| path(word, workspace)),
+        Written::All => arguments.iter().filter(operand).find_map(|word| path(word, place)),
         Written::Last => {
             let named = |at: usize, word: &Word| match word.text.as_str() {
-                "-t" | "--target-directory" => arguments.get(at + 1).and_then(|word| path(word, workspace)),
+                "-t" | "--target-directory" => arguments.get(at + 1).and_then(|word| path(word, place)),
                 option => {
                     let attached = option.strip_prefix("--target-directory=").or_else(|| option.strip_prefix("-t"));
-                    attached.and_then(|target| text(target, workspace))
+                    attached.and_then(|target| text(target, place))
                 }
             };
-            let last = arguments.iter().rfind(operand).and_then(|word| path(word, workspace));
+            let last = arguments.iter().rfind(operand).and_then(|word| path(word, place));
             last.or_else(|| arguments.iter().enumerate().find_map(|(at, word)| named(at, word)))
         }
-        Written::Of => {
-            arguments.iter().filter_map(|word| word.text.strip_prefix("of=")).find_map(|to| text(to, workspace))
-        }
+        Written::Of => arguments.iter().filter_map(|word| word.text.strip_prefix("of=")).find_map(|to| text(to, place)),
     }
 }
 

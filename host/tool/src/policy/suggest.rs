@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::analysis::{analyse, base_name};
+use super::analysis::{Place, analyse, base_name};
 use super::harmless::{self, Judged};
 use super::shell::Word;
 use super::{git, hazard, wrapper};
@@ -20,7 +20,7 @@ pub struct SimpleCommand {
 
 /// The commands that a command would run: of `sh -c LINE` those of the line, of a wrapper what it runs.
 pub fn simple_commands(argv: &[String]) -> Vec<SimpleCommand> {
-    let parts = analyse(argv, Path::new("/")).parts.into_iter();
+    let parts = analyse(argv, Place::anywhere()).parts.into_iter();
     let shown = parts.filter(|part| !part.transparent && !part.words.is_empty());
     let command = shown.map(|part| SimpleCommand {
         text: part.shown,

@@ -369,3 +369,31 @@ fn an_added_rule_counts_like_one_from_a_file() {
     assert_eq!(Case::line(&policy, "make x").decision(), Decision::Deny);
     assert!(policy.rules().is_sorted_by_key(Rule::order));
 }
+
+#[test]
+fn no_command_writes_into_the_hosts_own_folders_whatever_is_granted() {
+    let own = ["/home/u/.config/host", "/home/u/.local/state/host/sessions"].map(PathBuf::from);
+    let policy = Policy::new([]).protecting(own);
+    let everything = Grants::none().with(Scope::parse(Capability::Process, "*", Path::new("/w")).expect("a scope"));
+    let decided = |line: &str| {
+        let argv = Some(["sh", "-c", line].map(str::to_owned).to_vec());
+        let case = Case { argv, granted: everything.clone(), mode: ApprovalMode::Yolo, ..Case::new(&policy) };
+        case.verdict().decision
+    };
+    for line in [
+        "echo x > /home/u/.config/host/policies/answers.toml",
+        "echo x >> ~/.config/host/config.toml",
+        "echo x > \"$HOME/.config/host/config.toml\"",
+        "tee /home/u/x/../.config/host/config.toml",
+        "cp x /home/u/.config/host/",
+        "rm -rf ~/.config/host",
+        "cd src && sed -i s/a/b/ /home/u/.local/state/host/sessions/1.jsonl",
+    ] {
+        assert_eq!(decided(line), Decision::Deny, "{line}");
+    }
+    for line in
+        ["cat ~/.config/host/config.toml", "touch host/state", "rm -r /home/u/.config/other", "echo x > config/host"]
+    {
+        assert_eq!(decided(line), Decision::Allow, "{line}");
+    }
+}
