@@ -4,11 +4,9 @@
 //! read differently, or one of them has of its own, is a doubt: the line is then never taken as understood, and the
 //! commands that were seen are still reported. A white list: what no rule here reads is an error or a doubt.
 //!
-//! Why no parser from elsewhere: tree-sitter's grammar for bash is C code that would read a model's text inside the
-//! host, and it mends what it cannot parse. `brush-parser` hands out what is nested (substitutions, defaults,
-//! arithmetic) as text to be parsed again without its place, keeps what it parsed in a cache of the process, and
-//! brings a test framework along. Neither says where dash and bash part, which is what a doubt is made of. What holds
-//! this grammar to the real shells is a test that runs lines with them.
+//! Why the grammar is our own: none from elsewhere says where dash and bash part, which is what a doubt is made of, and
+//! tree-sitter's for bash mends what it cannot parse. Two things hold it to the real shells: a second reader,
+//! `brush-parser`, without which no line counts as understood (`second`), and a test that runs lines with both shells.
 //!
 //! It promises to end for any text, in time linear in its length, without a panic, and with bounded recursion.
 
@@ -16,6 +14,7 @@ mod compound;
 mod expansion;
 mod here;
 mod parser;
+mod second;
 mod simple;
 mod word;
 
@@ -139,6 +138,11 @@ pub(super) fn read(line: &str) -> Line {
     match line.len() > LINE_BYTES {
         true => found.doubt(format!("it has {} bytes, over the {LINE_BYTES} that are read", line.len())),
         false => parser::program(line, 0, 0, &mut found),
+    }
+    if found.doubts.is_empty()
+        && let Some(doubt) = second::doubt(line, &found)
+    {
+        found.doubt(doubt);
     }
     found
 }

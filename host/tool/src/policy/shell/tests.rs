@@ -161,3 +161,52 @@ fn a_quoted_word_is_read_back() {
         assert_eq!(read(&quote(text)).commands.first().and_then(|one| one.words[0].literal()), Some(text));
     }
 }
+
+#[test]
+fn what_one_reader_missed_the_other_finds() {
+    for line in [
+        "a x; b 'y z' && c | d & e",
+        "if a; then b $x; elif c; then d; else e; fi",
+        "while a; do b; done; until c; do d; done; for x in $(e); do f \"$x\"; done",
+        "case $(a) in b) c;; $(d)) e;; esac",
+        "(a; b); { c; } >f",
+        "A=$(a) b=\"`c \\`d\\``\" e ${f:-$(g)} ${h%$(i)} $((1 + 2))",
+        "a <<E\n$(b) `c` ${d:-$(e)}\nE\nf",
+        "time a x",
+        "a >b 2>>c; d >|e <>f 2>&1",
+    ] {
+        let first = read(line);
+        assert_eq!(first.doubts, Vec::<String>::new(), "{line}");
+        for missed in 0..first.commands.len() {
+            let mut less = first.clone();
+            let missed = less.commands.remove(missed);
+            if missed.words.is_empty() && !missed.redirects.iter().any(|redirect| redirect.writes) {
+                continue;
+            }
+            let doubt = second::doubt(line, &less).unwrap_or_else(|| panic!("`{line}` without `{}`", missed.source));
+            assert!(doubt.contains("a second reader of shell lines finds"), "{doubt}");
+        }
+        for command in 0..first.commands.len() {
+            for word in 0..first.commands[command].words.len() {
+                let mut other = first.clone();
+                other.commands[command].words[word] = Word::literal_of("another");
+                assert!(second::doubt(line, &other).is_some(), "`{line}` with another word {word} of {command}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_line_that_only_one_reader_reads_is_doubted() {
+    for (line, why) in [
+        ("f() { a; }", "a function"),
+        ("[[ a ]]", "`[[ … ]]`"),
+        ("a <(b)", "a process substitution"),
+        ("a ${b/c/d}", "bash alone"),
+        ("a &>b", "`&>`"),
+        ("a 'b", "does not read it"),
+    ] {
+        let doubt = second::doubt(line, &Line::default()).expect("it is not read");
+        assert!(doubt.contains(why), "{line:.20}: {doubt}");
+    }
+}
