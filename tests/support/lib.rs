@@ -167,6 +167,7 @@ impl Bench {
             shown: None,
             workspace: Arc::clone(&self.workspace),
             config: Arc::default(),
+            network: host_plugin::Network::Real,
             cancel: CancellationToken::new(),
             listener: Arc::new(()),
         }

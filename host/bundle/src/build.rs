@@ -31,6 +31,8 @@ const FLAG_VARIABLES: &[&str] =
 pub struct BuiltComponent {
     /// Its `plugin.toml`.
     pub manifest: SourceManifest,
+    /// The folder that it lies in.
+    pub folder: PathBuf,
     /// The component.
     pub component: Vec<u8>,
     /// SHA-256 over the names and digests of the source files that went into it.
@@ -123,7 +125,8 @@ pub fn build(folder: &Path, tools: &Tools) -> Result<Vec<BuiltComponent>, BuildE
             let module = modules.get(&package.id).ok_or_else(|| BuildError::Nothing(folder.clone()))?;
             let component = componentize(&manifest.name, &read(module)?)?;
             let sources = sources(module, package, &metadata.workspace_root)?;
-            Ok(BuiltComponent { manifest, component, sources })
+            let folder = package.manifest_path.parent().unwrap_or(&metadata.workspace_root).to_owned();
+            Ok(BuiltComponent { manifest, folder, component, sources })
         })
         .collect()
 }

@@ -327,6 +327,30 @@ Examples:
         #[arg(long)]
         check: bool,
     },
+    /// Run a plugin's test cases, each a call in the sandbox
+    #[command(after_help = "The cases are in tests/*.toml of the plugin's folder: docs/plugin-tests.md.
+
+Examples:
+  host plugin test
+  host plugin test plugins --filter \"is denied\"
+  host plugin test my-plugin --built dist --json | jq '.[] | select(.passed | not)'")]
+    Test(PluginTest),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PluginTest {
+    /// The package or workspace
+    #[arg(default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// Take what was built into this folder before, instead of building it
+    #[arg(long, value_name = "DIR")]
+    pub(crate) built: Option<PathBuf>,
+    /// Run the cases with this in their name
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) filter: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -6,6 +6,8 @@
 //! none of a response's reaches the guest. Proxies are not used: behind one, the resolved address is not ours to
 //! check.
 
+mod network;
+
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -21,6 +23,8 @@ use crate::bindings::http::{Error, Host, Request, Response};
 use crate::fs_read::denial;
 use crate::runtime::{Shared, lock};
 use crate::store::CallState;
+
+pub use network::{Network, PreparedAnswer, PreparedError, PreparedNetwork, SeenRequest};
 
 /// The longest exchange, whatever the guest asks for.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -98,8 +102,12 @@ impl Host for CallState {
             return Ok(Err(Error::Denied(unshown)));
         }
         let limit = request.time_limit.map_or(TIME_LIMIT, Duration::from_millis).min(TIME_LIMIT);
-        let caller =
-            Caller { plugin: self.plugin.clone(), grants: Arc::clone(&self.grants), shared: Arc::clone(&self.shared) };
+        let caller = Caller {
+            plugin: self.plugin.clone(),
+            grants: Arc::clone(&self.grants),
+            shared: Arc::clone(&self.shared),
+            network: self.network.clone(),
+        };
         Ok(match tokio::time::timeout(limit, caller.exchange(request)).await {
             Ok(answer) => answer,
             Err(_) => Err(Error::TimedOut),
@@ -112,6 +120,7 @@ struct Caller {
     plugin: PluginName,
     grants: Arc<Grants>,
     shared: Arc<Shared>,
+    network: Network,
 }
 
 impl Caller {
@@ -127,11 +136,18 @@ impl Caller {
         let client = self.shared.http.client(&permits)?;
         permits.add(self, &method, &url).map_err(|refused| Error::Denied(denial(&refused)))?;
         for _ in 0..=MAX_REDIRECTS {
-            let mut builder = client.request(method.clone(), url.clone()).headers(headers.clone());
-            if let Some(body) = &body {
-                builder = builder.body(body.clone());
-            }
-            let answer = builder.send().await.map_err(|error| permits.explain(&error))?;
+            let answer = match &self.network {
+                Network::Real => {
+                    let mut builder = client.request(method.clone(), url.clone()).headers(headers.clone());
+                    if let Some(body) = &body {
+                        builder = builder.body(body.clone());
+                    }
+                    builder.send().await.map_err(|error| permits.explain(&error))?
+                }
+                Network::Prepared(network) => {
+                    network.answer(&method, &url, body.as_deref()).map_err(Error::Unavailable)?
+                }
+            };
             let Some(next) = redirect(&answer) else { return taken(answer, request.size_limit.min(SIZE_LIMIT)).await };
             let next = next.map_err(Error::Unavailable)?;
             if changes_method(answer.status(), &method) {

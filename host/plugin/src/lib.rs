@@ -37,6 +37,7 @@ pub use answer::{Confirmation, Need, ToolDef, command_line};
 pub use cache::CacheError;
 pub use engine::Allocator;
 pub use error::{CallError, Failure, RuntimeError};
+pub use http::{Network, PreparedAnswer, PreparedError, PreparedNetwork, SeenRequest};
 pub use limits::{Limit, Limits, MAX_COMPONENT};
 pub use plugin::{Digest, Plugin};
 pub use reader::{FileKind, Found, Listed, ReadError, Reader};

@@ -26,7 +26,7 @@ use crate::cache::{Cache, Lookup};
 use crate::difference;
 use crate::engine::{self, Allocator, Ticker};
 use crate::error::{CallError, RuntimeError};
-use crate::http::HttpClient;
+use crate::http::{HttpClient, Network};
 use crate::limits::{HOST_CALL_FUEL, Limits, MAX_HANDLES, Meter};
 use crate::plugin::{Linked, Missing, Plugin};
 use crate::shown::Shown;
@@ -91,6 +91,8 @@ pub struct Invocation {
     pub workspace: Arc<Workspace>,
     /// The plugin's own configuration, each value as JSON text.
     pub config: Arc<BTreeMap<String, String>>,
+    /// Where its requests go.
+    pub network: Network,
     /// Tells the guest to stop. It does not end the call: dropping the future does.
     pub cancel: CancellationToken,
     /// Who hears of live output.
@@ -239,6 +241,7 @@ impl Runtime {
             shown: None,
             workspace: Arc::new(Workspace::nowhere()),
             config: Arc::default(),
+            network: Network::Real,
             cancel: CancellationToken::new(),
             listener: Arc::new(()),
         };
@@ -304,6 +307,7 @@ impl Runtime {
             workspace: invocation.workspace,
             shared: Arc::clone(&self.shared),
             config: invocation.config,
+            network: invocation.network,
             cancel: invocation.cancel,
             listener: invocation.listener,
             emitted: 0,

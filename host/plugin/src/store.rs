@@ -9,6 +9,7 @@ use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::engine::Ticking;
+use crate::http::Network;
 use crate::limits::Meter;
 use crate::runtime::{CallListener, Shared};
 use crate::shown::Shown;
@@ -28,6 +29,8 @@ pub(crate) struct CallState {
     pub(crate) shared: Arc<Shared>,
     /// The plugin's own configuration, each value as JSON text.
     pub(crate) config: Arc<BTreeMap<String, String>>,
+    /// Where its requests go.
+    pub(crate) network: Network,
     /// Whether the call is to stop.
     pub(crate) cancel: CancellationToken,
     /// Who hears of live output.

@@ -57,6 +57,7 @@ impl PluginTool {
             shown: None,
             workspace: Arc::clone(&self.sandbox.workspace),
             config: Arc::clone(&self.sandbox.config),
+            network: host_plugin::Network::Real,
             cancel,
             listener: Arc::new(()),
         }

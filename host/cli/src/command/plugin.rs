@@ -1,5 +1,7 @@
 //! `host plugin build`: from sources to components, manifests and a provenance file.
 
+mod test;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -20,24 +22,50 @@ const PROVENANCE: &str = "provenance.json";
 pub(crate) async fn run(command: Command, environment: Environment) -> Result<Code, Failure> {
     match command {
         Command::Build { folder, out, check } => build(&folder, &out, check, &environment).await,
+        Command::Test(arguments) => {
+            let out = Out::new(CancellationToken::new());
+            let plugins = match &arguments.built {
+                Some(built) => test::built(built, &arguments.folder)?,
+                None => from_sources(&arguments.folder, &environment).await?,
+            };
+            test::run(plugins, &arguments, &environment, &out).await
+        }
     }
 }
 
-async fn build(folder: &Path, target: &Path, check: bool, environment: &Environment) -> Result<Code, Failure> {
-    let failed = |error: host_bundle::BuildError| Failure::input(error.to_string());
-    let tools = tools(environment);
-    let compiler = host_bundle::compiler(&tools).map_err(failed)?;
+/// The plugins of a package or workspace, built for no one but this command.
+async fn from_sources(folder: &Path, environment: &Environment) -> Result<Vec<test::Tested>, Failure> {
+    let runtime = runtime(environment);
+    let mut plugins = Vec::new();
+    for BuiltComponent { manifest, folder, component, .. } in compiled(folder, tools(environment)).await? {
+        let manifest = described(&runtime, manifest, &component).await?;
+        plugins.push(test::Tested { manifest, component, folder });
+    }
+    Ok(plugins)
+}
+
+/// The components of a package or workspace. Cargo's progress goes to standard error.
+async fn compiled(folder: &Path, tools: Tools) -> Result<Vec<BuiltComponent>, Failure> {
     let sources = folder.to_owned();
-    let built = tokio::task::spawn_blocking(move || host_bundle::build(&sources, &tools))
+    tokio::task::spawn_blocking(move || host_bundle::build(&sources, &tools))
         .await
         .map_err(|error| Failure::input(format!("the build ended early: {error}")))?
-        .map_err(failed)?;
+        .map_err(|error| Failure::input(error.to_string()))
+}
 
+fn runtime(environment: &Environment) -> Runtime {
     let cache = environment.folders().ok().map(|folders| folders.cache);
-    let runtime = Runtime::new(RuntimeOptions { cache, ..RuntimeOptions::default() });
+    Runtime::new(RuntimeOptions { cache, ..RuntimeOptions::default() })
+}
+
+async fn build(folder: &Path, target: &Path, check: bool, environment: &Environment) -> Result<Code, Failure> {
+    let tools = tools(environment);
+    let compiler = host_bundle::compiler(&tools).map_err(|error| Failure::input(error.to_string()))?;
+    let built = compiled(folder, tools).await?;
+    let runtime = runtime(environment);
     let mut files: BTreeMap<PathBuf, Vec<u8>> = BTreeMap::new();
     let mut plugins = BTreeMap::new();
-    for BuiltComponent { manifest, component, sources } in built {
+    for BuiltComponent { manifest, component, sources, .. } in built {
         let name = manifest.name.clone();
         let entry = ProvenanceEntry { sources, size: component.len(), sha256: Digest::of(&component).to_string() };
         let manifest = described(&runtime, manifest, &component).await?;

@@ -209,6 +209,7 @@ async fn show_preview(place: &Workplace, call: FunctionCall, json: bool, out: &O
         shown: None,
         workspace: Arc::clone(&place.workspace),
         config: Arc::default(),
+        network: host_plugin::Network::Real,
         cancel: CancellationToken::new(),
         listener: Arc::new(()),
     };

@@ -1,0 +1,336 @@
+//! `host plugin test`: the cases in a plugin's folder `tests`, each a call in the same sandbox as any.
+//!
+//! Promises: each case has a workspace of its own, which is gone with it. No request leaves the machine: what a plugin
+//! fetches is answered by the case, after the grants permitted it. What a case does not grant is refused as in a run.
+
+mod case;
+mod judge;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anstyle::AnsiColor;
+use host_bundle::{Manifest, Source, ToolEntry};
+use host_capability::{Capability, Grants, Scope};
+use host_message::{CallId, ToolName};
+use host_plugin::{Invocation, Network, Plugin, PreparedNetwork, Runtime, RuntimeOptions, Workspace};
+use host_tool::Schema;
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use self::case::{Case, Kind};
+use self::judge::{Failed, Seen};
+use crate::arguments::PluginTest;
+use crate::environment::Environment;
+use crate::exit::{Code, Failure};
+use crate::printer::{Out, Style, visible};
+
+/// A plugin whose cases are run.
+pub(super) struct Tested {
+    pub(super) manifest: Manifest,
+    pub(super) component: Vec<u8>,
+    /// The folder with its `plugin.toml`.
+    pub(super) folder: PathBuf,
+}
+
+/// What came of one case.
+struct Ended {
+    plugin: String,
+    file: PathBuf,
+    name: String,
+    took: Duration,
+    wrong: Vec<String>,
+}
+
+/// Runs the cases of these plugins and prints what came of them.
+pub(super) async fn run(
+    plugins: Vec<Tested>,
+    arguments: &PluginTest,
+    environment: &Environment,
+    out: &Out,
+) -> Result<Code, Failure> {
+    let no_folder = |error| Failure::configuration(format!("no folder for the cases can be made: {error}"));
+    let scratch = tempfile::tempdir().map_err(no_folder)?;
+    let world = World::beneath(&std::fs::canonicalize(scratch.path()).map_err(no_folder)?);
+    let runtime = Runtime::new(RuntimeOptions {
+        cache: environment.folders().ok().map(|folders| folders.cache),
+        state: Some(world.state.clone()),
+        environment: environment.all(),
+        ..RuntimeOptions::default()
+    });
+    let mut ended = Vec::new();
+    for tested in &plugins {
+        let files = files(&tested.folder)?;
+        let declared = tested.manifest.declared(&world.workspace).map_err(|error| Failure::of(Code::Input, &error))?;
+        let plugin = Plugin::new(tested.manifest.plugin_name(), tested.component.clone(), declared);
+        for (file, cases) in files {
+            for case in cases.iter().filter(|case| wanted(case, arguments.filter.as_deref())) {
+                let begun = Instant::now();
+                let wrong = run_case(case, &tested.manifest, &plugin, &runtime, &world).await?;
+                let case = Ended {
+                    plugin: tested.manifest.name.clone(),
+                    file: file.clone(),
+                    name: case.name.clone(),
+                    took: begun.elapsed(),
+                    wrong,
+                };
+                if !arguments.json {
+                    out.write(&told(&case, Style::of(environment), ended.last()));
+                }
+                ended.push(case);
+            }
+        }
+    }
+    if ended.is_empty() {
+        return Err(nothing(&plugins, arguments));
+    }
+    let failed = ended.iter().filter(|case| !case.wrong.is_empty()).count();
+    if arguments.json {
+        super::super::tool::print_json(&as_json(&ended), out)?;
+    } else {
+        out.write(&format!("\n{} passed, {failed} failed\n", ended.len() - failed));
+    }
+    Ok(if failed == 0 { Code::Done } else { Code::Tool })
+}
+
+fn nothing(plugins: &[Tested], arguments: &PluginTest) -> Failure {
+    let folders: Vec<String> =
+        plugins.iter().map(|tested| format!("`{}`", tested.folder.join("tests").display())).collect();
+    match &arguments.filter {
+        Some(filter) => Failure::input(format!("no case has `{filter}` in its name")),
+        None => Failure::input(format!("there are no cases: no file *.toml in {}", folders.join(", "))).help(
+            "a case is\n  [[case]]\n  name = \"what it shows\"\n  arguments = { path = \"a.txt\" }\n  files = { \
+             \"a.txt\" = \"one\\n\" }\n  expect = { contains = \"one\" }",
+        ),
+    }
+}
+
+fn wanted(case: &Case, filter: Option<&str>) -> bool {
+    filter.is_none_or(|filter| case.name.contains(filter))
+}
+
+/// The files of cases of a plugin, by name.
+fn files(folder: &Path) -> Result<Vec<(PathBuf, Vec<Case>)>, Failure> {
+    let folder = folder.join("tests");
+    let unreadable = |error| Failure::input(format!("`{}` cannot be read: {error}", folder.display()));
+    let entries = match std::fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(unreadable(error)),
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(unreadable)?.path();
+        // A Rust package has files of its own in there.
+        if path.extension().is_some_and(|end| end == "toml") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    paths.into_iter().map(|path| Ok((path.clone(), case::read(&path)?))).collect()
+}
+
+/// What there is around a case: the same places for each, so that a plugin is compiled and linked once, and emptied
+/// before each.
+struct World {
+    workspace: PathBuf,
+    state: PathBuf,
+}
+
+impl World {
+    fn beneath(folder: &Path) -> Self {
+        Self { workspace: folder.join("workspace"), state: folder.join("state") }
+    }
+
+    /// Makes it what a case says.
+    fn make(&self, case: &Case) -> std::io::Result<()> {
+        for folder in [&self.workspace, &self.state] {
+            match std::fs::remove_dir_all(folder) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+                Ok(()) | Err(_) => std::fs::create_dir(folder)?,
+            }
+        }
+        for (name, content) in &case.files {
+            let path = self.workspace.join(name);
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder)?;
+            }
+            std::fs::write(path, content.bytes().map_err(std::io::Error::other)?)?;
+        }
+        Ok(())
+    }
+}
+
+async fn run_case(
+    case: &Case,
+    manifest: &Manifest,
+    plugin: &Plugin,
+    runtime: &Runtime,
+    world: &World,
+) -> Result<Vec<String>, Failure> {
+    world
+        .make(case)
+        .map_err(|error| Failure::configuration(format!("a workspace for `{}` cannot be made: {error}", case.name)))?;
+    let tested = match Prepared::of(case, manifest, &world.workspace) {
+        Ok(tested) => tested,
+        Err(why) => return Ok(vec![why]),
+    };
+    for before in &case.before {
+        let tool = match tool(before.tool.as_deref(), manifest) {
+            Ok(tool) => tool,
+            Err(why) => return Ok(vec![why]),
+        };
+        if let Err(error) = runtime.call(plugin, tested.invocation(tool, &before.arguments)).await {
+            return Ok(vec![format!("a call before it failed: {error}")]);
+        }
+    }
+    let unreadable = |error| Failure::configuration(format!("`{}` cannot be read: {error}", world.workspace.display()));
+    let before = judge::tree(&world.workspace).map_err(unreadable)?;
+    // What the schema refuses never reaches the plugin, here as in a run.
+    let (preview, answer) = match tested.input.check(&Value::Object(case.arguments.clone())) {
+        Err(violations) => (None, Err(Failed::new(Kind::InvalidArguments, violations.to_string()))),
+        Ok(()) => {
+            let invocation = tested.invocation(tested.tool, &case.arguments);
+            let preview = match case.expect.preview {
+                Some(_) => Some(runtime.preview(plugin, invocation.clone()).await),
+                None => None,
+            };
+            (preview, runtime.call(plugin, invocation).await.map_err(Failed::from))
+        }
+    };
+    let after = judge::tree(&world.workspace).map_err(unreadable)?;
+    let seen = Seen { answer, preview, before, after, requests: tested.network.seen() };
+    Ok(judge::judge(&case.expect, &seen, tested.output.as_ref()))
+}
+
+/// What a case's calls are made with.
+struct Prepared<'m> {
+    tool: &'m ToolEntry,
+    input: Schema,
+    output: Option<Schema>,
+    grants: Arc<Grants>,
+    workspace: Arc<Workspace>,
+    config: Arc<BTreeMap<String, String>>,
+    network: Arc<PreparedNetwork>,
+}
+
+impl<'m> Prepared<'m> {
+    fn of(case: &Case, manifest: &'m Manifest, workspace: &Path) -> Result<Self, String> {
+        let tool = tool(case.tool.as_deref(), manifest)?;
+        let schema = |schema: &Value| Schema::compile(schema).map_err(|error| error.to_string());
+        Ok(Self {
+            tool,
+            input: schema(&tool.spec.input_schema)?,
+            output: tool.spec.output_schema.as_ref().map(schema).transpose()?,
+            grants: Arc::new(grants(case, workspace)?),
+            workspace: Arc::new(Workspace::new(workspace.to_owned())),
+            config: Arc::new(case.config.iter().map(|(key, value)| (key.clone(), value.to_string())).collect()),
+            network: Arc::new(case.network()?),
+        })
+    }
+
+    fn invocation(&self, tool: &ToolEntry, arguments: &Map<String, Value>) -> Invocation {
+        Invocation {
+            id: CallId::new("test"),
+            tool: ToolName::new(tool.spec.name.as_str()),
+            arguments: Value::Object(arguments.clone()).to_string(),
+            grants: Arc::clone(&self.grants),
+            shown: None,
+            workspace: Arc::clone(&self.workspace),
+            config: Arc::clone(&self.config),
+            network: Network::Prepared(Arc::clone(&self.network)),
+            cancel: CancellationToken::new(),
+            listener: Arc::new(()),
+        }
+    }
+}
+
+fn tool<'m>(wanted: Option<&str>, manifest: &'m Manifest) -> Result<&'m ToolEntry, String> {
+    let names: Vec<String> = manifest.tools.iter().map(|tool| format!("`{}`", tool.spec.name)).collect();
+    match (wanted, manifest.tools.as_slice()) {
+        (None, [one]) => Ok(one),
+        (None, _) => Err(format!("the case has to say which `tool` it calls: {}", names.join(", "))),
+        (Some(wanted), tools) => tools
+            .iter()
+            .find(|tool| tool.spec.name.as_str() == wanted)
+            .ok_or_else(|| format!("the plugin has no tool `{wanted}`; it has {}", names.join(", "))),
+    }
+}
+
+/// What a case grants. Without a word on it everything that cannot leave the case: its workspace, the plugin's state
+/// there, and the network of prepared answers.
+fn grants(case: &Case, workspace: &Path) -> Result<Grants, String> {
+    let usual =
+        [(Capability::FsRead, "."), (Capability::FsWrite, "."), (Capability::State, "*"), (Capability::Http, "*")];
+    let scope = |capability: Capability, text: &str| {
+        Scope::parse(capability, text, workspace)
+            .map_err(|error| format!("`grants.{capability} = \"{text}\"` makes no sense: {error}; {}", error.help()))
+    };
+    match &case.grants {
+        None => usual.into_iter().map(|(capability, text)| scope(capability, text)).collect(),
+        Some(granted) => granted
+            .iter()
+            .map(|(name, text)| scope(name.parse::<Capability>().map_err(|error| error.to_string())?, text))
+            .collect(),
+    }
+}
+
+fn told(case: &Ended, style: Style, before: Option<&Ended>) -> String {
+    let mut text = String::new();
+    if before.is_none_or(|before| before.file != case.file) {
+        let file = case.file.file_name().unwrap_or_default().to_string_lossy();
+        text.push_str(&format!("{} ({file})\n", style.bold(&visible(&case.plugin))));
+    }
+    let (word, colour) = if case.wrong.is_empty() { ("ok  ", AnsiColor::Green) } else { ("FAIL", AnsiColor::Red) };
+    let took = style.dim(&format!("({} ms)", case.took.as_millis()));
+    text.push_str(&format!("  {} {} {took}\n", style.paint(word, colour), visible(&case.name)));
+    for line in case.wrong.iter().flat_map(|wrong| wrong.lines()) {
+        let shown = visible(line);
+        let shown = match line.as_bytes().first() {
+            Some(b'-') => style.paint(&shown, AnsiColor::Red),
+            Some(b'+') => style.paint(&shown, AnsiColor::Green),
+            _ => shown.into_owned(),
+        };
+        text.push_str(&format!("       {shown}\n"));
+    }
+    text
+}
+
+fn as_json(ended: &[Ended]) -> Value {
+    let case = |case: &Ended| {
+        json!({
+            "plugin": case.plugin,
+            "file": case.file.display().to_string(),
+            "name": case.name,
+            "passed": case.wrong.is_empty(),
+            "wrong": case.wrong,
+            "milliseconds": u64::try_from(case.took.as_millis()).unwrap_or(u64::MAX),
+        })
+    };
+    json!(ended.iter().map(case).collect::<Vec<_>>())
+}
+
+/// The plugins that were built into a folder, and whose sources lie in another.
+pub(super) fn built(folder: &Path, sources: &Path) -> Result<Vec<Tested>, Failure> {
+    let unreadable =
+        |path: &Path, error: std::io::Error| Failure::input(format!("`{}` cannot be read: {error}", path.display()));
+    let mut tested = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(|error| unreadable(folder, error))? {
+        let path = entry.map_err(|error| unreadable(folder, error))?.path();
+        if path.extension().is_none_or(|end| end != "wasm") {
+            continue;
+        }
+        let file = path.with_extension("json");
+        let text = std::fs::read_to_string(&file).map_err(|error| unreadable(&file, error))?;
+        let manifest = Manifest::parse(&text, Source::File(file)).map_err(|error| Failure::of(Code::Input, &error))?;
+        let component = std::fs::read(&path).map_err(|error| unreadable(&path, error))?;
+        // In a workspace each package has a folder of its own, named as the plugin.
+        let own = sources.join(manifest.name.rsplit('/').next().unwrap_or(&manifest.name));
+        let folder = if own.join("plugin.toml").exists() { own } else { sources.to_owned() };
+        tested.push(Tested { manifest, component, folder });
+    }
+    tested.sort_by(|one, other| one.manifest.name.cmp(&other.manifest.name));
+    Ok(tested)
+}

@@ -1,0 +1,173 @@
+//! Where the requests of a call go: out, or to answers that were prepared.
+//!
+//! Promises: prepared answers change nothing about what a call may do. Each request, and each redirect, is held against
+//! the grants as any other; only what would have been sent is kept here and answered from here.
+
+use std::sync::{Arc, Mutex};
+
+use reqwest::{Method, ResponseBuilderExt as _, Url};
+
+use super::are_one;
+use crate::runtime::lock;
+
+/// Requests that are kept: protects memory from a plugin that sends them in a loop.
+const MAX_SEEN: usize = 10_000;
+
+/// Where the requests of a call go.
+#[derive(Clone, Debug, Default)]
+pub enum Network {
+    /// To the servers that they name.
+    #[default]
+    Real,
+    /// Nowhere: they are answered from here.
+    Prepared(Arc<PreparedNetwork>),
+}
+
+/// Answers that stand for a network, and what was asked of it.
+#[derive(Debug)]
+pub struct PreparedNetwork {
+    /// Each with how often it was given.
+    answers: Mutex<Vec<(PreparedAnswer, usize)>>,
+    seen: Mutex<Vec<SeenRequest>>,
+}
+
+/// An answer to one request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreparedAnswer {
+    /// The method, in capital letters.
+    pub method: String,
+    /// The address.
+    pub url: String,
+    /// The status, 100 to 599.
+    pub status: u16,
+    /// The header fields.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+/// A request that would have been sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenRequest {
+    /// The method.
+    pub method: String,
+    /// The address.
+    pub url: String,
+    /// The body, empty where there is none.
+    pub body: Vec<u8>,
+}
+
+/// An answer that cannot be given.
+#[derive(Debug, thiserror::Error)]
+#[error("the answer to `{method} {url}` is none: {why}")]
+pub struct PreparedError {
+    method: String,
+    url: String,
+    why: String,
+}
+
+impl PreparedNetwork {
+    /// A network of these answers. Where several are for one request, they are given in their order, and the last again.
+    ///
+    /// # Errors
+    ///
+    /// When a status or a header field is none.
+    pub fn new(answers: Vec<PreparedAnswer>) -> Result<Self, PreparedError> {
+        for answer in &answers {
+            answer.response(&answer.url).map_err(|why| PreparedError {
+                method: answer.method.clone(),
+                url: answer.url.clone(),
+                why,
+            })?;
+        }
+        let answers = answers.into_iter().map(|answer| (answer, 0)).collect();
+        Ok(Self { answers: Mutex::new(answers), seen: Mutex::default() })
+    }
+
+    /// What was asked until now, in order, redirects among it.
+    pub fn seen(&self) -> Vec<SeenRequest> {
+        lock(&self.seen).clone()
+    }
+
+    /// The answers that nothing asked for.
+    pub fn unused(&self) -> Vec<PreparedAnswer> {
+        lock(&self.answers).iter().filter(|(_, given)| *given == 0).map(|(answer, _)| answer.clone()).collect()
+    }
+
+    /// Answers a request that is permitted.
+    pub(super) fn answer(&self, method: &Method, url: &Url, body: Option<&[u8]>) -> Result<reqwest::Response, String> {
+        let (method, url) = (method.as_str(), url.as_str());
+        {
+            let mut seen = lock(&self.seen);
+            if seen.len() >= MAX_SEEN {
+                return Err(format!("over {MAX_SEEN} requests"));
+            }
+            let body = body.unwrap_or_default().to_vec();
+            seen.push(SeenRequest { method: method.to_owned(), url: url.to_owned(), body });
+        }
+        let mut answers = lock(&self.answers);
+        let matching = |(answer, _): &(PreparedAnswer, usize)| answer.method == method && are_one(&answer.url, url);
+        let next = answers.iter().position(|answer| matching(answer) && answer.1 == 0);
+        let Some(place) = next.or_else(|| answers.iter().rposition(matching)) else {
+            return Err(format!("no answer is prepared for `{method} {url}`"));
+        };
+        answers[place].1 += 1;
+        answers[place].0.response(url)
+    }
+}
+
+impl PreparedAnswer {
+    fn response(&self, url: &str) -> Result<reqwest::Response, String> {
+        let url = Url::parse(url).map_err(|error| error.to_string())?;
+        if !(100..600).contains(&self.status) {
+            return Err(format!("the status {} is not between 100 and 599", self.status));
+        }
+        let mut builder = http::Response::builder().url(url).status(self.status);
+        for (name, value) in &self.headers {
+            builder = builder.header(name, value);
+        }
+        builder.body(self.body.clone()).map(Into::into).map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(url: &str, body: &str) -> PreparedAnswer {
+        let (method, url) = ("GET".to_owned(), url.to_owned());
+        PreparedAnswer { method, url, status: 200, headers: Vec::new(), body: body.as_bytes().to_vec() }
+    }
+
+    #[tokio::test]
+    async fn answers_are_given_in_their_order_and_the_last_again() {
+        let network = PreparedNetwork::new(vec![
+            answer("https://a.test/x", "1"),
+            answer("https://a.test/y", "-"),
+            answer("https://a.test/x", "2"),
+        ])
+        .expect("they are good");
+        let get = |url: &str| network.answer(&Method::GET, &Url::parse(url).expect("it is one"), None);
+        for expected in ["1", "2", "2"] {
+            let response = get("https://a.test/x#part").expect("it is prepared");
+            assert_eq!(response.text().await.expect("it is text"), expected);
+        }
+        assert!(get("https://a.test/z").expect_err("it is not").contains("no answer is prepared for `GET"));
+        assert_eq!(network.unused(), [answer("https://a.test/y", "-")]);
+        assert_eq!(network.seen().len(), 4, "what was not answered was asked too");
+    }
+
+    #[test]
+    fn an_answer_that_cannot_be_given_is_an_error_at_once() {
+        let good = answer("https://a.test/", "");
+        let bad_field = vec![("a b".to_owned(), "c".to_owned())];
+        for (bad, why) in [
+            (PreparedAnswer { status: 99, ..good.clone() }, "between 100 and 599"),
+            (PreparedAnswer { headers: bad_field, ..good.clone() }, "invalid HTTP header name"),
+            (PreparedAnswer { url: "nowhere".to_owned(), ..good }, "relative URL without a base"),
+        ] {
+            let error = PreparedNetwork::new(vec![bad]).expect_err("it is bad").to_string();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+}
