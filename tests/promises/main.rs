@@ -7,6 +7,7 @@ mod components;
 mod documents;
 mod imports;
 mod layers;
+mod plugin_check;
 mod plugin_test;
 mod policy;
 mod run;

@@ -335,6 +335,39 @@ Examples:
   host plugin test plugins --filter \"is denied\"
   host plugin test my-plugin --built dist --json | jq '.[] | select(.passed | not)'")]
     Test(PluginTest),
+    /// Check a plugin before others get it: imports, requests, schemas, size, and what changed
+    #[command(after_help = "Errors, and a version that is too low for what changed, end it with 54.
+
+Examples:
+  host plugin check
+  host plugin check my-plugin --since released/my-plugin.json
+  host plugin check --built dist --json | jq '.[].findings'")]
+    Check(PluginCheck),
+    /// Say in plain words what a plugin may touch
+    #[command(after_help = "Examples:
+  host plugin explain dist
+  host plugin explain dist/my-plugin.wasm")]
+    Explain {
+        /// A component NAME.wasm with its NAME.json, or the folder that they were built into
+        #[arg(value_name = "PATH")]
+        built: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PluginCheck {
+    /// The package or workspace
+    #[arg(default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// Take what was built into this folder before, instead of building it
+    #[arg(long, value_name = "DIR")]
+    pub(crate) built: Option<PathBuf>,
+    /// The manifest of a released version, or the folder that it was built into, to compare with
+    #[arg(long, value_name = "PATH")]
+    pub(crate) since: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

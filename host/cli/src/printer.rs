@@ -82,10 +82,18 @@ pub(crate) struct Style {
 }
 
 impl Style {
-    /// Colour on a terminal, unless `NO_COLOR` is set or the terminal is a dumb one.
+    /// For standard error: colour on a terminal, unless `NO_COLOR` is set or the terminal is a dumb one.
     pub(crate) fn of(environment: &Environment) -> Self {
-        let dumb = environment.text("TERM").is_some_and(|term| term == "dumb");
-        Self { colour: environment.stderr_is_terminal && environment.variable("NO_COLOR").is_none() && !dumb }
+        Self { colour: environment.stderr_is_terminal && Self::is_wanted(environment) }
+    }
+
+    /// The same for standard output.
+    pub(crate) fn of_stdout(environment: &Environment) -> Self {
+        Self { colour: environment.stdout_is_terminal && Self::is_wanted(environment) }
+    }
+
+    fn is_wanted(environment: &Environment) -> bool {
+        environment.variable("NO_COLOR").is_none() && environment.text("TERM").is_none_or(|term| term != "dumb")
     }
 
     /// The text in a colour, where there is any.

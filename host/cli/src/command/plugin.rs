@@ -1,12 +1,14 @@
 //! `host plugin build`: from sources to components, manifests and a provenance file.
 
+mod check;
+mod explain;
 mod test;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use host_bundle::{BuiltComponent, Manifest, Provenance, ProvenanceEntry, Tools};
+use host_bundle::{BuiltComponent, Manifest, Provenance, ProvenanceEntry, Source, Tools};
 use host_capability::{Grants, PluginName};
 use host_plugin::{Digest, Runtime, RuntimeOptions, admission};
 use tokio_util::sync::CancellationToken;
@@ -23,25 +25,74 @@ pub(crate) async fn run(command: Command, environment: Environment) -> Result<Co
     match command {
         Command::Build { folder, out, check } => build(&folder, &out, check, &environment).await,
         Command::Test(arguments) => {
-            let out = Out::new(CancellationToken::new());
-            let plugins = match &arguments.built {
-                Some(built) => test::built(built, &arguments.folder)?,
-                None => from_sources(&arguments.folder, &environment).await?,
-            };
-            test::run(plugins, &arguments, &environment, &out).await
+            let plugins = ready(&arguments.folder, arguments.built.as_deref(), &environment).await?;
+            test::run(plugins, &arguments, &environment, &Out::new(CancellationToken::new())).await
         }
+        Command::Check(arguments) => {
+            let plugins = ready(&arguments.folder, arguments.built.as_deref(), &environment).await?;
+            check::run(plugins, &arguments, &environment, &Out::new(CancellationToken::new())).await
+        }
+        Command::Explain { built } => explain::run(&built_into(&built, &built)?, &Out::new(CancellationToken::new())),
     }
 }
 
-/// The plugins of a package or workspace, built for no one but this command.
-async fn from_sources(folder: &Path, environment: &Environment) -> Result<Vec<test::Tested>, Failure> {
+/// A plugin that was built.
+pub(super) struct Ready {
+    manifest: Manifest,
+    component: Vec<u8>,
+    /// The folder with its `plugin.toml`.
+    folder: PathBuf,
+}
+
+/// The plugins of a package or workspace: those that were built into a folder before, or else what the sources give.
+async fn ready(sources: &Path, built: Option<&Path>, environment: &Environment) -> Result<Vec<Ready>, Failure> {
+    if let Some(built) = built {
+        return built_into(built, sources);
+    }
     let runtime = runtime(environment);
     let mut plugins = Vec::new();
-    for BuiltComponent { manifest, folder, component, .. } in compiled(folder, tools(environment)).await? {
+    for BuiltComponent { manifest, folder, component, .. } in compiled(sources, tools(environment)).await? {
         let manifest = described(&runtime, manifest, &component).await?;
-        plugins.push(test::Tested { manifest, component, folder });
+        plugins.push(Ready { manifest, component, folder });
     }
     Ok(plugins)
+}
+
+/// The plugins that were built into a folder, or the one of a file; their sources lie in another folder.
+fn built_into(built: &Path, sources: &Path) -> Result<Vec<Ready>, Failure> {
+    let unreadable =
+        |path: &Path, error: std::io::Error| Failure::input(format!("`{}` cannot be read: {error}", path.display()));
+    let files = if built.is_dir() {
+        let entries = std::fs::read_dir(built).map_err(|error| unreadable(built, error))?;
+        entries
+            .map(|entry| entry.map(|entry| entry.path()))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| unreadable(built, error))?
+    } else {
+        vec![built.to_owned()]
+    };
+    let mut plugins = Vec::new();
+    for path in files.iter().filter(|path| path.extension().is_some_and(|end| end == "wasm")) {
+        let manifest = manifest_of(&path.with_extension("json"))?;
+        let component = std::fs::read(path).map_err(|error| unreadable(path, error))?;
+        // In a workspace each package has a folder of its own, named as the plugin.
+        let own = sources.join(manifest.name.rsplit('/').next().unwrap_or(&manifest.name));
+        let folder = if own.join("plugin.toml").exists() { own } else { sources.to_owned() };
+        plugins.push(Ready { manifest, component, folder });
+    }
+    if plugins.is_empty() && !built.is_dir() {
+        return Err(Failure::input(format!("`{}` is no component NAME.wasm", built.display()))
+            .help("name the file that `host plugin build` wrote, or its folder"));
+    }
+    plugins.sort_by(|one, other| one.manifest.name.cmp(&other.manifest.name));
+    Ok(plugins)
+}
+
+/// The manifest in a file that `host plugin build` wrote.
+fn manifest_of(file: &Path) -> Result<Manifest, Failure> {
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Failure::input(format!("the manifest `{}` cannot be read: {error}", file.display())))?;
+    Manifest::parse(&text, Source::File(file.to_owned())).map_err(|error| Failure::of(Code::Input, &error))
 }
 
 /// The components of a package or workspace. Cargo's progress goes to standard error.

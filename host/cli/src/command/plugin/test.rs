@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anstyle::AnsiColor;
-use host_bundle::{Manifest, Source, ToolEntry};
+use host_bundle::{Manifest, ToolEntry};
 use host_capability::{Capability, Grants, Scope};
 use host_message::{CallId, ToolName};
 use host_plugin::{Invocation, Network, Plugin, PreparedNetwork, Runtime, RuntimeOptions, Workspace};
@@ -22,18 +22,11 @@ use tokio_util::sync::CancellationToken;
 
 use self::case::{Case, Kind};
 use self::judge::{Failed, Seen};
+use super::Ready;
 use crate::arguments::PluginTest;
 use crate::environment::Environment;
 use crate::exit::{Code, Failure};
 use crate::printer::{Out, Style, visible};
-
-/// A plugin whose cases are run.
-pub(super) struct Tested {
-    pub(super) manifest: Manifest,
-    pub(super) component: Vec<u8>,
-    /// The folder with its `plugin.toml`.
-    pub(super) folder: PathBuf,
-}
 
 /// What came of one case.
 struct Ended {
@@ -46,7 +39,7 @@ struct Ended {
 
 /// Runs the cases of these plugins and prints what came of them.
 pub(super) async fn run(
-    plugins: Vec<Tested>,
+    plugins: Vec<Ready>,
     arguments: &PluginTest,
     environment: &Environment,
     out: &Out,
@@ -77,7 +70,7 @@ pub(super) async fn run(
                     wrong,
                 };
                 if !arguments.json {
-                    out.write(&told(&case, Style::of(environment), ended.last()));
+                    out.write(&told(&case, Style::of_stdout(environment), ended.last()));
                 }
                 ended.push(case);
             }
@@ -95,7 +88,7 @@ pub(super) async fn run(
     Ok(if failed == 0 { Code::Done } else { Code::Tool })
 }
 
-fn nothing(plugins: &[Tested], arguments: &PluginTest) -> Failure {
+fn nothing(plugins: &[Ready], arguments: &PluginTest) -> Failure {
     let folders: Vec<String> =
         plugins.iter().map(|tested| format!("`{}`", tested.folder.join("tests").display())).collect();
     match &arguments.filter {
@@ -310,27 +303,4 @@ fn as_json(ended: &[Ended]) -> Value {
         })
     };
     json!(ended.iter().map(case).collect::<Vec<_>>())
-}
-
-/// The plugins that were built into a folder, and whose sources lie in another.
-pub(super) fn built(folder: &Path, sources: &Path) -> Result<Vec<Tested>, Failure> {
-    let unreadable =
-        |path: &Path, error: std::io::Error| Failure::input(format!("`{}` cannot be read: {error}", path.display()));
-    let mut tested = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(|error| unreadable(folder, error))? {
-        let path = entry.map_err(|error| unreadable(folder, error))?.path();
-        if path.extension().is_none_or(|end| end != "wasm") {
-            continue;
-        }
-        let file = path.with_extension("json");
-        let text = std::fs::read_to_string(&file).map_err(|error| unreadable(&file, error))?;
-        let manifest = Manifest::parse(&text, Source::File(file)).map_err(|error| Failure::of(Code::Input, &error))?;
-        let component = std::fs::read(&path).map_err(|error| unreadable(&path, error))?;
-        // In a workspace each package has a folder of its own, named as the plugin.
-        let own = sources.join(manifest.name.rsplit('/').next().unwrap_or(&manifest.name));
-        let folder = if own.join("plugin.toml").exists() { own } else { sources.to_owned() };
-        tested.push(Tested { manifest, component, folder });
-    }
-    tested.sort_by(|one, other| one.manifest.name.cmp(&other.manifest.name));
-    Ok(tested)
 }

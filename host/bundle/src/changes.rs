@@ -1,0 +1,215 @@
+//! What is different between two versions of a plugin, and which version number that calls for.
+//!
+//! Owns the rules by which a change breaks somebody: a model that calls as before, a program that reads the results, a
+//! person whose grants were enough. What cannot be told to be harmless counts as breaking. The numbers are those of
+//! Semantic Versioning 2.0.0, before 1.0 as cargo reads them: there the second number stands for the first.
+//!
+//! Deliberately not here: what a component does. Two with the same manifest can still behave differently.
+
+mod schema;
+
+use std::fmt;
+use std::path::Path;
+
+use host_capability::{Capability, Scope};
+use host_message::Annotations;
+use semver::Version;
+
+use crate::manifest::{Declared, Manifest, ToolEntry};
+
+/// How much a change asks of those who use a plugin, least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Weight {
+    /// Nothing: words, licences, the component itself.
+    Fix,
+    /// Nothing, and there is more than before.
+    Addition,
+    /// Something that worked may not work any more, or more is asked for than was granted.
+    Breaking,
+}
+
+impl fmt::Display for Weight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Fix => "fix",
+            Self::Addition => "addition",
+            Self::Breaking => "breaking",
+        })
+    }
+}
+
+/// One difference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// How much it asks of others.
+    pub weight: Weight,
+    /// What it is, in words: small first letter, no full stop.
+    pub what: String,
+}
+
+/// The differences between two versions, the heaviest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changes(Vec<Change>);
+
+/// Whether a version number says what changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It does.
+    Enough,
+    /// It is too low.
+    TooLow {
+        /// The lowest that would do.
+        needed: Version,
+    },
+}
+
+impl Changes {
+    /// The differences between an older and a newer version of one plugin.
+    pub fn between(old: &Manifest, new: &Manifest) -> Self {
+        let mut found = Vec::new();
+        if old.name != new.name {
+            push(&mut found, Weight::Breaking, format!("the plugin `{}` is called `{}`", old.name, new.name));
+        }
+        if old.contract != new.contract {
+            let weight = if new.contract > old.contract { Weight::Breaking } else { Weight::Addition };
+            push(
+                &mut found,
+                weight,
+                format!("it needs a host with contract {} instead of {}", new.contract, old.contract),
+            );
+        }
+        if old.license != new.license {
+            push(&mut found, Weight::Fix, format!("its licence is `{}` instead of `{}`", new.license, old.license));
+        }
+        capabilities(old, new, &mut found);
+        for tool in &old.tools {
+            match new.tools.iter().find(|other| other.spec.name == tool.spec.name) {
+                None => push(&mut found, Weight::Breaking, format!("the tool `{}` is gone", tool.spec.name)),
+                Some(other) => of_tool(tool, other, &mut found),
+            }
+        }
+        for tool in &new.tools {
+            if !old.tools.iter().any(|other| other.spec.name == tool.spec.name) {
+                push(&mut found, Weight::Addition, format!("the tool `{}` is new", tool.spec.name));
+            }
+        }
+        found.sort_by_key(|change| std::cmp::Reverse(change.weight));
+        Self(found)
+    }
+
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Change> {
+        self.0.iter()
+    }
+
+    /// The heaviest; a fix where the manifests are the same, since a new version has something new in it.
+    pub fn weight(&self) -> Weight {
+        self.0.iter().map(|change| change.weight).max().unwrap_or(Weight::Fix)
+    }
+
+    /// Whether going from `old` to `new` says as much.
+    pub fn verdict(&self, old: &Version, new: &Version) -> Verdict {
+        let needed = next(old, self.weight());
+        if *new >= needed { Verdict::Enough } else { Verdict::TooLow { needed } }
+    }
+}
+
+/// The lowest version after `old` that a change of this weight may have.
+fn next(old: &Version, weight: Weight) -> Version {
+    // A version before the release of its number may become anything.
+    if !old.pre.is_empty() {
+        return Version::new(old.major, old.minor, old.patch);
+    }
+    match (weight, old.major, old.minor) {
+        (Weight::Breaking, 0, 0) => Version::new(0, 0, old.patch + 1),
+        (Weight::Breaking, 0, minor) => Version::new(0, minor + 1, 0),
+        (Weight::Breaking, major, _) => Version::new(major + 1, 0, 0),
+        (Weight::Addition, 1.., minor) => Version::new(old.major, minor + 1, 0),
+        (Weight::Addition | Weight::Fix, ..) => Version::new(old.major, old.minor, old.patch + 1),
+    }
+}
+
+fn push(found: &mut Vec<Change>, weight: Weight, what: String) {
+    found.push(Change { weight, what });
+}
+
+fn capabilities(old: &Manifest, new: &Manifest, found: &mut Vec<Change>) {
+    for (name, declared) in &new.capabilities {
+        match old.capabilities.get(name) {
+            None => push(
+                found,
+                Weight::Breaking,
+                format!("it asks for `{name}` = `{}`: {}", declared.scope, declared.reason),
+            ),
+            Some(before) if covers(name, before, declared) => {
+                if before.scope != declared.scope {
+                    let what = format!("it asks for less `{name}`: `{}` instead of `{}`", declared.scope, before.scope);
+                    push(found, Weight::Addition, what);
+                }
+            }
+            Some(before) => {
+                let what = format!("it asks for more `{name}`: `{}` instead of `{}`", declared.scope, before.scope);
+                push(found, Weight::Breaking, what);
+            }
+        }
+    }
+    for name in old.capabilities.keys().filter(|name| !new.capabilities.contains_key(*name)) {
+        push(found, Weight::Addition, format!("it does not ask for `{name}` any more"));
+    }
+}
+
+/// Whether what was asked for covers what is asked for now. What makes no sense covers nothing.
+fn covers(name: &str, before: &Declared, now: &Declared) -> bool {
+    if before.scope == now.scope {
+        return true;
+    }
+    // Relative scopes of both are meant beneath the same workspace, wherever it is.
+    let scope = |text: &str| Scope::parse(name.parse::<Capability>().ok()?, text, Path::new("/workspace")).ok();
+    matches!((scope(&before.scope), scope(&now.scope)), (Some(before), Some(now)) if now.le(&before))
+}
+
+fn of_tool(old: &ToolEntry, new: &ToolEntry, found: &mut Vec<Change>) {
+    let tool = &old.spec.name;
+    if old.spec.description != new.spec.description || old.spec.title != new.spec.title {
+        push(found, Weight::Fix, format!("`{tool}` is described in other words"));
+    }
+    annotations(tool.as_str(), old.spec.annotations, new.spec.annotations, found);
+    for need in new.capabilities.iter().filter(|need| !old.capabilities.contains(need)) {
+        push(found, Weight::Breaking, format!("`{tool}` needs `{need}`"));
+    }
+    for need in old.capabilities.iter().filter(|need| !new.capabilities.contains(need)) {
+        push(found, Weight::Addition, format!("`{tool}` does not need `{need}` any more"));
+    }
+    for (weight, what) in schema::taken(&old.spec.input_schema, &new.spec.input_schema) {
+        push(found, weight, format!("`{tool}`, arguments: {what}"));
+    }
+    match (&old.spec.output_schema, &new.spec.output_schema) {
+        (None, None) => {}
+        (None, Some(_)) => push(found, Weight::Addition, format!("`{tool}` has an output schema")),
+        (Some(_), None) => push(found, Weight::Breaking, format!("`{tool}` has no output schema any more")),
+        (Some(old), Some(new)) => {
+            for (weight, what) in schema::given(old, new) {
+                push(found, weight, format!("`{tool}`, result: {what}"));
+            }
+        }
+    }
+}
+
+fn annotations(tool: &str, old: Annotations, new: Annotations, found: &mut Vec<Change>) {
+    // Each with whether being so is what a caller has to be careful about.
+    for (word, before, now, careful) in [
+        ("only reads", old.read_only, new.read_only, false),
+        ("can lose something", old.destructive, new.destructive, true),
+        ("can be repeated without more happening", old.idempotent, new.idempotent, false),
+        ("speaks to something outside this machine", old.open_world, new.open_world, true),
+    ] {
+        if before != now {
+            let weight = if now == careful { Weight::Breaking } else { Weight::Addition };
+            let not = if now { "says" } else { "does not say any more" };
+            push(found, weight, format!("`{tool}` {not} that it {word}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! `host plugin check` and `explain`: what an author is told before anybody installs a plugin, and what a person is.
+
+use host_tests::host::{Ended, Host};
+use host_tests::repository;
+use serde_json::{Value, json};
+
+/// The built-in `ls` in a folder `dist`, with its manifest changed; the one that was built in `released`.
+fn ls(arguments: &[&str], edit: impl FnOnce(&mut Value)) -> (Host, Ended) {
+    let built = |end: &str| std::fs::read(repository().join(format!("plugins/dist/ls.{end}"))).expect("it is built");
+    let mut manifest: Value = serde_json::from_slice(&built("json")).expect("it is JSON");
+    edit(&mut manifest);
+    let host = Host::new(["plugin"])
+        .args(arguments)
+        .file("dist/ls.wasm", built("wasm"))
+        .file("dist/ls.json", manifest.to_string())
+        .file("released/ls.wasm", "")
+        .file("released/ls.json", built("json"));
+    let ended = host.run();
+    (host, ended)
+}
+
+#[test]
+fn what_a_plugin_may_touch_is_said_in_plain_words() {
+    let (_host, ended) = ls(&["explain", "dist/ls.wasm"], |_| {});
+    let says = "\
+ls 0.1.0 (Apache-2.0)
+  ls  List a directory
+
+It asks to
+  read files, whichever you let it
+    in its own words: list the entries of a directory
+Without a word of yours it reads the workspace and what it kept, as far as it asks to, and no more.
+
+Whatever is granted, it cannot change files, run programs, reach the network or keep anything between calls: its component \
+has no import for that.
+";
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), says), "{ended:?}");
+    let ended = Host::new(["plugin", "explain"]).arg(repository().join("plugins/dist/web_fetch.wasm")).run();
+    assert!(
+        ended.stdout.contains("send GET and HEAD requests to any server, those of private networks too"),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn a_manifest_that_hides_an_import_is_not_explained_away() {
+    let (_host, ended) = ls(&["check", "--built", "dist"], |it| {
+        it["capabilities"] = json!({});
+        it["tools"][0]["capabilities"] = json!([]);
+    });
+    assert!(
+        ended.code == Some(42) && ended.stderr.contains("imports `host:cap/fs-read@0.1.0` and its manifest"),
+        "{ended:?}"
+    );
+    // What words a manifest has do not reach the terminal as commands.
+    let (_host, ended) = ls(&["explain", "dist"], |it| {
+        it["capabilities"]["fs-read"]["reason"] = json!("to read\u{1b}[2K\rit asks for nothing");
+    });
+    assert!(ended.code == Some(0) && !ended.stdout.contains('\u{1b}') && !ended.stdout.contains('\r'), "{ended:?}");
+}
+
+#[test]
+fn a_good_plugin_is_good_and_each_mistake_ends_with_its_code() {
+    let (_host, ended) = ls(&["check", "--built", "dist"], |_| {});
+    assert!(ended.code == Some(0) && ended.stdout.ends_with("\n  good\n"), "{ended:?}");
+    let (_host, ended) = ls(&["check", "--built", "dist", "--json"], |it| {
+        it["capabilities"]["http"] = json!({"scope": "*", "reason": "to fetch"});
+        it["tools"][0]["description"] = json!("Lists.");
+    });
+    let told = ended.json();
+    let findings: Vec<&str> =
+        told[0]["findings"].as_array().expect("a list").iter().filter_map(|it| it["severity"].as_str()).collect();
+    assert_eq!((ended.code, findings), (Some(54), vec!["error", "warning", "warning", "note"]), "{told}");
+    assert!(told[0]["bytes"].as_u64() > Some(0) && told[0]["compiling_ms"].is_u64() && told[0]["good"] == json!(false));
+}
+
+#[test]
+fn a_version_that_does_not_say_what_changed_is_too_low() {
+    let arguments = ["check", "--built", "dist", "--since", "released"];
+    let asks_more = |it: &mut Value, version: &str| {
+        it["version"] = json!(version);
+        it["tools"][0]["input_schema"]["required"] = json!(["path"]);
+    };
+    let (_host, ended) = ls(&arguments, |it| asks_more(it, "0.1.1"));
+    assert_eq!(ended.code, Some(54), "{ended:?}");
+    for line in
+        ["since 0.1.0", "breaking `ls`, arguments: `path` is required", "the lowest version that says as much is 0.2.0"]
+    {
+        assert!(ended.stdout.contains(line), "{line}\n{}", ended.stdout);
+    }
+    let (_host, ended) = ls(&arguments, |it| asks_more(it, "0.2.0"));
+    assert!(ended.code == Some(0) && ended.stdout.contains("0.2.0 says as much"), "{ended:?}");
+    let (_host, ended) = ls(&["check", "--built", "dist", "--since", "nowhere.json"], |_| {});
+    assert!(ended.code == Some(42) && ended.stderr.contains("`nowhere.json` cannot be read"), "{ended:?}");
+}
