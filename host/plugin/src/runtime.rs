@@ -499,3 +499,6 @@ fn explain(tool: String, error: wasmtime::Error, state: CallState) -> CallError 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! What is linked: components that are made here, of the contract itself, each importing one interface.
+//!
+//! They are no work of a toolchain's: a module that imports and exports what a world says, whose functions trap, is all
+//! that linking looks at.
+
+use std::path::{Path, PathBuf};
+
+use host_capability::{PluginName, Scope};
+use wit_component::{ComponentEncoder, StringEncoding, dummy_module, embed_component_metadata};
+use wit_parser::{LiftLowerAbi, ManglingAndAbi, Resolve};
+
+use super::*;
+
+fn wit() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wit")
+}
+
+/// A plugin with these imports.
+fn component(imports: &[&str]) -> Vec<u8> {
+    let mut resolve = Resolve::default();
+    for folder in ["tool", "cap"] {
+        resolve.push_dir(wit().join(folder)).expect("the contract is good WIT");
+    }
+    let lines: String = imports.iter().map(|name| format!("import {name};\n")).collect();
+    let world = format!("package test:generated;\nworld probe {{\n{lines}export host:tool/tool@0.1.0;\n}}\n");
+    let package = resolve.push_str("probe.wit", &world).expect("the world is good WIT");
+    let world = resolve.select_world(&[package], Some("probe")).expect("it is there");
+    let mut module = dummy_module(&resolve, world, ManglingAndAbi::Legacy(LiftLowerAbi::Sync));
+    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).expect("it fits");
+    ComponentEncoder::default().module(&module).and_then(|encoder| encoder.validate(true).encode()).expect("it is one")
+}
+
+/// The names of the interfaces of `host:cap`, out of its files: one that is added is tried here too.
+fn interfaces() -> Vec<String> {
+    let mut resolve = Resolve::default();
+    resolve.push_dir(wit().join("cap")).expect("the contract is good WIT");
+    let named = resolve.interfaces.iter().filter(|(_, interface)| !interface.functions.is_empty());
+    let mut names: Vec<String> = named.filter_map(|(_, interface)| interface.name.clone()).collect();
+    names.sort();
+    names
+}
+
+/// Every set of capabilities.
+fn sets() -> impl Iterator<Item = CapabilitySet> {
+    (0_u32..1 << Capability::ALL.len()).map(|bits| {
+        let of_bits = Capability::ALL.into_iter().enumerate().filter(|(place, _)| bits & (1 << place) != 0);
+        of_bits.fold(CapabilitySet::default(), |mut set, (_, capability)| {
+            set.insert(capability);
+            set
+        })
+    })
+}
+
+fn widest(capability: Capability) -> Scope {
+    Scope::parse(capability, "*", Path::new("/")).expect("everything is a scope of each")
+}
+
+#[test]
+fn each_capability_is_an_interface_and_each_interface_a_capability() {
+    let mut names: Vec<&str> = Capability::ALL.iter().map(|capability| capability.name()).collect();
+    names.sort_unstable();
+    assert_eq!(interfaces(), names);
+}
+
+#[test]
+fn no_interface_is_linked_under_any_set_of_grants_that_lacks_it() {
+    let runtime = Runtime::new(RuntimeOptions::default());
+    let (engine, ..) = runtime.engine().expect("it starts");
+    for name in interfaces() {
+        let capability = name.parse::<Capability>().expect("each is one");
+        let bytes = component(&[&format!("host:cap/{name}@0.1.0")]);
+        let component = Component::new(engine, &bytes).expect("it compiles");
+        for set in sets() {
+            for wasi in [false, true] {
+                let linker = runtime.linker(set, wasi).expect("it is made");
+                let linked = linker.instantiate_pre(&component);
+                assert_eq!(linked.is_ok(), set.contains(capability), "{name} with {set:?}");
+                if let Err(error) = linked {
+                    let error = format!("{error:#}");
+                    assert!(error.contains(&format!("host:cap/{name}")), "{name}: {error}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_component_that_imports_everything_is_linked_with_everything_alone() {
+    let runtime = Runtime::new(RuntimeOptions::default());
+    let (engine, ..) = runtime.engine().expect("it starts");
+    let names: Vec<String> = interfaces().iter().map(|name| format!("host:cap/{name}@0.1.0")).collect();
+    let bytes = component(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let component = Component::new(engine, &bytes).expect("it compiles");
+    for set in sets() {
+        let linker = runtime.linker(set, false).expect("it is made");
+        let whole = Capability::ALL.into_iter().all(|capability| set.contains(capability));
+        assert_eq!(linker.instantiate_pre(&component).is_ok(), whole, "{set:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_is_refused_under_every_set_of_grants_that_lacks_an_import() {
+    let runtime = Runtime::new(RuntimeOptions::default());
+    for name in interfaces() {
+        let capability = name.parse::<Capability>().expect("each is one");
+        let declared = Grants::none().with(widest(capability));
+        let bytes = component(&[&format!("host:cap/{name}@0.1.0")]);
+        let plugin = Plugin::new(PluginName::new("probe"), bytes, declared);
+        for set in sets() {
+            let invocation = Invocation {
+                id: CallId::new("1"),
+                tool: ToolName::new("probe"),
+                arguments: "{}".to_owned(),
+                grants: Arc::new(set.iter().map(widest).collect()),
+                shown: None,
+                workspace: Arc::new(Workspace::nowhere()),
+                config: Arc::default(),
+                network: Network::Real,
+                cancel: CancellationToken::new(),
+                listener: Arc::new(()),
+            };
+            let error = runtime.call(&plugin, invocation).await.expect_err("it traps where it runs");
+            match error {
+                CallError::Crashed { .. } => assert!(set.contains(capability), "{name} ran with {set:?}"),
+                CallError::Admission(admission::AdmissionError::Ungranted(denied)) => {
+                    assert!(!set.contains(capability) && denied.capability == capability, "{name}: {denied}");
+                }
+                other => panic!("{name} with {set:?}: {other}"),
+            }
+        }
+    }
+}
