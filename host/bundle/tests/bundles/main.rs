@@ -1,0 +1,6 @@
+//! Bundles as whoever ships a plugin and whoever takes one meet them: packed, read, signed, and attacked.
+
+mod never_panics;
+mod packing;
+mod reading;
+mod support;
