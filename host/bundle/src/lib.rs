@@ -1,8 +1,9 @@
 //! What a plugin is shipped as: its manifest, its component, and where both came from.
 //!
 //! Owns the manifest (what a person wrote in `plugin.toml`, and what was made of it when the plugin was built), the
-//! build from sources to a component, the provenance file that lets anybody repeat it, and what a plugin travels in (the
-//! [`Bundle`], which is packed, read from anybody's file, and signed).
+//! build from sources to a component, the provenance file that lets anybody repeat it, what a plugin travels in (the
+//! [`Bundle`], which is packed, read from anybody's file, and signed), whose bundles a user believes ([`Trust`]), and
+//! the file that says what was installed ([`LockFile`]).
 //!
 //! Promises: a [`Bundle`] is one whose parts agree, whoever made them; nothing is written while one is read; what is
 //! signed are the bytes that are checked.
@@ -13,16 +14,21 @@
 
 mod build;
 mod bundle;
+mod lock;
 mod manifest;
 mod oci;
 mod provenance;
 mod signature;
+mod trust;
 mod unpack;
 
 pub use build::{BuildError, BuiltComponent, COMPONENTIZER, TARGET, Tools, build, compiler};
 pub use bundle::{
     Bundle, COMPONENT_TYPE, ContentError, LICENSE_TYPE, MANIFEST_TYPE, MAX_SIGNATURES, MINISIG_TYPE, PLUGIN_TYPE,
     PackError, Parts, README_TYPE, Referrer, SCHEMA_TYPE, SIGNATURE_TYPE, SignError,
+};
+pub use lock::{
+    Allow, LockError, LockFile, Locked, SignerChange, Signers, Update, UpdateRefusal, VersionChange, check_update,
 };
 pub use manifest::{
     Build, Declared, Manifest, ManifestError, Source, SourceManifest, ToolEntry, shipped_schema, written_schema,
@@ -31,5 +37,9 @@ pub use oci::{Descriptor, EMPTY_TYPE, IMAGE_TYPE, INDEX_TYPE, ImageManifest, NoD
 pub use provenance::{Provenance, ProvenanceEntry};
 pub use signature::{
     KeyError, KeyId, KeyPair, PublicKey, SecretKey, SecretKeyError, SecretKeyFile, Signature, SignatureError,
+};
+pub use trust::{
+    NoPattern, Pattern, Refusal, Revocation, Revoked, Rotation, RotationError, StoreError, Trust, TrustError,
+    TrustStore, TrustedKey, Verdict,
 };
 pub use unpack::{EntryFault, UnpackError};
