@@ -1,6 +1,7 @@
 //! The promises of SECURITY.md and README.md, each tried once against the real thing.
 
 mod agents;
+mod bundles;
 mod cache;
 mod codes;
 mod components;

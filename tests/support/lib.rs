@@ -1,5 +1,6 @@
 //! What the tests share: one runtime with one cache, the guests that misbehave (built once), and a folder to work in.
 
+pub mod debian;
 pub mod host;
 pub mod pty;
 pub mod server;

@@ -53,7 +53,7 @@ pub struct Changes(Vec<Change>);
 
 /// Whether a version number says what changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum VersionVerdict {
     /// It does.
     Enough,
     /// It is too low.
@@ -108,9 +108,9 @@ impl Changes {
     }
 
     /// Whether going from `old` to `new` says as much.
-    pub fn verdict(&self, old: &Version, new: &Version) -> Verdict {
+    pub fn verdict(&self, old: &Version, new: &Version) -> VersionVerdict {
         let needed = next(old, self.weight());
-        if *new >= needed { Verdict::Enough } else { Verdict::TooLow { needed } }
+        if *new >= needed { VersionVerdict::Enough } else { VersionVerdict::TooLow { needed } }
     }
 }
 

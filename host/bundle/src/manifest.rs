@@ -1,24 +1,38 @@
 //! A plugin's manifest: first as a person writes it (`plugin.toml`), then as it is shipped (`NAME.json`), with the
 //! tools as the plugin described them when it was built.
 //!
-//! Promises: an unknown key is an error with its line; what is shipped is all that the host needs to declare the
-//! plugin's tools to a model without running it.
+//! Promises: an unknown key is an error with its line and the nearest name that there is; what is shipped is all that the
+//! host needs to declare the plugin's tools to a model without running it. Both have a JSON Schema (`schema`).
+//!
+//! Deliberately not here: whether the component imports what the manifest says (`bundle`), and how a plugin is built.
 
-use std::collections::BTreeMap;
+mod schema;
+mod written;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use host_capability::{Capability, Grants, PluginName, Scope, ScopeError, UnknownCapability};
 use host_message::ToolSpec;
+use host_plugin::admission::CONTRACT;
 use host_plugin::{Need, ToolDef};
+use schemars::JsonSchema;
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
+pub use schema::{shipped_schema, written_schema};
+
 /// The largest manifest that is read. Protects memory; 128 tools with the largest schemas stay below.
 const MAX_MANIFEST: u64 = 32 << 20;
+/// Tools of a manifest. Protects the list of tools; a plugin describes no more when it is built.
+const MAX_TOOLS: usize = 128;
+/// Characters of a description, a licence and an address. Protects the line that they are shown on.
+const MAX_WORDS: usize = 500;
+/// The layout of shipped manifests that this host reads and writes.
+const LAYOUT: u32 = 1;
 
 /// What a person writes in `plugin.toml`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceManifest {
     /// The plugin's name, with its publisher before a slash where it has one: `name` or `publisher/name`.
     pub name: String,
@@ -26,38 +40,74 @@ pub struct SourceManifest {
     pub version: Version,
     /// Its licence, as an SPDX expression.
     pub license: String,
+    /// What it is, in one line. A plugin is packed only with one.
+    pub description: Option<String>,
+    /// Where its sources are.
+    pub source: Option<String>,
+    /// Where there is more to read.
+    pub homepage: Option<String>,
     /// What it asks for, by the name of the capability.
-    #[serde(default)]
     pub capabilities: BTreeMap<String, Declared>,
+    /// How it is built, where that is not seen from its files.
+    pub build: Option<Build>,
+}
+
+/// How a plugin is built.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
+pub struct Build {
+    /// The language that it is written in; without it, the one that its files show.
+    pub language: Option<String>,
 }
 
 /// One capability that a plugin asks for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Declared {
     /// The scope, in the words of a `--grant`; `*` asks for whatever the user gives.
     pub scope: String,
     /// Why, in one line for the person who is asked.
     pub reason: String,
+    /// Whether the plugin is of use without it too.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub optional: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// A plugin's manifest as it is shipped beside its component.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(title = "A plugin's manifest as it is shipped")]
 pub struct Manifest {
     /// The version of this file's layout; 1.
     pub manifest: u32,
     /// The plugin's name.
     pub name: String,
     /// Its version.
+    #[schemars(with = "String")]
     pub version: Version,
     /// Its licence, as an SPDX expression.
     pub license: String,
+    /// What it is, in one line. A bundle's has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Where its sources are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Where there is more to read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub homepage: Option<String>,
     /// The version of the contract that it was built against.
+    #[schemars(with = "String")]
     pub contract: Version,
     /// What it asks for.
     pub capabilities: BTreeMap<String, Declared>,
     /// Its tools.
+    #[schemars(with = "Vec<schema::Tool>")]
     pub tools: Vec<ToolEntry>,
 }
 
@@ -86,6 +136,8 @@ pub enum Source {
     File(PathBuf),
     /// The host itself.
     BuiltIn(&'static str),
+    /// A bundle.
+    Bundle,
 }
 
 impl std::fmt::Display for Source {
@@ -93,6 +145,7 @@ impl std::fmt::Display for Source {
         match self {
             Self::File(path) => write!(f, "{}", path.display()),
             Self::BuiltIn(name) => write!(f, "the built-in `{name}`"),
+            Self::Bundle => write!(f, "of the bundle"),
         }
     }
 }
@@ -115,6 +168,46 @@ pub enum ManifestError {
         source_: Source,
         /// What is wrong, with its line.
         error: String,
+    },
+    /// Something is wrong at one place of it.
+    #[error("{source_}:{line}:{column}: {error}")]
+    At {
+        /// Where it stands.
+        source_: Source,
+        /// The line, from 1.
+        line: usize,
+        /// The column in characters, from 1.
+        column: usize,
+        /// What is wrong there.
+        error: Box<ManifestError>,
+    },
+    /// It is no TOML, or has a key that there is not.
+    #[error("{message}{}", nearest.as_ref().map(|key| format!("; the nearest is `{key}`")).unwrap_or_default())]
+    Form {
+        /// The parser's words.
+        message: String,
+        /// The name nearest to an unknown one.
+        nearest: Option<String>,
+    },
+    /// It was made for a host that is newer than this one.
+    #[error(
+        "the plugin was made for a newer host: its {what} is {found}, and this host knows {known}; update the host"
+    )]
+    Newer {
+        /// The layout of its manifest, or its contract.
+        what: &'static str,
+        /// Which version it has.
+        found: String,
+        /// Which this host has.
+        known: String,
+    },
+    /// A text of it is none that can be shown.
+    #[error("`{key}` is no good: {why}")]
+    Value {
+        /// The key.
+        key: &'static str,
+        /// What is wrong with it.
+        why: String,
     },
     /// Its name is none.
     #[error(
@@ -153,6 +246,14 @@ pub enum ManifestError {
         /// The capability.
         need: String,
     },
+    /// Its tools are too many, or two have one name.
+    #[error("the plugin `{name}` has {why}")]
+    Tools {
+        /// The plugin.
+        name: String,
+        /// What is wrong with them.
+        why: String,
+    },
 }
 
 impl SourceManifest {
@@ -171,15 +272,17 @@ impl SourceManifest {
             ))));
         }
         let text = std::fs::read_to_string(path).map_err(unreadable)?;
-        Self::parse(&text, Source::File(path.to_owned()))
+        Self::parse(&text, &Source::File(path.to_owned()))
     }
 
-    fn parse(text: &str, source_: Source) -> Result<Self, ManifestError> {
-        let manifest: Self = toml::from_str(text)
-            .map_err(|error| ManifestError::Malformed { source_, error: error.to_string().trim_end().to_owned() })?;
-        check_name(&manifest.name)?;
-        grants(&manifest.name, &manifest.capabilities, Path::new("/"))?;
-        Ok(manifest)
+    /// Reads the text of a `plugin.toml`.
+    ///
+    /// # Errors
+    ///
+    /// With line and column, when it has an unknown or a missing key, a name that is none, or a capability or scope that
+    /// makes no sense.
+    pub fn parse(text: &str, source_: &Source) -> Result<Self, ManifestError> {
+        written::parse(text, source_)
     }
 }
 
@@ -198,31 +301,80 @@ impl Manifest {
             entries.push(ToolEntry { spec, capabilities: needs.into_iter().map(|need| need.name).collect() });
         }
         Ok(Self {
-            manifest: 1,
+            manifest: LAYOUT,
             name: source.name,
             version: source.version,
             license: source.license,
+            description: source.description,
+            source: source.source,
+            homepage: source.homepage,
             contract,
             capabilities: source.capabilities,
             tools: entries,
         })
     }
 
+    /// The most bytes that a shipped manifest has.
+    pub const MAX_BYTES: u64 = MAX_MANIFEST;
+
     /// Reads a manifest as it is shipped.
     ///
     /// # Errors
     ///
-    /// When it has another layout, a name that is none, or a capability or scope that makes no sense.
+    /// When it was made for a newer host, has a name that is none, texts that cannot be shown on a line, tools of one name,
+    /// or a tool that needs what the plugin does not ask for.
     pub fn parse(json: &str, source_: Source) -> Result<Self, ManifestError> {
-        let manifest: Self = serde_json::from_str(json)
-            .map_err(|error| ManifestError::Malformed { source_: source_.clone(), error: error.to_string() })?;
-        if manifest.manifest != 1 {
-            let error =
-                format!("its layout is version {}, and this host reads 1; a newer host may read it", manifest.manifest);
+        /// What every layout has, whatever else is in it.
+        #[derive(Deserialize)]
+        struct Versions {
+            manifest: u32,
+            contract: Option<Version>,
+        }
+        let malformed =
+            |error: serde_json::Error| ManifestError::Malformed { source_: source_.clone(), error: error.to_string() };
+        let versions: Versions = serde_json::from_str(json).map_err(malformed)?;
+        let newer = |what, found: String, known: String| Err(ManifestError::Newer { what, found, known });
+        if versions.manifest > LAYOUT {
+            return newer("manifest's layout", versions.manifest.to_string(), LAYOUT.to_string());
+        }
+        if let Some(contract) = versions.contract
+            && (contract.major, contract.minor) > (CONTRACT.major, CONTRACT.minor)
+        {
+            return newer("contract", contract.to_string(), CONTRACT.to_string());
+        }
+        let manifest: Self = serde_json::from_str(json).map_err(malformed)?;
+        if manifest.manifest != LAYOUT {
+            let error = format!("its layout is version {}, and there is no such layout", manifest.manifest);
             return Err(ManifestError::Malformed { source_, error });
         }
         check_name(&manifest.name)?;
+        for (key, text) in [
+            ("license", Some(&manifest.license)),
+            ("description", manifest.description.as_ref()),
+            ("source", manifest.source.as_ref()),
+            ("homepage", manifest.homepage.as_ref()),
+        ] {
+            text.map_or(Ok(()), |text| check_words(key, text))?;
+        }
+        manifest.check_tools()?;
         Ok(manifest)
+    }
+
+    fn check_tools(&self) -> Result<(), ManifestError> {
+        let wrong = |why: String| Err(ManifestError::Tools { name: self.name.clone(), why });
+        if self.tools.len() > MAX_TOOLS {
+            return wrong(format!("{} tools, over the limit of {MAX_TOOLS}", self.tools.len()));
+        }
+        let mut names = BTreeSet::new();
+        for tool in &self.tools {
+            if !names.insert(&tool.spec.name) {
+                return wrong(format!("two tools that are called `{}`", tool.spec.name));
+            }
+            if let Some(need) = tool.capabilities.iter().find(|need| !self.capabilities.contains_key(*need)) {
+                return Err(ManifestError::Undeclared { tool: tool.spec.name.to_string(), need: need.clone() });
+            }
+        }
+        Ok(())
     }
 
     /// The file's text: the same for the same manifest.
@@ -261,14 +413,37 @@ fn grants(name: &str, declared: &BTreeMap<String, Declared>, workspace: &Path) -
     })
 }
 
-fn check_name(name: &str) -> Result<(), ManifestError> {
-    let fits = |part: &str| {
-        (1..=64).contains(&part.len())
-            && part.starts_with(|c: char| c.is_ascii_lowercase())
-            && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-')
-    };
+/// Whether a text is the name of a publisher, or a plugin's own.
+pub(crate) fn is_name(part: &str) -> bool {
+    (1..=64).contains(&part.len())
+        && part.starts_with(|c: char| c.is_ascii_lowercase())
+        && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-')
+}
+
+pub(crate) fn check_name(name: &str) -> Result<(), ManifestError> {
     let (publisher, own) = name.split_once('/').map_or((None, name), |(publisher, own)| (Some(publisher), own));
-    if fits(own) && publisher.is_none_or(fits) { Ok(()) } else { Err(ManifestError::Name { name: name.to_owned() }) }
+    let is_one = is_name(own) && publisher.is_none_or(is_name);
+    if is_one { Ok(()) } else { Err(ManifestError::Name { name: name.chars().take(200).collect() }) }
+}
+
+/// Whether a text can stand on a line, and is an address where it has to be one.
+fn check_words(key: &'static str, text: &str) -> Result<(), ManifestError> {
+    let wrong = |why: String| Err(ManifestError::Value { key, why });
+    if text.trim().is_empty() || text.trim() != text {
+        return wrong("it is empty, or has spaces around it".to_owned());
+    }
+    if text.chars().any(char::is_control) {
+        return wrong("it is one line, without control characters".to_owned());
+    }
+    if text.chars().count() > MAX_WORDS {
+        return wrong(format!("it is over the limit of {MAX_WORDS} characters"));
+    }
+    let is_address =
+        || url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "https" | "http") && url.has_host());
+    if matches!(key, "source" | "homepage") && !is_address() {
+        return wrong(format!("`{text}` is no address that begins with https://"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -276,7 +451,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<SourceManifest, ManifestError> {
-        SourceManifest::parse(text, Source::File(PathBuf::from("plugin.toml")))
+        SourceManifest::parse(text, &Source::File(PathBuf::from("plugin.toml")))
     }
 
     const GOOD: &str = "name = \"acme/fetch\"\nversion = \"1.2.0\"\nlicense = \"MIT\"\n";

@@ -59,7 +59,7 @@ fn what_is_asked_for_weighs_as_much_as_it_takes_from_the_person() {
         "it asks for more `http`: `other.com` instead of `example.com`",
     );
     check(|it| it["license"] = json!("ISC"), Fix, "its licence is `ISC` instead of `MIT`");
-    check(|it| it["contract"] = json!("0.2.0"), Breaking, "it needs a host with contract 0.2.0 instead of 0.1.0");
+    check(|it| it["contract"] = json!("0.0.9"), Addition, "it needs a host with contract 0.0.9 instead of 0.1.0");
     check(|it| it["name"] = json!("acme/get"), Breaking, "the plugin `acme/fetch` is called `acme/get`");
     let changes = Changes::between(
         &manifest(|_| {}),
@@ -210,8 +210,8 @@ fn a_version_number_says_what_changed() {
         let version = |text: &str| text.parse::<Version>().expect("a version");
         let changes = Changes(vec![Change { weight, what: String::new() }]);
         assert_eq!(next(&version(old), weight), version(lowest), "{old} {weight}");
-        assert_eq!(changes.verdict(&version(old), &version(lowest)), Verdict::Enough);
+        assert_eq!(changes.verdict(&version(old), &version(lowest)), VersionVerdict::Enough);
         let same = changes.verdict(&version(old), &version(old));
-        assert_eq!(same, Verdict::TooLow { needed: version(lowest) });
+        assert_eq!(same, VersionVerdict::TooLow { needed: version(lowest) });
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anstyle::AnsiColor;
-use host_bundle::{Changes, Manifest, Verdict, Weight};
+use host_bundle::{Changes, Manifest, VersionVerdict, Weight};
 use host_capability::Grants;
 use host_plugin::{Plugin, Runtime, RuntimeOptions};
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ struct Checked {
 struct Since {
     version: semver::Version,
     changes: Changes,
-    verdict: Verdict,
+    verdict: VersionVerdict,
 }
 
 /// Checks the plugins and prints what was found.
@@ -120,7 +120,7 @@ fn released(path: &Path) -> Result<Vec<Manifest>, Failure> {
 impl Checked {
     fn is_good(&self) -> bool {
         let wrong = self.findings.iter().any(|finding| finding.severity == Severity::Error);
-        !wrong && self.since.as_ref().is_none_or(|since| since.verdict == Verdict::Enough)
+        !wrong && self.since.as_ref().is_none_or(|since| since.verdict == VersionVerdict::Enough)
     }
 }
 
@@ -153,8 +153,8 @@ fn told(checked: &Checked, style: Style) -> String {
             text.push_str("    nothing that a caller or the person could see\n");
         }
         text.push_str(&match verdict {
-            Verdict::Enough => format!("  {} says as much\n", manifest.version),
-            Verdict::TooLow { needed } => {
+            VersionVerdict::Enough => format!("  {} says as much\n", manifest.version),
+            VersionVerdict::TooLow { needed } => {
                 let low = style.paint("too low", AnsiColor::Red);
                 format!("  {} is {low}: the lowest version that says as much is {needed}\n", manifest.version)
             }
@@ -174,8 +174,8 @@ fn as_json(checked: &Checked) -> Value {
             .map(|change| json!({"weight": change.weight.to_string(), "what": change.what}))
             .collect();
         let needed = match &since.verdict {
-            Verdict::Enough => Value::Null,
-            Verdict::TooLow { needed } => json!(needed.to_string()),
+            VersionVerdict::Enough => Value::Null,
+            VersionVerdict::TooLow { needed } => json!(needed.to_string()),
         };
         json!({"version": since.version, "changes": changes, "needed": needed})
     });

@@ -1,0 +1,195 @@
+//! A bundle in memory: what a plugin is shipped as, checked, with the signatures that came with it.
+//!
+//! A bundle is an OCI image manifest whose configuration is the plugin's manifest and whose layers are the component, the
+//! README, the licence and each tool's schemas. Signatures are manifests of their own, which refer to it, so that adding
+//! one leaves what is signed as it is.
+//!
+//! Promises: there is no `Bundle` whose parts do not agree: every way to one goes through [`Bundle::from_image`]. The
+//! same parts give the same bytes.
+//!
+//! Deliberately not here: whom to believe (`trust`), and files (`unpack` reads them, the binary writes them).
+
+mod check;
+mod pack;
+
+use std::collections::BTreeMap;
+
+use crate::manifest::Manifest;
+use crate::oci::{self, Descriptor, EMPTY, EMPTY_TYPE, IMAGE_TYPE, ImageManifest, OciDigest};
+use crate::signature::{SecretKey, SecretKeyError, Signature};
+
+pub use check::ContentError;
+pub(crate) use check::{any_image, find, image_manifest};
+pub use pack::{PackError, Parts};
+
+/// What a plugin's image manifest is a manifest of.
+pub const PLUGIN_TYPE: &str = "application/vnd.host.plugin.v1";
+/// What a plugin's manifest is.
+pub const MANIFEST_TYPE: &str = "application/vnd.host.plugin.manifest.v1+json";
+/// What a component is.
+pub const COMPONENT_TYPE: &str = "application/wasm";
+/// What a README is.
+pub const README_TYPE: &str = "text/markdown";
+/// What a licence is.
+pub const LICENSE_TYPE: &str = "text/plain";
+/// What a tool's schema is.
+pub const SCHEMA_TYPE: &str = "application/schema+json";
+/// What a signature's manifest is a manifest of.
+pub const SIGNATURE_TYPE: &str = "application/vnd.host.plugin.signature.v1";
+/// What the text of a signature is.
+pub const MINISIG_TYPE: &str = "application/vnd.host.plugin.minisig.v1";
+
+/// The largest image manifest and index. Protects memory before anything of a bundle is known; three files and two
+/// schemas for each of 128 tools are a tenth of it.
+pub(crate) const MAX_IMAGE: u64 = 1 << 20;
+/// The largest README and the largest licence. Protects whoever shows them.
+pub(crate) const MAX_TEXT: u64 = 1 << 20;
+/// Signatures of a bundle. Protects the check, which tries each with each key that could have made it.
+pub const MAX_SIGNATURES: usize = 16;
+
+/// A plugin as it is shipped.
+#[derive(Clone, Debug)]
+pub struct Bundle {
+    manifest: Manifest,
+    image: Vec<u8>,
+    digest: OciDigest,
+    /// The configuration and all layers.
+    blobs: BTreeMap<OciDigest, Vec<u8>>,
+    component: OciDigest,
+    readme: Option<OciDigest>,
+    license: Option<OciDigest>,
+    signatures: Vec<Signature>,
+}
+
+/// Why a bundle is not signed, or a signature not added.
+#[derive(Debug, thiserror::Error)]
+pub enum SignError {
+    /// There are enough.
+    #[error("`{0}` has {MAX_SIGNATURES} signatures already, and a bundle may not have more")]
+    TooMany(String),
+    /// Nobody could say whose it is.
+    #[error("`{0}` has no publisher; name it PUBLISHER/{0} in its plugin.toml, build and pack it again")]
+    NoPublisher(String),
+    /// The key makes no signature.
+    #[error(transparent)]
+    Key(#[from] SecretKeyError),
+}
+
+impl Bundle {
+    /// The plugin's manifest.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The digest of the image manifest: what the bundle is called by, and what its signatures name.
+    pub fn digest(&self) -> &OciDigest {
+        &self.digest
+    }
+
+    /// The image manifest's bytes: what is signed.
+    pub fn signed_bytes(&self) -> &[u8] {
+        &self.image
+    }
+
+    /// The component.
+    pub fn component(&self) -> &[u8] {
+        self.blob(&self.component)
+    }
+
+    /// The component's own digest.
+    pub fn component_digest(&self) -> &OciDigest {
+        &self.component
+    }
+
+    /// The README, a UTF-8 text.
+    pub fn readme(&self) -> Option<&[u8]> {
+        self.readme.as_ref().map(|digest| self.blob(digest))
+    }
+
+    /// The licence's text, UTF-8.
+    pub fn license(&self) -> Option<&[u8]> {
+        self.license.as_ref().map(|digest| self.blob(digest))
+    }
+
+    /// The configuration and the layers, each once: what a registry is handed before the image manifest.
+    pub fn blobs(&self) -> impl Iterator<Item = (&OciDigest, &[u8])> {
+        self.blobs.iter().map(|(digest, bytes)| (digest, bytes.as_slice()))
+    }
+
+    /// The signatures that came with it. Nothing is known of them before they are checked.
+    pub fn signatures(&self) -> &[Signature] {
+        &self.signatures
+    }
+
+    /// What a signature of it has as its trusted comment: whose it is, which version, and its digest.
+    pub fn statement(&self) -> String {
+        format!("{}@{} {}", self.manifest.name, self.manifest.version, self.digest)
+    }
+
+    /// The plugin's publisher: what stands before the slash of its name.
+    pub fn publisher(&self) -> Option<&str> {
+        self.manifest.name.split_once('/').map(|(publisher, _)| publisher)
+    }
+
+    /// Signs the bundle. What was signed before, and what is signed now, stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// When the plugin's name has no publisher, or there are [`MAX_SIGNATURES`] signatures already.
+    pub fn sign(&mut self, secret: &SecretKey) -> Result<(), SignError> {
+        if self.publisher().is_none() {
+            return Err(SignError::NoPublisher(self.manifest.name.clone()));
+        }
+        let signature = Signature::make(secret, &self.image, &self.statement())?;
+        self.add_signature(signature)
+    }
+
+    /// Adds a signature that was made elsewhere, of which nothing is believed; one that is there already stays there once.
+    ///
+    /// # Errors
+    ///
+    /// When there are [`MAX_SIGNATURES`] already.
+    pub fn add_signature(&mut self, signature: Signature) -> Result<(), SignError> {
+        if self.signatures.contains(&signature) {
+            return Ok(());
+        }
+        if self.signatures.len() >= MAX_SIGNATURES {
+            return Err(SignError::TooMany(self.manifest.name.clone()));
+        }
+        self.signatures.push(signature);
+        self.signatures.sort();
+        Ok(())
+    }
+
+    /// The signatures as OCI has what refers to a manifest: the manifest of each, and the blobs that it names.
+    pub fn referrers(&self) -> Vec<Referrer> {
+        let subject = Descriptor::of(IMAGE_TYPE, &self.image);
+        let referrer = |signature: &Signature| {
+            let text = signature.text().as_bytes().to_vec();
+            let manifest = ImageManifest {
+                schema_version: 2,
+                media_type: IMAGE_TYPE.to_owned(),
+                artifact_type: SIGNATURE_TYPE.to_owned(),
+                config: Descriptor::of(EMPTY_TYPE, EMPTY),
+                layers: vec![Descriptor::of(MINISIG_TYPE, &text).titled("plugin.minisig")],
+                subject: Some(subject.clone()),
+                annotations: BTreeMap::new(),
+            };
+            Referrer { manifest: oci::to_bytes(&manifest), blobs: vec![EMPTY.to_vec(), text] }
+        };
+        self.signatures.iter().map(referrer).collect()
+    }
+
+    fn blob(&self, digest: &OciDigest) -> &[u8] {
+        self.blobs.get(digest).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Something that refers to a bundle's image manifest: a signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Referrer {
+    /// Its manifest.
+    pub manifest: Vec<u8>,
+    /// The blobs that the manifest names.
+    pub blobs: Vec<Vec<u8>>,
+}

@@ -1,0 +1,295 @@
+//! Whether the parts of a bundle agree: the image manifest, what it names, and what the component really imports.
+//!
+//! Promises: a blob that is missing, that nothing names, or whose size or kind is another than what was said, is
+//! refused; so is a manifest that asks for less than its component imports, and one whose annotations tell people
+//! something else than the manifest tells the host.
+//!
+//! Deliberately not here: hashing. A blob comes with the digest that whoever read it took of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use host_message::ToolSpec;
+use host_plugin::admission::{self, AdmissionError};
+
+use super::{
+    Bundle, COMPONENT_TYPE, LICENSE_TYPE, MANIFEST_TYPE, MAX_IMAGE, MAX_TEXT, PLUGIN_TYPE, README_TYPE, SCHEMA_TYPE,
+};
+use crate::manifest::{Manifest, ManifestError, Source};
+use crate::oci::{self, Descriptor, IMAGE_TYPE, ImageManifest, OciDigest};
+
+/// Layers of a bundle: component, README, licence, and two schemas for each of 128 tools. Protects the check.
+const MAX_LAYERS: usize = 3 + 2 * 128;
+
+/// What is wrong with the parts of a bundle.
+#[derive(Debug, thiserror::Error)]
+pub enum ContentError {
+    /// The image manifest is no such thing.
+    #[error("the bundle's image manifest makes no sense: {error}")]
+    Image {
+        /// What is wrong with it.
+        error: String,
+    },
+    /// It is an image, and none of a plugin's.
+    #[error("it is no plugin: its `{what}` is `{found}`, and a plugin's is `{wanted}`")]
+    NoPlugin {
+        /// The field.
+        what: &'static str,
+        /// What it says.
+        found: String,
+        /// What it would say.
+        wanted: String,
+    },
+    /// It has layers without end.
+    #[error("it has {found} layers, over the limit of {MAX_LAYERS}")]
+    TooManyLayers {
+        /// How many.
+        found: usize,
+    },
+    /// Something is named and not there.
+    #[error("the {what} `{digest}` is missing")]
+    Missing {
+        /// What it would be.
+        what: String,
+        /// Its digest.
+        digest: OciDigest,
+    },
+    /// Something is there and not named.
+    #[error("the blob `{0}` belongs to nothing; a bundle has no files that are not signed")]
+    Unreferenced(OciDigest),
+    /// A descriptor says another size.
+    #[error("the {what} `{digest}` has {found} bytes, and is said to have {said}")]
+    Size {
+        /// What it is.
+        what: String,
+        /// Its digest.
+        digest: OciDigest,
+        /// Its size.
+        found: u64,
+        /// The size in the descriptor.
+        said: u64,
+    },
+    /// A part is too large.
+    #[error("the {what} has {found} bytes, over the limit of {limit}")]
+    TooLarge {
+        /// What it is.
+        what: String,
+        /// Its size.
+        found: u64,
+        /// The most.
+        limit: u64,
+    },
+    /// A layer that a bundle does not have.
+    #[error("the layer `{title}` (`{media_type}`) is nothing that a bundle has, or is there twice")]
+    Layer {
+        /// Its title.
+        title: String,
+        /// What it says it is.
+        media_type: String,
+    },
+    /// A text that is none.
+    #[error("the {0} is no UTF-8 text")]
+    NoText(String),
+    /// What people are told is not what the host is told.
+    #[error("the annotation `{key}` says {found}, and the manifest says {wanted}")]
+    Annotation {
+        /// The annotation.
+        key: &'static str,
+        /// What it says.
+        found: String,
+        /// What the manifest says.
+        wanted: String,
+    },
+    /// A schema file is not the manifest's.
+    #[error("the schema `{title}` is not the one that the manifest has")]
+    Schema {
+        /// The layer's title.
+        title: String,
+    },
+    /// The manifest is wrong.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// The component is no plugin, or imports what its manifest does not ask for.
+    #[error(transparent)]
+    Component(#[from] AdmissionError),
+}
+
+impl Bundle {
+    /// A bundle of an image manifest and the blobs that it names, none more. Each blob's key has to be the digest that
+    /// was taken of it.
+    ///
+    /// # Errors
+    ///
+    /// When the parts do not agree: see [`ContentError`].
+    pub fn from_image(image: Vec<u8>, blobs: BTreeMap<OciDigest, Vec<u8>>) -> Result<Self, ContentError> {
+        let read = image_manifest(&image)?;
+        let mut named = BTreeSet::new();
+        let mut blob = |descriptor: &Descriptor, what: String, limit: u64| -> Result<&[u8], ContentError> {
+            named.insert(descriptor.digest.clone());
+            find(&blobs, descriptor, what, limit)
+        };
+        let manifest = blob(&read.config, "manifest".to_owned(), Manifest::MAX_BYTES)?;
+        let manifest = Manifest::parse(&text(manifest, "manifest")?, Source::Bundle)?;
+        annotations(&read, &manifest)?;
+
+        let mut schemas = schemas(&manifest);
+        let (mut component, mut readme, mut license) = (None, None, None);
+        for layer in &read.layers {
+            let title = layer.title().unwrap_or_default();
+            let strange = || ContentError::Layer { title: title.to_owned(), media_type: layer.media_type.clone() };
+            let (place, what, limit) = match layer.media_type.as_str() {
+                COMPONENT_TYPE => (&mut component, "component", host_plugin::MAX_COMPONENT as u64),
+                README_TYPE => (&mut readme, "README", MAX_TEXT),
+                LICENSE_TYPE => (&mut license, "licence", MAX_TEXT),
+                SCHEMA_TYPE => {
+                    let wanted = schemas.remove(title).ok_or_else(strange)?;
+                    if blob(layer, format!("schema `{title}`"), wanted.len() as u64)? != wanted {
+                        return Err(ContentError::Schema { title: title.to_owned() });
+                    }
+                    continue;
+                }
+                _ => return Err(strange()),
+            };
+            if place.replace(layer.digest.clone()).is_some() {
+                return Err(strange());
+            }
+            let bytes = blob(layer, what.to_owned(), limit)?;
+            if layer.media_type != COMPONENT_TYPE {
+                text(bytes, what)?;
+            }
+        }
+        if let Some((title, bytes)) = schemas.into_iter().next() {
+            let digest = OciDigest::of(&bytes);
+            return Err(ContentError::Missing { what: format!("schema `{title}`"), digest });
+        }
+        let Some(component) = component else {
+            return Err(ContentError::NoPlugin {
+                what: "layers",
+                found: "no component".to_owned(),
+                wanted: COMPONENT_TYPE.to_owned(),
+            });
+        };
+        if let Some(digest) = blobs.keys().find(|digest| !named.contains(*digest)) {
+            return Err(ContentError::Unreferenced(digest.clone()));
+        }
+        let digest = OciDigest::of(&image);
+        let bundle = Self { manifest, image, digest, blobs, component, readme, license, signatures: Vec::new() };
+        bundle.admitted()?;
+        Ok(bundle)
+    }
+
+    /// Whether the component imports nothing that the manifest does not ask for.
+    fn admitted(&self) -> Result<(), ContentError> {
+        let name = self.manifest.plugin_name();
+        let imports = admission::imports(&name, self.component())?;
+        // Only which capabilities there are matters here, and no path.
+        let declared = self.manifest.declared(Path::new("/"))?;
+        Ok(admission::admit(&name, &imports, &declared, &declared)?)
+    }
+}
+
+/// Reads the image manifest of a plugin.
+///
+/// # Errors
+///
+/// When it is too large, no image manifest, or none of a plugin.
+pub(crate) fn image_manifest(bytes: &[u8]) -> Result<ImageManifest, ContentError> {
+    let image = any_image(bytes)?;
+    let no_plugin = |what, found: &str, wanted: &str| {
+        Err(ContentError::NoPlugin { what, found: cut(found), wanted: wanted.to_owned() })
+    };
+    if image.artifact_type != PLUGIN_TYPE {
+        return no_plugin("artifactType", &image.artifact_type, PLUGIN_TYPE);
+    }
+    if image.config.media_type != MANIFEST_TYPE {
+        return no_plugin("config.mediaType", &image.config.media_type, MANIFEST_TYPE);
+    }
+    if let Some(subject) = &image.subject {
+        return no_plugin("subject", subject.digest.as_str(), "nothing");
+    }
+    Ok(image)
+}
+
+/// Reads an image manifest, whatever it is of.
+pub(crate) fn any_image(bytes: &[u8]) -> Result<ImageManifest, ContentError> {
+    let size = bytes.len() as u64;
+    if size > MAX_IMAGE {
+        return Err(ContentError::TooLarge { what: "image manifest".to_owned(), found: size, limit: MAX_IMAGE });
+    }
+    let wrong = |error: String| ContentError::Image { error };
+    let image: ImageManifest = serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
+    if (image.schema_version, image.media_type.as_str()) != (2, IMAGE_TYPE) {
+        let found = cut(&image.media_type);
+        return Err(wrong(format!("it is version {} of `{found}`, and not 2 of `{IMAGE_TYPE}`", image.schema_version)));
+    }
+    if image.layers.len() > MAX_LAYERS {
+        return Err(ContentError::TooManyLayers { found: image.layers.len() });
+    }
+    Ok(image)
+}
+
+/// The blob that a descriptor names, when it is as the descriptor says.
+pub(crate) fn find<'a>(
+    blobs: &'a BTreeMap<OciDigest, Vec<u8>>,
+    descriptor: &Descriptor,
+    what: String,
+    limit: u64,
+) -> Result<&'a [u8], ContentError> {
+    let digest = descriptor.digest.clone();
+    let Some(bytes) = blobs.get(&digest) else {
+        return Err(ContentError::Missing { what, digest });
+    };
+    let found = bytes.len() as u64;
+    if found != descriptor.size {
+        return Err(ContentError::Size { what, digest, found, said: descriptor.size });
+    }
+    if found > limit {
+        return Err(ContentError::TooLarge { what, found, limit });
+    }
+    Ok(bytes)
+}
+
+/// The schema files of a plugin, by title: what is packed, and what a bundle has to have.
+pub(super) fn schemas(manifest: &Manifest) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for tool in &manifest.tools {
+        let ToolSpec { name, input_schema, output_schema, .. } = &tool.spec;
+        files.insert(format!("{name}.input.schema.json"), oci::to_bytes(input_schema));
+        if let Some(schema) = output_schema {
+            files.insert(format!("{name}.output.schema.json"), oci::to_bytes(schema));
+        }
+    }
+    files
+}
+
+/// What the annotations of a plugin's image manifest say.
+pub(super) fn annotated(manifest: &Manifest) -> [(&'static str, Option<String>); 6] {
+    [
+        (oci::TITLE, Some(manifest.name.clone())),
+        (oci::VERSION, Some(manifest.version.to_string())),
+        (oci::LICENSES, Some(manifest.license.clone())),
+        (oci::DESCRIPTION, manifest.description.clone()),
+        (oci::SOURCE, manifest.source.clone()),
+        (oci::URL, manifest.homepage.clone()),
+    ]
+}
+
+fn annotations(image: &ImageManifest, manifest: &Manifest) -> Result<(), ContentError> {
+    let quoted = |value: Option<&String>| value.map_or_else(|| "nothing".to_owned(), |text| format!("`{}`", cut(text)));
+    for (key, wanted) in annotated(manifest) {
+        let found = image.annotations.get(key);
+        if found != wanted.as_ref() {
+            return Err(ContentError::Annotation { key, found: quoted(found), wanted: quoted(wanted.as_ref()) });
+        }
+    }
+    Ok(())
+}
+
+fn text(bytes: &[u8], what: &str) -> Result<String, ContentError> {
+    String::from_utf8(bytes.to_vec()).map_err(|_| ContentError::NoText(what.to_owned()))
+}
+
+/// The beginning of a text out of a bundle, for a message.
+fn cut(text: &str) -> String {
+    text.chars().take(100).collect()
+}

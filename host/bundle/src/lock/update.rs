@@ -1,0 +1,275 @@
+//! What a new version of a plugin changes of what was agreed to, and what of that needs somebody's word.
+//!
+//! A pure function of two entries. The version and the signers are judged apart, so that neither hides the other: a
+//! downgrade by another key is both.
+
+use semver::Version;
+
+use super::{Locked, Signers};
+use crate::oci::OciDigest;
+use crate::signature::KeyId;
+
+/// What changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Update {
+    /// Of the version.
+    pub version: VersionChange,
+    /// Of who made it.
+    pub signers: SignerChange,
+}
+
+/// How one version stands to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VersionChange {
+    /// It is the very same.
+    Same,
+    /// It is newer.
+    Newer {
+        /// The version that is there.
+        from: Version,
+        /// The version that comes.
+        to: Version,
+    },
+    /// It is older: whoever offers it may want a hole back that was mended.
+    Downgrade {
+        /// The version that is there.
+        from: Version,
+        /// The version that comes.
+        to: Version,
+    },
+    /// It says that it is the same, and is not. A version is never published twice, so somebody is up to something.
+    Altered {
+        /// The version.
+        version: Version,
+        /// The digest that is there.
+        from: OciDigest,
+        /// The digest that comes.
+        to: OciDigest,
+    },
+}
+
+/// How the signers of one stand to those of another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SignerChange {
+    /// One of those who signed what is there signed this too, or nobody signed either.
+    Same,
+    /// Nobody had signed it, and now somebody has.
+    Gained(Vec<KeyId>),
+    /// None of those who signed what is there signed this.
+    Others {
+        /// Who signed what is there.
+        from: Vec<KeyId>,
+        /// Who signed this.
+        to: Vec<KeyId>,
+    },
+    /// What is there was signed, and this is not.
+    Lost(Vec<KeyId>),
+    /// It is another plugin altogether.
+    Publisher {
+        /// The name that is there.
+        from: String,
+        /// The name that comes.
+        to: String,
+    },
+}
+
+/// What somebody agreed to with a flag.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allow {
+    /// An older version.
+    pub downgrade: bool,
+    /// Other signers, or none.
+    pub other_signers: bool,
+}
+
+/// Why an update is not made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UpdateRefusal {
+    /// It is older.
+    #[error("`{plugin}` would go back from {from} to {to}; to do that, add --allow-downgrade")]
+    Downgrade {
+        /// The plugin.
+        plugin: String,
+        /// The version that is there.
+        from: Version,
+        /// The version that comes.
+        to: Version,
+    },
+    /// The same version is something else.
+    #[error(
+        "`{plugin}` {version} is another than before: it was `{from}` and is `{to}`. A version is published once; do not use \
+         it before its publisher has said why"
+    )]
+    Altered {
+        /// The plugin.
+        plugin: String,
+        /// The version.
+        version: Version,
+        /// The digest that is there.
+        from: OciDigest,
+        /// The digest that comes.
+        to: OciDigest,
+    },
+    /// Others signed it, or nobody.
+    #[error(
+        "`{plugin}` was signed by {}, and this is signed by {}; when the publisher says that this is right, add \
+         --allow-other-signers",
+        shown(from),
+        shown(to)
+    )]
+    Signers {
+        /// The plugin.
+        plugin: String,
+        /// Who signed what is there.
+        from: Vec<KeyId>,
+        /// Who signed this.
+        to: Vec<KeyId>,
+    },
+    /// It is another plugin.
+    #[error("`{to}` is another plugin than `{from}`, and takes no other's place; install it by its own name")]
+    Publisher {
+        /// The name that is there.
+        from: String,
+        /// The name that comes.
+        to: String,
+    },
+}
+
+/// What changes when `new` takes the place of `old`. Each comes with its plugin's name.
+pub fn check_update(old: (&str, &Locked), new: (&str, &Locked)) -> Update {
+    let ((old_name, old), (new_name, new)) = (old, new);
+    let (from, to) = (old.version.clone(), new.version.clone());
+    // What follows a `+` says nothing of which is newer.
+    let version = match new.version.cmp_precedence(&old.version) {
+        std::cmp::Ordering::Equal if old.digest == new.digest => VersionChange::Same,
+        std::cmp::Ordering::Equal => {
+            VersionChange::Altered { version: to, from: old.digest.clone(), to: new.digest.clone() }
+        }
+        std::cmp::Ordering::Greater => VersionChange::Newer { from, to },
+        std::cmp::Ordering::Less => VersionChange::Downgrade { from, to },
+    };
+    let signers = match (&old.signers, &new.signers) {
+        _ if old_name != new_name => SignerChange::Publisher { from: old_name.to_owned(), to: new_name.to_owned() },
+        (Signers::Unsigned, Signers::Unsigned) => SignerChange::Same,
+        (Signers::Unsigned, Signers::Keys(keys)) => SignerChange::Gained(keys.clone()),
+        (Signers::Keys(keys), Signers::Unsigned) => SignerChange::Lost(keys.clone()),
+        (Signers::Keys(from), Signers::Keys(to)) if to.iter().any(|key| from.contains(key)) => SignerChange::Same,
+        (Signers::Keys(from), Signers::Keys(to)) => SignerChange::Others { from: from.clone(), to: to.clone() },
+    };
+    Update { version, signers }
+}
+
+impl Update {
+    /// The first thing that somebody has to agree to and did not. What no flag allows comes first.
+    ///
+    /// # Errors
+    ///
+    /// See [`UpdateRefusal`].
+    pub fn permit(&self, plugin: &str, allow: Allow) -> Result<(), UpdateRefusal> {
+        let plugin = plugin.to_owned();
+        if let SignerChange::Publisher { from, to } = &self.signers {
+            return Err(UpdateRefusal::Publisher { from: from.clone(), to: to.clone() });
+        }
+        if let VersionChange::Altered { version, from, to } = &self.version {
+            let (version, from, to) = (version.clone(), from.clone(), to.clone());
+            return Err(UpdateRefusal::Altered { plugin, version, from, to });
+        }
+        match &self.signers {
+            SignerChange::Others { from, to } if !allow.other_signers => {
+                return Err(UpdateRefusal::Signers { plugin, from: from.clone(), to: to.clone() });
+            }
+            SignerChange::Lost(from) if !allow.other_signers => {
+                return Err(UpdateRefusal::Signers { plugin, from: from.clone(), to: Vec::new() });
+            }
+            SignerChange::Same
+            | SignerChange::Gained(_)
+            | SignerChange::Others { .. }
+            | SignerChange::Lost(_)
+            | SignerChange::Publisher { .. } => {}
+        }
+        match &self.version {
+            VersionChange::Downgrade { from, to } if !allow.downgrade => {
+                Err(UpdateRefusal::Downgrade { plugin, from: from.clone(), to: to.clone() })
+            }
+            VersionChange::Same
+            | VersionChange::Newer { .. }
+            | VersionChange::Downgrade { .. }
+            | VersionChange::Altered { .. } => Ok(()),
+        }
+    }
+}
+
+fn shown(keys: &[KeyId]) -> String {
+    match keys {
+        [] => "nobody".to_owned(),
+        keys => keys.iter().map(KeyId::to_string).collect::<Vec<_>>().join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    const ONE: &str = "E7620F1842B4E81F";
+    const TWO: &str = "0123456789ABCDEF";
+
+    fn locked(version: &str, bytes: &str, signers: &[&str]) -> Locked {
+        let keys: Vec<KeyId> = signers.iter().map(|id| id.parse().expect("an id")).collect();
+        Locked {
+            source: "here".to_owned(),
+            version: version.parse().expect("a version"),
+            digest: OciDigest::of(bytes.as_bytes()),
+            component: OciDigest::of(b"component"),
+            signers: if keys.is_empty() { Signers::Unsigned } else { Signers::Keys(keys) },
+            grants: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn what_an_update_changes_needs_the_word_for_it_and_for_nothing_else() {
+        let none = Allow::default();
+        let older = Allow { downgrade: true, ..none };
+        let others = Allow { other_signers: true, ..none };
+        let all = Allow { downgrade: true, other_signers: true };
+        for (old, new, allow, says) in [
+            (("1.2.0", "a", &[ONE][..]), ("1.2.0", "a", &[ONE][..]), none, None),
+            (("1.2.0", "a", &[ONE]), ("1.3.0", "b", &[ONE]), none, None),
+            (("1.2.0", "a", &[ONE]), ("1.3.0", "b", &[TWO, ONE]), none, None),
+            (("1.2.0", "a", &[]), ("1.3.0", "b", &[]), none, None),
+            (("1.2.0", "a", &[]), ("1.3.0", "b", &[TWO]), none, None),
+            (("1.2.0", "a", &[ONE]), ("1.1.9", "b", &[ONE]), none, Some("go back from 1.2.0 to 1.1.9")),
+            (("1.2.0", "a", &[ONE]), ("1.2.0-rc.1", "b", &[ONE]), none, Some("go back")),
+            (("1.2.0", "a", &[ONE]), ("1.1.9", "b", &[ONE]), others, Some("go back")),
+            (("1.2.0", "a", &[ONE]), ("1.1.9", "b", &[ONE]), older, None),
+            (("1.2.0", "a", &[ONE]), ("1.2.0", "b", &[ONE]), all, Some("another than before")),
+            (("1.2.0+one", "a", &[ONE]), ("1.2.0+two", "b", &[ONE]), all, Some("another than before")),
+            (("1.2.0", "a", &[ONE]), ("1.3.0", "b", &[TWO]), none, Some("was signed by E7620F1842B4E81F, and this is")),
+            (("1.2.0", "a", &[ONE]), ("1.3.0", "b", &[TWO]), others, None),
+            (("1.2.0", "a", &[ONE]), ("1.3.0", "b", &[]), older, Some("signed by nobody")),
+            (("1.2.0", "a", &[ONE]), ("1.3.0", "b", &[]), others, None),
+            // One word does not stand for the other.
+            (("1.2.0", "a", &[ONE]), ("1.1.0", "b", &[TWO]), older, Some("--allow-other-signers")),
+            (("1.2.0", "a", &[ONE]), ("1.1.0", "b", &[TWO]), others, Some("--allow-downgrade")),
+            (("1.2.0", "a", &[ONE]), ("1.1.0", "b", &[TWO]), all, None),
+        ] {
+            let lock = |(version, bytes, signers): (&str, &str, &[&str])| locked(version, bytes, signers);
+            let update = check_update(("acme/x", &lock(old)), ("acme/x", &lock(new)));
+            match (update.permit("acme/x", allow), says) {
+                (Ok(()), None) => {}
+                (Err(refusal), Some(says)) if refusal.to_string().contains(says) => {}
+                (other, says) => panic!("{old:?} to {new:?}: {other:?}, and not {says:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn another_publishers_plugin_takes_no_place_whatever_is_allowed() {
+        let (old, new) = (locked("1.0.0", "a", &[ONE]), locked("1.1.0", "b", &[ONE]));
+        let update = check_update(("acme/x", &old), ("evil/x", &new));
+        let refusal = update.permit("acme/x", Allow { downgrade: true, other_signers: true }).expect_err("another");
+        assert!(refusal.to_string().contains("`evil/x` is another plugin than `acme/x`"));
+        assert_eq!(update.version, VersionChange::Newer { from: Version::new(1, 0, 0), to: Version::new(1, 1, 0) });
+    }
+}

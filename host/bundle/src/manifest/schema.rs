@@ -1,0 +1,118 @@
+//! The JSON Schemas of both manifests, for editors and for whoever makes or reads one without this host.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde_json::Value;
+
+use super::{Build, Declared, Manifest};
+
+/// The schema of `plugin.toml`, read as JSON.
+pub fn written_schema() -> Value {
+    schemars::schema_for!(Written).to_value()
+}
+
+/// The schema of the manifest that is shipped.
+pub fn shipped_schema() -> Value {
+    schemars::schema_for!(Manifest).to_value()
+}
+
+/// What a person writes in `plugin.toml`.
+#[derive(JsonSchema)]
+#[schemars(title = "A plugin's `plugin.toml`", deny_unknown_fields)]
+#[expect(dead_code, reason = "only its shape is of use")]
+struct Written {
+    /// The plugin's name, with its publisher before a slash where it has one: `name` or `publisher/name`.
+    #[schemars(regex(pattern = r"^([a-z][a-z0-9_-]{0,63}/)?[a-z][a-z0-9_-]{0,63}$"))]
+    name: String,
+    /// Its version, as https://semver.org has it.
+    version: String,
+    /// Its licence, as an SPDX expression.
+    license: String,
+    /// What it is, in one line. A plugin is packed only with one.
+    description: Option<String>,
+    /// Where its sources are.
+    source: Option<String>,
+    /// Where there is more to read.
+    homepage: Option<String>,
+    /// What it asks for, by the name of the capability.
+    #[serde(default)]
+    capabilities: BTreeMap<String, Declared>,
+    /// How it is built, where that is not seen from its files.
+    build: Option<Build>,
+}
+
+/// One tool of a shipped manifest.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its shape is of use")]
+pub(super) struct Tool {
+    /// What a model calls it.
+    name: String,
+    /// A name for people.
+    title: Option<String>,
+    /// What it does and when to use it.
+    description: String,
+    /// JSON Schema (draft 2020-12) of the arguments.
+    input_schema: Value,
+    /// JSON Schema of the structured result.
+    output_schema: Option<Value>,
+    /// What it does to the world, by its own word.
+    annotations: Option<Annotations>,
+    /// The capabilities that it needs, of those that the plugin asks for.
+    capabilities: Option<Vec<String>>,
+}
+
+/// Hints by which calls are scheduled and questions are worded. They permit nothing.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "only its shape is of use")]
+struct Annotations {
+    /// It changes nothing.
+    read_only: Option<bool>,
+    /// A call can lose something that was there before; true where it is not said.
+    destructive: Option<bool>,
+    /// A second call with the same arguments changes nothing more.
+    idempotent: Option<bool>,
+    /// It speaks to something outside this machine; true where it is not said.
+    open_world: Option<bool>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(schema: &Value, value: &Value, right: bool) {
+        let schema = jsonschema::validator_for(schema).expect("it is a schema");
+        assert_eq!(schema.is_valid(value), right, "{value}");
+    }
+
+    #[test]
+    fn what_the_built_in_plugins_ship_meets_the_schemas() {
+        let plugins = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
+        let mut seen = 0;
+        for entry in std::fs::read_dir(&plugins).expect("the plugins").flatten() {
+            let Ok(text) = std::fs::read_to_string(entry.path().join("plugin.toml")) else { continue };
+            let written: toml::Table = text.parse().expect("it is TOML");
+            let name = entry.file_name().into_string().expect("a plain name");
+            let shipped = std::fs::read_to_string(plugins.join(format!("dist/{name}.json"))).expect("it is built");
+            check(&written_schema(), &serde_json::to_value(written).expect("it is data"), true);
+            check(&shipped_schema(), &serde_json::from_str(&shipped).expect("it is JSON"), true);
+            super::super::SourceManifest::parse(&text, &super::super::Source::Bundle).expect("it is read");
+            let read = Manifest::parse(&shipped, super::super::Source::Bundle).expect("it is read");
+            assert_eq!(read.to_json(), shipped);
+            seen += 1;
+        }
+        assert!(seen >= 10, "{seen} plugins");
+    }
+
+    #[test]
+    fn a_key_that_nobody_reads_does_not_meet_the_schema() {
+        let good = serde_json::json!({"name": "acme/fetch", "version": "1.0.0", "license": "MIT"});
+        check(&written_schema(), &good, true);
+        for (key, value) in [("descripton", "x"), ("name", "Acme"), ("name", "a/b/c")] {
+            let mut wrong = good.clone();
+            wrong[key] = value.into();
+            check(&written_schema(), &wrong, false);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Reading `plugin.toml`: what is wrong is told with the line and column at which it stands.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use semver::Version;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{Build, Declared, ManifestError, Source, SourceManifest, check_name, check_words, grants};
+
+/// The file, each value with its place.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    name: Spanned<String>,
+    version: Version,
+    license: Spanned<String>,
+    description: Option<Spanned<String>>,
+    source: Option<Spanned<String>>,
+    homepage: Option<Spanned<String>>,
+    #[serde(default)]
+    capabilities: BTreeMap<Spanned<String>, Declared>,
+    build: Option<Build>,
+}
+
+/// Reads the text of a `plugin.toml`.
+pub(super) fn parse(text: &str, source_: &Source) -> Result<SourceManifest, ManifestError> {
+    let at = |place: usize, error: ManifestError| {
+        let before = text.get(..place).unwrap_or(text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        ManifestError::At { source_: source_.clone(), line, column, error: Box::new(error) }
+    };
+    let written: Written = toml::from_str(text).map_err(|broken| {
+        let message = broken.message().trim_end().to_owned();
+        let nearest = nearest(&message);
+        at(broken.span().map_or(0, |span| span.start), ManifestError::Form { message, nearest })
+    })?;
+    check_name(written.name.get_ref()).map_err(|error| at(written.name.span().start, error))?;
+    for (key, words) in [
+        ("license", Some(&written.license)),
+        ("description", written.description.as_ref()),
+        ("source", written.source.as_ref()),
+        ("homepage", written.homepage.as_ref()),
+    ] {
+        let Some(words) = words else { continue };
+        check_words(key, words.get_ref()).map_err(|error| at(words.span().start, error))?;
+    }
+    let name = written.name.into_inner();
+    let mut capabilities = BTreeMap::new();
+    for (capability, declared) in written.capabilities {
+        let place = capability.span().start;
+        let one = BTreeMap::from([(capability.into_inner(), declared)]);
+        grants(&name, &one, Path::new("/")).map_err(|error| at(place, error))?;
+        for declared in one.values() {
+            check_words("reason", &declared.reason).map_err(|error| at(place, error))?;
+        }
+        capabilities.extend(one);
+    }
+    Ok(SourceManifest {
+        name,
+        version: written.version,
+        license: written.license.into_inner(),
+        description: written.description.map(Spanned::into_inner),
+        source: written.source.map(Spanned::into_inner),
+        homepage: written.homepage.map(Spanned::into_inner),
+        capabilities,
+        build: written.build,
+    })
+}
+
+/// The name nearest to an unknown one, out of the parser's own words.
+fn nearest(message: &str) -> Option<String> {
+    let mut words = message.split('`').skip(1).step_by(2);
+    let unknown = message.starts_with("unknown field").then(|| words.next())??;
+    words.map(|known| (strsim::damerau_levenshtein(unknown, known), known)).min().map(|(_, known)| known.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "name = \"acme/fetch\"\nversion = \"1.2.0\"\nlicense = \"MIT\"\n";
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line_and_column() {
+        for (text, says) in [
+            ("nam = \"x\"\n".to_owned(), "plugin.toml:1:1: unknown field `nam`"),
+            (format!("{GOOD}descripton = \"x\"\n"), "plugin.toml:4:1: unknown field `descripton`"),
+            (format!("{GOOD}descripton = \"x\"\n"), "the nearest is `description`"),
+            (GOOD.replace("acme/fetch", "Acme/fetch"), "plugin.toml:1:8: `Acme/fetch` is no name"),
+            (format!("{GOOD}description = \"a\\nb\"\n"), "plugin.toml:4:15: `description` is no good: it is one line"),
+            (format!("{GOOD}source = \"file:///x\"\n"), "plugin.toml:4:10: `source` is no good"),
+            (format!("{GOOD}[capabilities.fs-reed]\nscope = \".\"\nreason = \"r\"\n"), "plugin.toml:4:15: "),
+            (format!("{GOOD}[build]\nlanguag = \"c\"\n"), "the nearest is `language`"),
+            (
+                format!("{GOOD}[capabilities.http]\nscope = \"*\"\nreason = \"r\"\noptonal = true\n"),
+                "nearest is `optional`",
+            ),
+        ] {
+            let error = parse(&text, &Source::File("plugin.toml".into())).expect_err("each is wrong").to_string();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_can_be_written_is_read() {
+        let text = format!(
+            "{GOOD}description = \"Fetches.\"\nsource = \"https://example.com/x\"\nhomepage = \"https://example.com\"\n\
+             [capabilities.http]\nscope = \"*\"\nreason = \"to fetch\"\noptional = true\n[build]\nlanguage = \"rust\"\n"
+        );
+        let manifest = parse(&text, &Source::Bundle).expect("it is good");
+        assert!(manifest.capabilities["http"].optional);
+        assert_eq!(manifest.description.as_deref(), Some("Fetches."));
+        assert_eq!(manifest.build.and_then(|build| build.language).as_deref(), Some("rust"));
+    }
+}

@@ -1,0 +1,230 @@
+//! The shapes of OCI that a bundle is made of: digests, descriptors, the image manifest, the index, the layout file.
+//!
+//! Promises: the same value gives the same bytes, and a field that nobody here knows is an error, so that what was
+//! checked is all that there is.
+//!
+//! Deliberately not here: what the blobs mean (`contents`), and the crates that have these shapes too. `oci-spec` keeps
+//! annotations in a map without an order, so that the same manifest has other bytes each time, and `oci-client` waits for
+//! a network, which nothing in this crate does.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+/// The media type of an image manifest.
+pub const IMAGE_TYPE: &str = "application/vnd.oci.image.manifest.v1+json";
+/// The media type of an index.
+pub const INDEX_TYPE: &str = "application/vnd.oci.image.index.v1+json";
+/// The media type of a configuration that says nothing: `{}`.
+pub const EMPTY_TYPE: &str = "application/vnd.oci.empty.v1+json";
+/// The bytes of a configuration that says nothing.
+pub(crate) const EMPTY: &[u8] = b"{}";
+
+/// The file at the top of a layout, and what it says.
+pub(crate) const LAYOUT_FILE: &str = "oci-layout";
+/// The only version of layouts that there is.
+pub(crate) const LAYOUT: &str = "{\"imageLayoutVersion\":\"1.0.0\"}";
+/// The file that lists the manifests of a layout.
+pub(crate) const INDEX_FILE: &str = "index.json";
+/// The folder of the blobs.
+pub(crate) const BLOBS: &str = "blobs/sha256";
+
+/// A file's name, or what something is called.
+pub(crate) const TITLE: &str = "org.opencontainers.image.title";
+/// The version of what is packed.
+pub(crate) const VERSION: &str = "org.opencontainers.image.version";
+/// The licence, as an SPDX expression.
+pub(crate) const LICENSES: &str = "org.opencontainers.image.licenses";
+/// Where the sources are.
+pub(crate) const SOURCE: &str = "org.opencontainers.image.source";
+/// Where there is more to read.
+pub(crate) const URL: &str = "org.opencontainers.image.url";
+/// What it is, in one line.
+pub(crate) const DESCRIPTION: &str = "org.opencontainers.image.description";
+
+/// A digest as OCI writes it: `sha256:` and 64 lower-case hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct OciDigest(String);
+
+/// A text that is no digest.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no digest: it is `sha256:` and 64 of 0-9 and a-f")]
+pub struct NoDigest(pub String);
+
+impl OciDigest {
+    /// The digest of these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self::from_sha256(&Sha256::digest(bytes).into())
+    }
+
+    /// A digest that was taken elsewhere.
+    pub fn from_sha256(bytes: &[u8; 32]) -> Self {
+        let digits = bytes.iter().fold(String::from("sha256:"), |mut text, byte| {
+            use fmt::Write as _;
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
+        Self(digits)
+    }
+
+    /// The whole text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The 64 digits.
+    pub fn digits(&self) -> &str {
+        self.0.strip_prefix("sha256:").unwrap_or(&self.0)
+    }
+
+    /// Where a layout keeps the blob.
+    pub(crate) fn path(&self) -> String {
+        format!("{BLOBS}/{}", self.digits())
+    }
+}
+
+impl FromStr for OciDigest {
+    type Err = NoDigest;
+
+    fn from_str(text: &str) -> Result<Self, NoDigest> {
+        let is_one = text.strip_prefix("sha256:").is_some_and(|digits| {
+            digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+        });
+        if is_one { Ok(Self(text.to_owned())) } else { Err(NoDigest(text.chars().take(100).collect())) }
+    }
+}
+
+impl TryFrom<String> for OciDigest {
+    type Error = NoDigest;
+
+    fn try_from(text: String) -> Result<Self, NoDigest> {
+        text.parse()
+    }
+}
+
+impl From<OciDigest> for String {
+    fn from(digest: OciDigest) -> Self {
+        digest.0
+    }
+}
+
+impl fmt::Display for OciDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a blob is, how large, and by which digest it is found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Descriptor {
+    /// What kind of thing it is.
+    pub media_type: String,
+    /// Its digest.
+    pub digest: OciDigest,
+    /// Its size in bytes.
+    pub size: u64,
+    /// For a manifest that is no image's: what it is of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact_type: Option<String>,
+    /// What else is said of it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub annotations: BTreeMap<String, String>,
+}
+
+impl Descriptor {
+    /// The descriptor of these bytes.
+    pub(crate) fn of(media_type: &str, bytes: &[u8]) -> Self {
+        Self {
+            media_type: media_type.to_owned(),
+            digest: OciDigest::of(bytes),
+            size: bytes.len() as u64,
+            artifact_type: None,
+            annotations: BTreeMap::new(),
+        }
+    }
+
+    /// With the name of the file that it would be.
+    pub(crate) fn titled(mut self, title: &str) -> Self {
+        self.annotations.insert(TITLE.to_owned(), title.to_owned());
+        self
+    }
+
+    /// The name of the file that it would be.
+    pub(crate) fn title(&self) -> Option<&str> {
+        self.annotations.get(TITLE).map(String::as_str)
+    }
+}
+
+/// An image manifest: of a plugin, or of something that refers to one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ImageManifest {
+    /// 2.
+    pub schema_version: u32,
+    /// [`IMAGE_TYPE`].
+    pub media_type: String,
+    /// What it is a manifest of.
+    pub artifact_type: String,
+    /// The configuration.
+    pub config: Descriptor,
+    /// The files.
+    pub layers: Vec<Descriptor>,
+    /// The manifest that this one refers to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<Descriptor>,
+    /// What else is said of it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub annotations: BTreeMap<String, String>,
+}
+
+/// The list of a layout's manifests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Index {
+    pub(crate) schema_version: u32,
+    #[serde(default = "index_type")]
+    pub(crate) media_type: String,
+    pub(crate) manifests: Vec<Descriptor>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) annotations: BTreeMap<String, String>,
+}
+
+/// The type of an index that does not name it, which OCI allows.
+fn index_type() -> String {
+    INDEX_TYPE.to_owned()
+}
+
+/// The layout file.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Layout {
+    pub(crate) image_layout_version: String,
+}
+
+/// The bytes of one of these shapes: the same for the same value.
+pub(crate) fn to_bytes(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).expect("these shapes are plain data with text for keys")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_is_written_in_one_way() {
+        let digits = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        let digest = OciDigest::of(b"");
+        assert_eq!((digest.digits(), digest.path()), (digits, format!("blobs/sha256/{digits}")));
+        assert_eq!(format!("sha256:{digits}").parse(), Ok(digest));
+        for text in ["", digits, "sha256:", "sha512:00", &format!("sha256:{}", digits.to_uppercase()), "sha256:../../x"]
+        {
+            assert!(text.parse::<OciDigest>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Bundles from an OCI registry, and to one: the distribution specification 1.1 as far as a plugin needs it.
+//!
+//! Promises: what a server says is bounded where it enters; a blob is hashed while it comes, and what broke off goes on
+//! where it was; whatever comes is read as [`Bundle::read`] reads a file of a stranger's. A password is sent to the
+//! registry that it is for, or where that registry gives out tokens, and never without TLS but to this machine itself.
+//!
+//! Deliberately not here: where passwords come from, and whom to believe. Nor `oci-client` (0.18): it reads manifests,
+//! tokens and errors of any length into memory, so that a server that never ends would end the host.
+
+mod client;
+mod error;
+mod pull;
+mod push;
+mod reference;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use crate::oci::OciDigest;
+
+pub use error::RegistryError;
+pub use reference::{NoReference, Reference, Which};
+
+/// A registry as one user sees it.
+pub struct Registry {
+    http: client::Http,
+    login: Option<Login>,
+    /// Where what has come of a blob is kept until all of it is there.
+    downloads: Option<PathBuf>,
+    /// What the registry gave for the login, by what it is good for.
+    token: Mutex<Option<(String, client::Token)>>,
+}
+
+/// What a user logs in with.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Login {
+    /// A name and a password.
+    Password {
+        /// The name.
+        user: String,
+        /// The password.
+        password: String,
+    },
+    /// A token that the registry takes for a password: an identity token of Docker's.
+    Token(String),
+}
+
+/// Neither name nor password.
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Login")
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Registry")
+    }
+}
+
+/// How far a transfer is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// Which blob, or which manifest.
+    pub digest: OciDigest,
+    /// Bytes of it that are there.
+    pub done: u64,
+    /// Bytes that it has.
+    pub total: u64,
+}
+
+/// Hears how far a transfer is. It must not wait.
+pub type Progress<'a> = &'a (dyn Fn(Transfer) + Send + Sync);
+
+impl Registry {
+    /// A registry for somebody with this login, or with none. Downloads that broke off are kept in the folder, which is
+    /// made when it is needed; without one they begin anew.
+    ///
+    /// # Errors
+    ///
+    /// When the system's certificates cannot be used.
+    pub fn new(login: Option<Login>, downloads: Option<PathBuf>) -> Result<Self, RegistryError> {
+        Ok(Self { http: client::Http::new()?, login, downloads, token: Mutex::default() })
+    }
+}

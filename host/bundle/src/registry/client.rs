@@ -1,0 +1,323 @@
+//! One request to a registry: with its login, within its bounds.
+//!
+//! A registry that wants a login says so with its first answer (401), and what it wants (RFC 9110, 11.6.1; the token
+//! flow is Docker's, `https://distribution.github.io/distribution/spec/auth/token/`).
+
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, Url};
+use serde::Deserialize;
+
+use super::{Login, Reference, Registry, RegistryError};
+
+/// How long a connection may take to be there.
+const CONNECT_LIMIT: Duration = Duration::from_secs(15);
+/// How long a server may say nothing in the middle of an answer.
+const SILENCE_LIMIT: Duration = Duration::from_secs(60);
+/// Redirects that are followed: registries send to their storage, and that once.
+const MAX_REDIRECTS: usize = 5;
+/// The largest answer of a token server.
+const MAX_TOKEN: u64 = 64 << 10;
+/// How much of an error's words is read.
+const MAX_WORDS: u64 = 4 << 10;
+
+/// What a registry gave for a login, or takes for one.
+#[derive(Clone)]
+pub(super) struct Token(HeaderValue);
+
+#[derive(Debug)]
+pub(super) struct Http(Client);
+
+impl Http {
+    pub(super) fn new() -> Result<Self, RegistryError> {
+        // Another part of the process may have chosen it already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = Client::builder()
+            .user_agent(concat!("host/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(CONNECT_LIMIT)
+            .read_timeout(SILENCE_LIMIT)
+            // To another server the library takes the login away by itself.
+            .redirect(Policy::custom(|attempt| {
+                if attempt.previous().len() > MAX_REDIRECTS {
+                    attempt.error("too many redirects")
+                } else if is_safe(attempt.url()) {
+                    attempt.follow()
+                } else {
+                    attempt.error("a redirect to an address without TLS")
+                }
+            }))
+            .build();
+        client.map(Self).map_err(|error| RegistryError::Client(words(&error)))
+    }
+}
+
+/// What a request is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    Pull,
+    Push,
+}
+
+/// A request as it is made, perhaps twice.
+pub(super) struct Asked<'a> {
+    pub(super) method: Method,
+    pub(super) url: Url,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Option<&'a [u8]>,
+    pub(super) access: Access,
+}
+
+impl<'a> Asked<'a> {
+    pub(super) fn get(url: Url) -> Self {
+        Self { method: Method::GET, url, headers: HeaderMap::new(), body: None, access: Access::Pull }
+    }
+
+    pub(super) fn to_push(method: Method, url: Url, body: Option<&'a [u8]>) -> Self {
+        Self { method, url, headers: HeaderMap::new(), body, access: Access::Push }
+    }
+}
+
+impl Registry {
+    /// The address of something in the repository.
+    pub(super) fn url(&self, reference: &Reference, path: &str) -> Result<Url, RegistryError> {
+        // A registry of this machine has no certificate, and nobody is between it and us.
+        let local = Url::parse(&format!("http://{}/", reference.registry())).is_ok_and(|url| is_local(&url));
+        let scheme = if local { "http" } else { "https" };
+        let text = format!("{scheme}://{}/v2/{}/{path}", reference.registry(), reference.repository());
+        Url::parse(&text).map_err(|error| protocol(reference, format!("`{text}`: {error}")))
+    }
+
+    /// Sends a request, and once more with the login when it is asked for.
+    pub(super) async fn ask(&self, reference: &Reference, asked: &Asked<'_>) -> Result<Response, RegistryError> {
+        if !is_safe(&asked.url) {
+            return Err(insecure(reference, &asked.url));
+        }
+        let scope = scope(reference, asked.access);
+        let known = self.token(&scope);
+        let first = self.send(reference, asked, known.as_ref()).await?;
+        if first.status() != StatusCode::UNAUTHORIZED {
+            return Ok(first);
+        }
+        let token = self.log_in(reference, &first, &scope).await?;
+        let second = self.send(reference, asked, Some(&token)).await?;
+        if matches!(second.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+            return Err(self.unauthorized(reference));
+        }
+        *self.token.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some((scope, token));
+        Ok(second)
+    }
+
+    fn token(&self, scope: &str) -> Option<Token> {
+        let token = self.token.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        token.as_ref().filter(|(known, _)| known == scope).map(|(_, token)| token.clone())
+    }
+
+    async fn send(
+        &self,
+        reference: &Reference,
+        asked: &Asked<'_>,
+        token: Option<&Token>,
+    ) -> Result<Response, RegistryError> {
+        let mut request = self.http.0.request(asked.method.clone(), asked.url.clone()).headers(asked.headers.clone());
+        // The login is for the registry; where it sends us, an upload's place or a storage, is another server's business.
+        if let Some(Token(value)) = token
+            && is_of(reference, &asked.url)
+        {
+            request = request.header(AUTHORIZATION, value.clone());
+        }
+        if let Some(body) = asked.body {
+            request = request.body(body.to_vec());
+        }
+        send(reference, request).await
+    }
+
+    async fn log_in(&self, reference: &Reference, answer: &Response, scope: &str) -> Result<Token, RegistryError> {
+        let challenge = challenge(reference, answer)?;
+        let Challenge::Bearer { realm, service } = challenge else {
+            return match &self.login {
+                Some(Login::Password { user, password }) => basic(reference, user, password),
+                Some(Login::Token(_)) | None => Err(self.unauthorized(reference)),
+            };
+        };
+        if !is_safe(&realm) {
+            return Err(insecure(reference, &realm));
+        }
+        let mut url = realm;
+        url.query_pairs_mut().append_pair("service", &service).append_pair("scope", scope);
+        let mut request = self.http.0.get(url);
+        match &self.login {
+            Some(Login::Password { user, password }) => request = request.basic_auth(user, Some(password)),
+            Some(Login::Token(token)) => request = request.bearer_auth(token),
+            None => {}
+        }
+        let answer = send(reference, request).await?;
+        match answer.status() {
+            StatusCode::OK => {}
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => return Err(self.unauthorized(reference)),
+            _ => return Err(refused(reference, "a token", answer).await),
+        }
+        let given = body(reference, "a token", answer, MAX_TOKEN).await?;
+        let given: Given = serde_json::from_slice(&given)
+            .map_err(|error| protocol(reference, format!("its answer for a token: {error}")))?;
+        let token = given.token.or(given.access_token).filter(|token| !token.is_empty());
+        let token = token.ok_or_else(|| protocol(reference, "its answer for a token has none".to_owned()))?;
+        secret(reference, &format!("Bearer {token}"))
+    }
+
+    fn unauthorized(&self, reference: &Reference) -> RegistryError {
+        let who = if self.login.is_some() { "this login" } else { "somebody without a login" };
+        RegistryError::Unauthorized { registry: reference.registry().to_owned(), who }
+    }
+}
+
+#[derive(Deserialize)]
+struct Given {
+    token: Option<String>,
+    access_token: Option<String>,
+}
+
+/// What a registry wants.
+#[derive(Debug, PartialEq, Eq)]
+enum Challenge {
+    Basic,
+    Bearer { realm: Url, service: String },
+}
+
+fn challenge(reference: &Reference, answer: &Response) -> Result<Challenge, RegistryError> {
+    let no = || protocol(reference, "it wants a login, and does not say how".to_owned());
+    for value in answer.headers().get_all(WWW_AUTHENTICATE) {
+        let text = value.to_str().map_err(|_| no())?;
+        for challenge in http_auth::parse_challenges(text).map_err(|_| no())? {
+            let parameter = |name: &str| {
+                let found = challenge.params.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
+                found.map(|(_, value)| value.to_unescaped())
+            };
+            if challenge.scheme.eq_ignore_ascii_case("basic") {
+                return Ok(Challenge::Basic);
+            }
+            if challenge.scheme.eq_ignore_ascii_case("bearer") {
+                let realm = parameter("realm").and_then(|realm| Url::parse(&realm).ok()).ok_or_else(no)?;
+                return Ok(Challenge::Bearer { realm, service: parameter("service").unwrap_or_default() });
+            }
+        }
+    }
+    Err(no())
+}
+
+fn basic(reference: &Reference, user: &str, password: &str) -> Result<Token, RegistryError> {
+    use base64::Engine as _;
+    let both = base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
+    secret(reference, &format!("Basic {both}"))
+}
+
+fn secret(reference: &Reference, value: &str) -> Result<Token, RegistryError> {
+    let mut value = HeaderValue::from_str(value)
+        .map_err(|_| protocol(reference, "a login or token that no header can hold".to_owned()))?;
+    value.set_sensitive(true);
+    Ok(Token(value))
+}
+
+fn scope(reference: &Reference, access: Access) -> String {
+    let actions = match access {
+        Access::Pull => "pull",
+        Access::Push => "pull,push",
+    };
+    format!("repository:{}:{actions}", reference.repository())
+}
+
+async fn send(reference: &Reference, request: RequestBuilder) -> Result<Response, RegistryError> {
+    request
+        .send()
+        .await
+        .map_err(|error| RegistryError::Unreachable { registry: reference.registry().to_owned(), why: words(&error) })
+}
+
+/// The body of an answer, when it is no longer than that.
+pub(super) async fn body(
+    reference: &Reference,
+    what: &str,
+    answer: Response,
+    limit: u64,
+) -> Result<Vec<u8>, RegistryError> {
+    let mut bytes = Vec::new();
+    let mut stream = answer.bytes_stream();
+    while let Some(piece) = stream.next().await {
+        let piece = piece.map_err(|error| RegistryError::Unreachable {
+            registry: reference.registry().to_owned(),
+            why: words(&error),
+        })?;
+        if (bytes.len() + piece.len()) as u64 > limit {
+            let (registry, what) = (reference.registry().to_owned(), what.to_owned());
+            return Err(RegistryError::TooLarge { registry, what, limit });
+        }
+        bytes.extend_from_slice(&piece);
+    }
+    Ok(bytes)
+}
+
+/// The error that an answer is which is not the one that was hoped for.
+pub(super) async fn refused(reference: &Reference, what: &str, answer: Response) -> RegistryError {
+    let registry = reference.registry().to_owned();
+    let status = answer.status();
+    match status {
+        StatusCode::NOT_FOUND => RegistryError::NotFound { registry, what: what.to_owned() },
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            RegistryError::Unauthorized { registry, who: "whoever asked" }
+        }
+        _ => {
+            let mut said = Vec::new();
+            let mut stream = answer.bytes_stream();
+            while let Some(Ok(piece)) = stream.next().await {
+                said.extend_from_slice(&piece);
+                if said.len() as u64 >= MAX_WORDS {
+                    break;
+                }
+            }
+            let words: String = String::from_utf8_lossy(&said).chars().take(300).collect();
+            RegistryError::Status { registry, what: what.to_owned(), status: status.as_u16(), words }
+        }
+    }
+}
+
+pub(super) fn protocol(reference: &Reference, why: String) -> RegistryError {
+    RegistryError::Protocol { registry: reference.registry().to_owned(), why }
+}
+
+fn insecure(reference: &Reference, url: &Url) -> RegistryError {
+    RegistryError::Insecure { registry: reference.registry().to_owned(), url: url.to_string() }
+}
+
+/// Whether an address is one of the registry's own.
+fn is_of(reference: &Reference, url: &Url) -> bool {
+    let own = Url::parse(&format!("{}://{}/", url.scheme(), reference.registry()));
+    own.is_ok_and(|own| own.origin() == url.origin())
+}
+
+/// Whether what is sent there is read by nobody else: TLS, or this machine itself.
+fn is_safe(url: &Url) -> bool {
+    url.scheme() == "https" || url.scheme() == "http" && is_local(url)
+}
+
+fn is_local(url: &Url) -> bool {
+    match url.host() {
+        Some(url::Host::Domain(name)) => name == "localhost",
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+/// The error with what caused it.
+pub(super) fn words(error: &reqwest::Error) -> String {
+    use std::error::Error as _;
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}

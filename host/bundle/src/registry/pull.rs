@@ -1,0 +1,286 @@
+//! From a registry to a bundle.
+
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
+
+use futures::StreamExt as _;
+use reqwest::StatusCode;
+use reqwest::header::{ACCEPT, HeaderValue, RANGE};
+use sha2::{Digest as _, Sha256};
+
+use super::client::{Asked, body, protocol, refused};
+use super::{Progress, Reference, Registry, RegistryError, Transfer, Which};
+use crate::bundle::{Bundle, MAX_IMAGE, MAX_SIGNATURES, PLUGIN_TYPE, SIGNATURE_TYPE, any_image, image_manifest};
+use crate::oci::{Descriptor, IMAGE_TYPE, INDEX_TYPE, Index, OciDigest};
+use crate::unpack::{MAX_BLOB, MAX_BUNDLE};
+
+/// How often a blob that broke off is gone on with before that is told.
+const ATTEMPTS: usize = 3;
+
+impl Registry {
+    /// Gets a bundle with the signatures that refer to it. Of who made it nothing is known yet.
+    ///
+    /// # Errors
+    ///
+    /// When the registry does not have it, does not give it, or gives something else than it said; when what it gives is
+    /// no bundle. What came of a blob that broke off is kept, and the next call goes on there.
+    pub async fn pull(&self, reference: &Reference, progress: Progress<'_>) -> Result<Bundle, RegistryError> {
+        let image = self.manifest(reference, &reference.which(), IMAGE_TYPE).await?;
+        let image = image.ok_or_else(|| RegistryError::NotFound {
+            registry: reference.registry().to_owned(),
+            what: format!("`{}:{}`", reference.repository(), reference.which()),
+        })?;
+        let read = image_manifest(&image)?;
+        let mut plugin = Descriptor::of(IMAGE_TYPE, &image);
+        plugin.artifact_type = Some(PLUGIN_TYPE.to_owned());
+
+        let mut found = BTreeMap::from([(plugin.digest.clone(), image)]);
+        let mut left = MAX_BUNDLE;
+        for descriptor in read.layers.iter().chain([&read.config]) {
+            self.blob(reference, descriptor, &mut found, &mut left, progress).await?;
+        }
+        let signatures = self.signatures(reference, &plugin).await?;
+        for descriptor in &signatures {
+            let which = Which::Digest(descriptor.digest.clone());
+            let manifest = self.manifest(reference, &which, IMAGE_TYPE).await?;
+            let manifest =
+                manifest.ok_or_else(|| protocol(reference, format!("it lists {which} and does not have it")))?;
+            for descriptor in any_image(&manifest)?.layers.iter().chain([&any_image(&manifest)?.config]) {
+                // A signature is a few lines.
+                if descriptor.size > MAX_IMAGE {
+                    return Err(protocol(reference, format!("the signature {which} has {} bytes", descriptor.size)));
+                }
+                self.blob(reference, descriptor, &mut found, &mut left, progress).await?;
+            }
+            found.insert(descriptor.digest.clone(), manifest);
+        }
+        Ok(Bundle::from_blobs(plugin, signatures, found)?)
+    }
+
+    /// A manifest; none where there is none.
+    async fn manifest(
+        &self,
+        reference: &Reference,
+        which: &Which,
+        accept: &'static str,
+    ) -> Result<Option<Vec<u8>>, RegistryError> {
+        let mut asked = Asked::get(self.url(reference, &format!("manifests/{which}"))?);
+        asked.headers.insert(ACCEPT, HeaderValue::from_static(accept));
+        let answer = self.ask(reference, &asked).await?;
+        let what = format!("the manifest `{which}`");
+        match answer.status() {
+            StatusCode::OK => {}
+            StatusCode::NOT_FOUND => return Ok(None),
+            _ => return Err(refused(reference, &what, answer).await),
+        }
+        let bytes = body(reference, &what, answer, MAX_IMAGE).await?;
+        match which {
+            Which::Digest(wanted) if OciDigest::of(&bytes) != *wanted => Err(RegistryError::Changed {
+                registry: reference.registry().to_owned(),
+                wanted: wanted.clone(),
+                found: OciDigest::of(&bytes),
+            }),
+            Which::Digest(_) | Which::Tag(_) => Ok(Some(bytes)),
+        }
+    }
+
+    /// What a registry lists as signatures of a plugin: by its referrers API, or, where it has none, by the tag that
+    /// stands for it (distribution specification 1.1, "Unavailable Referrers API").
+    async fn signatures(&self, reference: &Reference, plugin: &Descriptor) -> Result<Vec<Descriptor>, RegistryError> {
+        let what = format!("what refers to {}", plugin.digest);
+        let answer =
+            self.ask(reference, &Asked::get(self.url(reference, &format!("referrers/{}", plugin.digest))?)).await?;
+        let listed = match answer.status() {
+            StatusCode::OK => Some(body(reference, &what, answer, MAX_IMAGE).await?),
+            StatusCode::NOT_FOUND => self.listed(reference, &plugin.digest).await?,
+            _ => return Err(refused(reference, &what, answer).await),
+        };
+        let Some(listed) = listed else { return Ok(Vec::new()) };
+        let index: Index =
+            serde_json::from_slice(&listed).map_err(|error| protocol(reference, format!("{what}: {error}")))?;
+        let is_signature = |it: &Descriptor| it.artifact_type.as_deref() == Some(SIGNATURE_TYPE);
+        let mut signatures: Vec<Descriptor> = index.manifests.into_iter().filter(is_signature).collect();
+        signatures.sort_by(|one, other| one.digest.cmp(&other.digest));
+        signatures.dedup_by(|one, other| one.digest == other.digest);
+        if signatures.len() > MAX_SIGNATURES {
+            let found = signatures.len();
+            return Err(protocol(
+                reference,
+                format!("it lists {found} signatures, over the limit of {MAX_SIGNATURES}"),
+            ));
+        }
+        Ok(signatures)
+    }
+
+    /// The list that stands under the tag of a digest.
+    pub(super) async fn listed(
+        &self,
+        reference: &Reference,
+        digest: &OciDigest,
+    ) -> Result<Option<Vec<u8>>, RegistryError> {
+        self.manifest(reference, &Which::Tag(digest.as_str().replace(':', "-")), INDEX_TYPE).await
+    }
+
+    /// Gets a blob, unless it is there.
+    async fn blob(
+        &self,
+        reference: &Reference,
+        descriptor: &Descriptor,
+        found: &mut BTreeMap<OciDigest, Vec<u8>>,
+        left: &mut u64,
+        progress: Progress<'_>,
+    ) -> Result<(), RegistryError> {
+        let Descriptor { digest, size, .. } = descriptor;
+        if found.contains_key(digest) {
+            return Ok(());
+        }
+        let limit = MAX_BLOB.min(*left);
+        *left = left.checked_sub(*size).filter(|_| *size <= MAX_BLOB).ok_or_else(|| RegistryError::TooLarge {
+            registry: reference.registry().to_owned(),
+            what: digest.to_string(),
+            limit,
+        })?;
+        let mut part = Part::open(self.downloads.as_deref(), digest)?;
+        for _ in 0..ATTEMPTS {
+            if part.done > *size {
+                part.restart()?;
+            }
+            if part.done < *size {
+                self.go_on(reference, descriptor, &mut part, progress).await?;
+            }
+            if part.done == *size {
+                break;
+            }
+        }
+        if part.done < *size {
+            let (registry, digest) = (reference.registry().to_owned(), digest.clone());
+            return Err(RegistryError::BrokeOff { registry, digest, done: part.done, total: *size });
+        }
+        let bytes = part.finish(*size)?;
+        let came = OciDigest::of(&bytes);
+        if came != *digest {
+            let (registry, wanted) = (reference.registry().to_owned(), digest.clone());
+            return Err(RegistryError::Changed { registry, wanted, found: came });
+        }
+        found.insert(digest.clone(), bytes);
+        Ok(())
+    }
+
+    /// Asks for what is missing of a blob, and takes what comes.
+    async fn go_on(
+        &self,
+        reference: &Reference,
+        descriptor: &Descriptor,
+        part: &mut Part,
+        progress: Progress<'_>,
+    ) -> Result<(), RegistryError> {
+        let Descriptor { digest, size, .. } = descriptor;
+        let mut asked = Asked::get(self.url(reference, &format!("blobs/{digest}"))?);
+        if part.done > 0
+            && let Ok(range) = HeaderValue::from_str(&format!("bytes={}-", part.done))
+        {
+            asked.headers.insert(RANGE, range);
+        }
+        let answer = self.ask(reference, &asked).await?;
+        match answer.status() {
+            StatusCode::PARTIAL_CONTENT if part.done > 0 => {}
+            // It does not know of parts, or what we have is none of it.
+            StatusCode::OK => part.restart()?,
+            StatusCode::RANGE_NOT_SATISFIABLE => return part.restart(),
+            _ => return Err(refused(reference, &format!("the blob {digest}"), answer).await),
+        }
+        let mut stream = answer.bytes_stream();
+        while let Some(piece) = stream.next().await {
+            // What has come until here is kept, and the next attempt goes on.
+            let Ok(piece) = piece else { return Ok(()) };
+            if part.done + piece.len() as u64 > *size {
+                part.restart()?;
+                let (registry, what) = (reference.registry().to_owned(), digest.to_string());
+                return Err(RegistryError::TooLarge { registry, what, limit: *size });
+            }
+            part.add(&piece)?;
+            progress(Transfer { digest: digest.clone(), done: part.done, total: *size });
+        }
+        if part.done == *size && part.digest() != *digest {
+            let found = part.digest();
+            // Nothing that goes on from it would be better.
+            part.restart()?;
+            let (registry, wanted) = (reference.registry().to_owned(), digest.clone());
+            return Err(RegistryError::Changed { registry, wanted, found });
+        }
+        Ok(())
+    }
+}
+
+/// What has come of a blob.
+struct Part {
+    file: std::fs::File,
+    path: Option<std::path::PathBuf>,
+    done: u64,
+    hash: Sha256,
+}
+
+impl Part {
+    fn open(folder: Option<&Path>, digest: &OciDigest) -> Result<Self, RegistryError> {
+        let Some(folder) = folder else {
+            let file = tempfile::tempfile().map_err(|error| RegistryError::Io { path: std::env::temp_dir(), error })?;
+            return Ok(Self { file, path: None, done: 0, hash: Sha256::new() });
+        };
+        let path = folder.join(format!("{}.part", digest.digits()));
+        let unusable = |error| RegistryError::Io { path: path.clone(), error };
+        std::fs::create_dir_all(folder).map_err(unusable)?;
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(unusable)?;
+        let mut part = Self { file, path: Some(path.clone()), done: 0, hash: Sha256::new() };
+        part.take_up().map_err(unusable)?;
+        Ok(part)
+    }
+
+    /// Hashes what is there already.
+    fn take_up(&mut self) -> std::io::Result<()> {
+        let mut chunk = vec![0; 64 << 10];
+        loop {
+            let read = self.file.read(&mut chunk)?;
+            if read == 0 || self.done > MAX_BLOB {
+                return Ok(());
+            }
+            self.hash.update(chunk.get(..read).unwrap_or_default());
+            self.done += read as u64;
+        }
+    }
+
+    fn add(&mut self, bytes: &[u8]) -> Result<(), RegistryError> {
+        self.file.write_all(bytes).map_err(|error| self.unusable(error))?;
+        self.hash.update(bytes);
+        self.done += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn restart(&mut self) -> Result<(), RegistryError> {
+        let emptied = self.file.set_len(0).and_then(|()| self.file.seek(SeekFrom::Start(0)));
+        emptied.map_err(|error| self.unusable(error))?;
+        (self.done, self.hash) = (0, Sha256::new());
+        Ok(())
+    }
+
+    fn digest(&self) -> OciDigest {
+        OciDigest::from_sha256(&self.hash.clone().finalize().into())
+    }
+
+    /// All of it; the file is gone then.
+    fn finish(mut self, size: u64) -> Result<Vec<u8>, RegistryError> {
+        let mut bytes = Vec::new();
+        let read = self.file.seek(SeekFrom::Start(0)).and_then(|_| (&self.file).take(size + 1).read_to_end(&mut bytes));
+        read.map_err(|error| self.unusable(error))?;
+        if let Some(path) = &self.path {
+            std::fs::remove_file(path).map_err(|error| self.unusable(error))?;
+        }
+        Ok(bytes)
+    }
+
+    fn unusable(&self, error: std::io::Error) -> RegistryError {
+        RegistryError::Io { path: self.path.clone().unwrap_or_default(), error }
+    }
+}

@@ -1,0 +1,216 @@
+//! The name of a bundle in a registry: `REGISTRY/REPOSITORY[:TAG][@DIGEST]`.
+//!
+//! The grammar is that of the distribution specification 1.1. Unlike Docker's there is no registry that is meant when
+//! none is named: where a plugin comes from is said.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::oci::OciDigest;
+
+/// The longest reference. The specification allows repositories and registries of 255 characters together.
+const MAX_REFERENCE: usize = 512;
+/// The longest tag, as the specification has it.
+const MAX_TAG: usize = 128;
+
+/// Where a bundle is in a registry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    registry: String,
+    repository: String,
+    tag: Option<String>,
+    digest: Option<OciDigest>,
+}
+
+/// Which of the manifests of a repository is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The one with this tag, which may be another tomorrow.
+    Tag(String),
+    /// The one with this digest.
+    Digest(OciDigest),
+}
+
+/// A text that is no reference.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no REGISTRY/REPOSITORY[:TAG][@DIGEST]: {why}")]
+pub struct NoReference {
+    text: String,
+    why: &'static str,
+}
+
+impl Reference {
+    /// The server: a name or an address, with a port where one was written.
+    pub fn registry(&self) -> &str {
+        &self.registry
+    }
+
+    /// The repository there.
+    pub fn repository(&self) -> &str {
+        &self.repository
+    }
+
+    /// The tag that was written.
+    pub fn tag(&self) -> Option<&str> {
+        self.tag.as_deref()
+    }
+
+    /// The digest that was written.
+    pub fn digest(&self) -> Option<&OciDigest> {
+        self.digest.as_ref()
+    }
+
+    /// The manifest that is meant: by its digest where there is one, else by its tag, else by `latest`.
+    pub fn which(&self) -> Which {
+        match (&self.digest, &self.tag) {
+            (Some(digest), _) => Which::Digest(digest.clone()),
+            (None, Some(tag)) => Which::Tag(tag.clone()),
+            (None, None) => Which::Tag("latest".to_owned()),
+        }
+    }
+
+    /// The same with this tag where none was written.
+    #[must_use]
+    pub fn or_tag(mut self, tag: &str) -> Self {
+        self.tag.get_or_insert_with(|| tag.to_owned());
+        self
+    }
+
+    /// The same with the digest of what was found there, so that the same is found again.
+    #[must_use]
+    pub fn pinned(mut self, digest: OciDigest) -> Self {
+        self.digest = Some(digest);
+        self
+    }
+}
+
+impl FromStr for Reference {
+    type Err = NoReference;
+
+    fn from_str(text: &str) -> Result<Self, NoReference> {
+        let no = |why| NoReference { text: text.chars().take(100).collect(), why };
+        if text.len() > MAX_REFERENCE {
+            return Err(no("it is too long"));
+        }
+        let (rest, digest) = match text.split_once('@') {
+            Some((rest, digest)) => {
+                (rest, Some(digest.parse().map_err(|_| no("its digest is not `sha256:` and 64 of 0-9 and a-f"))?))
+            }
+            None => (text, None),
+        };
+        let (registry, rest) = rest.split_once('/').ok_or_else(|| no("it names no registry, such as ghcr.io"))?;
+        if !is_registry(registry) {
+            return Err(no("its registry is no name of a server; write it as ghcr.io or localhost:5000"));
+        }
+        let (repository, tag) = match rest.split_once(':') {
+            Some((repository, tag)) => (repository, Some(tag)),
+            None => (rest, None),
+        };
+        if !repository.split('/').all(is_component) {
+            return Err(no("its repository is not of a-z, 0-9 and single `.`, `_`, `-` between them"));
+        }
+        if tag.is_some_and(|tag| !is_tag(tag)) {
+            return Err(no("its tag is not of letters, digits, `_`, `.` and `-`"));
+        }
+        Ok(Self {
+            registry: registry.to_ascii_lowercase(),
+            repository: repository.to_owned(),
+            tag: tag.map(str::to_owned),
+            digest,
+        })
+    }
+}
+
+/// A name of the DNS with a dot or `localhost`, or an address, with or without a port.
+fn is_registry(text: &str) -> bool {
+    let Ok(url) = url::Url::parse(&format!("https://{text}/")) else { return false };
+    let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte));
+    let is_server = match url.host() {
+        Some(url::Host::Domain(name)) => name == "localhost" || name.contains('.'),
+        Some(url::Host::Ipv4(_) | url::Host::Ipv6(_)) => true,
+        None => false,
+    };
+    plain && (is_server || url.port().is_some()) && url.path() == "/"
+}
+
+/// One part of a repository's name.
+fn is_component(text: &str) -> bool {
+    let good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-".contains(&byte);
+    let ends = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    let bytes = text.as_bytes();
+    ends(bytes.first()) && ends(bytes.last()) && bytes.iter().copied().all(good) && !text.contains("..")
+}
+
+fn is_tag(text: &str) -> bool {
+    let good = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    let first = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    first && text.len() <= MAX_TAG && text.bytes().all(good)
+}
+
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.registry, self.repository)?;
+        if let Some(tag) = &self.tag {
+            write!(f, ":{tag}")?;
+        }
+        if let Some(digest) = &self.digest {
+            write!(f, "@{digest}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Which {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tag(tag) => f.write_str(tag),
+            Self::Digest(digest) => digest.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reference_is_read_and_written_alike() {
+        let digest = OciDigest::of(b"");
+        for text in [
+            "ghcr.io/acme/fetch",
+            "ghcr.io/acme/fetch:1.2.0",
+            "localhost:5000/a",
+            "127.0.0.1:5000/a-b/c_d:x",
+            "[::1]:5000/a",
+        ] {
+            assert_eq!(text.parse::<Reference>().map(|it| it.to_string()), Ok(text.to_owned()));
+            let pinned = format!("{text}@{digest}");
+            assert_eq!(pinned.parse::<Reference>().map(|it| it.which()), Ok(Which::Digest(digest.clone())));
+        }
+        let plain: Reference = "ghcr.io/acme/fetch".parse().expect("it is one");
+        assert_eq!(plain.which(), Which::Tag("latest".to_owned()));
+        assert_eq!(plain.or_tag("1.0.0").which(), Which::Tag("1.0.0".to_owned()));
+    }
+
+    #[test]
+    fn what_is_no_reference_is_told_why() {
+        for (text, why) in [
+            ("fetch", "names no registry"),
+            ("acme/fetch", "no name of a server"),
+            ("https://ghcr.io/acme/fetch", "no name of a server"),
+            ("user@ghcr.io/acme/fetch", "its digest"),
+            ("ghcr.io/", "its repository"),
+            ("ghcr.io/Acme/fetch", "its repository"),
+            ("ghcr.io/acme/../fetch", "its repository"),
+            ("ghcr.io/acme//fetch", "its repository"),
+            ("ghcr.io/acme/fetch:", "its tag"),
+            ("ghcr.io/acme/fetch:a/b", "its tag"),
+            ("ghcr.io/acme/fetch@sha256:12", "its digest"),
+            ("gh\u{202e}cr.io/acme/fetch", "no name of a server"),
+            ("ghcr.io?x=/acme/fetch", "no name of a server"),
+        ] {
+            let error = text.parse::<Reference>().expect_err(text).to_string();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+}

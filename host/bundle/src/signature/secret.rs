@@ -1,0 +1,325 @@
+//! Secret keys: minisign's files, whose key is encrypted with what scrypt makes of a password.
+//!
+//! Promises: a file is written whole, for its owner alone, and never in another's place; one that others may read is not
+//! read. The key is not shown by anything, `Debug` included.
+//!
+//! Deliberately not here: asking for the password.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use minisign::SecretKeyBox;
+use rustix::fs::OFlags;
+
+use super::PublicKey;
+
+/// The largest file that is taken for a key. Protects whoever names a wrong one.
+const MAX_FILE: u64 = 4 << 10;
+/// The most work and memory that a file may ask of scrypt: what minisign's own files ask for. Protects this machine from
+/// a file that somebody else made.
+const MAX_WORK: (u64, u64) = (1 << 25, 1 << 30);
+
+/// A secret key, in the clear.
+pub struct SecretKey {
+    key: minisign::SecretKey,
+    public: PublicKey,
+}
+
+/// A key that was just made.
+pub struct KeyPair {
+    /// The text of its file, encrypted.
+    file: String,
+    public: PublicKey,
+}
+
+/// Why a secret key is not there.
+#[derive(Debug, thiserror::Error)]
+pub enum SecretKeyError {
+    /// It cannot be read or written.
+    #[error("the secret key `{}` cannot be {what}: {error}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What was to be done.
+        what: &'static str,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// It would take another's place.
+    #[error("`{}` is there already, and a key never takes another's place; name another file with --out", .0.display())]
+    Exists(PathBuf),
+    /// Others may read it, or have it.
+    #[error("others may use the secret key `{}` ({why}); chmod 600 '{}'", path.display(), path.display())]
+    Exposed {
+        /// The file.
+        path: PathBuf,
+        /// How.
+        why: String,
+    },
+    /// It is no key.
+    #[error("`{}` is no secret key of minisign: {why}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The password does not open it.
+    #[error("the password does not open the secret key `{}`", .0.display())]
+    Password(PathBuf),
+    /// A password that protects nothing.
+    #[error("the password is empty; a secret key is kept with one")]
+    NoPassword,
+    /// No key was made.
+    #[error("no key can be made: {0}")]
+    Make(String),
+    /// Nothing was signed.
+    #[error("it cannot be signed: {0}")]
+    Sign(String),
+}
+
+impl KeyPair {
+    /// Makes a key, encrypted with a password. Takes a second.
+    ///
+    /// # Errors
+    ///
+    /// When the password is empty, or the system has no random numbers.
+    pub fn generate(password: &str) -> Result<Self, SecretKeyError> {
+        if password.is_empty() {
+            return Err(SecretKeyError::NoPassword);
+        }
+        let failed = |error: minisign::PError| SecretKeyError::Make(error.to_string());
+        let pair = minisign::KeyPair::generate_encrypted_keypair(Some(password.to_owned())).map_err(failed)?;
+        let public = PublicKey::new(pair.pk);
+        let comment = format!("minisign encrypted secret key of {}", public.id());
+        Ok(Self { file: pair.sk.to_box(Some(&comment)).map_err(failed)?.into_string(), public })
+    }
+
+    /// The public key.
+    pub fn public(&self) -> &PublicKey {
+        &self.public
+    }
+
+    /// Writes the secret key, for its owner alone.
+    ///
+    /// # Errors
+    ///
+    /// When something is at the path already, whatever it is, or it cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), SecretKeyError> {
+        let failed = |error: io::Error| SecretKeyError::File { path: path.to_owned(), what: "written", error };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // Only its user can read or write a temporary file.
+        let mut file = tempfile::Builder::new().prefix(".key-").tempfile_in(folder).map_err(failed)?;
+        file.write_all(self.file.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+        file.persist_noclobber(path).map(drop).map_err(|error| match error.error.kind() {
+            io::ErrorKind::AlreadyExists => SecretKeyError::Exists(path.to_owned()),
+            _ => failed(error.error),
+        })
+    }
+}
+
+/// A secret key's file, read and not opened yet.
+pub struct SecretKeyFile {
+    path: PathBuf,
+    text: String,
+    encrypted: bool,
+}
+
+impl SecretKeyFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// When it is not there, is no plain file of this user's, others may read or write it, or it is no key.
+    pub fn read(path: &Path) -> Result<Self, SecretKeyError> {
+        let failed = |error: io::Error| SecretKeyError::File { path: path.to_owned(), what: "read", error };
+        let malformed = |why: &str| SecretKeyError::Malformed { path: path.to_owned(), why: why.to_owned() };
+        // A pipe would have no writer for ever.
+        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        let file = File::options().read(true).custom_flags(flags).open(path).map_err(failed)?;
+        let about = file.metadata().map_err(failed)?;
+        if !about.is_file() {
+            return Err(malformed("it is no file"));
+        }
+        let exposed = |why: String| SecretKeyError::Exposed { path: path.to_owned(), why };
+        if about.uid() != rustix::process::geteuid().as_raw() {
+            return Err(exposed("it belongs to another user".to_owned()));
+        }
+        if about.mode() & 0o077 != 0 {
+            return Err(exposed(format!("its mode is {:o}", about.mode() & 0o777)));
+        }
+        let mut text = String::new();
+        file.take(MAX_FILE + 1).read_to_string(&mut text).map_err(failed)?;
+        if text.len() as u64 > MAX_FILE {
+            return Err(malformed("it is too long"));
+        }
+        let encrypted = inspect(&text).map_err(malformed)?;
+        Ok(Self { path: path.to_owned(), text, encrypted })
+    }
+
+    /// Whether a password opens it; one that minisign wrote without a password needs none.
+    pub fn is_encrypted(&self) -> bool {
+        self.encrypted
+    }
+
+    /// Opens it. Takes a second, or a few for one that minisign itself made.
+    ///
+    /// # Errors
+    ///
+    /// When the password is another.
+    pub fn open(&self, password: &str) -> Result<SecretKey, SecretKeyError> {
+        let opened = match self.encrypted {
+            true => SecretKeyBox::from(self.text.clone()).into_secret_key(Some(password.to_owned())),
+            // Debian's minisign writes no checksum into such a file, and the library's own way to read it wants one. A key
+            // that is damaged signs nothing all the same: each signature is checked as it is made.
+            false => minisign::SecretKey::from_bytes(&key_bytes(&self.text).unwrap_or_default()),
+        };
+        let malformed =
+            |error: &minisign::PError| SecretKeyError::Malformed { path: self.path.clone(), why: error.to_string() };
+        let key = opened.map_err(|error| match error.kind() {
+            minisign::ErrorKind::Verify if self.encrypted => SecretKeyError::Password(self.path.clone()),
+            _ => malformed(&error),
+        })?;
+        SecretKey::new(key).map_err(|error| malformed(&error))
+    }
+}
+
+/// What a file's second line holds.
+fn key_bytes(text: &str) -> Result<Vec<u8>, &'static str> {
+    let line = text.lines().nth(1).ok_or("it does not have two lines")?;
+    STANDARD.decode(line).map_err(|_| "its second line is no base64")
+}
+
+/// Whether a file's key is encrypted, when it looks like one.
+fn inspect(text: &str) -> Result<bool, &'static str> {
+    let bytes = key_bytes(text)?;
+    // How it signs, how it is encrypted, how it is checked: two bytes each. Salt; work; memory; id, key and checksum.
+    if bytes.len() != 6 + 32 + 8 + 8 + 8 + 64 + 32 || !bytes.starts_with(b"Ed") {
+        return Err("its second line is no key");
+    }
+    let number =
+        |at: usize| bytes.iter().skip(at).take(8).rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+    let (work, memory) = (number(38), number(46));
+    match &bytes[2..4] {
+        [0, 0] => Ok(false),
+        b"Sc" if work <= MAX_WORK.0 && memory <= MAX_WORK.1 => Ok(true),
+        b"Sc" => Err("its password would take more work than any that minisign makes"),
+        _ => Err("it is encrypted in a way that is not minisign's"),
+    }
+}
+
+impl SecretKey {
+    fn new(key: minisign::SecretKey) -> Result<Self, minisign::PError> {
+        let public = PublicKey::new(minisign::PublicKey::from_secret_key(&key)?);
+        Ok(Self { key, public })
+    }
+
+    /// A key that is in no file: for tests, which make hundreds.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no random numbers.
+    pub fn without_password() -> Result<Self, SecretKeyError> {
+        let made = minisign::KeyPair::generate_unencrypted_keypair().and_then(|pair| Self::new(pair.sk));
+        made.map_err(|error| SecretKeyError::Make(error.to_string()))
+    }
+
+    /// Its public key.
+    pub fn public(&self) -> &PublicKey {
+        &self.public
+    }
+
+    pub(super) fn parts(&self) -> (&minisign::SecretKey, &minisign::PublicKey) {
+        (&self.key, self.public.minisign())
+    }
+}
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SecretKey({})", self.public.id())
+    }
+}
+
+impl fmt::Debug for KeyPair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyPair({})", self.public.id())
+    }
+}
+
+impl fmt::Debug for SecretKeyFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SecretKeyFile({})", self.path.display())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_secret_key_is_its_owners_alone_and_takes_nobodys_place() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("acme.key");
+        let pair = KeyPair::generate("correct horse").expect("made");
+        pair.write(&path).expect("written");
+        assert_eq!(std::fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
+        let file = SecretKeyFile::read(&path).expect("read");
+        assert!(file.is_encrypted());
+        assert_eq!(file.open("correct horse").expect("opened").public(), pair.public());
+        assert!(matches!(file.open("correct house"), Err(SecretKeyError::Password(_))));
+        assert!(!format!("{pair:?} {file:?} {:?}", file.open("correct horse")).contains("RWR"));
+
+        let before = std::fs::read(&path).expect("read");
+        let again = pair.write(&path).expect_err("it is there");
+        assert!(matches!(again, SecretKeyError::Exists(_)), "{again}");
+        assert_eq!(std::fs::read(&path).expect("read"), before);
+        let dangling = folder.path().join("link");
+        symlink(folder.path().join("nothing"), &dangling).expect("a link");
+        assert!(matches!(pair.write(&dangling), Err(SecretKeyError::Exists(_))));
+        assert_eq!(std::fs::read_dir(folder.path()).expect("read").count(), 2, "no temporary file stays");
+        assert!(matches!(KeyPair::generate(""), Err(SecretKeyError::NoPassword)));
+    }
+
+    #[test]
+    fn a_secret_key_that_others_may_use_is_not_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("acme.key");
+        KeyPair::generate("x").expect("made").write(&path).expect("written");
+        for (mode, right) in [(0o600, true), (0o400, true), (0o640, false), (0o604, false), (0o620, false)] {
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("set");
+            let read = SecretKeyFile::read(&path).map(drop).map_err(|error| error.to_string());
+            assert_eq!(read.is_ok(), right, "{mode:o}: {read:?}");
+            assert!(right || read.expect_err("refused").contains("chmod 600"));
+        }
+    }
+
+    #[test]
+    fn what_is_no_secret_key_is_said_to_be_none() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("key");
+        let mut greedy = vec![0; 158];
+        greedy[..6].copy_from_slice(b"EdScB2");
+        greedy[46..54].fill(0xff);
+        for (text, says) in [
+            (String::new(), "two lines"),
+            ("untrusted comment: x\nRWQ\n".to_owned(), "base64"),
+            ("untrusted comment: x\nRWQf\n".to_owned(), "no key"),
+            (format!("untrusted comment: x\n{}\n", STANDARD.encode(greedy)), "more work"),
+            ("x".repeat(5000), "too long"),
+        ] {
+            std::fs::write(&path, text).expect("written");
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).expect("set");
+            let error = SecretKeyFile::read(&path).expect_err("it is none").to_string();
+            assert!(error.contains(says), "{error}");
+        }
+        assert!(SecretKeyFile::read(folder.path()).is_err());
+        assert!(SecretKeyFile::read(&folder.path().join("nothing")).is_err());
+    }
+}

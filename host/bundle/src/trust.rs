@@ -1,0 +1,341 @@
+//! Whom a user believes: which keys, for the plugins of which publishers, until when, and what was revoked.
+//!
+//! A key is trusted for patterns (`acme/*`, `acme/fetch`), so that the key of one publisher is worth nothing for another's
+//! plugins. A bundle is good when one signature of a trusted key holds, whoever else signed it; a signature that does not
+//! hold, or of a key that was revoked, is never counted, and is told. What is revoked stays so for ever and wins over
+//! everything.
+//!
+//! Promises: [`Trust::check`] says [`Verdict::Signed`] only with the keys that were counted. Each refusal says what to do.
+//!
+//! Deliberately not here: where the file is, and what time it is. Both come from the caller. Nor a way to take a
+//! revocation back: who revoked by mistake makes another key.
+
+mod refusal;
+mod rotation;
+mod store;
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::bundle::Bundle;
+use crate::manifest::is_name;
+use crate::oci::OciDigest;
+use crate::signature::{KeyId, PublicKey, Signature, SignatureError};
+
+pub use refusal::{Refusal, TrustError};
+pub use rotation::{Rotation, RotationError};
+pub use store::{StoreError, TrustStore};
+
+/// Keys, and revocations, of a list. Protects whoever reads it.
+const MAX_LISTED: usize = 10_000;
+/// Patterns of a key. Protects whoever reads it.
+const MAX_PATTERNS: usize = 100;
+/// Characters of the reason for a revocation. Protects the line that it is shown on.
+const MAX_REASON: usize = 500;
+
+/// Which plugins a key may sign: all of a publisher, or one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Pattern(String);
+
+/// A text that is no pattern.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no pattern for plugins: it is PUBLISHER/* or PUBLISHER/NAME")]
+pub struct NoPattern(String);
+
+impl Pattern {
+    /// Whether it covers the plugin of this name. One without a publisher is covered by nothing.
+    pub fn covers(&self, plugin: &str) -> bool {
+        match self.0.strip_suffix('*') {
+            Some(publisher) => plugin.strip_prefix(publisher).is_some_and(|name| !name.is_empty()),
+            None => self.0 == plugin,
+        }
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = NoPattern;
+
+    fn from_str(text: &str) -> Result<Self, NoPattern> {
+        let (publisher, name) = text.split_once('/').unwrap_or_default();
+        // A name holds neither a slash nor an asterisk.
+        let is_one = is_name(publisher) && (name == "*" || is_name(name));
+        if is_one { Ok(Self(text.to_owned())) } else { Err(NoPattern(text.chars().take(100).collect())) }
+    }
+}
+
+impl TryFrom<String> for Pattern {
+    type Error = NoPattern;
+
+    fn try_from(text: String) -> Result<Self, NoPattern> {
+        text.parse()
+    }
+}
+
+impl From<Pattern> for String {
+    fn from(pattern: Pattern) -> Self {
+        pattern.0
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A key that was trusted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrustedKey {
+    /// The key.
+    pub key: PublicKey,
+    /// What it may sign.
+    pub patterns: Vec<Pattern>,
+    /// Since when.
+    pub since: Timestamp,
+    /// From when on it counts no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<Timestamp>,
+    /// The key that has taken its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced_by: Option<PublicKey>,
+}
+
+/// What can be revoked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Revoked {
+    /// All that a key has signed and will sign.
+    Key(KeyId),
+    /// One bundle, or one component whatever it is packed in.
+    Digest(OciDigest),
+}
+
+impl fmt::Display for Revoked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(id) => write!(f, "the key {id}"),
+            Self::Digest(digest) => write!(f, "{digest}"),
+        }
+    }
+}
+
+/// Something that was revoked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Revocation {
+    /// What.
+    pub what: Revoked,
+    /// Why, in one line for whoever is refused by it.
+    pub reason: String,
+    /// Since when it is in the list. What was signed before is refused as well.
+    pub since: Timestamp,
+}
+
+/// Whom a user believes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trust {
+    keys: Vec<TrustedKey>,
+    revoked: Vec<Revocation>,
+}
+
+/// What is known of who made a bundle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Keys that are trusted for this plugin signed it.
+    Signed {
+        /// The keys whose signatures were counted.
+        by: Vec<KeyId>,
+        /// Why others were not.
+        not_counted: Vec<Refusal>,
+    },
+    /// It has no signature.
+    Unsigned,
+}
+
+impl Trust {
+    /// The keys that were ever trusted, in the order in which they were.
+    pub fn keys(&self) -> &[TrustedKey] {
+        &self.keys
+    }
+
+    /// What was revoked.
+    pub fn revoked(&self) -> &[Revocation] {
+        &self.revoked
+    }
+
+    /// Why a key is revoked, when it is.
+    pub fn revocation(&self, key: KeyId) -> Option<&Revocation> {
+        self.revoked.iter().find(|revocation| revocation.what == Revoked::Key(key))
+    }
+
+    /// Says that a key is trusted for these plugins. One that is trusted already is trusted for them too, until the time
+    /// that is given now.
+    ///
+    /// # Errors
+    ///
+    /// When it is revoked or was replaced, has the id of another key, would have expired already, or has no patterns.
+    pub fn trust(
+        &mut self,
+        key: PublicKey,
+        patterns: Vec<Pattern>,
+        expires: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Result<(), TrustError> {
+        let id = key.id();
+        self.admits(&key)?;
+        if let Some(expires) = expires.filter(|expires| *expires <= now) {
+            return Err(TrustError::Past { key: id, expires });
+        }
+        let known = self.keys.iter_mut().find(|known| known.key == key);
+        if let Some(by) = known.as_ref().and_then(|known| known.replaced_by.as_ref()) {
+            return Err(TrustError::Replaced { key: id, by: by.id() });
+        }
+        let mut all = known.as_ref().map(|known| known.patterns.clone()).unwrap_or_default();
+        all.extend(patterns);
+        all.sort();
+        all.dedup();
+        if all.is_empty() || all.len() > MAX_PATTERNS {
+            return Err(TrustError::Patterns { key: id, found: all.len() });
+        }
+        match known {
+            Some(known) => (known.patterns, known.expires) = (all, expires),
+            None => self.keys.push(TrustedKey { key, patterns: all, since: now, expires, replaced_by: None }),
+        }
+        Ok(())
+    }
+
+    /// Puts a new key in an old one's place, on the old one's word. The new one is trusted for the same plugins and as
+    /// long, and the old one no more.
+    ///
+    /// # Errors
+    ///
+    /// When the old key is not trusted now or did not say so, or the new one is there already, revoked or has the id of
+    /// another.
+    pub fn rotate(&mut self, rotation: &Rotation, now: Timestamp) -> Result<(), TrustError> {
+        let (old, new) = (rotation.old_key().id(), rotation.new_key().id());
+        if let Some(revoked) = self.revocation(old) {
+            return Err(TrustError::Revoked { key: old, reason: revoked.reason.clone() });
+        }
+        self.admits(rotation.new_key())?;
+        if self.keys.iter().any(|known| known.key == *rotation.new_key()) {
+            return Err(TrustError::Already { key: new });
+        }
+        let full = self.keys.len() >= MAX_LISTED;
+        let Some(known) = self.keys.iter_mut().find(|known| known.key == *rotation.old_key()) else {
+            return Err(TrustError::NotTrusted { key: old });
+        };
+        if let Some(by) = &known.replaced_by {
+            return Err(TrustError::Replaced { key: old, by: by.id() });
+        }
+        if let Some(expires) = known.expires.filter(|expires| *expires <= now) {
+            return Err(TrustError::Past { key: old, expires });
+        }
+        rotation.check()?;
+        if full {
+            return Err(TrustError::Full);
+        }
+        known.replaced_by = Some(rotation.new_key().clone());
+        let (patterns, expires) = (known.patterns.clone(), known.expires);
+        let key = rotation.new_key().clone();
+        self.keys.push(TrustedKey { key, patterns, since: now, expires, replaced_by: None });
+        Ok(())
+    }
+
+    /// Revokes a key or a digest, for ever. What is revoked already keeps its first reason.
+    ///
+    /// # Errors
+    ///
+    /// When the reason is none that can be shown on a line.
+    pub fn revoke(&mut self, what: Revoked, reason: &str, now: Timestamp) -> Result<(), TrustError> {
+        let is_line = !reason.trim().is_empty() && !reason.chars().any(char::is_control);
+        if !is_line || reason.chars().count() > MAX_REASON {
+            return Err(TrustError::Reason);
+        }
+        if self.revoked.iter().any(|revocation| revocation.what == what) {
+            return Ok(());
+        }
+        if self.revoked.len() >= MAX_LISTED {
+            return Err(TrustError::Full);
+        }
+        self.revoked.push(Revocation { what, reason: reason.to_owned(), since: now });
+        Ok(())
+    }
+
+    /// Who made a bundle, as far as this user believes anybody.
+    ///
+    /// # Errors
+    ///
+    /// When it or its component is revoked, or it has signatures and none counts: with the gravest reason.
+    pub fn check(&self, bundle: &Bundle, now: Timestamp) -> Result<Verdict, Refusal> {
+        for digest in [bundle.digest(), bundle.component_digest()] {
+            if let Some(revoked) = self.revoked.iter().find(|it| it.what == Revoked::Digest(digest.clone())) {
+                return Err(Refusal::RevokedDigest { digest: digest.clone(), reason: revoked.reason.clone() });
+            }
+        }
+        let mut by = Vec::new();
+        let mut not_counted = Vec::new();
+        for signature in bundle.signatures() {
+            match self.judge(signature, bundle, now) {
+                Ok(key) => by.push(key),
+                Err(refusal) => not_counted.push(refusal),
+            }
+        }
+        by.sort_unstable();
+        by.dedup();
+        not_counted.sort_by_key(Refusal::gravity);
+        match not_counted.first() {
+            _ if !by.is_empty() => Ok(Verdict::Signed { by, not_counted }),
+            Some(gravest) => Err(gravest.clone()),
+            None => Ok(Verdict::Unsigned),
+        }
+    }
+
+    /// Which key a signature counts for.
+    fn judge(&self, signature: &Signature, bundle: &Bundle, now: Timestamp) -> Result<KeyId, Refusal> {
+        let plugin = &bundle.manifest().name;
+        let key = signature.key_id().map_err(|error| Refusal::BadSignature { why: error.to_string() })?;
+        if let Some(revoked) = self.revocation(key) {
+            return Err(Refusal::RevokedKey { key, reason: revoked.reason.clone() });
+        }
+        // No two keys of the list have one id.
+        let Some(known) = self.keys.iter().find(|known| known.key.id() == key) else {
+            return Err(Refusal::UnknownKey { key, plugin: plugin.clone() });
+        };
+        match signature.check(&known.key, bundle.signed_bytes(), &bundle.statement()) {
+            Ok(()) => {}
+            Err(SignatureError::OtherStatement { found, wanted }) => {
+                return Err(Refusal::OtherBundle { key, found, wanted });
+            }
+            Err(error) => return Err(Refusal::BadSignature { why: error.to_string() }),
+        }
+        if let Some(by) = &known.replaced_by {
+            return Err(Refusal::ReplacedKey { key, by: by.id() });
+        }
+        if let Some(expired) = known.expires.filter(|expires| *expires <= now) {
+            return Err(Refusal::ExpiredKey { key, expired });
+        }
+        if known.patterns.iter().any(|pattern| pattern.covers(plugin)) {
+            Ok(key)
+        } else {
+            Err(Refusal::NotForPlugin { key, plugin: plugin.clone(), patterns: known.patterns.clone() })
+        }
+    }
+
+    /// Whether a key may come into the list.
+    fn admits(&self, key: &PublicKey) -> Result<(), TrustError> {
+        let id = key.id();
+        if let Some(revoked) = self.revocation(id) {
+            return Err(TrustError::Revoked { key: id, reason: revoked.reason.clone() });
+        }
+        let mut same = self.keys.iter().filter(|known| known.key.id() == id);
+        if same.any(|known| known.key != *key) {
+            return Err(TrustError::SameId { key: id });
+        }
+        if self.keys.len() >= MAX_LISTED { Err(TrustError::Full) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,176 @@
+//! Why a signature does not count, and why a list of keys is not changed.
+
+use jiff::Timestamp;
+
+use super::{MAX_LISTED, MAX_PATTERNS, MAX_REASON, Pattern, RotationError};
+use crate::oci::OciDigest;
+use crate::signature::KeyId;
+
+/// Why a bundle is not taken for its publisher's, or one of its signatures does not count.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The bundle or its component was revoked.
+    #[error("`{digest}` is revoked: {reason}; do not use it, and ask its publisher for another version")]
+    RevokedDigest {
+        /// The digest.
+        digest: OciDigest,
+        /// Why it was revoked.
+        reason: String,
+    },
+    /// Its key was revoked.
+    #[error("the key {key} is revoked: {reason}; ask the publisher for a bundle that another key signed")]
+    RevokedKey {
+        /// The key.
+        key: KeyId,
+        /// Why it was revoked.
+        reason: String,
+    },
+    /// It does not hold.
+    #[error("a signature does not hold: {why}; the bundle was changed after it was signed: get it again")]
+    BadSignature {
+        /// What does not hold.
+        why: String,
+    },
+    /// It is a signature of something else.
+    #[error(
+        "the signature of the key {key} says that it is of `{found}`, and this bundle is `{wanted}`: get the bundle again"
+    )]
+    OtherBundle {
+        /// The key.
+        key: KeyId,
+        /// What it says that it signed.
+        found: String,
+        /// What this is.
+        wanted: String,
+    },
+    /// Its key's time is over.
+    #[error(
+        "the key {key} was trusted until {expired}; if it still is the publisher's, `host keys trust` it again with a later \
+         --expires"
+    )]
+    ExpiredKey {
+        /// The key.
+        key: KeyId,
+        /// Until when it was trusted.
+        expired: Timestamp,
+    },
+    /// Another key has taken its key's place.
+    #[error("the key {by} has taken the place of {key}; ask the publisher for a bundle that it signed")]
+    ReplacedKey {
+        /// The key.
+        key: KeyId,
+        /// The one in its place.
+        by: KeyId,
+    },
+    /// Its key is trusted for other plugins.
+    #[error(
+        "the key {key} is not trusted for `{plugin}`, but for `{}`; if it may sign that too, `host keys trust` it --for \
+         {plugin}",
+        shown(patterns)
+    )]
+    NotForPlugin {
+        /// The key.
+        key: KeyId,
+        /// The plugin.
+        plugin: String,
+        /// What it is trusted for.
+        patterns: Vec<Pattern>,
+    },
+    /// Nobody said anything of its key.
+    #[error(
+        "the key {key} is not known; get the publisher's key from a place that you trust, and `host keys trust` it --for \
+         {plugin}"
+    )]
+    UnknownKey {
+        /// The key.
+        key: KeyId,
+        /// The plugin.
+        plugin: String,
+    },
+}
+
+impl Refusal {
+    /// The gravest has the smallest number: what says that somebody is up to no good is told before what was forgotten.
+    pub(super) fn gravity(&self) -> u8 {
+        match self {
+            Self::RevokedDigest { .. } => 0,
+            Self::RevokedKey { .. } => 1,
+            Self::BadSignature { .. } => 2,
+            Self::OtherBundle { .. } => 3,
+            Self::NotForPlugin { .. } => 4,
+            Self::ReplacedKey { .. } => 5,
+            Self::ExpiredKey { .. } => 6,
+            Self::UnknownKey { .. } => 7,
+        }
+    }
+}
+
+/// Why the list of trusted keys is not changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TrustError {
+    /// It is revoked.
+    #[error("the key {key} is revoked ({reason}), and stays so; trust another of the publisher's")]
+    Revoked {
+        /// The key.
+        key: KeyId,
+        /// Why.
+        reason: String,
+    },
+    /// Another key has its id.
+    #[error(
+        "another key with the id {key} is trusted; one of the two was made to look like the other, so trust neither"
+    )]
+    SameId {
+        /// The id.
+        key: KeyId,
+    },
+    /// It would be over before it began, or is over.
+    #[error("the time of the key {key} was over at {expires}; give a later --expires")]
+    Past {
+        /// The key.
+        key: KeyId,
+        /// When.
+        expires: Timestamp,
+    },
+    /// Another key has taken its place.
+    #[error("the key {by} has taken the place of {key}; trust that one")]
+    Replaced {
+        /// The key.
+        key: KeyId,
+        /// The one in its place.
+        by: KeyId,
+    },
+    /// It is trusted for nothing, or for too much.
+    #[error("the key {key} has {found} patterns, and it has 1 to {MAX_PATTERNS}, each PUBLISHER/* or PUBLISHER/NAME")]
+    Patterns {
+        /// The key.
+        key: KeyId,
+        /// How many.
+        found: usize,
+    },
+    /// Nobody trusts the key whose word it is.
+    #[error("the key {key} is not trusted, so its word counts for nothing; `host keys list` has those that are")]
+    NotTrusted {
+        /// The key.
+        key: KeyId,
+    },
+    /// The new key is there already.
+    #[error("the key {key} is trusted already, and takes no other's place; revoke the old one with `host keys revoke`")]
+    Already {
+        /// The key.
+        key: KeyId,
+    },
+    /// The old key did not say it.
+    #[error(transparent)]
+    Rotation(#[from] RotationError),
+    /// A reason that cannot be shown.
+    #[error("the reason has to be one line of 1 to {MAX_REASON} characters")]
+    Reason,
+    /// There are enough.
+    #[error("the list has {MAX_LISTED} entries, and takes no more")]
+    Full,
+}
+
+fn shown(patterns: &[Pattern]) -> String {
+    patterns.iter().map(Pattern::to_string).collect::<Vec<_>>().join("`, `")
+}

@@ -1,0 +1,112 @@
+//! A publisher's change of keys: what the old key says of the new one, as a text that can be published.
+//!
+//! ```text
+//! host key rotation
+//! old RW…
+//! new RW…
+//! untrusted comment: …          ← from here on the signature of the three lines above, by the old key
+//! …
+//! ```
+//!
+//! The first three lines are what is signed, so that minisign itself can make the rest.
+
+use crate::signature::{PublicKey, SecretKey, SecretKeyError, Signature, SignatureError};
+
+/// What the text begins with.
+const TITLE: &str = "host key rotation";
+/// The largest text. Protects whoever reads one from a wrong file.
+const MAX_TEXT: usize = 8 << 10;
+
+/// A claim that a new key takes an old one's place. Who made it is checked by [`super::Trust::rotate`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rotation {
+    old: PublicKey,
+    new: PublicKey,
+    signature: Signature,
+}
+
+/// Why a text is no such claim, or not the old key's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RotationError {
+    /// It is something else.
+    #[error(
+        "it is no statement that a key takes another's place: {0}; `host keys rotate --key OLD --to NEW` makes one"
+    )]
+    Malformed(String),
+    /// The old key did not sign it.
+    #[error("the old key did not say that: {0}; get the statement again, from a place that you trust")]
+    Signature(SignatureError),
+}
+
+impl Rotation {
+    /// Says, with the old key, that the new one takes its place.
+    ///
+    /// # Errors
+    ///
+    /// When both are one, or the key makes no signature.
+    pub fn make(old: &SecretKey, new: PublicKey) -> Result<Self, SecretKeyError> {
+        let (public, new) = (old.public().clone(), new);
+        if public == new {
+            return Err(SecretKeyError::Sign(format!("`{}` cannot take its own place", new.id())));
+        }
+        let signature = Signature::make(old, signed(&public, &new).as_bytes(), &statement(&public, &new))?;
+        Ok(Self { old: public, new, signature })
+    }
+
+    /// Reads the text of a claim.
+    ///
+    /// # Errors
+    ///
+    /// When it is something else.
+    pub fn parse(text: &str) -> Result<Self, RotationError> {
+        let wrong = |why: &str| RotationError::Malformed(why.to_owned());
+        if text.len() > MAX_TEXT {
+            return Err(wrong("it is too long"));
+        }
+        let rest = text.strip_prefix(TITLE).and_then(|rest| rest.strip_prefix('\n'));
+        let rest = rest.ok_or_else(|| wrong("its first line is another"))?;
+        let line = |rest: &str, word: &str| {
+            let (line, rest) = rest.split_once('\n')?;
+            Some((line.strip_prefix(word)?.parse::<PublicKey>().ok()?, rest.to_owned()))
+        };
+        let (old, rest) = line(rest, "old ").ok_or_else(|| wrong("its second line names no old key"))?;
+        let (new, rest) = line(&rest, "new ").ok_or_else(|| wrong("its third line names no new key"))?;
+        if old == new {
+            return Err(wrong("both keys are the same"));
+        }
+        let signature = Signature::new(rest).map_err(|error| wrong(&error.to_string()))?;
+        Ok(Self { old, new, signature })
+    }
+
+    /// The text: what [`Self::parse`] reads.
+    pub fn to_text(&self) -> String {
+        format!("{}{}", signed(&self.old, &self.new), self.signature.text())
+    }
+
+    /// The key whose place is taken.
+    pub fn old_key(&self) -> &PublicKey {
+        &self.old
+    }
+
+    /// The key that takes it.
+    pub fn new_key(&self) -> &PublicKey {
+        &self.new
+    }
+
+    /// Whether the old key said so.
+    pub(super) fn check(&self) -> Result<(), RotationError> {
+        let bytes = signed(&self.old, &self.new);
+        let checked = self.signature.check(&self.old, bytes.as_bytes(), &statement(&self.old, &self.new));
+        checked.map_err(RotationError::Signature)
+    }
+}
+
+/// The lines that are signed.
+fn signed(old: &PublicKey, new: &PublicKey) -> String {
+    format!("{TITLE}\nold {old}\nnew {new}\n")
+}
+
+/// The comment that the signature covers: no signature of a bundle has such a one.
+fn statement(old: &PublicKey, new: &PublicKey) -> String {
+    format!("{TITLE}: {} to {}", old.id(), new.id())
+}

@@ -1,0 +1,181 @@
+//! One table of attacks on a signed bundle whose publisher is trusted: each is refused, with its reason.
+//!
+//! The attacker has everything but the publisher's secret key: can change any byte, put any digest right, take signatures
+//! of other bundles, and make keys.
+
+use std::collections::BTreeMap;
+
+use host_bundle::{Bundle, OciDigest, Parts, PublicKey, SecretKey, Signature, Trust, Verdict};
+use jiff::Timestamp;
+
+use crate::support::{archive, bundle, component, entries, manifest, manifest_json, parts};
+
+fn now() -> Timestamp {
+    "2026-11-20T12:00:00Z".parse().expect("a time")
+}
+
+fn key() -> SecretKey {
+    SecretKey::without_password().expect("random numbers")
+}
+
+fn trusting(key: &PublicKey) -> Trust {
+    let mut trust = Trust::default();
+    trust.trust(key.clone(), vec!["acme/*".parse().expect("a pattern")], None, now()).expect("trusted");
+    trust
+}
+
+/// What a user is told: the keys that were counted, or why it is refused.
+fn judged(trust: &Trust, archive: &[u8]) -> Result<Verdict, String> {
+    let bundle = Bundle::read_archive(archive).map_err(|error| error.to_string())?;
+    trust.check(&bundle, now()).map_err(|refusal| refusal.to_string())
+}
+
+/// The same layout with another file.
+fn changed(layout: &BTreeMap<String, Vec<u8>>, name: &str, at: usize) -> Vec<u8> {
+    let mut layout = layout.clone();
+    let bytes = layout.get_mut(name).unwrap_or_else(|| panic!("no {name}"));
+    bytes[at] ^= 1;
+    archive(&entries(&layout))
+}
+
+#[test]
+fn any_byte_changed_anywhere_is_refused_with_its_reason() {
+    let secret = key();
+    let trust = trusting(secret.public());
+    let mut honest = bundle();
+    honest.sign(&secret).expect("signed");
+    let layout = honest.layout();
+    assert!(matches!(judged(&trust, &honest.to_archive()), Ok(Verdict::Signed { .. })));
+
+    let blob = |bytes: &[u8]| format!("blobs/sha256/{}", OciDigest::of(bytes).digits());
+    let referrer = &honest.referrers()[0];
+    let classes = [
+        ("the layout file", "oci-layout".to_owned(), "`oci-layout` makes no sense"),
+        ("the image manifest", blob(honest.signed_bytes()), "was changed"),
+        ("the configuration", blob(honest.manifest().to_json().as_bytes()), "was changed"),
+        ("the component", blob(honest.component()), "was changed"),
+        ("the README", blob(honest.readme().expect("there")), "was changed"),
+        ("the licence", blob(honest.license().expect("there")), "was changed"),
+        ("the signature's manifest", blob(&referrer.manifest), "was changed"),
+        ("the signature and its comments", blob(honest.signatures()[0].text().as_bytes()), "was changed"),
+    ];
+    let mut tried = 0;
+    for (class, name, says) in &classes {
+        for at in 0..layout[name].len() {
+            let error = judged(&trust, &changed(&layout, name, at)).expect_err(class);
+            assert!(error.contains(says), "{class}, byte {at}: {error}");
+            tried += 1;
+        }
+    }
+    // The index is not signed, and lists what is: each of its bytes decides which blobs are read, or says nothing.
+    for at in 0..layout["index.json"].len() {
+        judged(&trust, &changed(&layout, "index.json", at)).expect_err("the index");
+        tried += 1;
+    }
+    // The archive around them: whatever a changed header leads to, what is taken is what was signed.
+    let whole = honest.to_archive();
+    for at in (0..whole.len()).filter(|at| at % 512 < 345) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        if let Ok(bundle) = Bundle::read_archive(bytes.as_slice()) {
+            assert_eq!((bundle.digest(), bundle.component()), (honest.digest(), honest.component()), "byte {at}");
+        }
+    }
+    assert!(tried > 3000, "{tried}");
+}
+
+#[test]
+fn any_byte_of_the_signature_changed_with_its_digests_put_right_is_refused() {
+    let secret = key();
+    let trust = trusting(secret.public());
+    let mut honest = bundle();
+    honest.sign(&secret).expect("signed");
+    let good = honest.signatures()[0].text();
+    let line = |number: usize| good.split_inclusive('\n').take(number).map(str::len).sum::<usize>();
+    // The untrusted comment is no part of what is signed, as its name says; the last byte is the line's end.
+    for at in line(1)..good.len() - 1 {
+        let mut bytes = good.as_bytes().to_vec();
+        bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
+        let text = String::from_utf8(bytes).expect("still text");
+        let mut forged = bundle();
+        forged.add_signature(Signature::new(text).expect("short")).expect("few");
+        let error = judged(&trust, &forged.to_archive()).expect_err("it is forged");
+        let told = ["does not hold", "is not known", "says that it is of"].iter().any(|says| error.contains(says));
+        assert!(told, "byte {at}: {error}");
+    }
+}
+
+#[test]
+fn what_an_attacker_signs_or_takes_from_elsewhere_is_refused_with_its_reason() {
+    let (secret, other, stranger) = (key(), key(), key());
+    let mut trust = trusting(secret.public());
+    trust.trust(other.public().clone(), vec!["other/*".parse().expect("a pattern")], None, now()).expect("trusted");
+
+    let named = |name: &str, version: &str| {
+        let mut json = manifest_json();
+        json["name"] = name.into();
+        json["version"] = version.into();
+        Bundle::pack(Parts { manifest: manifest(&json), ..parts() }).expect("packed")
+    };
+    let signed = |mut bundle: Bundle, keys: &[&SecretKey]| {
+        for key in keys {
+            bundle.sign(key).expect("signed");
+        }
+        bundle
+    };
+    let moved = |from: &Bundle, mut to: Bundle| {
+        to.add_signature(from.signatures()[0].clone()).expect("few");
+        to
+    };
+    let honest = signed(bundle(), &[&secret]);
+    let evil = || {
+        // It imports nothing more than the manifest says, and is another.
+        let component = component(&["host:cap/http@0.1.0", "host:tool/types@0.1.0"]);
+        Bundle::pack(Parts { component, ..parts() }).expect("packed")
+    };
+    // The comment put right over a signature of other bytes.
+    let renamed = |from: &Bundle, mut to: Bundle| {
+        let text = from.signatures()[0].text().replace(&from.statement(), &to.statement());
+        to.add_signature(Signature::new(text).expect("short")).expect("few");
+        to
+    };
+    for (attack, bundle, says) in [
+        ("an honest signature with another comment", renamed(&honest, evil()), "does not hold"),
+        (
+            "another component under an honest signature",
+            moved(&honest, evil()),
+            "says that it is of `acme/fetch@1.2.0 sha256:",
+        ),
+        (
+            "an older version's signature",
+            moved(&signed(named("acme/fetch", "1.1.0"), &[&secret]), bundle()),
+            "says that it is of `acme/fetch@1.1.0",
+        ),
+        (
+            "another plugin's signature",
+            moved(&signed(named("acme/other", "1.2.0"), &[&secret]), bundle()),
+            "says that it is of `acme/other@1.2.0",
+        ),
+        ("a stranger's signature", signed(evil(), &[&stranger]), "is not known"),
+        (
+            "another publisher's signature",
+            signed(evil(), &[&other]),
+            "is not trusted for `acme/fetch`, but for `other/*`",
+        ),
+        ("all of them", moved(&honest, signed(evil(), &[&stranger, &other])), "says that it is of"),
+        (
+            "a publisher with a name that begins like one",
+            signed(named("acme-evil/fetch", "1.0.0"), &[&secret]),
+            "not trusted for",
+        ),
+    ] {
+        let error = judged(&trust, &bundle.to_archive()).expect_err(attack);
+        assert!(error.contains(says), "{attack}: {error}");
+    }
+    assert_eq!(judged(&trust, &evil().to_archive()), Ok(Verdict::Unsigned), "what nobody signed is nobody's");
+
+    // A signature of the trusted key is not spoiled by what others add, and they are told.
+    let crowd = signed(bundle(), &[&stranger, &secret, &other]);
+    let Ok(Verdict::Signed { by, not_counted }) = judged(&trust, &crowd.to_archive()) else { panic!("it is good") };
+    assert_eq!((by, not_counted.len()), (vec![secret.public().id()], 2));
+}

@@ -1,0 +1,297 @@
+//! What is no bundle, refused with its name and the reason: archives and folders that no honest program makes.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::symlink;
+
+use host_bundle::{Bundle, OciDigest, SIGNATURE_TYPE, SecretKey};
+use serde_json::{Value, json};
+use tar::EntryType;
+
+use crate::support::{Entry, archive, bundle, component, entries, manifest_json, refused};
+
+/// The archive of `acme/fetch` with these entries before its own.
+fn with(more: Vec<Entry>) -> Vec<u8> {
+    archive(&more.into_iter().chain(entries(&bundle().layout())).collect::<Vec<_>>())
+}
+
+#[test]
+fn what_no_bundle_has_is_refused_by_its_name_and_kind() {
+    let blob = format!("blobs/sha256/{}", "0".repeat(64));
+    for (entry, says) in [
+        (Entry::file("../evil", b"x"), "`../evil`, whose name leads out"),
+        (Entry::file("blobs/sha256/../../../evil", b"x"), "leads out"),
+        (Entry::file("/etc/cron.d/evil", b"x"), "`/etc/cron.d/evil`, whose name begins at the root"),
+        (Entry::file("README.md", b"x"), "`README.md`, which no bundle has"),
+        (Entry::file("blobs/sha256/short", b"x"), "which no bundle has"),
+        (Entry::file(&blob.replace("0/", "0//").to_uppercase(), b"x"), "which no bundle has"),
+        (Entry::file("blobs/md5/0", b"x"), "which no bundle has"),
+        (Entry::of(EntryType::Symlink, &blob), "a link"),
+        (Entry::of(EntryType::Link, &blob), "a link"),
+        (Entry::of(EntryType::Symlink, "blobs"), "a link"),
+        (Entry::of(EntryType::Char, &blob), "a device"),
+        (Entry::of(EntryType::Block, &blob), "a device"),
+        (Entry::of(EntryType::Fifo, &blob), "a pipe"),
+        (Entry::of(EntryType::GNUSparse, &blob), "a sparse file"),
+        (Entry::of(EntryType::Directory, "plugins/"), "which no bundle has"),
+        (Entry::of(EntryType::Directory, "../"), "which no bundle has"),
+        (
+            Entry { kind: EntryType::GNULongName, ..Entry::file("././@LongLink", b"oci-layout\0") },
+            "how others are to be",
+        ),
+        (
+            Entry { kind: EntryType::XHeader, ..Entry::file("pax", b"20 path=../../evil\n") },
+            "how others are to be read",
+        ),
+        (Entry { kind: EntryType::XGlobalHeader, ..Entry::file("pax", b"12 size=99\n") }, "how others are to be read"),
+        (Entry { kind: EntryType::new(b'Z'), ..Entry::file(&blob, b"") }, "which no bundle has"),
+    ] {
+        let name = entry.name.clone();
+        let error = refused(&with(vec![entry]));
+        assert!(error.contains(says), "{name}: {error}");
+    }
+}
+
+#[test]
+fn what_is_there_twice_too_large_or_without_end_is_refused() {
+    let layout = bundle().layout();
+    let mut twice = entries(&layout);
+    twice.push(Entry::file("oci-layout", &layout["oci-layout"]));
+    assert!(refused(&archive(&twice)).contains("`oci-layout`, which is there twice"));
+    let name = bundle().digest().digits().to_owned();
+    twice = entries(&layout);
+    twice.push(Entry::file(&format!("./blobs/sha256/{name}"), bundle().signed_bytes()));
+    assert!(refused(&archive(&twice)).contains("which is there twice"));
+
+    // A header alone: nothing is kept for what is only claimed.
+    let blob = format!("blobs/sha256/{}", "0".repeat(64));
+    for (name, size, says) in [
+        (blob.as_str(), 8 << 30, "larger than anything"),
+        (&blob, (64 << 20) + 1, "larger than anything"),
+        ("index.json", (1 << 20) + 1, "larger than anything"),
+        (&blob, 1 << 20, "no whole archive"),
+    ] {
+        let claims = Entry { size, ..Entry::file(name, b"") };
+        let mut bytes = archive(&[claims]);
+        bytes.truncate(512);
+        let error = refused(&bytes);
+        assert!(error.contains(says) || error.contains("size is another"), "{name} {size}: {error}");
+    }
+    let many: Vec<Entry> = (0..1001).map(|_| Entry::of(EntryType::Directory, "blobs/")).collect();
+    assert!(refused(&archive(&many)).contains("over 1000 files"));
+    // Each is within its own limit, and all together are not.
+    let large: Vec<Entry> = (0u8..3)
+        .map(|number| {
+            let bytes = vec![number; 40 << 20];
+            Entry::file(&format!("blobs/sha256/{}", OciDigest::of(&bytes).digits()), &bytes)
+        })
+        .collect();
+    assert!(refused(&archive(&large)).contains("over 104857600 bytes"));
+}
+
+#[test]
+fn an_archive_that_breaks_off_or_goes_on_is_refused() {
+    let whole = bundle().to_archive();
+    for at in (0..whole.len()).step_by(97).chain([whole.len() - 1, whole.len() - 512, whole.len() - 1024]) {
+        refused(&whole[..at]);
+    }
+    assert!(refused(&[&whole[..], b"#!/bin/sh"].concat()).contains("something follows its end"));
+    assert!(refused(&[&whole[..], &vec![0; 2 << 20]].concat()).contains("something follows its end"));
+    assert!(refused(b"").contains("no whole archive"));
+    assert!(refused(&[0; 1024]).contains("no `oci-layout`"));
+}
+
+/// The archive of a layout whose image manifest, configuration and blobs were changed, with all digests put right.
+fn forged(change: impl FnOnce(&mut Value, &mut Value, &mut BTreeMap<String, Vec<u8>>)) -> Vec<u8> {
+    let bundle = bundle();
+    let mut layout = bundle.layout();
+    let mut image: Value = serde_json::from_slice(bundle.signed_bytes()).expect("JSON");
+    let mut config = manifest_json();
+    layout.remove(&path(bundle.signed_bytes()));
+    layout.remove(&format!("blobs/sha256/{}", digits(&image["config"])));
+    change(&mut image, &mut config, &mut layout);
+    let config = config.to_string().into_bytes();
+    if image["config"]["digest"] != Value::Null {
+        image["config"]["digest"] = OciDigest::of(&config).as_str().into();
+        image["config"]["size"] = config.len().into();
+    }
+    let image = image.to_string().into_bytes();
+    layout.insert(path(&config), config);
+    let index = json!({
+        "schemaVersion": 2,
+        "manifests": [{
+            "mediaType": "application/vnd.oci.image.manifest.v1+json",
+            "artifactType": "application/vnd.host.plugin.v1",
+            "digest": OciDigest::of(&image).as_str(),
+            "size": image.len(),
+        }],
+    });
+    layout.insert("index.json".to_owned(), index.to_string().into_bytes());
+    layout.insert(path(&image), image);
+    archive(&entries(&layout))
+}
+
+fn path(bytes: &[u8]) -> String {
+    format!("blobs/sha256/{}", OciDigest::of(bytes).digits())
+}
+
+fn digits(descriptor: &Value) -> String {
+    descriptor["digest"].as_str().expect("a digest").trim_start_matches("sha256:").to_owned()
+}
+
+/// Adds an item of a list to it once more.
+fn again(list: &mut Value, item: usize) {
+    let copy = list[item].clone();
+    list.as_array_mut().expect("a list").push(copy);
+}
+
+/// Puts another blob in the place of a layer.
+fn replace(image: &mut Value, layout: &mut BTreeMap<String, Vec<u8>>, layer: usize, bytes: &[u8]) {
+    let layer = &mut image["layers"][layer];
+    layout.remove(&format!("blobs/sha256/{}", digits(layer)));
+    layer["digest"] = OciDigest::of(bytes).as_str().into();
+    layer["size"] = bytes.len().into();
+    layout.insert(path(bytes), bytes.to_vec());
+}
+
+#[test]
+fn a_forger_who_puts_all_digests_right_is_told_from_an_honest_packer() {
+    Bundle::read_archive(forged(|_, _, _| {}).as_slice()).expect("what is not changed is right");
+    type Change = fn(&mut Value, &mut Value, &mut BTreeMap<String, Vec<u8>>);
+    let changes: &[(Change, &str)] = &[
+        (
+            |image, _, layout| {
+                replace(image, layout, 0, &component(&["host:cap/http@0.1.0", "host:cap/process@0.1.0"]))
+            },
+            "imports `host:cap/process@0.1.0` and its manifest does not declare it",
+        ),
+        (
+            |image, _, layout| replace(image, layout, 0, &component(&["wasi:sockets/tcp@0.2.0"])),
+            "`wasi:sockets/tcp@0.2.0`, which this host does not have",
+        ),
+        (|image, _, layout| replace(image, layout, 0, b"\0asm\x01\0\0\0"), "core module"),
+        (
+            |_, config, _| {
+                config["capabilities"] = json!({});
+                config["tools"][0]["capabilities"] = json!([]);
+            },
+            "imports `host:cap/http@0.1.0` and its manifest does not declare it",
+        ),
+        (|_, config, _| config["tools"][0]["capabilities"] = json!(["http", "process"]), "needs `process`"),
+        (|_, config, _| config["capabilities"]["magic"] = json!({"scope": "*", "reason": "r"}), "magic"),
+        (|_, config, _| config["capabilities"]["http"]["scope"] = json!("\u{0}"), "scope that makes no sense"),
+        (|_, config, _| again(&mut config["tools"], 0), "two tools"),
+        (|_, config, _| config["name"] = json!("acme/other"), "`org.opencontainers.image.title` says `acme/fetch`"),
+        (|_, config, _| config["version"] = json!("9.0.0"), "`org.opencontainers.image.version` says `1.2.0`"),
+        (|_, config, _| config["license"] = json!("GPL-3.0"), "org.opencontainers.image.licenses"),
+        (|_, config, _| config["description"] = json!("a\nb"), "`description` is no good"),
+        (|_, config, _| config["name"] = json!("../../etc"), "is no name"),
+        (|_, config, _| config["surprise"] = json!(1), "unknown field `surprise`"),
+        (|_, config, _| config["tools"][0]["input_schema"] = json!({"type": "array"}), "fetch.input.schema.json"),
+        (|image, _, _| image["annotations"]["org.opencontainers.image.url"] = json!("https://evil"), "image.url"),
+        (|image, _, layout| replace(image, layout, 3, b"{}"), "is not the one that the manifest has"),
+        (|image, _, layout| replace(image, layout, 1, b"\xff"), "no UTF-8"),
+        (|image, _, layout| replace(image, layout, 1, &vec![b'x'; (1 << 20) + 1]), "README has 1048577 bytes, over"),
+        (|image, _, _| image["layers"][0]["size"] = json!(1), "is said to have 1"),
+        (|image, _, _| image["config"]["mediaType"] = json!("application/json"), "`config.mediaType`"),
+        (|image, _, _| image["layers"][0]["mediaType"] = json!("application/x-elf"), "nothing that a bundle has"),
+        (|image, _, _| image["layers"][0]["urls"] = json!(["https://evil"]), "unknown field `urls`"),
+        (|image, _, _| again(&mut image["layers"], 0), "or is there twice"),
+        (|image, _, _| again(&mut image["layers"], 3), "or is there twice"),
+        (|image, _, _| image["layers"][0]["digest"] = json!("sha256:../../../etc/passwd"), "is no digest"),
+        (|image, _, _| image["layers"] = vec![image["layers"][0].clone(); 300].into(), "300 layers"),
+        (|image, _, _| image["subject"] = image["config"].clone(), "`subject`"),
+        (|image, _, _| image["schemaVersion"] = json!(1), "version 1"),
+        (
+            |image, _, _| image["artifactType"] = json!("application/vnd.evil"),
+            "`artifactType` is `application/vnd.evil`",
+        ),
+        (
+            |image, _, layout| {
+                let blob = image["layers"][0]["digest"].as_str().expect("a digest").replace("sha256:", "");
+                layout.remove(&format!("blobs/sha256/{blob}"));
+            },
+            "is missing",
+        ),
+        (|image, _, _| image["layers"] = json!([]), "is missing"),
+        (
+            |_, _, layout| {
+                layout.insert(path(b"hidden"), b"hidden".to_vec());
+            },
+            "belongs to nothing",
+        ),
+        (
+            |_, _, layout| {
+                layout.insert("oci-layout".to_owned(), b"{\"imageLayoutVersion\":\"2.0.0\"}".to_vec());
+            },
+            "its version is `2.0.0`",
+        ),
+    ];
+    for (number, (change, says)) in changes.iter().enumerate() {
+        let error = refused(&forged(change));
+        assert!(error.contains(says), "{number}: {error}");
+    }
+}
+
+#[test]
+fn what_an_index_lists_is_one_plugin_and_its_signatures() {
+    let mut signed = bundle();
+    signed.sign(&SecretKey::without_password().expect("random numbers")).expect("signed");
+    let index = |change: &dyn Fn(&mut Value)| {
+        let mut layout = signed.layout();
+        let mut index: Value = serde_json::from_slice(&layout["index.json"]).expect("JSON");
+        change(&mut index);
+        layout.insert("index.json".to_owned(), index.to_string().into_bytes());
+        refused(&archive(&entries(&layout)))
+    };
+    for (error, says) in [
+        (index(&|index| index["manifests"] = json!([])), "0 plugins"),
+        (index(&|index| index["manifests"][1] = index["manifests"][0].clone()), "2 plugins"),
+        (index(&|index| index["manifests"][1]["artifactType"] = json!("x")), "a manifest of `x`"),
+        (index(&|index| index["manifests"][0]["artifactType"] = SIGNATURE_TYPE.into()), "0 plugins"),
+        (index(&|index| index["manifests"][1]["mediaType"] = json!("x")), "and not an image manifest"),
+        (index(&|index| index["manifests"][1]["digest"] = OciDigest::of(b"").as_str().into()), "is missing"),
+        (index(&|index| index["manifests"][1]["size"] = json!(3)), "is said to have 3"),
+        (index(&|index| index["manifests"] = vec![index["manifests"][1].clone(); 99].into()), "99 signatures"),
+        (index(&|index| drop(index["manifests"].as_array_mut().expect("a list").pop())), "belongs to nothing"),
+        (index(&|index| index["more"] = json!(1)), "unknown field `more`"),
+    ] {
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn a_folder_is_read_as_an_archive_is_and_no_link_is_followed() {
+    let bundle = bundle();
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path();
+    std::fs::create_dir_all(root.join("blobs/sha256")).expect("made");
+    for (name, bytes) in bundle.layout() {
+        std::fs::write(root.join(name), bytes).expect("written");
+    }
+    assert_eq!(Bundle::read(root).expect("it is whole").digest(), bundle.digest());
+    let check = |says: &str| {
+        let error = Bundle::read(root).map(|bundle| bundle.statement()).expect_err(says).to_string();
+        assert!(error.contains(says), "{error}");
+    };
+    let hidden = root.join(".hidden");
+    std::fs::write(&hidden, "x").expect("written");
+    check("`.hidden`, which no bundle has");
+    std::fs::remove_file(&hidden).expect("removed");
+    std::fs::create_dir(&hidden).expect("made");
+    check("`.hidden`, which no bundle has");
+    std::fs::remove_dir(&hidden).expect("removed");
+
+    // A link to the very same bytes is a link.
+    let index = root.join("index.json");
+    let elsewhere = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::copy(&index, elsewhere.path()).expect("copied");
+    std::fs::remove_file(&index).expect("removed");
+    symlink(elsewhere.path(), &index).expect("a link");
+    check("`index.json`, a link");
+    std::fs::remove_file(&index).expect("removed");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &index, rustix::fs::Mode::from_raw_mode(0o600)).expect("a pipe");
+    check("`index.json`, a device, a pipe");
+    std::fs::remove_file(&index).expect("removed");
+    check("no `index.json`");
+    assert!(Bundle::read(&root.join("nothing")).is_err());
+}

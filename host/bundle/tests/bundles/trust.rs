@@ -1,0 +1,236 @@
+//! Whom a user believes: until when, for what, and what stays revoked whatever else is said.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use host_bundle::{
+    Bundle, OciDigest, Pattern, PublicKey, Refusal, Revoked, Rotation, SecretKey, Trust, TrustError, TrustStore,
+    Verdict,
+};
+use jiff::Timestamp;
+
+use crate::support::bundle;
+
+fn key() -> SecretKey {
+    SecretKey::without_password().expect("random numbers")
+}
+
+fn at(text: &str) -> Timestamp {
+    text.parse().expect("a time")
+}
+
+fn now() -> Timestamp {
+    at("2026-11-20T12:00:00Z")
+}
+
+fn patterns(texts: &[&str]) -> Vec<Pattern> {
+    texts.iter().map(|text| text.parse().expect("a pattern")).collect()
+}
+
+fn signed(keys: &[&SecretKey]) -> Bundle {
+    let mut bundle = bundle();
+    for key in keys {
+        bundle.sign(key).expect("signed");
+    }
+    bundle
+}
+
+fn counted(verdict: Result<Verdict, Refusal>) -> Vec<String> {
+    match verdict {
+        Ok(Verdict::Signed { by, .. }) => by.iter().map(ToString::to_string).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_pattern_covers_a_publishers_plugins_and_nobody_elses() {
+    for (pattern, plugin, covers) in [
+        ("acme/*", "acme/fetch", true),
+        ("acme/*", "acme", false),
+        ("acme/*", "acmes/fetch", false),
+        ("acme/*", "fetch", false),
+        ("acme/fetch", "acme/fetch", true),
+        ("acme/fetch", "acme/fetch2", false),
+        ("acme/fetch", "evil/fetch", false),
+    ] {
+        assert_eq!(patterns(&[pattern])[0].covers(plugin), covers, "{pattern} {plugin}");
+    }
+    for text in ["", "*", "*/*", "acme", "acme/", "/fetch", "acme/*x", "acme/a/b", "Acme/*", "acme/**", "../*"] {
+        assert!(text.parse::<Pattern>().is_err(), "{text}");
+    }
+}
+
+#[test]
+fn a_key_counts_until_it_expires_and_for_what_it_is_trusted_for() {
+    let secret = key();
+    let id = secret.public().id();
+    let mut trust = Trust::default();
+    let bundle = signed(&[&secret]);
+    assert!(matches!(trust.check(&bundle, now()), Err(Refusal::UnknownKey { key, .. }) if key == id));
+    let past = trust.trust(secret.public().clone(), patterns(&["acme/*"]), Some(now()), now());
+    assert!(matches!(past, Err(TrustError::Past { .. })), "{past:?}");
+    let nothing = trust.trust(secret.public().clone(), Vec::new(), None, now());
+    assert!(matches!(nothing, Err(TrustError::Patterns { .. })), "{nothing:?}");
+
+    let end = at("2027-01-01T00:00:00Z");
+    trust.trust(secret.public().clone(), patterns(&["acme/fetch"]), Some(end), now()).expect("trusted");
+    assert_eq!(counted(trust.check(&bundle, at("2026-12-31T23:59:59Z"))), [id.to_string()]);
+    assert_eq!(trust.check(&bundle, end), Err(Refusal::ExpiredKey { key: id, expired: end }));
+
+    let mut elsewhere = Trust::default();
+    elsewhere.trust(secret.public().clone(), patterns(&["acme/other"]), None, now()).expect("trusted");
+    assert!(matches!(elsewhere.check(&bundle, now()), Err(Refusal::NotForPlugin { .. })));
+    elsewhere.trust(secret.public().clone(), patterns(&["acme/fetch"]), None, now()).expect("trusted for both");
+    assert_eq!(elsewhere.keys()[0].patterns, patterns(&["acme/fetch", "acme/other"]));
+    assert_eq!(counted(elsewhere.check(&bundle, now())), [id.to_string()]);
+}
+
+#[test]
+fn what_is_revoked_wins_over_everything_and_stays() {
+    let (good, bad) = (key(), key());
+    let mut trust = Trust::default();
+    for key in [&good, &bad] {
+        trust.trust(key.public().clone(), patterns(&["acme/*"]), None, now()).expect("trusted");
+    }
+    let id = bad.public().id();
+    trust.revoke(Revoked::Key(id), "it was stolen", now()).expect("revoked");
+    trust.revoke(Revoked::Key(id), "it was found again", now()).expect("nothing to do");
+    assert_eq!(trust.revoked().len(), 1);
+    assert_eq!(
+        trust.check(&signed(&[&bad]), now()),
+        Err(Refusal::RevokedKey { key: id, reason: "it was stolen".to_owned() })
+    );
+    // Another's signature is good, and the revoked one is told and not counted.
+    let Ok(Verdict::Signed { by, not_counted }) = trust.check(&signed(&[&good, &bad]), now()) else { panic!() };
+    assert_eq!(by, [good.public().id()]);
+    assert!(matches!(not_counted.as_slice(), [Refusal::RevokedKey { .. }]), "{not_counted:?}");
+    let again = trust.trust(bad.public().clone(), patterns(&["acme/*"]), None, now());
+    assert!(matches!(again, Err(TrustError::Revoked { .. })), "{again:?}");
+    let word = Rotation::make(&bad, key().public().clone()).expect("said");
+    assert!(matches!(trust.rotate(&word, now()), Err(TrustError::Revoked { .. })));
+    let word = Rotation::make(&good, bad.public().clone()).expect("said");
+    assert!(matches!(trust.rotate(&word, now()), Err(TrustError::Revoked { .. })));
+
+    let bundle = signed(&[&good]);
+    for digest in [bundle.digest(), bundle.component_digest()] {
+        let mut trust = trust.clone();
+        trust.revoke(Revoked::Digest(digest.clone()), "it sends your files away", now()).expect("revoked");
+        let refused = trust.check(&bundle, now());
+        assert!(matches!(&refused, Err(Refusal::RevokedDigest { digest: it, .. }) if it == digest), "{refused:?}");
+    }
+    for reason in ["", " ", "a\nb", "\u{1b}[2J", &"x".repeat(501)] {
+        let refused = trust.revoke(Revoked::Digest(OciDigest::of(b"")), reason, now());
+        assert_eq!(refused, Err(TrustError::Reason), "{reason:?}");
+    }
+}
+
+#[test]
+fn a_new_key_takes_an_old_ones_place_on_its_word_alone() {
+    let (old, new, thief) = (key(), key(), key());
+    let end = at("2027-01-01T00:00:00Z");
+    let mut trust = Trust::default();
+    trust.trust(old.public().clone(), patterns(&["acme/*"]), Some(end), now()).expect("trusted");
+    let word = Rotation::make(&old, new.public().clone()).expect("said");
+    assert_eq!(Rotation::parse(&word.to_text()), Ok(word.clone()));
+    assert!(Rotation::make(&old, old.public().clone()).is_err());
+
+    // A thief's words: with a key of their own, with the old key's name over their signature, with the new key changed.
+    let own = Rotation::make(&thief, thief.public().clone());
+    assert!(own.is_err());
+    let theirs = Rotation::make(&thief, key().public().clone()).expect("said");
+    assert!(matches!(trust.rotate(&theirs, now()), Err(TrustError::NotTrusted { .. })));
+    let renamed = |text: String, from: &PublicKey, to: &PublicKey| {
+        Rotation::parse(&text.replace(&from.to_string(), &to.to_string())).expect("it looks right")
+    };
+    let lies = [
+        renamed(theirs.to_text(), thief.public(), old.public()),
+        renamed(word.to_text(), new.public(), thief.public()),
+    ];
+    for lie in &lies {
+        let refused = trust.rotate(lie, now());
+        assert!(matches!(refused, Err(TrustError::Rotation(_))), "{refused:?}");
+    }
+    // A bundle's signature is no such word.
+    let signature = signed(&[&old]).signatures()[0].text().to_owned();
+    let text = format!("host key rotation\nold {}\nnew {}\n{signature}", old.public(), thief.public());
+    let refused = trust.rotate(&Rotation::parse(&text).expect("it looks right"), now());
+    assert!(matches!(refused, Err(TrustError::Rotation(_))), "{refused:?}");
+    assert_eq!(trust.keys().len(), 1);
+    assert!(matches!(trust.rotate(&word, end), Err(TrustError::Past { .. })));
+
+    trust.rotate(&word, now()).expect("the old key said so");
+    assert_eq!(counted(trust.check(&signed(&[&new]), now())), [new.public().id().to_string()]);
+    assert!(matches!(trust.check(&signed(&[&new]), end), Err(Refusal::ExpiredKey { .. })), "it is trusted no longer");
+    let refused = trust.check(&signed(&[&old]), now());
+    assert!(matches!(&refused, Err(Refusal::ReplacedKey { by, .. }) if *by == new.public().id()), "{refused:?}");
+    assert!(matches!(trust.rotate(&word, now()), Err(TrustError::Already { .. })));
+    let second = Rotation::make(&old, thief.public().clone()).expect("said");
+    assert!(matches!(trust.rotate(&second, now()), Err(TrustError::Replaced { .. })), "an old key has one word");
+    let back = trust.trust(old.public().clone(), patterns(&["acme/*"]), None, now());
+    assert!(matches!(back, Err(TrustError::Replaced { .. })), "{back:?}");
+    for text in ["", "host key rotation\n", &word.to_text().replace("new ", "knew "), &"x".repeat(9000)] {
+        assert!(Rotation::parse(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn what_is_trusted_at_once_from_many_sides_is_all_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("new/keys.toml");
+    let store = TrustStore::at(path.clone());
+    assert_eq!(store.load().expect("nobody yet"), Trust::default());
+    std::thread::scope(|scope| {
+        for number in 0..16 {
+            let store = &store;
+            scope.spawn(move || {
+                let pattern = patterns(&[&format!("acme/p{number}")]);
+                store.change(|trust| trust.trust(key().public().clone(), pattern, None, now())).expect("written");
+                let digest = Revoked::Digest(OciDigest::of(&[number]));
+                store.change(|trust| trust.revoke(digest, "bad", now())).expect("written");
+            });
+        }
+    });
+    let trust = store.load().expect("it is right");
+    assert_eq!((trust.keys().len(), trust.revoked().len()), (16, 16));
+    let mode = |path: &std::path::Path| std::fs::metadata(path).expect("there").permissions().mode() & 0o777;
+    assert_eq!((mode(&path), mode(path.parent().expect("a folder"))), (0o600, 0o700));
+    let before = std::fs::read(&path).expect("read");
+    let refused = store.change(|trust| trust.trust(key().public().clone(), Vec::new(), None, now()));
+    assert!(refused.is_err() && std::fs::read(&path).expect("read") == before, "what fails changes nothing");
+}
+
+#[test]
+fn a_list_of_keys_that_others_could_have_written_or_that_makes_no_sense_is_not_believed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("keys.toml");
+    let store = TrustStore::at(path.clone());
+    let public = key().public().clone();
+    let set = |mode: u32| std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("set");
+    store.change(|trust| trust.trust(public.clone(), patterns(&["acme/*"]), None, now())).expect("written");
+    for (mode, right) in [(0o600, true), (0o644, true), (0o620, false), (0o602, false), (0o666, false)] {
+        set(mode);
+        let read = store.load().map(drop).map_err(|error| error.to_string());
+        assert_eq!(read.is_ok(), right, "{mode:o}");
+        assert!(right || read.expect_err("refused").contains("chmod 600"));
+    }
+    let good = std::fs::read_to_string(&path).expect("read");
+    let entry = good.split_once("[[key]]").expect("a key").1.to_owned();
+    for (text, says) in [
+        (String::new(), "version"),
+        ("version = 2\n".to_owned(), "version is 2"),
+        (good.replace("patterns", "pattern"), "unknown field `pattern`"),
+        (good.replace("acme/*", "*"), "is no pattern"),
+        (good.replace("RW", "RX"), "is no public key"),
+        (format!("{good}\n[[key]]{entry}"), "is in it twice"),
+        ("x".repeat(17 << 20), "over the limit"),
+    ] {
+        std::fs::write(&path, &text).expect("written");
+        set(0o600);
+        let error = store.load().expect_err(says).to_string();
+        assert!(error.contains(says), "{error}");
+        let changed = store.change(|trust| trust.revoke(Revoked::Key(public.id()), "r", now()));
+        assert!(changed.is_err() && std::fs::read_to_string(&path).expect("read") == text, "it is not overwritten");
+    }
+    std::fs::remove_file(&path).expect("removed");
+    symlink("/dev/null", &path).expect("a link");
+    assert!(store.load().is_err(), "a device is no file");
+}
