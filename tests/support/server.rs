@@ -63,6 +63,11 @@ impl Answer {
         Self { status, ..Self::ok(body) }
     }
 
+    /// The same with another status.
+    pub fn with_status(self, status: u16) -> Self {
+        Self { status, ..self }
+    }
+
     /// A redirect.
     pub fn redirect(status: u16, location: &str) -> Self {
         Self::status(status, "").header("location", location)

@@ -1,0 +1,272 @@
+//! Bundles in a real registry, and what a registry that means ill can do.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use host_bundle::{Bundle, Login, Parts, Reference, Registry, RegistryError, SecretKey, Transfer};
+use host_tests::registry::{DockerRegistry, LOGIN};
+use host_tests::repository;
+use host_tests::server::{Answer, Request, Server};
+
+fn bundle() -> Bundle {
+    let mut manifest = host_tests::built_in_manifest("ls");
+    manifest.name = "acme/ls".to_owned();
+    manifest.description = Some("Lists a folder.".to_owned());
+    let component = std::fs::read(repository().join("plugins/dist/ls.wasm")).expect("it is built");
+    Bundle::pack(Parts { manifest, component, readme: Some(b"# ls\n".to_vec()), license: None }).expect("packed")
+}
+
+fn key() -> SecretKey {
+    SecretKey::without_password().expect("made")
+}
+
+fn reference(text: &str) -> Reference {
+    text.parse().expect("a reference")
+}
+
+fn nobody() -> Registry {
+    Registry::new(None, None).expect("a client")
+}
+
+fn login(user: &str, password: &str) -> Registry {
+    let login = Login::Password { user: user.to_owned(), password: password.to_owned() };
+    Registry::new(Some(login), None).expect("a client")
+}
+
+fn quiet(_: Transfer) {}
+
+#[tokio::test]
+async fn a_bundle_comes_back_from_a_real_registry_with_its_signatures() {
+    let server = DockerRegistry::start(false);
+    let mut bundle = bundle();
+    bundle.sign(&key()).expect("signed");
+    let place = reference(&server.name("acme/ls"));
+    let pushed = nobody().push(&place, &bundle, &quiet).await.expect("pushed");
+    assert_eq!(pushed.to_string(), format!("{}:0.1.0@{}", server.name("acme/ls"), bundle.digest()));
+
+    for which in [place.clone().or_tag("0.1.0"), pushed.clone()] {
+        let pulled = nobody().pull(&which, &quiet).await.expect("pulled");
+        assert_eq!((pulled.digest(), pulled.signatures()), (bundle.digest(), bundle.signatures()));
+        assert_eq!(pulled.component(), bundle.component());
+    }
+    // Another signature is added to what is there, and what was there stays.
+    let mut again = nobody().pull(&pushed, &quiet).await.expect("pulled");
+    again.sign(&key()).expect("signed");
+    nobody().push(&place, &again, &quiet).await.expect("pushed");
+    let pulled = nobody().pull(&pushed, &quiet).await.expect("pulled");
+    assert_eq!((pulled.signatures().len(), pulled.digest()), (2, bundle.digest()));
+
+    let error = nobody().pull(&reference(&server.name("acme/other:1")), &quiet).await.expect_err("it is not there");
+    assert!(matches!(error, RegistryError::NotFound { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_registry_that_wants_a_login_is_told_it_and_no_other_is() {
+    let server = DockerRegistry::start(true);
+    let place = reference(&server.name("acme/ls:1"));
+    for (who, words) in [(nobody(), "somebody without a login"), (login(LOGIN.0, "wrong"), "this login")] {
+        let error = who.push(&place, &bundle(), &quiet).await.expect_err("it may not").to_string();
+        assert!(error.contains(words) && error.contains("docker login"), "{error}");
+    }
+    let somebody = login(LOGIN.0, LOGIN.1);
+    somebody.push(&place, &bundle(), &quiet).await.expect("pushed");
+    assert_eq!(somebody.pull(&place, &quiet).await.expect("pulled").digest(), bundle().digest());
+}
+
+/// A registry that has a bundle, and answers as it likes.
+async fn evil(bundle: &Bundle, answer: impl Fn(&Request, Answer) -> Answer + Send + Sync + 'static) -> Server {
+    let mut blobs: BTreeMap<String, Vec<u8>> =
+        bundle.blobs().map(|(digest, bytes)| (digest.to_string(), bytes.to_vec())).collect();
+    blobs.insert(bundle.digest().to_string(), bundle.signed_bytes().to_vec());
+    let tagged = bundle.signed_bytes().to_vec();
+    Server::start(move |request| {
+        let name = request.path.rsplit('/').next().unwrap_or_default();
+        let range =
+            request.header("range").and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok());
+        let honest = match (request.path.contains("/referrers/"), name, blobs.get(name), range) {
+            (true, ..) => Answer::status(404, ""),
+            (_, "1", ..) => Answer::ok(&tagged),
+            (_, _, Some(bytes), None) => Answer::ok(bytes),
+            (_, _, Some(bytes), Some(from)) => Answer::ok(bytes.get(from..).unwrap_or_default()).with_status(206),
+            (_, _, None, _) => Answer::status(404, ""),
+        };
+        answer(request, honest)
+    })
+    .await
+}
+
+async fn pull(server: &Server, registry: &Registry) -> Result<Bundle, RegistryError> {
+    registry.pull(&reference(&format!("127.0.0.1:{}/acme/ls:1", server.port())), &quiet).await
+}
+
+/// What comes of a registry that answers so for the component.
+async fn with_component(answer: impl Fn(Answer) -> Answer + Send + Sync + 'static) -> Result<Bundle, RegistryError> {
+    let bundle = bundle();
+    let component = bundle.component_digest().to_string();
+    let server =
+        evil(&bundle, move |request, honest| if request.path.ends_with(&component) { answer(honest) } else { honest })
+            .await;
+    pull(&server, &nobody()).await
+}
+
+#[tokio::test]
+async fn a_registry_that_is_honest_is_taken_at_its_word() {
+    let pulled = with_component(|honest| honest).await.expect("pulled");
+    assert_eq!(pulled.digest(), bundle().digest());
+}
+
+#[tokio::test]
+async fn a_registry_that_serves_something_else_is_refused() {
+    let mut other = bundle().component().to_vec();
+    *other.last_mut().expect("it has bytes") ^= 1;
+    let error = with_component(move |_| Answer::ok(&other)).await.expect_err("it is another");
+    assert!(matches!(error, RegistryError::Changed { .. }), "{error}");
+    let error = with_component(|_| Answer::status(404, "")).await.expect_err("it is not there");
+    assert!(matches!(error, RegistryError::NotFound { .. }), "{error}");
+    let error = with_component(|_| Answer::status(500, &"x".repeat(9_000))).await.expect_err("it is broken");
+    assert!(matches!(&error, RegistryError::Status { status: 500, words, .. } if words.len() == 300), "{error}");
+
+    // A manifest that was asked for by its digest is that one.
+    let bundle = bundle();
+    let server = evil(
+        &bundle,
+        |request, honest| {
+            if request.path.contains("/manifests/sha256:") { Answer::ok("{}") } else { honest }
+        },
+    )
+    .await;
+    let pinned = reference(&format!("127.0.0.1:{}/acme/ls@{}", server.port(), bundle.digest()));
+    let error = nobody().pull(&pinned, &quiet).await.expect_err("it is another");
+    assert!(matches!(error, RegistryError::Changed { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn what_never_ends_is_cut_off() {
+    let error = with_component(|_| Answer::ok(vec![7; 1 << 16]).endless()).await.expect_err("it never ends");
+    assert!(matches!(error, RegistryError::TooLarge { .. }), "{error}");
+    for path in ["/manifests/1", "/referrers/"] {
+        let server = evil(&bundle(), move |request, honest| {
+            if request.path.contains(path) { Answer::ok(vec![b' '; 1 << 16]).endless() } else { honest }
+        })
+        .await;
+        let error = pull(&server, &nobody()).await.expect_err("it never ends");
+        assert!(matches!(error, RegistryError::TooLarge { .. }), "{path}: {error}");
+    }
+    // An error without end is told in a line.
+    let error = with_component(|_| Answer::status(500, "words ").endless()).await.expect_err("it never ends");
+    assert!(matches!(error, RegistryError::Status { .. }), "{error}");
+    // Nor does a token.
+    let server = Server::start(|request| match request.path.starts_with("/token") {
+        true => Answer::ok(vec![b' '; 1 << 16]).endless(),
+        false => Answer::status(401, "").header(
+            "www-authenticate",
+            &format!("Bearer realm=\"http://{}/token\"", request.header("host").unwrap_or_default()),
+        ),
+    })
+    .await;
+    let error = pull(&server, &nobody()).await.expect_err("it never ends");
+    assert!(matches!(error, RegistryError::TooLarge { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn what_broke_off_goes_on_where_it_was() {
+    let bundle = bundle();
+    let component = bundle.component_digest().to_string();
+    let whole = bundle.component().to_vec();
+    let breaks = Arc::new(Mutex::new(true));
+    let (still, first) = (Arc::clone(&breaks), component.clone());
+    let half = whole.len() / 2;
+    let server = evil(&bundle, move |request, honest| {
+        let is_component = request.path.ends_with(&first);
+        match is_component && *still.lock().expect("no test panics with it") {
+            // It gives the first half to whoever asks for the beginning, and nothing to whoever asks for more.
+            true if request.header("range").is_none() => Answer::pieces([whole[..half].to_vec()]).torn(),
+            true => Answer::pieces([]).with_status(206).torn(),
+            false => honest,
+        }
+    })
+    .await;
+    let downloads = tempfile::tempdir().expect("a folder");
+    let registry = Registry::new(None, Some(downloads.path().join("parts"))).expect("a client");
+    let error = pull(&server, &registry).await.expect_err("it breaks off");
+    assert!(matches!(error, RegistryError::BrokeOff { done, .. } if done == half as u64), "{error}");
+    assert!(error.to_string().contains("the same command goes on from there"), "{error}");
+
+    *breaks.lock().expect("no test panics with it") = false;
+    let pulled = pull(&server, &registry).await.expect("it goes on");
+    assert_eq!(pulled.digest(), bundle.digest());
+    let ranges: Vec<_> = server
+        .requests()
+        .iter()
+        .filter(|request| request.path.ends_with(&component))
+        .filter_map(|request| request.header("range").map(str::to_owned))
+        .collect();
+    assert_eq!(ranges.last(), Some(&format!("bytes={half}-")), "{ranges:?}");
+    assert_eq!(std::fs::read_dir(downloads.path().join("parts")).expect("it is there").count(), 0, "nothing is left");
+}
+
+#[tokio::test]
+async fn a_half_that_somebody_put_there_is_found_out() {
+    let bundle = bundle();
+    let server = evil(&bundle, |_, honest| honest).await;
+    let downloads = tempfile::tempdir().expect("a folder");
+    let part = downloads.path().join(format!("{}.part", bundle.component_digest().digits()));
+    std::fs::write(&part, vec![7; bundle.component().len() / 2]).expect("written");
+    let registry = Registry::new(None, Some(downloads.path().to_owned())).expect("a client");
+    let error = pull(&server, &registry).await.expect_err("it is another");
+    assert!(matches!(error, RegistryError::Changed { .. }), "{error}");
+    // It is not believed a second time.
+    assert_eq!(pull(&server, &registry).await.expect("pulled").digest(), bundle.digest());
+}
+
+#[tokio::test]
+async fn a_redirect_takes_no_login_along_and_leads_nowhere_without_tls() {
+    let bundle = bundle();
+    let component = bundle.component().to_vec();
+    let storage = Server::start(move |_| Answer::ok(&component)).await;
+    let place = storage.url("/storage");
+    let digest = bundle.component_digest().to_string();
+    let server = evil(&bundle, move |request, honest| match request.header("authorization") {
+        None => Answer::status(401, "").header("www-authenticate", "Basic realm=\"tests\""),
+        Some(_) if request.path.ends_with(&digest) => Answer::redirect(307, &place),
+        Some(_) => honest,
+    })
+    .await;
+    pull(&server, &login("somebody", "secret")).await.expect("pulled");
+    let asked = storage.requests();
+    assert!(asked.len() == 1 && asked[0].header("authorization").is_none(), "{asked:?}");
+
+    for elsewhere in ["http://192.0.2.1/blob", "http://example.com/blob"] {
+        let error = with_component(move |_| Answer::redirect(307, elsewhere)).await.expect_err("it has no TLS");
+        assert!(error.to_string().contains("a redirect to an address without TLS"), "{error}");
+    }
+    // Nor is a password told to a token server that others can listen to.
+    let server = Server::start(|_| {
+        Answer::status(401, "").header("www-authenticate", "Bearer realm=\"http://192.0.2.1/token\",service=\"x\"")
+    })
+    .await;
+    let error = pull(&server, &login("somebody", "secret")).await.expect_err("it has no TLS");
+    assert!(matches!(error, RegistryError::Insecure { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_token_is_fetched_for_what_is_done() {
+    let bundle = bundle();
+    let server = evil(&bundle, |request, honest| {
+        let token = request.path.starts_with("/token");
+        match request.header("authorization") {
+            Some(basic) if token && basic.starts_with("Basic ") => Answer::ok("{\"token\": \"t0k3n\"}"),
+            Some("Bearer t0k3n") => honest,
+            _ => {
+                let host = request.header("host").unwrap_or_default();
+                Answer::status(401, "")
+                    .header("www-authenticate", &format!("Bearer realm=\"http://{host}/token\",service=\"s v\""))
+            }
+        }
+    })
+    .await;
+    pull(&server, &login("somebody", "secret")).await.expect("pulled");
+    let tokens: Vec<_> = server.requests().into_iter().filter(|request| request.path.starts_with("/token")).collect();
+    assert_eq!(tokens.len(), 1, "it is kept: {tokens:?}");
+    assert_eq!(tokens[0].path, "/token?service=s+v&scope=repository%3Aacme%2Fls%3Apull");
+}
