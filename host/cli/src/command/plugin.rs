@@ -1,10 +1,14 @@
-//! `host plugin build`: from sources to components, manifests and a provenance file.
+//! `host plugin build`: from sources to components, manifests and a provenance file. The other commands have a file each.
+
+mod pack;
+mod sign;
+mod verify;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use host_bundle::{BuiltComponent, Manifest, Provenance, ProvenanceEntry, Tools};
+use host_bundle::{BuiltComponent, Bundle, Manifest, Provenance, ProvenanceEntry, Tools};
 use host_capability::{Grants, PluginName};
 use host_plugin::{Digest, Runtime, RuntimeOptions, admission};
 use tokio_util::sync::CancellationToken;
@@ -20,7 +24,25 @@ const PROVENANCE: &str = "provenance.json";
 pub(crate) async fn run(command: Command, environment: Environment) -> Result<Code, Failure> {
     match command {
         Command::Build { folder, out, check } => build(&folder, &out, check, &environment).await,
+        Command::Pack(pack) => pack::run(pack, &environment).await,
+        Command::Sign(sign) => sign::run(&sign, &environment),
+        Command::Verify(verify) => verify::run(&verify, &environment),
     }
+}
+
+/// Reads a bundle that anybody may have made.
+fn read(file: &Path) -> Result<Bundle, Failure> {
+    Bundle::read(file).map_err(|error| {
+        Failure::input(format!("`{}` is no bundle that can be used", file.display()))
+            .cause(error.to_string())
+            .help("get it again from its publisher; `host plugin pack` makes one")
+    })
+}
+
+/// What runs a plugin, to ask it for its tools.
+fn runtime(environment: &Environment) -> Runtime {
+    let cache = environment.folders().ok().map(|folders| folders.cache);
+    Runtime::new(RuntimeOptions { cache, ..RuntimeOptions::default() })
 }
 
 async fn build(folder: &Path, target: &Path, check: bool, environment: &Environment) -> Result<Code, Failure> {
@@ -33,8 +55,7 @@ async fn build(folder: &Path, target: &Path, check: bool, environment: &Environm
         .map_err(|error| Failure::input(format!("the build ended early: {error}")))?
         .map_err(failed)?;
 
-    let cache = environment.folders().ok().map(|folders| folders.cache);
-    let runtime = Runtime::new(RuntimeOptions { cache, ..RuntimeOptions::default() });
+    let runtime = runtime(environment);
     let mut files: BTreeMap<PathBuf, Vec<u8>> = BTreeMap::new();
     let mut plugins = BTreeMap::new();
     for BuiltComponent { manifest, component, sources } in built {
