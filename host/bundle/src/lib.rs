@@ -18,6 +18,7 @@ mod lock;
 mod manifest;
 mod oci;
 mod provenance;
+mod shown;
 mod signature;
 mod trust;
 mod unpack;

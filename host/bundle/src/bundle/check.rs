@@ -17,6 +17,7 @@ use super::{
 };
 use crate::manifest::{Manifest, ManifestError, Source};
 use crate::oci::{self, Descriptor, IMAGE_TYPE, ImageManifest, OciDigest};
+use crate::shown::cut;
 
 /// Layers of a bundle: component, README, licence, and two schemas for each of 128 tools. Protects the check.
 const MAX_LAYERS: usize = 3 + 2 * 128;
@@ -110,7 +111,7 @@ pub enum ContentError {
     #[error(transparent)]
     Manifest(#[from] ManifestError),
     /// The component is no plugin, or imports what its manifest does not ask for.
-    #[error(transparent)]
+    #[error("{}", cut(&.0.to_string()))]
     Component(#[from] AdmissionError),
 }
 
@@ -136,7 +137,7 @@ impl Bundle {
         let (mut component, mut readme, mut license) = (None, None, None);
         for layer in &read.layers {
             let title = layer.title().unwrap_or_default();
-            let strange = || ContentError::Layer { title: title.to_owned(), media_type: layer.media_type.clone() };
+            let strange = || ContentError::Layer { title: cut(title), media_type: cut(&layer.media_type) };
             let (place, what, limit) = match layer.media_type.as_str() {
                 COMPONENT_TYPE => (&mut component, "component", host_plugin::MAX_COMPONENT as u64),
                 README_TYPE => (&mut readme, "README", MAX_TEXT),
@@ -217,7 +218,7 @@ pub(crate) fn any_image(bytes: &[u8]) -> Result<ImageManifest, ContentError> {
         return Err(ContentError::TooLarge { what: "image manifest".to_owned(), found: size, limit: MAX_IMAGE });
     }
     let wrong = |error: String| ContentError::Image { error };
-    let image: ImageManifest = serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
+    let image: ImageManifest = serde_json::from_slice(bytes).map_err(|error| wrong(cut(&error.to_string())))?;
     if (image.schema_version, image.media_type.as_str()) != (2, IMAGE_TYPE) {
         let found = cut(&image.media_type);
         return Err(wrong(format!("it is version {} of `{found}`, and not 2 of `{IMAGE_TYPE}`", image.schema_version)));
@@ -287,9 +288,4 @@ fn annotations(image: &ImageManifest, manifest: &Manifest) -> Result<(), Content
 
 fn text(bytes: &[u8], what: &str) -> Result<String, ContentError> {
     String::from_utf8(bytes.to_vec()).map_err(|_| ContentError::NoText(what.to_owned()))
-}
-
-/// The beginning of a text out of a bundle, for a message.
-fn cut(text: &str) -> String {
-    text.chars().take(100).collect()
 }

@@ -185,8 +185,15 @@ fn a_forger_who_puts_all_digests_right_is_told_from_an_honest_packer() {
         (|_, config, _| config["license"] = json!("GPL-3.0"), "org.opencontainers.image.licenses"),
         (|_, config, _| config["description"] = json!("a\nb"), "`description` is no good"),
         (|_, config, _| config["name"] = json!("../../etc"), "is no name"),
+        (|_, config, _| config["tools"][0]["input_schema"] = json!({"type": "array"}), "is not of type `object`"),
+        (|_, config, _| config["tools"][0]["name"] = json!("../x"), "a tool that is called `../x`"),
+        (|_, config, _| config["tools"][0]["description"] = "x".repeat(20_000).into(), "over the limit of 16384"),
+        (|_, config, _| config["tools"][0]["output_schema"]["$comment"] = "x".repeat(70_000).into(), "limit of 65536"),
+        (|_, config, _| config["license"] = "x".repeat(501).into(), "over the limit of 500"),
+        (|_, config, _| (0..128).for_each(|_| again(&mut config["tools"], 0)), "129 tools, over the limit of 128"),
+        (|_, config, _| config["x".repeat(1 << 20)] = json!(1), "(cut)"),
         (|_, config, _| config["surprise"] = json!(1), "unknown field `surprise`"),
-        (|_, config, _| config["tools"][0]["input_schema"] = json!({"type": "array"}), "fetch.input.schema.json"),
+        (|_, config, _| config["tools"][0]["input_schema"] = json!({"type": "object"}), "fetch.input.schema.json"),
         (|image, _, _| image["annotations"]["org.opencontainers.image.url"] = json!("https://evil"), "image.url"),
         (|image, _, layout| replace(image, layout, 3, b"{}"), "is not the one that the manifest has"),
         (|image, _, layout| replace(image, layout, 1, b"\xff"), "no UTF-8"),
@@ -229,6 +236,7 @@ fn a_forger_who_puts_all_digests_right_is_told_from_an_honest_packer() {
     for (number, (change, says)) in changes.iter().enumerate() {
         let error = refused(&forged(change));
         assert!(error.contains(says), "{number}: {error}");
+        assert!(error.len() < 2000, "{number}: what is said of a bundle is bounded");
     }
 }
 
