@@ -4,7 +4,7 @@
 //! README, the licence and each tool's schemas. Signatures are manifests of their own, which refer to it, so that adding
 //! one leaves what is signed as it is.
 //!
-//! Promises: there is no `Bundle` whose parts do not agree: every way to one goes through [`Bundle::from_image`]. The
+//! Promises: there is no `Bundle` whose parts do not agree: every way to one goes through `from_image`. The
 //! same parts give the same bytes.
 //!
 //! Deliberately not here: whom to believe (`trust`), and files (`unpack` reads them, the binary writes them).

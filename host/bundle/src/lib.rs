@@ -10,7 +10,7 @@
 //!
 //! Deliberately not here: running a guest, not even to ask it for its tools. Who builds a plugin hands over what
 //! the guest said ([`Manifest::new`]). Nor a network: a registry is handed a bundle's blobs, and its answer comes back
-//! through [`Bundle::from_image`].
+//! through [`Bundle::wanted`] and [`Bundle::from_blobs`].
 
 mod build;
 mod bundle;

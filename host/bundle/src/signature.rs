@@ -25,7 +25,7 @@ pub use key::{KeyError, KeyId, PublicKey};
 pub use secret::{KeyPair, SecretKey, SecretKeyError, SecretKeyFile};
 
 /// The largest text of a signature. Protects whoever keeps them; minisign's comments are lines.
-const MAX_SIGNATURE: usize = 4 << 10;
+pub(crate) const MAX_SIGNATURE: usize = 4 << 10;
 
 /// The text of a signature, as minisign writes it to a `.minisig`. It is as yet a claim.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,14 +1,15 @@
 //! Reading a bundle that anybody may have made: an archive, or the folder of an OCI image layout.
 //!
 //! Promises: nothing is written to a disk; each file is hashed while it is read and bounded before it is kept; whatever
-//! is no part of a bundle is refused with its name and the reason. What is left is handed to [`Bundle::from_image`].
+//! is no part of a bundle is refused with its name and the reason. What is left is handed to `Bundle::from_image`.
 //!
-//! Deliberately not here: whether a signature holds. One that is malformed is kept, and is worth nothing when it is
+//! Deliberately not here: whether a signature holds. One whose text is malformed is kept, and is worth nothing when it is
 //! checked, so that nobody spoils a good bundle by adding one.
 
 mod archive;
 mod fault;
 mod folder;
+mod referrer;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
@@ -16,13 +17,12 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::bundle::{Bundle, MAX_IMAGE, MAX_SIGNATURES, MINISIG_TYPE, PLUGIN_TYPE, SIGNATURE_TYPE, any_image, find};
+use crate::bundle::{Bundle, MAX_IMAGE, MAX_SIGNATURES, PLUGIN_TYPE, SIGNATURE_TYPE, any_image, find};
 use crate::oci::{
-    BLOBS, Descriptor, EMPTY, EMPTY_TYPE, IMAGE_TYPE, INDEX_FILE, INDEX_TYPE, ImageManifest, Index, LAYOUT_FILE,
-    Layout, OciDigest,
+    BLOBS, Descriptor, EMPTY, IMAGE_TYPE, INDEX_FILE, INDEX_TYPE, ImageManifest, Index, LAYOUT_FILE, Layout, OciDigest,
 };
 use crate::shown::cut;
-use crate::signature::{Signature, SignatureError};
+use crate::signature::{MAX_SIGNATURE, Signature, SignatureError};
 
 pub use fault::{EntryFault, UnpackError};
 
@@ -31,9 +31,9 @@ pub use fault::{EntryFault, UnpackError};
 const MAX_ENTRIES: usize = 1_000;
 /// All bytes of a bundle together. Protects memory: the largest component and the largest manifest fit, and as much again
 /// as all else may have.
-const MAX_BUNDLE: u64 = 100 << 20;
+pub(crate) const MAX_BUNDLE: u64 = 100 << 20;
 /// The largest blob: a component.
-const MAX_BLOB: u64 = host_plugin::MAX_COMPONENT as u64;
+pub(crate) const MAX_BLOB: u64 = host_plugin::MAX_COMPONENT as u64;
 
 impl Bundle {
     /// Reads a bundle: the archive at a path, or the OCI image layout in a folder.
@@ -172,24 +172,11 @@ impl Found {
         let wrong = |why: String| UnpackError::Referrer { digest: descriptor.digest.clone(), why };
         let manifest = find(&self.blobs, descriptor, "signature's manifest".to_owned(), MAX_IMAGE)?;
         let image: ImageManifest = any_image(manifest).map_err(|error| wrong(error.to_string()))?;
-        let subject = image.subject.as_ref();
-        if subject.is_none_or(|subject| subject.digest != plugin.digest || subject.size != plugin.size) {
-            let of = subject.map_or("nothing".to_owned(), |subject| format!("`{}`", subject.digest));
-            return Err(wrong(format!("it refers to {of}")));
-        }
-        if image.artifact_type != SIGNATURE_TYPE {
-            return Err(wrong(format!("it is `{}`, and not `{SIGNATURE_TYPE}`", cut(&image.artifact_type))));
-        }
-        let [layer] = image.layers.as_slice() else {
-            return Err(wrong(format!("it has {} layers, and a signature has one", image.layers.len())));
-        };
-        if (layer.media_type.as_str(), image.config.media_type.as_str()) != (MINISIG_TYPE, EMPTY_TYPE) {
-            return Err(wrong(format!("its layer is `{}`, and not `{MINISIG_TYPE}`", cut(&layer.media_type))));
-        }
+        let layer = referrer::layer(&image, &plugin.digest, plugin.size).map_err(wrong)?;
         if find(&self.blobs, &image.config, "signature's configuration".to_owned(), EMPTY.len() as u64)? != EMPTY {
             return Err(wrong("its configuration is not empty".to_owned()));
         }
-        let text = find(&self.blobs, layer, "signature".to_owned(), MAX_IMAGE)?;
+        let text = find(&self.blobs, layer, "signature".to_owned(), MAX_SIGNATURE as u64)?;
         used.extend([descriptor.digest.clone(), image.config.digest.clone(), layer.digest.clone()]);
         let text = std::str::from_utf8(text).map_err(|_| wrong("its text is no UTF-8".to_owned()))?;
         Signature::new(text).map_err(|error: SignatureError| wrong(error.to_string()))

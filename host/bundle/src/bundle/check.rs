@@ -4,7 +4,7 @@
 //! refused; so is a manifest that asks for less than its component imports, and one whose annotations tell people
 //! something else than the manifest tells the host.
 //!
-//! Deliberately not here: hashing. A blob comes with the digest that whoever read it took of it.
+//! Deliberately not here: signatures, of which nothing is believed before a person's keys are asked (`trust`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -18,6 +18,7 @@ use super::{
 use crate::manifest::{Manifest, ManifestError, Source};
 use crate::oci::{self, Descriptor, IMAGE_TYPE, ImageManifest, OciDigest};
 use crate::shown::cut;
+use crate::unpack::{MAX_BLOB, MAX_BUNDLE};
 
 /// Layers of a bundle: component, README, licence, and two schemas for each of 128 tools. Protects the check.
 const MAX_LAYERS: usize = 3 + 2 * 128;
@@ -116,13 +117,46 @@ pub enum ContentError {
 }
 
 impl Bundle {
-    /// A bundle of an image manifest and the blobs that it names, none more. Each blob's key has to be the digest that
-    /// was taken of it.
+    /// What a plugin's image manifest names: its configuration and its layers, for who gets them from a registry. Each and
+    /// all together are within what a bundle may have, by their descriptors' word.
+    ///
+    /// # Errors
+    ///
+    /// When it is no image manifest of a plugin, or what it names is too large.
+    pub fn wanted(image: &[u8]) -> Result<Vec<Descriptor>, ContentError> {
+        let ImageManifest { config, layers, .. } = image_manifest(image)?;
+        let wanted: Vec<Descriptor> = std::iter::once(config).chain(layers).collect();
+        let mut all = 0u64;
+        for descriptor in &wanted {
+            let what = || format!("blob `{}`", descriptor.digest);
+            if descriptor.size > MAX_BLOB {
+                return Err(ContentError::TooLarge { what: what(), found: descriptor.size, limit: MAX_BLOB });
+            }
+            // No more than 260 of them, so that the sum cannot overflow.
+            all += descriptor.size;
+        }
+        if all > MAX_BUNDLE {
+            return Err(ContentError::TooLarge { what: "bundle".to_owned(), found: all, limit: MAX_BUNDLE });
+        }
+        Ok(wanted)
+    }
+
+    /// A bundle of an image manifest and the blobs that it names, none more, wherever they came from: their digests are
+    /// taken here.
     ///
     /// # Errors
     ///
     /// When the parts do not agree: see [`ContentError`].
-    pub fn from_image(image: Vec<u8>, blobs: BTreeMap<OciDigest, Vec<u8>>) -> Result<Self, ContentError> {
+    pub fn from_blobs(image: Vec<u8>, blobs: impl IntoIterator<Item = Vec<u8>>) -> Result<Self, ContentError> {
+        Self::from_image(image, blobs.into_iter().map(|bytes| (OciDigest::of(&bytes), bytes)).collect())
+    }
+
+    /// The same, of blobs whose keys are the digests that were taken of them.
+    ///
+    /// # Errors
+    ///
+    /// When the parts do not agree: see [`ContentError`].
+    pub(crate) fn from_image(image: Vec<u8>, blobs: BTreeMap<OciDigest, Vec<u8>>) -> Result<Self, ContentError> {
         let read = image_manifest(&image)?;
         let mut named = BTreeSet::new();
         let mut blob = |descriptor: &Descriptor, what: String, limit: u64| -> Result<&[u8], ContentError> {
