@@ -2,5 +2,6 @@
 //!
 //! What is packed and read, and the attacks on both, are tried in `host/bundle/tests`.
 
+mod commands;
 mod minisign;
 mod registry;

@@ -11,6 +11,7 @@ const DOCUMENTS: &[&str] = &[
     "CONTRIBUTING.md",
     "SECURITY.md",
     "docs/approvals.md",
+    "docs/bundles.md",
     "docs/configuration.md",
     "docs/context.md",
     "docs/headless.md",

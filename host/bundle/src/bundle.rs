@@ -4,7 +4,7 @@
 //! README, the licence and each tool's schemas. Signatures are manifests of their own, which refer to it, so that adding
 //! one leaves what is signed as it is.
 //!
-//! Promises: there is no `Bundle` whose parts do not agree: every way to one goes through [`Bundle::from_image`]. The
+//! Promises: there is no `Bundle` whose parts do not agree: every way to one goes through `from_image`. The
 //! same parts give the same bytes.
 //!
 //! Deliberately not here: whom to believe (`trust`), and files (`unpack` reads them, the binary writes them).
@@ -19,7 +19,7 @@ use crate::oci::{self, Descriptor, EMPTY, EMPTY_TYPE, IMAGE_TYPE, ImageManifest,
 use crate::signature::{SecretKey, SecretKeyError, Signature};
 
 pub use check::ContentError;
-pub(crate) use check::{any_image, find, image_manifest};
+pub(crate) use check::{any_image, find};
 pub use pack::{PackError, Parts};
 
 /// What a plugin's image manifest is a manifest of.

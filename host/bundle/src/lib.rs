@@ -20,6 +20,7 @@ mod manifest;
 mod oci;
 mod provenance;
 mod registry;
+mod shown;
 mod signature;
 mod trust;
 mod unpack;

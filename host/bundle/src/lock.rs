@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::bundle::Bundle;
 use crate::manifest::check_name;
 use crate::oci::OciDigest;
+use crate::shown::cut;
 use crate::signature::KeyId;
 
 pub use update::{Allow, SignerChange, Update, UpdateRefusal, VersionChange, check_update};
@@ -136,7 +137,7 @@ impl LockFile {
         if text.len() > MAX_FILE {
             return Err(LockError::Malformed(format!("it has {} bytes, over the limit of {MAX_FILE}", text.len())));
         }
-        let malformed = |error: toml::de::Error| LockError::Malformed(error.to_string().trim_end().to_owned());
+        let malformed = |error: toml::de::Error| LockError::Malformed(cut(error.to_string().trim_end()));
         let Any { version } = toml::from_str(text).map_err(malformed)?;
         if version > VERSION {
             return Err(LockError::Newer { found: version });
@@ -149,7 +150,7 @@ impl LockFile {
         let mut plugins = BTreeMap::new();
         for written in document.plugin {
             let plugin = written.name.clone();
-            let wrong = |why: String| LockError::Plugin { plugin: plugin.chars().take(200).collect(), why };
+            let wrong = |why: String| LockError::Plugin { plugin: cut(&plugin), why };
             check_name(&plugin).map_err(|error| wrong(error.to_string()))?;
             if let Some(error) = written.grants.keys().find_map(|name| name.parse::<Capability>().err()) {
                 return Err(wrong(error.to_string()));
@@ -244,6 +245,8 @@ mod tests {
             (good.replace("sha256:", "sha256:0"), "is no digest"),
             (good.replace("source =", "sauce ="), "unknown field `sauce`"),
             (format!("{good}[[plugin]]{plugin}"), "there twice"),
+            (format!("{good}{}", format!("[[plugin]]{plugin}").repeat(1000)), "has 1001 plugins"),
+            ("#".repeat(5 << 20), "over the limit"),
         ] {
             let error = LockFile::parse(&text).expect_err(says).to_string();
             assert!(error.contains(says), "{error}");

@@ -6,26 +6,28 @@
 //!
 //! Deliberately not here: whether the component imports what the manifest says (`bundle`), and how a plugin is built.
 
+mod error;
 mod schema;
 mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use host_capability::{Capability, Grants, PluginName, Scope, ScopeError, UnknownCapability};
+use host_capability::{Capability, Grants, PluginName, Scope};
 use host_message::ToolSpec;
 use host_plugin::admission::CONTRACT;
-use host_plugin::{Need, ToolDef};
+use host_plugin::{MAX_DESCRIPTION, MAX_SCHEMA, MAX_TOOLS, Need, ToolDef};
 use schemars::JsonSchema;
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
+use crate::shown::cut;
+
+pub use error::{ManifestError, Source};
 pub use schema::{shipped_schema, written_schema};
 
 /// The largest manifest that is read. Protects memory; 128 tools with the largest schemas stay below.
 const MAX_MANIFEST: u64 = 32 << 20;
-/// Tools of a manifest. Protects the list of tools; a plugin describes no more when it is built.
-const MAX_TOOLS: usize = 128;
 /// Characters of a description, a licence and an address. Protects the line that they are shown on.
 const MAX_WORDS: usize = 500;
 /// The layout of shipped manifests that this host reads and writes.
@@ -69,7 +71,7 @@ pub struct Declared {
     pub scope: String,
     /// Why, in one line for the person who is asked.
     pub reason: String,
-    /// Whether the plugin is of use without it too.
+    /// Whether the plugin is of use without it too. It is shown to whoever grants, and changes nothing of what is linked.
     #[serde(default, skip_serializing_if = "is_false")]
     pub optional: bool,
 }
@@ -127,133 +129,6 @@ impl ToolEntry {
     pub fn needs(&self, capability: Capability) -> bool {
         self.capabilities.iter().any(|name| name == capability.name())
     }
-}
-
-/// Where a manifest was read from, for messages.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// A file.
-    File(PathBuf),
-    /// The host itself.
-    BuiltIn(&'static str),
-    /// A bundle.
-    Bundle,
-}
-
-impl std::fmt::Display for Source {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::File(path) => write!(f, "{}", path.display()),
-            Self::BuiltIn(name) => write!(f, "the built-in `{name}`"),
-            Self::Bundle => write!(f, "of the bundle"),
-        }
-    }
-}
-
-/// Why a manifest is not taken.
-#[derive(Debug, thiserror::Error)]
-pub enum ManifestError {
-    /// It cannot be read.
-    #[error("the manifest {path} cannot be read: {error}", path = path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        error: std::io::Error,
-    },
-    /// It is not what a manifest looks like.
-    #[error("the manifest {source_} makes no sense: {error}")]
-    Malformed {
-        /// Where it stands.
-        source_: Source,
-        /// What is wrong, with its line.
-        error: String,
-    },
-    /// Something is wrong at one place of it.
-    #[error("{source_}:{line}:{column}: {error}")]
-    At {
-        /// Where it stands.
-        source_: Source,
-        /// The line, from 1.
-        line: usize,
-        /// The column in characters, from 1.
-        column: usize,
-        /// What is wrong there.
-        error: Box<ManifestError>,
-    },
-    /// It is no TOML, or has a key that there is not.
-    #[error("{message}{}", nearest.as_ref().map(|key| format!("; the nearest is `{key}`")).unwrap_or_default())]
-    Form {
-        /// The parser's words.
-        message: String,
-        /// The name nearest to an unknown one.
-        nearest: Option<String>,
-    },
-    /// It was made for a host that is newer than this one.
-    #[error(
-        "the plugin was made for a newer host: its {what} is {found}, and this host knows {known}; update the host"
-    )]
-    Newer {
-        /// The layout of its manifest, or its contract.
-        what: &'static str,
-        /// Which version it has.
-        found: String,
-        /// Which this host has.
-        known: String,
-    },
-    /// A text of it is none that can be shown.
-    #[error("`{key}` is no good: {why}")]
-    Value {
-        /// The key.
-        key: &'static str,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// Its name is none.
-    #[error(
-        "`{name}` is no name for a plugin: it is NAME or PUBLISHER/NAME, each of 1 to 64 of a-z, 0-9, `_` and `-`, the \
-         first a letter"
-    )]
-    Name {
-        /// The name.
-        name: String,
-    },
-    /// It asks for something that does not exist.
-    #[error("the plugin `{name}` asks for a capability that does not exist: {error}")]
-    Capability {
-        /// The plugin.
-        name: String,
-        /// Which.
-        error: UnknownCapability,
-    },
-    /// It asks for a scope that makes no sense.
-    #[error("the plugin `{name}` asks for `{capability}` with a scope that makes no sense: {error}")]
-    Scope {
-        /// The plugin.
-        name: String,
-        /// The capability.
-        capability: Capability,
-        /// Why.
-        error: ScopeError,
-    },
-    /// One of its tools needs more than the plugin asks for.
-    #[error(
-        "the tool `{tool}` needs `{need}`, and plugin.toml has no `[capabilities.{need}]`; add it with a scope and a reason"
-    )]
-    Undeclared {
-        /// The tool.
-        tool: String,
-        /// The capability.
-        need: String,
-    },
-    /// Its tools are too many, or two have one name.
-    #[error("the plugin `{name}` has {why}")]
-    Tools {
-        /// The plugin.
-        name: String,
-        /// What is wrong with them.
-        why: String,
-    },
 }
 
 impl SourceManifest {
@@ -330,8 +205,10 @@ impl Manifest {
             manifest: u32,
             contract: Option<Version>,
         }
-        let malformed =
-            |error: serde_json::Error| ManifestError::Malformed { source_: source_.clone(), error: error.to_string() };
+        let malformed = |error: serde_json::Error| ManifestError::Malformed {
+            source_: source_.clone(),
+            error: cut(&error.to_string()),
+        };
         let versions: Versions = serde_json::from_str(json).map_err(malformed)?;
         let newer = |what, found: String, known: String| Err(ManifestError::Newer { what, found, known });
         if versions.manifest > LAYOUT {
@@ -367,11 +244,28 @@ impl Manifest {
         }
         let mut names = BTreeSet::new();
         for tool in &self.tools {
-            if !names.insert(&tool.spec.name) {
-                return wrong(format!("two tools that are called `{}`", tool.spec.name));
+            let ToolSpec { name, title, description, input_schema, output_schema, .. } = &tool.spec;
+            if !is_tool_name(name.as_str()) {
+                return wrong(format!(
+                    "a tool that is called `{}`; a name has 1 to 64 of ASCII letters, digits, `_` and `-`, the first a letter",
+                    cut(name.as_str())
+                ));
+            }
+            if !names.insert(name) {
+                return wrong(format!("two tools that are called `{name}`"));
+            }
+            if description.len().max(title.as_ref().map_or(0, String::len)) > MAX_DESCRIPTION {
+                return wrong(format!("a description of `{name}` over the limit of {MAX_DESCRIPTION} bytes"));
+            }
+            if input_schema["type"] != "object" {
+                return wrong(format!("an input schema of `{name}` that is not of type `object`"));
+            }
+            if [Some(input_schema), output_schema.as_ref()].iter().flatten().any(|it| it.to_string().len() > MAX_SCHEMA)
+            {
+                return wrong(format!("a schema of `{name}` over the limit of {MAX_SCHEMA} bytes"));
             }
             if let Some(need) = tool.capabilities.iter().find(|need| !self.capabilities.contains_key(*need)) {
-                return Err(ManifestError::Undeclared { tool: tool.spec.name.to_string(), need: need.clone() });
+                return Err(ManifestError::Undeclared { tool: name.to_string(), need: cut(need) });
             }
         }
         Ok(())
@@ -420,10 +314,17 @@ pub(crate) fn is_name(part: &str) -> bool {
         && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-')
 }
 
+/// Whether a text is the name of a tool, by the rule that is kept when a plugin describes itself.
+fn is_tool_name(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
+
 pub(crate) fn check_name(name: &str) -> Result<(), ManifestError> {
     let (publisher, own) = name.split_once('/').map_or((None, name), |(publisher, own)| (Some(publisher), own));
     let is_one = is_name(own) && publisher.is_none_or(is_name);
-    if is_one { Ok(()) } else { Err(ManifestError::Name { name: name.chars().take(200).collect() }) }
+    if is_one { Ok(()) } else { Err(ManifestError::Name { name: cut(name) }) }
 }
 
 /// Whether a text can stand on a line, and is an address where it has to be one.
@@ -448,6 +349,8 @@ fn check_words(key: &'static str, text: &str) -> Result<(), ManifestError> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     fn parse(text: &str) -> Result<SourceManifest, ManifestError> {

@@ -19,11 +19,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use minisign::SignatureBox;
 
+use crate::shown::cut;
+
 pub use key::{KeyError, KeyId, PublicKey};
 pub use secret::{KeyPair, SecretKey, SecretKeyError, SecretKeyFile};
 
 /// The largest text of a signature. Protects whoever keeps them; minisign's comments are lines.
-const MAX_SIGNATURE: usize = 4 << 10;
+pub(crate) const MAX_SIGNATURE: usize = 4 << 10;
 
 /// The text of a signature, as minisign writes it to a `.minisig`. It is as yet a claim.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -159,11 +161,6 @@ impl Signature {
         let parsed = SignatureBox::from_string(text).map_err(|error| wrong(&error.to_string()))?;
         if parsed.is_prehashed() { Ok(parsed) } else { Err(wrong("it is in minisign's old format, without a hash")) }
     }
-}
-
-/// The beginning of a text from outside, for a message.
-fn cut(text: &str) -> String {
-    text.chars().take(300).collect()
 }
 
 #[cfg(test)]

@@ -1,28 +1,30 @@
 //! Reading a bundle that anybody may have made: an archive, or the folder of an OCI image layout.
 //!
 //! Promises: nothing is written to a disk; each file is hashed while it is read and bounded before it is kept; whatever
-//! is no part of a bundle is refused with its name and the reason. What is left is handed to [`Bundle::from_image`].
+//! is no part of a bundle is refused with its name and the reason. What is left is handed to `Bundle::from_image`.
 //!
-//! Deliberately not here: whether a signature holds. One that is malformed is kept, and is worth nothing when it is
+//! Deliberately not here: whether a signature holds. One whose text is malformed is kept, and is worth nothing when it is
 //! checked, so that nobody spoils a good bundle by adding one.
 
 mod archive;
+mod fault;
 mod folder;
+mod referrer;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::bundle::{
-    Bundle, ContentError, MAX_IMAGE, MAX_SIGNATURES, MINISIG_TYPE, PLUGIN_TYPE, SIGNATURE_TYPE, any_image, find,
-};
+use crate::bundle::{Bundle, MAX_IMAGE, MAX_SIGNATURES, PLUGIN_TYPE, SIGNATURE_TYPE, any_image, find};
 use crate::oci::{
-    BLOBS, Descriptor, EMPTY, EMPTY_TYPE, IMAGE_TYPE, INDEX_FILE, INDEX_TYPE, ImageManifest, Index, LAYOUT_FILE,
-    Layout, OciDigest,
+    BLOBS, Descriptor, EMPTY, IMAGE_TYPE, INDEX_FILE, INDEX_TYPE, ImageManifest, Index, LAYOUT_FILE, Layout, OciDigest,
 };
-use crate::signature::{Signature, SignatureError};
+use crate::shown::cut;
+use crate::signature::{MAX_SIGNATURE, Signature, SignatureError};
+
+pub use fault::{EntryFault, UnpackError};
 
 /// Files and folders of a bundle. Protects the reader from a list without end: a plugin of 128 tools with all its schemas
 /// and signatures has half as many.
@@ -32,101 +34,6 @@ const MAX_ENTRIES: usize = 1_000;
 pub(crate) const MAX_BUNDLE: u64 = 100 << 20;
 /// The largest blob: a component.
 pub(crate) const MAX_BLOB: u64 = host_plugin::MAX_COMPONENT as u64;
-
-/// Why a bundle is not taken.
-#[derive(Debug, thiserror::Error)]
-pub enum UnpackError {
-    /// It cannot be read.
-    #[error("the bundle `{}` cannot be read: {error}", path.display())]
-    Unreadable {
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// It is no archive, or one that breaks off.
-    #[error("it is no whole archive of a bundle: {0}")]
-    Archive(String),
-    /// There is something in it that a bundle does not have.
-    #[error("it has `{name}`, {why}")]
-    Entry {
-        /// The name, as far as it is text.
-        name: String,
-        /// Why it is refused.
-        why: EntryFault,
-    },
-    /// There are files without end.
-    #[error("it has over {MAX_ENTRIES} files")]
-    TooMany,
-    /// It is too large.
-    #[error("it has over {MAX_BUNDLE} bytes")]
-    TooLarge,
-    /// A file of every layout is missing.
-    #[error("it has no `{0}`; a bundle is made with `host plugin pack`")]
-    NoFile(&'static str),
-    /// A blob is not what its name says.
-    #[error("the blob `{name}` was changed: its bytes have the digest `{found}`")]
-    Changed {
-        /// The digest in its name.
-        name: OciDigest,
-        /// The digest of its bytes.
-        found: OciDigest,
-    },
-    /// The layout makes no sense.
-    #[error("its `{file}` makes no sense: {why}")]
-    Layout {
-        /// The file.
-        file: &'static str,
-        /// Why.
-        why: String,
-    },
-    /// What refers to the plugin is no signature of it.
-    #[error("the manifest `{digest}` is no signature of this plugin: {why}")]
-    Referrer {
-        /// Its digest.
-        digest: OciDigest,
-        /// Why.
-        why: String,
-    },
-    /// The parts do not agree.
-    #[error(transparent)]
-    Content(#[from] ContentError),
-}
-
-/// Why something in an archive or a folder is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EntryFault {
-    /// Its name leads upward.
-    #[error("whose name leads out of the bundle")]
-    Upward,
-    /// Its name begins at the root.
-    #[error("whose name begins at the root")]
-    Absolute,
-    /// It is a link.
-    #[error("a link; a bundle has files alone")]
-    Link,
-    /// It is a device, a pipe or a socket.
-    #[error("a device, a pipe or a socket; a bundle has files alone")]
-    Device,
-    /// It is a file with holes.
-    #[error("a sparse file; a bundle has whole files alone")]
-    Sparse,
-    /// It changes how other entries are read.
-    #[error("an entry that says how others are to be read; a bundle has none")]
-    Extension,
-    /// It is there twice.
-    #[error("which is there twice")]
-    Twice,
-    /// A bundle has no such file.
-    #[error("which no bundle has")]
-    Unknown,
-    /// It is too large.
-    #[error("which is larger than anything that a bundle has")]
-    TooLarge,
-    /// It has fewer or more bytes than was said.
-    #[error("whose size is another than what was said")]
-    Size,
-}
 
 impl Bundle {
     /// Reads a bundle: the archive at a path, or the OCI image layout in a folder.
@@ -154,17 +61,6 @@ impl Bundle {
     /// When it is refused: see [`UnpackError`].
     pub fn read_archive(from: impl Read) -> Result<Self, UnpackError> {
         archive::read(from)?.bundle()
-    }
-
-    /// A bundle of blobs that came one by one: of this plugin, with what refers to it. Each blob's key has to be the
-    /// digest that was taken of it.
-    pub(crate) fn from_blobs(
-        plugin: Descriptor,
-        signatures: Vec<Descriptor>,
-        blobs: BTreeMap<OciDigest, Vec<u8>>,
-    ) -> Result<Self, UnpackError> {
-        let found = Found { blobs, ..Found::default() };
-        found.joined(&plugin, signatures.iter().collect())
     }
 }
 
@@ -241,19 +137,14 @@ impl Found {
     }
 
     /// What was found, as a bundle.
-    fn bundle(self) -> Result<Bundle, UnpackError> {
+    fn bundle(mut self) -> Result<Bundle, UnpackError> {
         let layout: Layout = json(LAYOUT_FILE, self.layout.as_deref())?;
         if layout.image_layout_version != "1.0.0" {
-            let why = format!("its version is `{}`, and there is 1.0.0", short(&layout.image_layout_version));
+            let why = format!("its version is `{}`, and there is 1.0.0", cut(&layout.image_layout_version));
             return Err(UnpackError::Layout { file: LAYOUT_FILE, why });
         }
         let index: Index = json(INDEX_FILE, self.index.as_deref())?;
         let (plugin, signatures) = split(&index)?;
-        self.joined(plugin, signatures)
-    }
-
-    /// What was found, as a bundle of this plugin with these signatures.
-    fn joined(mut self, plugin: &Descriptor, signatures: Vec<&Descriptor>) -> Result<Bundle, UnpackError> {
         let image = find(&self.blobs, plugin, "image manifest".to_owned(), MAX_IMAGE)?.to_vec();
         let mut used = BTreeSet::from([plugin.digest.clone()]);
         let texts = signatures
@@ -281,24 +172,11 @@ impl Found {
         let wrong = |why: String| UnpackError::Referrer { digest: descriptor.digest.clone(), why };
         let manifest = find(&self.blobs, descriptor, "signature's manifest".to_owned(), MAX_IMAGE)?;
         let image: ImageManifest = any_image(manifest).map_err(|error| wrong(error.to_string()))?;
-        let subject = image.subject.as_ref();
-        if subject.is_none_or(|subject| subject.digest != plugin.digest || subject.size != plugin.size) {
-            let of = subject.map_or("nothing".to_owned(), |subject| format!("`{}`", subject.digest));
-            return Err(wrong(format!("it refers to {of}")));
-        }
-        if image.artifact_type != SIGNATURE_TYPE {
-            return Err(wrong(format!("it is `{}`, and not `{SIGNATURE_TYPE}`", short(&image.artifact_type))));
-        }
-        let [layer] = image.layers.as_slice() else {
-            return Err(wrong(format!("it has {} layers, and a signature has one", image.layers.len())));
-        };
-        if (layer.media_type.as_str(), image.config.media_type.as_str()) != (MINISIG_TYPE, EMPTY_TYPE) {
-            return Err(wrong(format!("its layer is `{}`, and not `{MINISIG_TYPE}`", short(&layer.media_type))));
-        }
+        let layer = referrer::layer(&image, &plugin.digest, plugin.size).map_err(wrong)?;
         if find(&self.blobs, &image.config, "signature's configuration".to_owned(), EMPTY.len() as u64)? != EMPTY {
             return Err(wrong("its configuration is not empty".to_owned()));
         }
-        let text = find(&self.blobs, layer, "signature".to_owned(), MAX_IMAGE)?;
+        let text = find(&self.blobs, layer, "signature".to_owned(), MAX_SIGNATURE as u64)?;
         used.extend([descriptor.digest.clone(), image.config.digest.clone(), layer.digest.clone()]);
         let text = std::str::from_utf8(text).map_err(|_| wrong("its text is no UTF-8".to_owned()))?;
         Signature::new(text).map_err(|error: SignatureError| wrong(error.to_string()))
@@ -341,19 +219,19 @@ fn is_folder(name: &str) -> bool {
 fn split(index: &Index) -> Result<(&Descriptor, Vec<&Descriptor>), UnpackError> {
     let wrong = |why: String| UnpackError::Layout { file: INDEX_FILE, why };
     if (index.schema_version, index.media_type.as_str()) != (2, INDEX_TYPE) {
-        return Err(wrong(format!("it is `{}`, and not version 2 of `{INDEX_TYPE}`", short(&index.media_type))));
+        return Err(wrong(format!("it is `{}`, and not version 2 of `{INDEX_TYPE}`", cut(&index.media_type))));
     }
     let mut plugins = Vec::new();
     let mut signatures = Vec::new();
     for descriptor in &index.manifests {
         if descriptor.media_type != IMAGE_TYPE {
-            return Err(wrong(format!("it lists a `{}`, and not an image manifest", short(&descriptor.media_type))));
+            return Err(wrong(format!("it lists a `{}`, and not an image manifest", cut(&descriptor.media_type))));
         }
         match descriptor.artifact_type.as_deref() {
             Some(PLUGIN_TYPE) => plugins.push(descriptor),
             Some(SIGNATURE_TYPE) => signatures.push(descriptor),
             other => {
-                let other = short(other.unwrap_or("nothing"));
+                let other = cut(other.unwrap_or("nothing"));
                 return Err(wrong(format!("it lists a manifest of `{other}`, which no bundle has")));
             }
         }
@@ -376,10 +254,5 @@ fn oci_blobs(image: &[u8]) -> BTreeSet<OciDigest> {
 
 fn json<T: serde::de::DeserializeOwned>(file: &'static str, bytes: Option<&[u8]>) -> Result<T, UnpackError> {
     let bytes = bytes.ok_or(UnpackError::NoFile(file))?;
-    serde_json::from_slice(bytes).map_err(|error| UnpackError::Layout { file, why: error.to_string() })
-}
-
-/// The beginning of a text from outside, for a message.
-fn short(text: &str) -> String {
-    text.chars().take(100).collect()
+    serde_json::from_slice(bytes).map_err(|error| UnpackError::Layout { file, why: cut(&error.to_string()) })
 }

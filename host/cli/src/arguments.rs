@@ -1,5 +1,7 @@
 //! The command line: what can be said, and how it is explained.
 
+pub(crate) mod bundles;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -44,9 +46,12 @@ pub(crate) enum Command {
     /// List, show or call the tools, through the same sandbox and without a model
     #[command(subcommand)]
     Tool(Tool),
-    /// Build plugins
+    /// Build, pack, sign and verify plugins
     #[command(subcommand)]
     Plugin(Plugin),
+    /// Make keys that sign plugins, and say whose are believed
+    #[command(subcommand, after_help = bundles::KEYS_HELP)]
+    Keys(bundles::Keys),
     /// List, show or export what was said and done in sessions
     #[command(subcommand)]
     Session(Session),
@@ -59,12 +64,13 @@ pub(crate) enum Command {
     /// Say what becomes of a call, by which rule; list the rules
     #[command(subcommand, after_help = POLICY_HELP)]
     Policy(Policy),
-    /// Print the JSON Schema of what `host run` prints for programs
+    /// Print the JSON Schema of what `host run` prints for programs, or of a plugin's manifests
     #[command(after_help = SCHEMA_HELP)]
     Schema {
-        /// json (the one object) or stream-json (each line)
-        #[arg(value_parser = schema_format, value_name = "FORMAT")]
-        format: Format,
+        /// json (the one object) or stream-json (each line) that `host run` prints; plugin (a `plugin.toml`) or manifest (what
+        /// is shipped)
+        #[arg(value_enum, value_name = "FORMAT", hide_possible_values = true)]
+        format: Schema,
     },
     /// Check that everything the host needs is there
     Doctor(Doctor),
@@ -116,8 +122,9 @@ const SCHEMA_HELP: &str =
     "It is of this version: a later one may print more. A run that cannot begin prints nothing on standard
 output, and says why on standard error.
 
-Example:
-  host schema stream-json > stream-json.schema.json";
+Examples:
+  host schema stream-json > stream-json.schema.json
+  host schema plugin > plugin.schema.json            # for the editor that you write plugin.toml in";
 
 /// What trusting is, in short.
 const TRUST_HELP: &str =
@@ -238,6 +245,15 @@ pub(crate) enum Format {
     StreamJson,
 }
 
+/// What there is a schema of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Schema {
+    Json,
+    StreamJson,
+    Plugin,
+    Manifest,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Agent {
     /// List the agents
@@ -352,6 +368,12 @@ Examples:
         #[arg(value_name = "PATH")]
         built: PathBuf,
     },
+    /// Pack a plugin into a bundle: one file, to be signed and handed on
+    Pack(bundles::Pack),
+    /// Sign a bundle
+    Sign(bundles::Sign),
+    /// Say what is in a bundle, and whether a key that is trusted for it signed it
+    Verify(bundles::Verify),
 }
 
 #[derive(Debug, Args)]
@@ -499,14 +521,6 @@ pub(crate) struct Doctor {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// A format that has a schema.
-fn schema_format(text: &str) -> Result<Format, String> {
-    match Format::from_str(text, false) {
-        Ok(format @ (Format::Json | Format::StreamJson)) => Ok(format),
-        Ok(Format::Text) | Err(_) => Err("it is json or stream-json".to_owned()),
-    }
 }
 
 fn amount(text: &str) -> Result<f64, String> {

@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod doctor;
+pub(crate) mod keys;
 pub(crate) mod place;
 pub(crate) mod plugin;
 pub(crate) mod policy;
@@ -14,7 +15,7 @@ use clap::CommandFactory as _;
 use clap_complete::Shell;
 use tokio_util::sync::CancellationToken;
 
-use crate::arguments::{Arguments, Format};
+use crate::arguments::{Arguments, Format, Schema};
 use crate::exit::{Code, Failure};
 use crate::printer::{self, Out};
 
@@ -26,9 +27,18 @@ pub(crate) fn completions(shell: Shell) -> Result<Code, Failure> {
     Ok(Code::Done)
 }
 
-/// `host schema`: what is printed for programs, as a JSON Schema.
-pub(crate) fn schema(format: Format) -> Result<Code, Failure> {
-    let schema = printer::schema(format).ok_or_else(|| Failure::input("text has no schema"))?;
+/// `host schema`: what is printed for programs, and a plugin's manifests, as a JSON Schema.
+pub(crate) fn schema(of: Schema) -> Result<Code, Failure> {
+    let printed = |format| {
+        let schema = printer::schema(format).ok_or_else(|| Failure::input("text has no schema"))?;
+        Ok::<_, Failure>(schema.to_value())
+    };
+    let schema = match of {
+        Schema::Json => printed(Format::Json)?,
+        Schema::StreamJson => printed(Format::StreamJson)?,
+        Schema::Plugin => host_bundle::written_schema(),
+        Schema::Manifest => host_bundle::shipped_schema(),
+    };
     let text = serde_json::to_string_pretty(&schema).map_err(|error| Failure::configuration(error.to_string()))?;
     Out::new(CancellationToken::new()).write(&format!("{text}\n"));
     Ok(Code::Done)

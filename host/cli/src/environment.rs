@@ -36,6 +36,8 @@ pub(crate) struct Folders {
     pub(crate) sessions: PathBuf,
     /// The list of trusted folders, a file.
     pub(crate) trust: PathBuf,
+    /// The list of trusted keys, a file.
+    pub(crate) keys: PathBuf,
 }
 
 impl Environment {
@@ -101,6 +103,7 @@ impl Environment {
             state: folder("XDG_DATA_HOME", ".local/share")?.join("state"),
             sessions: folder("XDG_STATE_HOME", ".local/state")?.join("sessions"),
             trust: folder("XDG_STATE_HOME", ".local/state")?.join("trust.json"),
+            keys: folder("XDG_CONFIG_HOME", ".config")?.join("keys.toml"),
         })
     }
 }

@@ -19,6 +19,7 @@ mod environment;
 mod exit;
 mod interrupt;
 mod models;
+mod password;
 mod plugins;
 mod policies;
 mod printer;
@@ -53,6 +54,7 @@ fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Fail
         Command::Agent(agent) => command::agent::run(agent, &environment),
         Command::Tool(tool) => interrupt::block_on(|interrupt| command::tool::run(tool, environment, interrupt.stop)),
         Command::Plugin(plugin) => interrupt::block_on(|_| command::plugin::run(plugin, environment)),
+        Command::Keys(keys) => command::keys::run(keys, &environment),
         Command::Session(session) => command::session::run(session, &environment),
         Command::Policy(policy) => {
             interrupt::block_on(|interrupt| command::policy::run(policy, environment, interrupt.stop))

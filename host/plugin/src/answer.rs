@@ -9,11 +9,11 @@ use crate::error::{CallError, Failure};
 use crate::limits::{MAX_OUTPUT_DATA, MAX_OUTPUT_TEXT, MAX_PREVIEW, MAX_PREVIEW_ITEMS, MAX_PREVIEW_NAMED};
 
 /// The largest description of a tool. Protects each request to a model.
-const MAX_DESCRIPTION: usize = 16 << 10;
+pub const MAX_DESCRIPTION: usize = 16 << 10;
 /// The largest schema of a tool. Protects each request to a model.
-const MAX_SCHEMA: usize = 64 << 10;
+pub const MAX_SCHEMA: usize = 64 << 10;
 /// Tools in one plugin. Protects the list of tools.
-const MAX_TOOLS: usize = 128;
+pub const MAX_TOOLS: usize = 128;
 /// Frames of a backtrace that are shown. Protects the reader.
 const MAX_FRAMES: usize = 16;
 

@@ -33,7 +33,7 @@ mod touches;
 mod wasi;
 mod workspace;
 
-pub use answer::{Confirmation, Need, ToolDef, command_line};
+pub use answer::{Confirmation, MAX_DESCRIPTION, MAX_SCHEMA, MAX_TOOLS, Need, ToolDef, command_line};
 pub use cache::CacheError;
 pub use engine::Allocator;
 pub use error::{CallError, Failure, RuntimeError};

@@ -4,7 +4,7 @@
 //! refused; so is a manifest that asks for less than its component imports, and one whose annotations tell people
 //! something else than the manifest tells the host.
 //!
-//! Deliberately not here: hashing. A blob comes with the digest that whoever read it took of it.
+//! Deliberately not here: signatures, of which nothing is believed before a person's keys are asked (`trust`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,6 +17,8 @@ use super::{
 };
 use crate::manifest::{Manifest, ManifestError, Source};
 use crate::oci::{self, Descriptor, IMAGE_TYPE, ImageManifest, OciDigest};
+use crate::shown::cut;
+use crate::unpack::{MAX_BLOB, MAX_BUNDLE};
 
 /// Layers of a bundle: component, README, licence, and two schemas for each of 128 tools. Protects the check.
 const MAX_LAYERS: usize = 3 + 2 * 128;
@@ -110,18 +112,51 @@ pub enum ContentError {
     #[error(transparent)]
     Manifest(#[from] ManifestError),
     /// The component is no plugin, or imports what its manifest does not ask for.
-    #[error(transparent)]
+    #[error("{}", cut(&.0.to_string()))]
     Component(#[from] AdmissionError),
 }
 
 impl Bundle {
-    /// A bundle of an image manifest and the blobs that it names, none more. Each blob's key has to be the digest that
-    /// was taken of it.
+    /// What a plugin's image manifest names: its configuration and its layers, for who gets them from a registry. Each and
+    /// all together are within what a bundle may have, by their descriptors' word.
+    ///
+    /// # Errors
+    ///
+    /// When it is no image manifest of a plugin, or what it names is too large.
+    pub fn wanted(image: &[u8]) -> Result<Vec<Descriptor>, ContentError> {
+        let ImageManifest { config, layers, .. } = image_manifest(image)?;
+        let wanted: Vec<Descriptor> = std::iter::once(config).chain(layers).collect();
+        let mut all = 0u64;
+        for descriptor in &wanted {
+            let what = || format!("blob `{}`", descriptor.digest);
+            if descriptor.size > MAX_BLOB {
+                return Err(ContentError::TooLarge { what: what(), found: descriptor.size, limit: MAX_BLOB });
+            }
+            // No more than 260 of them, so that the sum cannot overflow.
+            all += descriptor.size;
+        }
+        if all > MAX_BUNDLE {
+            return Err(ContentError::TooLarge { what: "bundle".to_owned(), found: all, limit: MAX_BUNDLE });
+        }
+        Ok(wanted)
+    }
+
+    /// A bundle of an image manifest and the blobs that it names, none more, wherever they came from: their digests are
+    /// taken here.
     ///
     /// # Errors
     ///
     /// When the parts do not agree: see [`ContentError`].
-    pub fn from_image(image: Vec<u8>, blobs: BTreeMap<OciDigest, Vec<u8>>) -> Result<Self, ContentError> {
+    pub fn from_blobs(image: Vec<u8>, blobs: impl IntoIterator<Item = Vec<u8>>) -> Result<Self, ContentError> {
+        Self::from_image(image, blobs.into_iter().map(|bytes| (OciDigest::of(&bytes), bytes)).collect())
+    }
+
+    /// The same, of blobs whose keys are the digests that were taken of them.
+    ///
+    /// # Errors
+    ///
+    /// When the parts do not agree: see [`ContentError`].
+    pub(crate) fn from_image(image: Vec<u8>, blobs: BTreeMap<OciDigest, Vec<u8>>) -> Result<Self, ContentError> {
         let read = image_manifest(&image)?;
         let mut named = BTreeSet::new();
         let mut blob = |descriptor: &Descriptor, what: String, limit: u64| -> Result<&[u8], ContentError> {
@@ -136,7 +171,7 @@ impl Bundle {
         let (mut component, mut readme, mut license) = (None, None, None);
         for layer in &read.layers {
             let title = layer.title().unwrap_or_default();
-            let strange = || ContentError::Layer { title: title.to_owned(), media_type: layer.media_type.clone() };
+            let strange = || ContentError::Layer { title: cut(title), media_type: cut(&layer.media_type) };
             let (place, what, limit) = match layer.media_type.as_str() {
                 COMPONENT_TYPE => (&mut component, "component", host_plugin::MAX_COMPONENT as u64),
                 README_TYPE => (&mut readme, "README", MAX_TEXT),
@@ -217,7 +252,7 @@ pub(crate) fn any_image(bytes: &[u8]) -> Result<ImageManifest, ContentError> {
         return Err(ContentError::TooLarge { what: "image manifest".to_owned(), found: size, limit: MAX_IMAGE });
     }
     let wrong = |error: String| ContentError::Image { error };
-    let image: ImageManifest = serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
+    let image: ImageManifest = serde_json::from_slice(bytes).map_err(|error| wrong(cut(&error.to_string())))?;
     if (image.schema_version, image.media_type.as_str()) != (2, IMAGE_TYPE) {
         let found = cut(&image.media_type);
         return Err(wrong(format!("it is version {} of `{found}`, and not 2 of `{IMAGE_TYPE}`", image.schema_version)));
@@ -287,9 +322,4 @@ fn annotations(image: &ImageManifest, manifest: &Manifest) -> Result<(), Content
 
 fn text(bytes: &[u8], what: &str) -> Result<String, ContentError> {
     String::from_utf8(bytes.to_vec()).map_err(|_| ContentError::NoText(what.to_owned()))
-}
-
-/// The beginning of a text out of a bundle, for a message.
-fn cut(text: &str) -> String {
-    text.chars().take(100).collect()
 }

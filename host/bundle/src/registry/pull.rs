@@ -12,9 +12,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::client::{Asked, body, protocol, refused};
 use super::{Progress, Reference, Registry, RegistryError, Transfer, Which};
-use crate::bundle::{Bundle, MAX_IMAGE, MAX_SIGNATURES, PLUGIN_TYPE, SIGNATURE_TYPE, any_image, image_manifest};
+use crate::bundle::{Bundle, MAX_IMAGE, MAX_SIGNATURES, SIGNATURE_TYPE};
 use crate::oci::{Descriptor, IMAGE_TYPE, INDEX_TYPE, Index, OciDigest};
-use crate::unpack::{MAX_BLOB, MAX_BUNDLE};
+use crate::signature::Signature;
+use crate::unpack::MAX_BLOB;
 
 /// How often a blob that broke off is gone on with before that is told.
 const ATTEMPTS: usize = 3;
@@ -32,31 +33,29 @@ impl Registry {
             registry: reference.registry().to_owned(),
             what: format!("`{}:{}`", reference.repository(), reference.which()),
         })?;
-        let read = image_manifest(&image)?;
-        let mut plugin = Descriptor::of(IMAGE_TYPE, &image);
-        plugin.artifact_type = Some(PLUGIN_TYPE.to_owned());
-
-        let mut found = BTreeMap::from([(plugin.digest.clone(), image)]);
-        let mut left = MAX_BUNDLE;
-        for descriptor in read.layers.iter().chain([&read.config]) {
-            self.blob(reference, descriptor, &mut found, &mut left, progress).await?;
+        let digest = OciDigest::of(&image);
+        let mut blobs = BTreeMap::new();
+        for descriptor in Bundle::wanted(&image)? {
+            self.blob(reference, &descriptor, &mut blobs, progress).await?;
         }
-        let signatures = self.signatures(reference, &plugin).await?;
-        for descriptor in &signatures {
-            let which = Which::Digest(descriptor.digest.clone());
+        let mut bundle = Bundle::from_blobs(image, blobs.into_values())?;
+        for listed in self.signatures(reference, &digest).await? {
+            let which = Which::Digest(listed.digest);
             let manifest = self.manifest(reference, &which, IMAGE_TYPE).await?;
-            let manifest =
-                manifest.ok_or_else(|| protocol(reference, format!("it lists {which} and does not have it")))?;
-            for descriptor in any_image(&manifest)?.layers.iter().chain([&any_image(&manifest)?.config]) {
-                // A signature is a few lines.
-                if descriptor.size > MAX_IMAGE {
-                    return Err(protocol(reference, format!("the signature {which} has {} bytes", descriptor.size)));
-                }
-                self.blob(reference, descriptor, &mut found, &mut left, progress).await?;
+            let manifest = manifest.ok_or_else(|| protocol(reference, format!("it lists {which}, and has no such")))?;
+            let layer = bundle.signature_layer(&manifest)?;
+            let mut text = BTreeMap::new();
+            self.blob(reference, &layer, &mut text, progress).await?;
+            for text in text.into_values() {
+                let text = String::from_utf8(text)
+                    .map_err(|_| protocol(reference, format!("the signature {which} is no UTF-8 text")))?;
+                let signature =
+                    Signature::new(text).map_err(|error| protocol(reference, format!("{which}: {error}")))?;
+                // They were counted.
+                let _ = bundle.add_signature(signature);
             }
-            found.insert(descriptor.digest.clone(), manifest);
         }
-        Ok(Bundle::from_blobs(plugin, signatures, found)?)
+        Ok(bundle)
     }
 
     /// A manifest; none where there is none.
@@ -88,13 +87,12 @@ impl Registry {
 
     /// What a registry lists as signatures of a plugin: by its referrers API, or, where it has none, by the tag that
     /// stands for it (distribution specification 1.1, "Unavailable Referrers API").
-    async fn signatures(&self, reference: &Reference, plugin: &Descriptor) -> Result<Vec<Descriptor>, RegistryError> {
-        let what = format!("what refers to {}", plugin.digest);
-        let answer =
-            self.ask(reference, &Asked::get(self.url(reference, &format!("referrers/{}", plugin.digest))?)).await?;
+    async fn signatures(&self, reference: &Reference, plugin: &OciDigest) -> Result<Vec<Descriptor>, RegistryError> {
+        let what = format!("what refers to {plugin}");
+        let answer = self.ask(reference, &Asked::get(self.url(reference, &format!("referrers/{plugin}"))?)).await?;
         let listed = match answer.status() {
             StatusCode::OK => Some(body(reference, &what, answer, MAX_IMAGE).await?),
-            StatusCode::NOT_FOUND => self.listed(reference, &plugin.digest).await?,
+            StatusCode::NOT_FOUND => self.listed(reference, plugin).await?,
             _ => return Err(refused(reference, &what, answer).await),
         };
         let Some(listed) = listed else { return Ok(Vec::new()) };
@@ -129,19 +127,12 @@ impl Registry {
         reference: &Reference,
         descriptor: &Descriptor,
         found: &mut BTreeMap<OciDigest, Vec<u8>>,
-        left: &mut u64,
         progress: Progress<'_>,
     ) -> Result<(), RegistryError> {
         let Descriptor { digest, size, .. } = descriptor;
         if found.contains_key(digest) {
             return Ok(());
         }
-        let limit = MAX_BLOB.min(*left);
-        *left = left.checked_sub(*size).filter(|_| *size <= MAX_BLOB).ok_or_else(|| RegistryError::TooLarge {
-            registry: reference.registry().to_owned(),
-            what: digest.to_string(),
-            limit,
-        })?;
         let mut part = Part::open(self.downloads.as_deref(), digest)?;
         for _ in 0..ATTEMPTS {
             if part.done > *size {

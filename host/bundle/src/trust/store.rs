@@ -12,6 +12,7 @@ use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use super::{MAX_LISTED, Revocation, Trust, TrustError, TrustedKey};
+use crate::shown::cut;
 
 /// The largest file that is read. Protects memory; thousands of keys stay below.
 const MAX_FILE: u64 = 16 << 20;
@@ -117,8 +118,7 @@ impl TrustStore {
         if text.len() as u64 > MAX_FILE {
             return Err(malformed(format!("it is over the limit of {MAX_FILE} bytes")));
         }
-        let document: Document =
-            toml::from_str(&text).map_err(|error| malformed(error.to_string().trim_end().to_owned()))?;
+        let document: Document = toml::from_str(&text).map_err(|error| malformed(cut(error.to_string().trim_end())))?;
         if document.version != VERSION {
             return Err(malformed(format!("its version is {}, and this host knows {VERSION}", document.version)));
         }

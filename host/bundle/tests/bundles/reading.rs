@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
 
-use host_bundle::{Bundle, OciDigest, SIGNATURE_TYPE, SecretKey};
+use host_bundle::{Bundle, OciDigest, Parts, SIGNATURE_TYPE, SecretKey};
 use serde_json::{Value, json};
 use tar::EntryType;
 
-use crate::support::{Entry, archive, bundle, component, entries, manifest_json, refused};
+use crate::support::{Entry, archive, bundle, component, entries, manifest_json, parts, refused};
 
 /// The archive of `acme/fetch` with these entries before its own.
 fn with(more: Vec<Entry>) -> Vec<u8> {
@@ -185,8 +185,15 @@ fn a_forger_who_puts_all_digests_right_is_told_from_an_honest_packer() {
         (|_, config, _| config["license"] = json!("GPL-3.0"), "org.opencontainers.image.licenses"),
         (|_, config, _| config["description"] = json!("a\nb"), "`description` is no good"),
         (|_, config, _| config["name"] = json!("../../etc"), "is no name"),
+        (|_, config, _| config["tools"][0]["input_schema"] = json!({"type": "array"}), "is not of type `object`"),
+        (|_, config, _| config["tools"][0]["name"] = json!("../x"), "a tool that is called `../x`"),
+        (|_, config, _| config["tools"][0]["description"] = "x".repeat(20_000).into(), "over the limit of 16384"),
+        (|_, config, _| config["tools"][0]["output_schema"]["$comment"] = "x".repeat(70_000).into(), "limit of 65536"),
+        (|_, config, _| config["license"] = "x".repeat(501).into(), "over the limit of 500"),
+        (|_, config, _| (0..128).for_each(|_| again(&mut config["tools"], 0)), "129 tools, over the limit of 128"),
+        (|_, config, _| config["x".repeat(1 << 20)] = json!(1), "(cut)"),
         (|_, config, _| config["surprise"] = json!(1), "unknown field `surprise`"),
-        (|_, config, _| config["tools"][0]["input_schema"] = json!({"type": "array"}), "fetch.input.schema.json"),
+        (|_, config, _| config["tools"][0]["input_schema"] = json!({"type": "object"}), "fetch.input.schema.json"),
         (|image, _, _| image["annotations"]["org.opencontainers.image.url"] = json!("https://evil"), "image.url"),
         (|image, _, layout| replace(image, layout, 3, b"{}"), "is not the one that the manifest has"),
         (|image, _, layout| replace(image, layout, 1, b"\xff"), "no UTF-8"),
@@ -229,6 +236,7 @@ fn a_forger_who_puts_all_digests_right_is_told_from_an_honest_packer() {
     for (number, (change, says)) in changes.iter().enumerate() {
         let error = refused(&forged(change));
         assert!(error.contains(says), "{number}: {error}");
+        assert!(error.len() < 2000, "{number}: what is said of a bundle is bounded");
     }
 }
 
@@ -294,4 +302,69 @@ fn a_folder_is_read_as_an_archive_is_and_no_link_is_followed() {
     std::fs::remove_file(&index).expect("removed");
     check("no `index.json`");
     assert!(Bundle::read(&root.join("nothing")).is_err());
+}
+
+#[test]
+fn what_a_registry_hands_over_is_bounded_before_it_is_fetched_and_checked_when_it_is_there() {
+    let bundle = bundle();
+    let wanted = Bundle::wanted(bundle.signed_bytes()).expect("it names what it has");
+    let blobs: BTreeMap<&str, &[u8]> = bundle.blobs().map(|(digest, bytes)| (digest.as_str(), bytes)).collect();
+    let fetched = || wanted.iter().map(|it| blobs[it.digest.as_str()].to_vec()).collect::<Vec<_>>();
+    let again = Bundle::from_blobs(bundle.signed_bytes().to_vec(), fetched()).expect("it is whole");
+    assert_eq!(again.to_archive(), bundle.to_archive());
+    let mut other = fetched();
+    other[1][20] ^= 1;
+    let error = Bundle::from_blobs(bundle.signed_bytes().to_vec(), other).expect_err("changed").to_string();
+    assert!(error.contains("is missing"), "{error}");
+
+    let image: Value = serde_json::from_slice(bundle.signed_bytes()).expect("JSON");
+    for (sizes, says) in [(vec![(64 << 20) + 1], "over the limit of 67108864"), (vec![60 << 20, 60 << 20], "104857600")]
+    {
+        let mut image = image.clone();
+        for (layer, size) in sizes.into_iter().enumerate() {
+            image["layers"][layer]["size"] = json!(size);
+        }
+        let error = Bundle::wanted(image.to_string().as_bytes()).expect_err("too large").to_string();
+        assert!(error.contains(says), "{error}");
+    }
+    assert!(Bundle::wanted(&vec![b' '; (1 << 20) + 1]).expect_err("too large").to_string().contains("1048576"));
+}
+
+#[test]
+fn what_refers_to_a_plugin_and_is_no_signature_of_it_is_refused() {
+    let mut signed = bundle();
+    signed.sign(&SecretKey::without_password().expect("random numbers")).expect("signed");
+    let referrer = &signed.referrers()[0];
+    let layer = signed.signature_layer(&referrer.manifest).expect("it is one");
+    assert_eq!(layer.digest, OciDigest::of(signed.signatures()[0].text().as_bytes()));
+    let honest: Value = serde_json::from_slice(&referrer.manifest).expect("JSON");
+    let check = |change: &dyn Fn(&mut Value), says: &str| {
+        let mut manifest = honest.clone();
+        change(&mut manifest);
+        let manifest = manifest.to_string().into_bytes();
+        let error = signed.signature_layer(&manifest).expect_err(says).to_string();
+        assert!(error.contains(says), "{error}");
+        // The same in a file, whose index lists it.
+        let mut layout = signed.layout();
+        layout.remove(&path(&referrer.manifest));
+        let mut index: Value = serde_json::from_slice(&layout["index.json"]).expect("JSON");
+        index["manifests"][1]["digest"] = OciDigest::of(&manifest).as_str().into();
+        index["manifests"][1]["size"] = manifest.len().into();
+        layout.insert("index.json".to_owned(), index.to_string().into_bytes());
+        layout.insert(path(&manifest), manifest);
+        let error = refused(&archive(&entries(&layout)));
+        assert!(error.contains(says), "{error}");
+    };
+    check(&|it| it["subject"]["digest"] = OciDigest::of(b"another").as_str().into(), "it refers to `sha256:");
+    check(&|it| it["subject"]["size"] = json!(1), "it refers to `sha256:");
+    check(&|it| drop(it.as_object_mut().expect("an object").remove("subject")), "it refers to nothing");
+    check(&|it| it["artifactType"] = json!("application/vnd.evil"), "it is `application/vnd.evil`");
+    check(&|it| it["config"]["mediaType"] = json!("application/vnd.evil"), "its configuration is");
+    check(&|it| it["layers"][0]["mediaType"] = json!("application/wasm"), "its layer is `application/wasm`");
+    check(&|it| it["layers"][0]["size"] = json!(5000), "over the limit of 4096");
+    check(&|it| again(&mut it["layers"], 0), "it has 2 layers");
+    check(&|it| it["layers"] = json!([]), "it has 0 layers");
+    check(&|it| it["more"] = json!(1), "unknown field `more`");
+    let other = Bundle::pack(Parts { readme: None, ..parts() }).expect("packed");
+    assert!(other.signature_layer(&referrer.manifest).is_err(), "it is of another bundle");
 }

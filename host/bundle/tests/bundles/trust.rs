@@ -71,6 +71,11 @@ fn a_key_counts_until_it_expires_and_for_what_it_is_trusted_for() {
     let nothing = trust.trust(secret.public().clone(), Vec::new(), None, now());
     assert!(matches!(nothing, Err(TrustError::Patterns { .. })), "{nothing:?}");
 
+    let many: Vec<String> = (0..101).map(|number| format!("acme/p{number}")).collect();
+    let many = patterns(&many.iter().map(String::as_str).collect::<Vec<_>>());
+    let refused = trust.trust(secret.public().clone(), many, None, now());
+    assert!(matches!(refused, Err(TrustError::Patterns { found: 101, .. })), "{refused:?}");
+
     let end = at("2027-01-01T00:00:00Z");
     trust.trust(secret.public().clone(), patterns(&["acme/fetch"]), Some(end), now()).expect("trusted");
     assert_eq!(counted(trust.check(&bundle, at("2026-12-31T23:59:59Z"))), [id.to_string()]);
@@ -214,6 +219,8 @@ fn a_list_of_keys_that_others_could_have_written_or_that_makes_no_sense_is_not_b
     }
     let good = std::fs::read_to_string(&path).expect("read");
     let entry = good.split_once("[[key]]").expect("a key").1.to_owned();
+    let revoked =
+        "[[revoked]]\nreason = \"r\"\nsince = \"2026-11-20T12:00:00Z\"\nwhat = { key = \"E7620F1842B4E81F\" }\n";
     for (text, says) in [
         (String::new(), "version"),
         ("version = 2\n".to_owned(), "version is 2"),
@@ -222,6 +229,7 @@ fn a_list_of_keys_that_others_could_have_written_or_that_makes_no_sense_is_not_b
         (good.replace("RW", "RX"), "is no public key"),
         (format!("{good}\n[[key]]{entry}"), "is in it twice"),
         ("x".repeat(17 << 20), "over the limit"),
+        (format!("version = 1\n{}", revoked.repeat(10_001)), "over 10000 entries"),
     ] {
         std::fs::write(&path, &text).expect("written");
         set(0o600);

@@ -1,14 +1,17 @@
-//! `host plugin build`: from sources to components, manifests and a provenance file.
+//! `host plugin build`: from sources to components, manifests and a provenance file. The other commands have a file each.
 
 mod check;
 mod explain;
+mod pack;
+mod sign;
 mod test;
+mod verify;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use host_bundle::{BuiltComponent, Manifest, Provenance, ProvenanceEntry, Source, Tools};
+use host_bundle::{BuiltComponent, Bundle, Manifest, Provenance, ProvenanceEntry, Source, Tools};
 use host_capability::{Grants, PluginName};
 use host_plugin::{Digest, Runtime, RuntimeOptions, admission};
 use tokio_util::sync::CancellationToken;
@@ -32,8 +35,20 @@ pub(crate) async fn run(command: Command, environment: Environment) -> Result<Co
             let plugins = ready(&arguments.folder, arguments.built.as_deref(), &environment).await?;
             check::run(plugins, &arguments, &environment, &Out::new(CancellationToken::new())).await
         }
+        Command::Pack(pack) => pack::run(pack, &environment).await,
+        Command::Sign(sign) => sign::run(&sign, &environment),
+        Command::Verify(verify) => verify::run(&verify, &environment),
         Command::Explain { built } => explain::run(&built_into(&built, &built)?, &Out::new(CancellationToken::new())),
     }
+}
+
+/// Reads a bundle that anybody may have made.
+fn read(file: &Path) -> Result<Bundle, Failure> {
+    Bundle::read(file).map_err(|error| {
+        Failure::input(format!("`{}` is no bundle that can be used", file.display()))
+            .cause(error.to_string())
+            .help("get it again from its publisher; `host plugin pack` makes one")
+    })
 }
 
 /// A plugin that was built.
@@ -104,6 +119,7 @@ async fn compiled(folder: &Path, tools: Tools) -> Result<Vec<BuiltComponent>, Fa
         .map_err(|error| Failure::input(error.to_string()))
 }
 
+/// What runs a plugin, to ask it for its tools.
 fn runtime(environment: &Environment) -> Runtime {
     let cache = environment.folders().ok().map(|folders| folders.cache);
     Runtime::new(RuntimeOptions { cache, ..RuntimeOptions::default() })

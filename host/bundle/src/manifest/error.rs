@@ -1,0 +1,132 @@
+//! What can be wrong with a manifest, and where it was read from.
+
+use std::path::PathBuf;
+
+use host_capability::{Capability, ScopeError, UnknownCapability};
+
+/// Where a manifest was read from, for messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A file.
+    File(PathBuf),
+    /// The host itself.
+    BuiltIn(&'static str),
+    /// A bundle.
+    Bundle,
+}
+
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::BuiltIn(name) => write!(f, "the built-in `{name}`"),
+            Self::Bundle => write!(f, "of the bundle"),
+        }
+    }
+}
+
+/// Why a manifest is not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum ManifestError {
+    /// It cannot be read.
+    #[error("the manifest {path} cannot be read: {error}", path = path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// It is not what a manifest looks like.
+    #[error("the manifest {source_} makes no sense: {error}")]
+    Malformed {
+        /// Where it stands.
+        source_: Source,
+        /// What is wrong, with its line.
+        error: String,
+    },
+    /// Something is wrong at one place of it.
+    #[error("{source_}:{line}:{column}: {error}")]
+    At {
+        /// Where it stands.
+        source_: Source,
+        /// The line, from 1.
+        line: usize,
+        /// The column in characters, from 1.
+        column: usize,
+        /// What is wrong there.
+        error: Box<ManifestError>,
+    },
+    /// It is no TOML, or has a key that there is not.
+    #[error("{message}{}", nearest.as_ref().map(|key| format!("; the nearest is `{key}`")).unwrap_or_default())]
+    Form {
+        /// The parser's words.
+        message: String,
+        /// The name nearest to an unknown one.
+        nearest: Option<String>,
+    },
+    /// It was made for a host that is newer than this one.
+    #[error(
+        "the plugin was made for a newer host: its {what} is {found}, and this host knows {known}; update the host"
+    )]
+    Newer {
+        /// The layout of its manifest, or its contract.
+        what: &'static str,
+        /// Which version it has.
+        found: String,
+        /// Which this host has.
+        known: String,
+    },
+    /// A text of it is none that can be shown.
+    #[error("`{key}` is no good: {why}")]
+    Value {
+        /// The key.
+        key: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Its name is none.
+    #[error(
+        "`{name}` is no name for a plugin: it is NAME or PUBLISHER/NAME, each of 1 to 64 of a-z, 0-9, `_` and `-`, the \
+         first a letter"
+    )]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// It asks for something that does not exist.
+    #[error("the plugin `{name}` asks for a capability that does not exist: {error}")]
+    Capability {
+        /// The plugin.
+        name: String,
+        /// Which.
+        error: UnknownCapability,
+    },
+    /// It asks for a scope that makes no sense.
+    #[error("the plugin `{name}` asks for `{capability}` with a scope that makes no sense: {error}")]
+    Scope {
+        /// The plugin.
+        name: String,
+        /// The capability.
+        capability: Capability,
+        /// Why.
+        error: ScopeError,
+    },
+    /// One of its tools needs more than the plugin asks for.
+    #[error(
+        "the tool `{tool}` needs `{need}`, and plugin.toml has no `[capabilities.{need}]`; add it with a scope and a reason"
+    )]
+    Undeclared {
+        /// The tool.
+        tool: String,
+        /// The capability.
+        need: String,
+    },
+    /// Its tools are too many, or two have one name.
+    #[error("the plugin `{name}` has {why}")]
+    Tools {
+        /// The plugin.
+        name: String,
+        /// What is wrong with them.
+        why: String,
+    },
+}

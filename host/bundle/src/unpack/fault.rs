@@ -1,0 +1,103 @@
+//! Why a bundle is not taken.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::{MAX_BUNDLE, MAX_ENTRIES};
+use crate::bundle::ContentError;
+use crate::oci::OciDigest;
+
+/// Why a bundle is not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum UnpackError {
+    /// It cannot be read.
+    #[error("the bundle `{}` cannot be read: {error}", path.display())]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// It is no archive, or one that breaks off.
+    #[error("it is no whole archive of a bundle: {0}")]
+    Archive(String),
+    /// There is something in it that a bundle does not have.
+    #[error("it has `{name}`, {why}")]
+    Entry {
+        /// The name, as far as it is text.
+        name: String,
+        /// Why it is refused.
+        why: EntryFault,
+    },
+    /// There are files without end.
+    #[error("it has over {MAX_ENTRIES} files")]
+    TooMany,
+    /// It is too large.
+    #[error("it has over {MAX_BUNDLE} bytes")]
+    TooLarge,
+    /// A file of every layout is missing.
+    #[error("it has no `{0}`; a bundle is made with `host plugin pack`")]
+    NoFile(&'static str),
+    /// A blob is not what its name says.
+    #[error("the blob `{name}` was changed: its bytes have the digest `{found}`")]
+    Changed {
+        /// The digest in its name.
+        name: OciDigest,
+        /// The digest of its bytes.
+        found: OciDigest,
+    },
+    /// The layout makes no sense.
+    #[error("its `{file}` makes no sense: {why}")]
+    Layout {
+        /// The file.
+        file: &'static str,
+        /// Why.
+        why: String,
+    },
+    /// What refers to the plugin is no signature of it.
+    #[error("the manifest `{digest}` is no signature of this plugin: {why}")]
+    Referrer {
+        /// Its digest.
+        digest: OciDigest,
+        /// Why.
+        why: String,
+    },
+    /// The parts do not agree.
+    #[error(transparent)]
+    Content(#[from] ContentError),
+}
+
+/// Why something in an archive or a folder is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EntryFault {
+    /// Its name leads upward.
+    #[error("whose name leads out of the bundle")]
+    Upward,
+    /// Its name begins at the root.
+    #[error("whose name begins at the root")]
+    Absolute,
+    /// It is a link.
+    #[error("a link; a bundle has files alone")]
+    Link,
+    /// It is a device, a pipe or a socket.
+    #[error("a device, a pipe or a socket; a bundle has files alone")]
+    Device,
+    /// It is a file with holes.
+    #[error("a sparse file; a bundle has whole files alone")]
+    Sparse,
+    /// It changes how other entries are read.
+    #[error("an entry that says how others are to be read; a bundle has none")]
+    Extension,
+    /// It is there twice.
+    #[error("which is there twice")]
+    Twice,
+    /// A bundle has no such file.
+    #[error("which no bundle has")]
+    Unknown,
+    /// It is too large.
+    #[error("which is larger than anything that a bundle has")]
+    TooLarge,
+    /// It has fewer or more bytes than was said.
+    #[error("whose size is another than what was said")]
+    Size,
+}

@@ -1,0 +1,228 @@
+//! `host keys`: the keys that sign plugins, and whom a user believes.
+//!
+//! Deliberately not here: signing (`plugin sign`), and what a verdict rests on, which is `host-bundle`'s to say.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::Path;
+
+use host_bundle::{
+    KeyPair, OciDigest, PublicKey, Revocation, Revoked, Rotation, SecretKeyFile, StoreError, Trust, TrustStore,
+    TrustedKey,
+};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::arguments::bundles::Keys;
+use crate::environment::Environment;
+use crate::exit::{Code, Failure};
+use crate::password::{self, Ask};
+use crate::printer::{Out, visible};
+
+/// The most bytes that are read of a key, a statement or a signature.
+const MAX_TEXT: u64 = 16 << 10;
+
+pub(crate) fn run(keys: Keys, environment: &Environment) -> Result<Code, Failure> {
+    let folders = environment.folders()?;
+    let store = TrustStore::at(folders.keys);
+    let now = Timestamp::now();
+    let said = match keys {
+        Keys::Generate { out, password_file } => {
+            let out = out.unwrap_or_else(|| folders.configuration.join("host.key"));
+            generate(&out, password_file.as_deref(), environment)?
+        }
+        Keys::Trust { key, patterns, expires } => {
+            let key = public(&key)?;
+            let id = key.id();
+            let shown: Vec<String> = patterns.iter().map(|pattern| format!("`{pattern}`")).collect();
+            store.change(|trust| trust.trust(key, patterns, expires, now)).map_err(of_store)?;
+            format!("The key {id} is trusted for {}{}.\n", shown.join(", "), until(expires))
+        }
+        Keys::Rotate { statement: Some(file), .. } => {
+            let rotation = Rotation::parse(&text(&file)?).map_err(|error| Failure::of(Code::Input, &error))?;
+            store.change(|trust| trust.rotate(&rotation, now)).map_err(of_store)?;
+            format!("The key {} has taken the place of {}.\n", rotation.new_key().id(), rotation.old_key().id())
+        }
+        Keys::Rotate { key: Some(key), to: Some(to), out, password_file, .. } => {
+            say(&key, &to, out.as_deref(), password_file.as_deref(), environment)?
+        }
+        Keys::Rotate { .. } => {
+            return Err(Failure::input("there is no statement").help("host keys rotate FILE, or --key OLD --to NEW"));
+        }
+        Keys::Revoke { what, reason } => {
+            let what = revoked(&what)?;
+            let shown = what.to_string();
+            store.change(|trust| trust.revoke(what, &reason, now)).map_err(of_store)?;
+            format!("Revoked for ever: {shown}.\n")
+        }
+        Keys::List { json } => list(&store.load().map_err(of_store)?, json, now)?,
+    };
+    Out::new(CancellationToken::new()).write(&said);
+    Ok(Code::Done)
+}
+
+/// A public key: the key itself, or the file with it.
+pub(crate) fn public(given: &str) -> Result<PublicKey, Failure> {
+    let path = Path::new(given);
+    if !given.starts_with("RW") || path.is_file() {
+        let words =
+            text(path).map_err(|failure| failure.help("give the key, a line that begins with RW, or its .pub file"))?;
+        return words.parse().map_err(|error: host_bundle::KeyError| Failure::of(Code::Input, &error));
+    }
+    given.parse().map_err(|error: host_bundle::KeyError| Failure::of(Code::Input, &error))
+}
+
+/// A short text out of a file.
+pub(crate) fn text(path: &Path) -> Result<String, Failure> {
+    let failed = |why: &dyn std::fmt::Display| Failure::input(format!("`{}` cannot be read: {why}", path.display()));
+    let mut text = String::new();
+    let file = File::open(path).map_err(|error| failed(&error))?;
+    file.take(MAX_TEXT + 1).read_to_string(&mut text).map_err(|error| failed(&error))?;
+    if text.len() as u64 > MAX_TEXT {
+        return Err(failed(&format!("it is over the limit of {MAX_TEXT} bytes")));
+    }
+    Ok(text)
+}
+
+fn generate(out: &Path, password: Option<&Path>, environment: &Environment) -> Result<String, Failure> {
+    let failed = |path: &Path, error: std::io::Error| match error.kind() {
+        ErrorKind::AlreadyExists => Failure::input(format!("`{}` is there already", path.display()))
+            .help("a key never takes another's place; name another file with --out"),
+        _ => Failure::input(format!("`{}` cannot be written: {error}", path.display())),
+    };
+    let beside = out.with_extension("pub");
+    // Before a password is asked for in vain.
+    for path in [out, &beside] {
+        if path.symlink_metadata().is_ok() {
+            return Err(failed(path, ErrorKind::AlreadyExists.into()));
+        }
+    }
+    if let Some(folder) = out.parent() {
+        std::fs::create_dir_all(folder).map_err(|error| failed(out, error))?;
+    }
+    let what = format!("`{}`", out.display());
+    let password = password::read(&what, password, Ask::Twice, environment)?;
+    let pair = KeyPair::generate(&password).map_err(|error| Failure::of(Code::Configuration, &error))?;
+    pair.write(out).map_err(|error| Failure::of(Code::Input, &error))?;
+    let mut file = File::create_new(&beside).map_err(|error| failed(&beside, error))?;
+    file.write_all(pair.public().to_file().as_bytes()).map_err(|error| failed(&beside, error))?;
+    Ok(format!(
+        "The secret key is `{}`: keep it and its password to yourself.\nThe public key is `{}`: publish it.\n\n{}\n",
+        out.display(),
+        beside.display(),
+        pair.public()
+    ))
+}
+
+/// Says, as the publisher, that a new key takes an old one's place.
+fn say(
+    key: &Path,
+    to: &str,
+    out: Option<&Path>,
+    password: Option<&Path>,
+    environment: &Environment,
+) -> Result<String, Failure> {
+    let failed = |error: &dyn std::error::Error| Failure::of(Code::Input, error);
+    let new = public(to)?;
+    let secret = SecretKeyFile::read(key).map_err(|error| failed(&error))?;
+    let password = match secret.is_encrypted() {
+        true => password::read(&format!("`{}`", key.display()), password, Ask::Once, environment)?,
+        false => String::new(),
+    };
+    let secret = secret.open(&password).map_err(|error| failed(&error))?;
+    let rotation = Rotation::make(&secret, new).map_err(|error| failed(&error))?;
+    let Some(out) = out else { return Ok(rotation.to_text()) };
+    let unwritable = |error: std::io::Error| Failure::input(format!("`{}` cannot be written: {error}", out.display()));
+    let mut file = File::create_new(out).map_err(unwritable)?;
+    file.write_all(rotation.to_text().as_bytes()).map_err(unwritable)?;
+    let (old, new) = (rotation.old_key().id(), rotation.new_key().id());
+    Ok(format!("`{}` says that the key {new} takes the place of {old}: publish it.\n", out.display()))
+}
+
+fn revoked(what: &str) -> Result<Revoked, Failure> {
+    if what.starts_with("sha256:") {
+        let digest: Result<OciDigest, _> = what.parse();
+        return digest.map(Revoked::Digest).map_err(|error| Failure::of(Code::Input, &error));
+    }
+    match what.parse() {
+        Ok(id) => Ok(Revoked::Key(id)),
+        Err(_) => Ok(Revoked::Key(public(what)?.id())),
+    }
+}
+
+fn list(trust: &Trust, json: bool, now: Timestamp) -> Result<String, Failure> {
+    if json {
+        let text = serde_json::to_string_pretty(&described(trust, now))
+            .map_err(|error| Failure::configuration(error.to_string()))?;
+        return Ok(format!("{text}\n"));
+    }
+    let mut text = String::new();
+    for known in trust.keys() {
+        let patterns: Vec<String> = known.patterns.iter().map(ToString::to_string).collect();
+        let (_, why) = state(trust, known, now);
+        // A string takes everything.
+        let _ = writeln!(text, "{}  {}{}", known.key.id(), patterns.join(" "), visible(&why));
+    }
+    if trust.keys().is_empty() {
+        text.push_str("No key is trusted.\n");
+    }
+    for Revocation { what, reason, since } in trust.revoked() {
+        let _ = writeln!(text, "revoked: {what}, since {}: {}", since.strftime("%Y-%m-%d"), visible(reason));
+    }
+    Ok(text)
+}
+
+/// Whether a key counts now: a word for programs, and words for people where there is something to say.
+fn state(trust: &Trust, known: &TrustedKey, now: Timestamp) -> (&'static str, String) {
+    if let Some(revocation) = trust.revocation(known.key.id()) {
+        ("revoked", format!("  (revoked: {})", revocation.reason))
+    } else if let Some(by) = &known.replaced_by {
+        ("replaced", format!("  (replaced by {})", by.id()))
+    } else if known.expires.is_some_and(|expires| expires <= now) {
+        ("expired", format!("  (expired,{})", until(known.expires)))
+    } else {
+        ("trusted", until(known.expires))
+    }
+}
+
+fn until(expires: Option<Timestamp>) -> String {
+    expires.map_or_else(String::new, |expires| format!(" until {}", expires.strftime("%Y-%m-%d")))
+}
+
+fn described(trust: &Trust, now: Timestamp) -> Value {
+    let key = |known: &TrustedKey| {
+        json!({
+            "id": known.key.id(),
+            "key": known.key,
+            "patterns": known.patterns,
+            "since": known.since,
+            "expires": known.expires,
+            "replaced_by": known.replaced_by.as_ref().map(PublicKey::id),
+            "state": state(trust, known, now).0,
+        })
+    };
+    let revoked = |Revocation { what, reason, since }: &Revocation| {
+        let (kind, value) = match what {
+            Revoked::Key(id) => ("key", id.to_string()),
+            Revoked::Digest(digest) => ("digest", digest.to_string()),
+        };
+        json!({"kind": kind, "value": value, "reason": reason, "since": since})
+    };
+    json!({
+        "keys": trust.keys().iter().map(key).collect::<Vec<_>>(),
+        "revoked": trust.revoked().iter().map(revoked).collect::<Vec<_>>(),
+    })
+}
+
+fn of_store(error: StoreError) -> Failure {
+    let code = match error {
+        StoreError::Trust(_) => Code::Input,
+        StoreError::Unreadable { .. }
+        | StoreError::Exposed { .. }
+        | StoreError::Malformed { .. }
+        | StoreError::Unwritable { .. } => Code::Configuration,
+    };
+    Failure::of(code, &error)
+}

@@ -1,0 +1,133 @@
+//! `host plugin pack`: from a plugin's sources, or from what was built of them, to a bundle.
+
+use std::fs::{File, Permissions};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use host_bundle::{Bundle, Manifest, PackError, Parts, Source, SourceManifest};
+use tokio_util::sync::CancellationToken;
+
+use super::{described, runtime, tools};
+use crate::arguments::bundles::Pack;
+use crate::environment::Environment;
+use crate::exit::{Code, Failure};
+use crate::printer::Out;
+
+/// What a README is called.
+const READMES: &[&str] = &["README.md", "README"];
+/// What a licence is called.
+const LICENSES: &[&str] = &["LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "COPYING"];
+/// The most bytes that are read of any file here: one more than the largest that a bundle takes, which then says so.
+const MAX_READ: u64 = host_plugin::MAX_COMPONENT as u64 + 1;
+
+pub(super) async fn run(pack: Pack, environment: &Environment) -> Result<Code, Failure> {
+    let (manifest, component, beside) = plugin(&pack.path, environment).await?;
+    let readme = text(pack.readme.as_deref(), &beside, READMES)?;
+    let license = text(pack.license.as_deref(), &beside, LICENSES)?;
+    let bundle = Bundle::pack(Parts { manifest, component, readme, license })
+        .map_err(|error| Failure::of(Code::Input, &error))?;
+    let Manifest { name, version, .. } = bundle.manifest();
+    let out = pack.out.unwrap_or_else(|| PathBuf::from(format!("{}-{version}.tar", name.replace('/', "+"))));
+    write(&out, &bundle, if pack.force { Existing::Replace } else { Existing::Refuse })?;
+    let said = format!("{name} {version}  {}  {}\n", bundle.digest(), out.display());
+    Out::new(CancellationToken::new()).write(&said);
+    Ok(Code::Done)
+}
+
+/// A plugin's manifest and component, and the folder in which its README and licence are looked for.
+async fn plugin(path: &Path, environment: &Environment) -> Result<(Manifest, Vec<u8>, PathBuf), Failure> {
+    if path.join("plugin.toml").is_file() {
+        let wanted =
+            SourceManifest::read(&path.join("plugin.toml")).map_err(|error| Failure::of(Code::Input, &error))?;
+        // Before minutes of building in vain.
+        if wanted.description.is_none() {
+            return Err(Failure::of(Code::Input, &PackError::NoDescription(wanted.name)));
+        }
+        let (folder, tools) = (path.to_owned(), tools(environment));
+        let built = tokio::task::spawn_blocking(move || host_bundle::build(&folder, &tools))
+            .await
+            .map_err(|error| Failure::input(format!("the build ended early: {error}")))?
+            .map_err(|error| Failure::of(Code::Input, &error))?;
+        let built = built.into_iter().find(|built| built.manifest.name == wanted.name).ok_or_else(|| {
+            Failure::input(format!("nothing was built of `{}`", path.display()))
+                .help("its Cargo.toml needs the crate type `cdylib`")
+        })?;
+        let manifest = described(&runtime(environment), built.manifest, &built.component).await?;
+        return Ok((manifest, built.component, path.to_owned()));
+    }
+    let component = if path.is_dir() { only_component(path)? } else { path.to_owned() };
+    if component.extension().is_none_or(|end| end != "wasm") {
+        return Err(Failure::input(format!("`{}` is neither a plugin's folder nor its component", path.display()))
+            .help("name a folder with a plugin.toml, or the .wasm file that `host plugin build --out DIR` made"));
+    }
+    let json = component.with_extension("json");
+    let manifest = String::from_utf8(read(&json)?)
+        .map_err(|_| Failure::input(format!("the manifest `{}` is no UTF-8 text", json.display())))?;
+    let manifest = Manifest::parse(&manifest, Source::File(json)).map_err(|error| Failure::of(Code::Input, &error))?;
+    let beside = component.parent().unwrap_or(Path::new(".")).to_owned();
+    Ok((manifest, read(&component)?, beside))
+}
+
+/// The one component of a folder.
+fn only_component(folder: &Path) -> Result<PathBuf, Failure> {
+    let failed = |error: std::io::Error| Failure::input(format!("`{}` cannot be read: {error}", folder.display()));
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_some_and(|end| end == "wasm") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    match found.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(Failure::input(format!("`{}` has neither a plugin.toml nor a component", folder.display()))
+            .help("build the plugin first: host plugin build FOLDER --out DIR")),
+        [one, ..] => Err(Failure::input(format!("`{}` has {} plugins", folder.display(), found.len()))
+            .help(format!("name one of them: host plugin pack '{}'", one.display()))),
+    }
+}
+
+/// The file that was named, or the first that is there.
+fn text(named: Option<&Path>, beside: &Path, usual: &[&str]) -> Result<Option<Vec<u8>>, Failure> {
+    let usual = || usual.iter().map(|name| beside.join(name)).find(|path| path.is_file());
+    named.map(Path::to_owned).or_else(usual).map(|path| read(&path)).transpose()
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    let failed = |error: std::io::Error| Failure::input(format!("`{}` cannot be read: {error}", path.display()));
+    let mut bytes = Vec::new();
+    File::open(path).map_err(failed)?.take(MAX_READ).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+/// What becomes of a file that is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Existing {
+    /// It stays, and nothing is written.
+    Refuse,
+    /// It makes room.
+    Replace,
+}
+
+/// Writes a bundle, whole or not at all.
+pub(super) fn write(path: &Path, bundle: &Bundle, existing: Existing) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::input(format!("`{}` cannot be written: {error}", path.display()));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // The permissions of any new file: the user's umask takes what it takes.
+    let mut builder = tempfile::Builder::new();
+    let builder = builder.prefix(".bundle-").permissions(Permissions::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder).map_err(failed)?;
+    let written = bundle.write_archive(std::io::BufWriter::new(&mut file)).and_then(|()| file.flush());
+    written.and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+    let kept = match existing {
+        Existing::Replace => file.persist(path),
+        Existing::Refuse => file.persist_noclobber(path),
+    };
+    kept.map(drop).map_err(|error| match error.error.kind() {
+        ErrorKind::AlreadyExists => Failure::input(format!("`{}` is there already", path.display()))
+            .help("name another file with --out, or add --force to write over it and over the signatures in it"),
+        _ => failed(error.error),
+    })
+}

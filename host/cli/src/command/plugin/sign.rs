@@ -1,0 +1,55 @@
+//! `host plugin sign`: adds a signature to a bundle.
+
+use host_bundle::{Bundle, SecretKeyFile, Signature};
+use tokio_util::sync::CancellationToken;
+
+use super::pack::{Existing, write};
+use crate::arguments::bundles::Sign;
+use crate::command::keys;
+use crate::environment::Environment;
+use crate::exit::{Code, Failure};
+use crate::password::{self, Ask};
+use crate::printer::Out;
+
+pub(super) fn run(sign: &Sign, environment: &Environment) -> Result<Code, Failure> {
+    let failed = |error: &dyn std::error::Error| Failure::of(Code::Input, error);
+    if sign.file.is_dir() {
+        return Err(Failure::input(format!(
+            "`{}` is a folder, and a signature is added to a file",
+            sign.file.display()
+        ))
+        .help("name the file that `host plugin pack` made"));
+    }
+    let mut bundle = super::read(&sign.file)?;
+    match (&sign.key, &sign.signature) {
+        (Some(key), _) => {
+            let secret = SecretKeyFile::read(key).map_err(|error| failed(&error))?;
+            let what = format!("`{}`", key.display());
+            let password = match secret.is_encrypted() {
+                true => password::read(&what, sign.password_file.as_deref(), Ask::Once, environment)?,
+                false => String::new(),
+            };
+            let secret = secret.open(&password).map_err(|error| failed(&error))?;
+            bundle.sign(&secret).map_err(|error| failed(&error))?;
+        }
+        (None, Some(file)) => add(&mut bundle, &keys::text(file)?)?,
+        (None, None) => return Err(Failure::input("there is no key to sign with").help("add --key FILE")),
+    }
+    write(&sign.file, &bundle, Existing::Replace)?;
+    let count = bundle.signatures().len();
+    let said = format!("{}\n{count} signature{} now\n", bundle.statement(), if count == 1 { "" } else { "s" });
+    Out::new(CancellationToken::new()).write(&said);
+    Ok(Code::Done)
+}
+
+/// Adds a signature that was made elsewhere: one that says that it is of this bundle. Whether it is, `verify` says.
+fn add(bundle: &mut Bundle, text: &str) -> Result<(), Failure> {
+    let signature = Signature::new(text).map_err(|error| Failure::of(Code::Input, &error))?;
+    let of = signature.statement().map_err(|error| Failure::of(Code::Input, &error))?;
+    if of != bundle.statement() {
+        return Err(Failure::input(format!("the signature says that it is of `{of}`"))
+            .cause(format!("this bundle is `{}`", bundle.statement()))
+            .help(format!("sign its manifest with minisign -t '{}'", bundle.statement())));
+    }
+    bundle.add_signature(signature).map_err(|error| Failure::of(Code::Input, &error))
+}

@@ -1,0 +1,111 @@
+//! `host plugin verify`: what is in a bundle, and who signed it.
+
+use std::fmt::Write as _;
+
+use host_bundle::{Bundle, Declared, Pattern, Refusal, Trust, TrustStore, Verdict};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::arguments::bundles::Verify;
+use crate::command::keys;
+use crate::environment::Environment;
+use crate::exit::{Code, Failure};
+use crate::printer::{Out, visible};
+
+pub(super) fn run(verify: &Verify, environment: &Environment) -> Result<Code, Failure> {
+    let bundle = super::read(&verify.file)?;
+    let now = Timestamp::now();
+    let store = TrustStore::at(environment.folders()?.keys);
+    let trust = store.load().map_err(|error| Failure::of(Code::Configuration, &error))?;
+    let trust = match &verify.key {
+        Some(key) => only(key, &bundle, &trust, now)?,
+        None => trust,
+    };
+    let verdict = trust.check(&bundle, now);
+    let out = Out::new(CancellationToken::new());
+    if verify.json {
+        let text = serde_json::to_string_pretty(&described(&bundle, &verdict))
+            .map_err(|error| Failure::configuration(error.to_string()))?;
+        out.write(&format!("{text}\n"));
+    } else {
+        out.write(&visible_lines(&shown(&bundle, &verdict)));
+    }
+    let refused =
+        || Failure::new(Code::Untrusted, format!("`{}` is not known to be its publisher's", verify.file.display()));
+    match verdict {
+        Ok(Verdict::Signed { .. }) => Ok(Code::Done),
+        Ok(Verdict::Unsigned) => Err(refused()
+            .cause("it has no signature")
+            .help("ask its publisher for a signed one; what it may touch is bounded by your grants either way")),
+        Err(refusal) => Err(refused().cause(refusal.to_string())),
+    }
+}
+
+/// This key alone, for this plugin; what is revoked stays revoked.
+fn only(key: &str, bundle: &Bundle, known: &Trust, now: Timestamp) -> Result<Trust, Failure> {
+    let failed = |error: &dyn std::error::Error| Failure::of(Code::Input, error);
+    let pattern: Pattern = bundle.manifest().name.parse().map_err(|_| {
+        Failure::new(
+            Code::Untrusted,
+            format!("`{}` has no publisher, so nobody's key can sign it", bundle.manifest().name),
+        )
+        .help("its name has to be PUBLISHER/NAME")
+    })?;
+    let key = keys::public(key)?;
+    let mut trust = Trust::default();
+    for revocation in known.revoked() {
+        trust.revoke(revocation.what.clone(), &revocation.reason, now).map_err(|error| failed(&error))?;
+    }
+    trust.trust(key, vec![pattern], None, now).map_err(|error| Failure::of(Code::Untrusted, &error))?;
+    Ok(trust)
+}
+
+fn shown(bundle: &Bundle, verdict: &Result<Verdict, Refusal>) -> String {
+    let manifest = bundle.manifest();
+    let mut text = format!("{} {}  {}\n", manifest.name, manifest.version, bundle.digest());
+    // A string takes everything.
+    if let Some(description) = &manifest.description {
+        let _ = writeln!(text, "{description}");
+    }
+    let tools: Vec<&str> = manifest.tools.iter().map(|tool| tool.spec.name.as_str()).collect();
+    let _ = writeln!(text, "tools: {}", tools.join(", "));
+    for (capability, Declared { scope, reason, optional }) in &manifest.capabilities {
+        let optional = if *optional { " (optional)" } else { "" };
+        let _ = writeln!(text, "asks for {capability}{optional}: {scope}, to {}", reason.trim_start_matches("to "));
+    }
+    if let Ok(Verdict::Signed { by, not_counted }) = verdict {
+        let by: Vec<String> = by.iter().map(ToString::to_string).collect();
+        let _ = writeln!(text, "signed by {}", by.join(", "));
+        for refusal in not_counted {
+            let _ = writeln!(text, "not counted: {refusal}");
+        }
+    }
+    text
+}
+
+/// The same with whatever could steer a terminal made visible; the lines stay.
+fn visible_lines(text: &str) -> String {
+    text.lines().fold(String::new(), |shown, line| shown + &visible(line) + "\n")
+}
+
+fn described(bundle: &Bundle, verdict: &Result<Verdict, Refusal>) -> Value {
+    let (word, by, not_counted, refused) = match verdict {
+        Ok(Verdict::Signed { by, not_counted }) => ("signed", by.clone(), not_counted.clone(), None),
+        Ok(Verdict::Unsigned) => ("unsigned", Vec::new(), Vec::new(), None),
+        Err(refusal) => ("refused", Vec::new(), Vec::new(), Some(refusal.to_string())),
+    };
+    let manifest = bundle.manifest();
+    json!({
+        "plugin": manifest.name,
+        "version": manifest.version,
+        "digest": bundle.digest(),
+        "component": bundle.component_digest(),
+        "verdict": word,
+        "signed_by": by,
+        "not_counted": not_counted.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "refused": refused,
+        "capabilities": manifest.capabilities,
+        "tools": manifest.tools.iter().map(|tool| tool.spec.name.as_str()).collect::<Vec<_>>(),
+    })
+}

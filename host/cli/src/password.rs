@@ -1,0 +1,184 @@
+//! A password: from a terminal, where it is not shown, or from a file.
+//!
+//! Promises: what is typed is not echoed, from before the question can be seen; what was typed before it is dropped; the
+//! terminal is as it was afterwards, a cancel included.
+//!
+//! Deliberately not here: a password in an argument or in the environment, where every process of the user sees it. And
+//! the crate `rpassword`, which asks first and turns the echo off then: who types at once is shown on the screen.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+
+use crate::environment::Environment;
+use crate::exit::{Code, Failure};
+use crate::printer::visible;
+
+/// The longest password: minisign takes none that is longer.
+const MAX_PASSWORD: usize = 1024;
+
+/// How often a password is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ask {
+    /// Once: it opens something.
+    Once,
+    /// Twice: it is a new one, and a slip would lose what it protects.
+    Twice,
+}
+
+/// The password out of a file's first line, or what a person types.
+pub(crate) fn read(what: &str, file: Option<&Path>, ask: Ask, environment: &Environment) -> Result<String, Failure> {
+    let password = match file {
+        Some(file) => of_file(file)?,
+        None if environment.stdin_is_terminal && environment.stderr_is_terminal => typed(what, ask)?,
+        None => {
+            return Err(Failure::input(format!("there is no terminal to ask for the password of {what}"))
+                .help("add --password-file FILE, whose first line is the password"));
+        }
+    };
+    if password.is_empty() {
+        return Err(Failure::input(format!("the password of {what} is empty")));
+    }
+    if password.len() > MAX_PASSWORD {
+        return Err(Failure::input(format!("the password of {what} is over the limit of {MAX_PASSWORD} bytes")));
+    }
+    Ok(password)
+}
+
+fn typed(what: &str, ask: Ask) -> Result<String, Failure> {
+    let password = prompt(&format!("Password of {what}: "))?;
+    if ask == Ask::Twice && !password.is_empty() && prompt("The same again: ")? != password {
+        return Err(Failure::input("the two passwords are not the same").help("run the command again"));
+    }
+    Ok(password)
+}
+
+/// Asks on the terminal of this process, wherever its input and output go.
+fn prompt(words: &str) -> Result<String, Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::input(format!("the terminal cannot be asked for a password: {error}"))
+            .help("add --password-file FILE, whose first line is the password")
+    };
+    let terminal = File::options().read(true).write(true).open("/dev/tty").map_err(failed)?;
+    let silent = Silent::new(&terminal).map_err(failed)?;
+    (&terminal).write_all(visible(words).as_bytes()).map_err(failed)?;
+    let typed = line(&terminal).map_err(failed);
+    drop(silent);
+    (&terminal).write_all(b"\n").map_err(failed)?;
+    match typed? {
+        Typed::Line(bytes) => String::from_utf8(bytes).map_err(|_| Failure::input("the password is no UTF-8 text")),
+        Typed::Cancelled => Err(Failure::new(Code::Cancelled, "cancelled")),
+        Typed::TooLong => Err(Failure::input(format!("the password is over the limit of {MAX_PASSWORD} bytes"))),
+    }
+}
+
+/// A terminal that echoes nothing and hands over each key; dropping it puts back what was there.
+struct Silent<'a> {
+    terminal: &'a File,
+    before: Termios,
+}
+
+impl<'a> Silent<'a> {
+    fn new(terminal: &'a File) -> std::io::Result<Self> {
+        let before = tcgetattr(terminal)?;
+        let mut modes = before.clone();
+        modes.local_modes -= LocalModes::ECHO | LocalModes::ECHONL | LocalModes::ICANON | LocalModes::ISIG;
+        modes.special_codes[SpecialCodeIndex::VMIN] = 1;
+        modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+        // What was typed before is no answer to what is asked now.
+        tcsetattr(terminal, OptionalActions::Flush, &modes)?;
+        Ok(Self { terminal, before })
+    }
+}
+
+impl Drop for Silent<'_> {
+    fn drop(&mut self) {
+        // When that fails the terminal is gone.
+        tcsetattr(self.terminal, OptionalActions::Now, &self.before).ok();
+    }
+}
+
+/// What came of a question.
+#[derive(Debug, PartialEq, Eq)]
+enum Typed {
+    Line(Vec<u8>),
+    Cancelled,
+    TooLong,
+}
+
+/// Reads keys up to the end of the line.
+fn line(mut keys: impl Read) -> std::io::Result<Typed> {
+    let mut line = Vec::new();
+    let mut key = [0];
+    loop {
+        match keys.read(&mut key) {
+            Ok(0) => return Ok(Typed::Cancelled),
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        }
+        match key[0] {
+            b'\n' | b'\r' => return Ok(Typed::Line(line)),
+            // Ctrl-C, and Ctrl-D on an empty line.
+            3 => return Ok(Typed::Cancelled),
+            4 if line.is_empty() => return Ok(Typed::Cancelled),
+            // Backspace takes a character, which may be several bytes.
+            8 | 127 => while line.pop().is_some_and(|byte| byte & 0xc0 == 0x80) {},
+            // Ctrl-U takes all.
+            21 => line.clear(),
+            byte if byte.is_ascii_control() => {}
+            byte => line.push(byte),
+        }
+        if line.len() > MAX_PASSWORD {
+            return Ok(Typed::TooLong);
+        }
+    }
+}
+
+fn of_file(path: &Path) -> Result<String, Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::input(format!("the password file `{}` cannot be read: {error}", path.display()))
+    };
+    let file = File::open(path).map_err(failed)?;
+    let about = file.metadata().map_err(failed)?;
+    // A pipe, such as a shell makes of `<(…)`, is nobody else's.
+    if about.is_file() && about.mode() & 0o077 != 0 {
+        let path = path.display();
+        return Err(
+            Failure::input(format!("others may read the password file `{path}`")).help(format!("chmod 600 '{path}'"))
+        );
+    }
+    let mut text = String::new();
+    file.take(MAX_PASSWORD as u64 + 3).read_to_string(&mut text).map_err(failed)?;
+    let line = text.split('\n').next().unwrap_or_default();
+    Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_what_its_keys_leave() {
+        let text = |text: &str| Typed::Line(text.as_bytes().to_vec());
+        for (keys, typed) in [
+            ("correct horse\n", text("correct horse")),
+            ("ab\r", text("ab")),
+            ("\n", text("")),
+            ("abc\u{7f}\u{7f}x\n", text("ax")),
+            ("a\u{e9}\u{1f600}\u{7f}\u{8}b\n", text("ab")),
+            ("\u{7f}a\n", text("a")),
+            ("wrong\u{15}right\n", text("right")),
+            ("a\u{1a}\u{4}b\n", text("ab")),
+            ("ab\u{3}\n", Typed::Cancelled),
+            ("\u{4}", Typed::Cancelled),
+            ("never ended", Typed::Cancelled),
+        ] {
+            assert_eq!(line(keys.as_bytes()).expect("read"), typed, "{keys:?}");
+        }
+        assert_eq!(line("x".repeat(5000).as_bytes()).expect("read"), Typed::TooLong);
+    }
+}
