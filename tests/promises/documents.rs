@@ -14,6 +14,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/configuration.md",
     "docs/context.md",
     "docs/headless.md",
+    "docs/plugins/rust.md",
     "docs/trust.md",
 ];
 
