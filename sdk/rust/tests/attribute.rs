@@ -12,7 +12,7 @@ use host_sdk::{
 /// goes on.
 /// * a list
 /// * stays one
-#[tool(title = "Echo", read_only)]
+#[tool(title = "Echo", read_only, revise = echo_revised)]
 fn echo(
     /// What to say,
     /// in words.
@@ -28,6 +28,10 @@ fn echo(
         0 => Err(Failure::invalid("`times` is 0")),
         _ => Ok(vec![text; times].join(between.as_deref().unwrap_or_default())),
     }
+}
+
+fn echo_revised(text: String, times: usize, _: Option<String>, revised: String) -> Result<Value, Failure> {
+    Ok(json!({"text": format!("{revised}, not {text}"), "times": times}))
 }
 
 /// A place.
@@ -62,9 +66,13 @@ fn in_words(place: &Place) -> String {
 }
 
 /// Takes nothing.
-#[tool(idempotent, open_world = false)]
+#[tool(idempotent, open_world = false, revise = nothing_revised)]
 pub fn nothing() -> Outcome {
     Outcome::text("done").with_summary("did nothing")
+}
+
+fn nothing_revised(revised: String) -> Result<Value, Failure> {
+    Err(Failure::invalid(revised))
 }
 
 /// Asks about each of its parameters.
@@ -170,6 +178,9 @@ fn what_would_happen_is_asked_with_the_same_parameters() {
     assert!(matches!(shown, Ok(Some(Confirmation::Exec(exec))) if exec.argv == ["shift", "7"]));
     let revised = host.revise(&shift::tool(), json!({"x": 7, "y": 5}), "abc");
     assert_eq!(revised, Ok(json!({"x": 3, "y": 5})));
+    let revised = host.revise(&echo::tool(), json!({"text": "a"}), "b");
+    assert_eq!(revised, Ok(json!({"text": "b, not a", "times": 2})), "whatever a parameter is called");
+    assert_eq!(host.revise(&nothing::tool(), json!({}), "b"), Err(Failure::invalid("b")));
     let shown = host.preview(&both::tool(), json!({"first": 1, "second": [2]}));
     assert!(matches!(shown, Ok(Some(Confirmation::Info(info))) if info.text == "1 [2]"));
 }

@@ -119,11 +119,12 @@ fn builder(
             })
         }
     });
+    // A parameter may have any name, so what is not one has a name that none has.
     let revise = options.revise.as_ref().map(|path| {
         quote_spanned! {path.span()=>
-            .revise(|arguments: #arguments, text: ::std::string::String| {
+            .revise(|arguments: #arguments, __revised: ::std::string::String| {
                 #apart
-                #path(#passed, text)
+                #path(#passed __revised)
             })
         }
     });

@@ -89,13 +89,14 @@ impl Parameters {
         (quote!(__Arguments), items)
     }
 
-    /// How `arguments` is taken apart, and what a function of the same parameters is then called with.
+    /// How `arguments` is taken apart, and what a function of the same parameters is then called with, each followed
+    /// by a comma.
     pub(crate) fn apart(&self) -> (TokenStream, TokenStream) {
         match self {
-            Self::Struct(_) => (quote!(), quote!(arguments)),
+            Self::Struct(_) => (quote!(), quote!(arguments,)),
             Self::Each(parameters) => {
                 let names: Vec<_> = parameters.iter().map(|parameter| &parameter.name).collect();
-                (quote!(let __Arguments { #(#names),* } = arguments;), quote!(#(#names),*))
+                (quote!(let __Arguments { #(#names),* } = arguments;), quote!(#(#names,)*))
             }
         }
     }
