@@ -15,6 +15,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/configuration.md",
     "docs/context.md",
     "docs/headless.md",
+    "docs/plugins/rust.md",
     "docs/trust.md",
 ];
 

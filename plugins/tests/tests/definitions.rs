@@ -25,7 +25,7 @@ fn plugins() -> Vec<(&'static str, Vec<Tool>)> {
 
 fn each_tool(mut check: impl FnMut(&str, &ToolDef)) {
     for (folder, tools) in plugins() {
-        tools.iter().for_each(|tool| check(folder, tool.definition()));
+        tools.iter().for_each(|tool| check(folder, &tool.definition()));
     }
 }
 
@@ -82,11 +82,11 @@ fn a_manifest_asks_for_what_its_tools_need() {
             .collect();
         let needed: BTreeMap<String, (String, String)> = tools
             .iter()
-            .flat_map(|tool| tool.definition().capabilities.clone())
+            .flat_map(|tool| tool.definition().capabilities)
             .map(|need| (need.name, (need.scope, need.reason)))
             .collect();
         assert_eq!(asked, needed, "{folder}");
-        assert!(tools.iter().all(|tool| tool.definition().name == folder), "{folder}");
+        assert!(tools.iter().all(|tool| tool.name() == folder), "{folder}");
     }
 }
 

@@ -13,7 +13,7 @@ const PANIC_PREFIX: &str = "panic: ";
 /// The definitions of the plugin's tools.
 pub fn describe(tools: &[Tool]) -> Vec<ToolDef> {
     report_panics();
-    tools.iter().map(|tool| tool.definition().clone()).collect()
+    tools.iter().map(Tool::definition).collect()
 }
 
 /// What a call would do.
@@ -49,7 +49,7 @@ pub fn call(tools: &[Tool], call: &Call) -> Result<Outcome, Failure> {
 fn find<'t>(tools: &'t [Tool], call: &Call) -> Result<&'t Tool, Failure> {
     tools
         .iter()
-        .find(|tool| tool.definition().name == call.tool)
+        .find(|tool| tool.name() == call.tool)
         .ok_or_else(|| Failure::InvalidArguments(format!("this plugin has no tool `{}`", call.tool)))
 }
 

@@ -1,6 +1,6 @@
 //! The capability `fs-read`: reading files beneath the granted roots.
 //!
-//! A path is relative to the workspace or absolute. [`stat`], [`list`], [`read`] and [`read_whole`] are one
+//! A path is relative to the workspace or absolute. [`stat`], [`list`], [`read`], [`read_whole`] and [`read_text`] are one
 //! file at a time; [`Walk`] hands over many at once, ignore rules and globs applied by the host, and is much
 //! faster than listing and reading in turn.
 
@@ -8,13 +8,28 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::Failure;
+#[cfg(target_family = "wasm")]
+use crate::bindings::host::cap::fs_read as imports;
 use crate::bindings::host::cap::fs_read::{self as bindings};
 pub use crate::bindings::host::cap::fs_read::{
-    Entry, Error, Kind, Metadata, Range as Part, WalkOptions, WalkSummary, Whole, list, read, read_whole, stat,
+    Entry, Error, Kind, Metadata, Range as Part, WalkOptions, WalkSummary, Whole,
 };
+#[cfg(not(target_family = "wasm"))]
+use crate::fake::fs_read as imports;
+pub use imports::{list, read, read_whole, stat};
+
+/// Reads a whole file of at most 20 MiB as UTF-8 text.
+///
+/// # Errors
+///
+/// As [`read_whole`], each already the failure that says it to the model; `invalid-arguments` when it is no UTF-8.
+pub fn read_text(path: &str) -> Result<String, Failure> {
+    let whole = read_whole(path)?;
+    String::from_utf8(whole.data).map_err(|_| Failure::InvalidArguments(format!("`{path}` is no UTF-8 text")))
+}
 
 /// A walk under way. Dropping it ends it.
-pub struct Walk(bindings::Walk);
+pub struct Walk(imports::Walk);
 
 impl Walk {
     /// Begins a walk.
@@ -23,7 +38,7 @@ impl Walk {
     ///
     /// When the root is not granted or not there, or a glob makes no sense.
     pub fn open(options: &WalkOptions) -> Result<Self, Error> {
-        bindings::open_walk(options).map(Self)
+        imports::open_walk(options).map(Self)
     }
 
     /// The next files; none when the walk is done.

@@ -1,9 +1,11 @@
 //! The capability `fs-write`: changing files beneath the granted roots. A file is replaced whole or not at all.
 
 use crate::Failure;
-pub use crate::bindings::host::cap::fs_write::{
-    Error, Expected, Span, Written, edit, make_directory, remove, rename, write,
-};
+pub use crate::bindings::host::cap::fs_write::{Error, Expected, Span, Written};
+#[cfg(target_family = "wasm")]
+pub use crate::bindings::host::cap::fs_write::{edit, make_directory, remove, rename, write};
+#[cfg(not(target_family = "wasm"))]
+pub use crate::fake::fs_write::{edit, make_directory, remove, rename, write};
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {

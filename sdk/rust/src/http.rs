@@ -1,7 +1,11 @@
 //! The capability `http`: fetching from the authorities that were granted.
 
 use crate::Failure;
-pub use crate::bindings::host::cap::http::{Error, Request, Response, fetch};
+#[cfg(target_family = "wasm")]
+pub use crate::bindings::host::cap::http::fetch;
+pub use crate::bindings::host::cap::http::{Error, Request, Response};
+#[cfg(not(target_family = "wasm"))]
+pub use crate::fake::http::fetch;
 
 impl Request {
     /// A `GET` of an address, without headers, of which at most `size_limit` bytes of the body are taken.

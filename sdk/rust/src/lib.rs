@@ -1,40 +1,90 @@
 //! Writes a plugin for `host`: a WebAssembly component that offers tools to a model.
 //!
-//! A plugin is a list of [`Tool`]s given to [`export_plugin!`]. A tool is a name, a description and a JSON
-//! Schema for the model, and a function from its arguments, a type of serde's, to an [`Outcome`] or a
-//! [`Failure`]:
+//! A tool is a function above which stands [`macro@tool`]. Its name, its doc comment and its parameters are what the model
+//! is told; the whole of one, which is all that a plugin needs:
 //!
 //! ```
-//! use host_sdk::{Annotations, Failure, Outcome, Tool, export_plugin};
+//! use host_sdk::{Failure, export_plugin, fs_read, tool};
 //!
-//! #[derive(serde::Deserialize)]
-//! #[serde(deny_unknown_fields)]
-//! struct Arguments {
+//! /// Counts the lines of one text file. Use `grep` to count those that match a pattern.
+//! #[tool(read_only, needs(fs_read, reason = "count the lines of the file that the model names"))]
+//! fn count_lines(
+//!     /// The file, relative to the workspace or absolute.
+//!     path: String,
+//! ) -> Result<String, Failure> {
+//!     let text = fs_read::read_text(&path)?;
+//!     Ok(format!("{path} has {} lines", text.lines().count()))
+//! }
+//!
+//! export_plugin!(count_lines::tool());
+//! # fn main() {
+//! #     let host = host_sdk::fake::FakeHost::new().file("a.txt", "1\n2\n");
+//! #     let outcome = host.call(&count_lines::tool(), host_sdk::serde_json::json!({"path": "a.txt"}));
+//! #     assert_eq!(outcome, Ok(host_sdk::Outcome::text("a.txt has 2 lines")));
+//! # }
+//! ```
+//!
+//! # Arguments and results
+//!
+//! A parameter may be of any type of serde's that has a schema; [`macro@data`] makes such types. One of type `Option`, or
+//! with a `#[default = …]`, may be left out. What is no text becomes the structured result, with a schema that the model
+//! is told:
+//!
+//! ```
+//! use host_sdk::{Failure, data, fs_read, tool};
+//!
+//! /// How often something was found.
+//! #[data]
+//! struct Found {
+//!     /// The lines that contain it, counted from 1.
+//!     lines: Vec<usize>,
+//! }
+//!
+//! /// Finds a text in a file.
+//! #[tool(title = "Find text", read_only, needs(fs_read = "*", reason = "search the file that the model names"))]
+//! fn find(
+//!     /// The file to search.
+//!     path: String,
+//!     /// What to look for.
 //!     text: String,
+//!     /// How many lines to name at most.
+//!     #[default = 100]
+//!     #[schemars(range(min = 1))]
+//!     most: usize,
+//! ) -> Result<Found, Failure> {
+//!     let all = fs_read::read_text(&path)?;
+//!     let found = all.lines().enumerate().filter(|(_, line)| line.contains(&text)).map(|(at, _)| at + 1);
+//!     Ok(Found { lines: found.take(most).collect() })
 //! }
 //!
-//! fn shout() -> Tool {
-//!     let schema = r#"{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}"#;
-//!     Tool::new("shout", "Returns the text in capitals.", schema, |arguments: Arguments| {
-//!         Ok(Outcome::text(arguments.text.to_uppercase()))
-//!     })
-//!     .annotations(Annotations::READ_ONLY)
-//! }
-//!
-//! export_plugin!(shout());
-//! # fn main() {}
+//! let definition = find::tool().definition();
+//! assert!(definition.input_schema.contains(r#""required":["path","text"]"#));
+//! assert!(definition.output_schema.is_some());
 //! ```
+//!
+//! [`Tool::new`] makes a tool without the attribute, of a schema that is written by hand; with the feature `macros`
+//! switched off nothing else is compiled.
+//!
+//! # Capabilities
 //!
 //! What a tool touches goes through one module for each capability: [`fs_read`], [`fs_write`], [`process`],
 //! [`http`], [`state`]. Using one makes it an import of the component, and so a request that the user must
-//! grant; a module that is not used leaves no trace. Their errors turn into a [`Failure`] with `?`.
+//! grant; a module that is not used leaves no trace. It must stand in the tool's `needs` and in `plugin.toml`.
 //! [`context`] needs no grant.
 //!
-//! Everything here also compiles for the machine that it is built on, so that what a tool computes can be
-//! tested there. Calling a capability there panics: there is no host behind it.
+//! # Failures
 //!
-//! Deliberately not here: any capability of WASI's (a plugin made with this crate has none), and deriving the
-//! schema from the type of the arguments.
+//! A call that fails says so to the model, which reads it and goes on: a [`Failure`] is an answer. Every error of a
+//! capability turns into one with `?`, and so do those of serde and of the standard library; [`Context`] adds what was
+//! being done. A panic is caught and told too, as a crash.
+//!
+//! # Tests
+//!
+//! Everything here also compiles for the machine that it is built on, where [`fake::FakeHost`] stands behind the
+//! capabilities. Without one, calling a capability there panics and says so.
+//!
+//! Deliberately not here: any capability of WASI's (a plugin made with this crate has none), and anything asynchronous: a
+//! call that waits is suspended by the host.
 
 /// The bindings that the contract in `wit/` generates. Not for use by hand, except by [`export_plugin!`].
 #[doc(hidden)]
@@ -67,18 +117,36 @@ pub mod bindings {
 pub mod context;
 #[doc(hidden)]
 pub mod export;
+mod failure;
+#[cfg(not(target_family = "wasm"))]
+pub mod fake;
 pub mod fs_read;
 pub mod fs_write;
 pub mod http;
 mod outcome;
 pub mod process;
+#[cfg(feature = "macros")]
+mod schema;
 pub mod state;
 mod tool;
 
+pub use failure::Context;
+#[cfg(feature = "macros")]
+pub use host_sdk_macros::{data, tool};
 pub use outcome::{
     Blob, Confirmation, Content, Denial, Display, ExecConfirmation, Failure, FileDifference, HttpRequest,
     InfoConfirmation, Link, Outcome,
 };
+/// The copy that [`macro@tool`] and [`macro@data`] derive from.
+#[cfg(feature = "macros")]
+#[doc(no_inline)]
+pub use schemars;
+/// The copy that [`macro@tool`] and [`macro@data`] derive from.
+#[doc(no_inline)]
+pub use serde;
+/// The copy that this crate reads and writes JSON with.
+#[doc(no_inline)]
+pub use serde_json;
 pub use tool::{Annotations, CapabilityNeed, Tool, ToolDef};
 
 /// Makes the crate a plugin that offers these tools.

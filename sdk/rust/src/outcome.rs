@@ -2,6 +2,8 @@
 //!
 //! The types are the contract's own. What is added here is a shorter way to make them.
 
+use serde::Serialize;
+
 use crate::bindings::host::cap;
 pub use crate::bindings::host::tool::types::{
     Blob, Confirmation, Content, Denial, Display, ExecConfirmation, Failure, FileDifference, HttpRequest,
@@ -29,6 +31,25 @@ impl Outcome {
     pub fn with_difference(mut self, difference: FileDifference) -> Self {
         self.display = Some(Display::Difference(difference));
         self
+    }
+
+    /// A structured result, with the same as indented JSON for the model to read.
+    ///
+    /// # Errors
+    ///
+    /// When the value is none of JSON's: a map whose keys are no texts, or what its own `Serialize` says.
+    pub fn json<T: Serialize + ?Sized>(value: &T) -> Result<Self, Failure> {
+        let text = serde_json::to_string_pretty(value)?;
+        Self::json_in_words(value, text)
+    }
+
+    /// A structured result, with words of its own for the model to read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Outcome::json`].
+    pub fn json_in_words<T: Serialize + ?Sized>(value: &T, text: impl Into<String>) -> Result<Self, Failure> {
+        Ok(Self::text(text).with_structured(serde_json::to_string(value)?))
     }
 
     /// Adds the result as JSON text, for a tool with an output schema.

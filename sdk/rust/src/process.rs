@@ -1,7 +1,11 @@
 //! The capability `process`: running programs of this machine, outside the sandbox.
 
 use crate::Failure;
-pub use crate::bindings::host::cap::process::{Child, Chunk, Command, Error, Exit, Source, spawn};
+#[cfg(target_family = "wasm")]
+pub use crate::bindings::host::cap::process::{Child, spawn};
+pub use crate::bindings::host::cap::process::{Chunk, Command, Error, Exit, Source};
+#[cfg(not(target_family = "wasm"))]
+pub use crate::fake::process::{Child, spawn};
 
 impl Command {
     /// A program with its arguments, in the workspace, with nothing to read and the host's own limit.

@@ -1,7 +1,11 @@
 //! The capability `state`: small things that a plugin keeps between calls.
 
 use crate::Failure;
-pub use crate::bindings::host::cap::state::{Error, Expected, Item, delete, get, list, put};
+pub use crate::bindings::host::cap::state::{Error, Expected, Item};
+#[cfg(target_family = "wasm")]
+pub use crate::bindings::host::cap::state::{delete, get, list, put};
+#[cfg(not(target_family = "wasm"))]
+pub use crate::fake::state::{delete, get, list, put};
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {

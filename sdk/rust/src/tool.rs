@@ -13,9 +13,15 @@ type CallFn = Box<dyn Fn(&str) -> Result<Outcome, Failure>>;
 type PreviewFn = Box<dyn Fn(&str) -> Result<Option<Confirmation>, Failure>>;
 type ReviseFn = Box<dyn Fn(&str, String) -> Result<String, Failure>>;
 
+/// Makes a schema, as JSON text.
+type SchemaFn = fn() -> String;
+
 /// One tool of a plugin.
 pub struct Tool {
+    /// Without the schemas that are made from types.
     definition: ToolDef,
+    input: Option<SchemaFn>,
+    output: Option<SchemaFn>,
     call: CallFn,
     preview: Option<PreviewFn>,
     revise: Option<ReviseFn>,
@@ -47,10 +53,32 @@ impl Tool {
                 annotations: Annotations::MOST_CAREFUL,
                 capabilities: Vec::new(),
             },
+            input: None,
+            output: None,
             call: Box::new(move |arguments| call(parse(arguments)?)),
             preview: None,
             revise: None,
         }
+    }
+
+    /// A tool whose schema is made from the type of its arguments, when somebody asks for the definition: a call does
+    /// not pay for it. Otherwise as [`Tool::new`].
+    ///
+    /// The schema takes no field that `A` does not have, and describes each by its doc comment.
+    #[cfg(feature = "macros")]
+    pub fn typed<A: DeserializeOwned + schemars::JsonSchema>(
+        name: &str,
+        description: &str,
+        call: impl Fn(A) -> Result<Outcome, Failure> + 'static,
+    ) -> Self {
+        Self { input: Some(crate::schema::of_arguments::<A>), ..Self::new(name, description, "", call) }
+    }
+
+    /// The type of which [`Outcome::structured`] is the JSON; its schema is made when somebody asks for the definition.
+    #[cfg(feature = "macros")]
+    pub fn returns<T: schemars::JsonSchema>(mut self) -> Self {
+        self.output = Some(crate::schema::of_result::<T>);
+        self
     }
 
     /// A name for people.
@@ -104,9 +132,27 @@ impl Tool {
         self
     }
 
-    /// What the host and the model are told about it.
-    pub fn definition(&self) -> &ToolDef {
-        &self.definition
+    /// What the model calls it.
+    pub fn name(&self) -> &str {
+        &self.definition.name
+    }
+
+    /// What the host and the model are told about it. Schemas of types are made here.
+    pub fn definition(&self) -> ToolDef {
+        let mut definition = self.definition.clone();
+        if let Some(schema) = self.input {
+            definition.input_schema = schema();
+        }
+        if let Some(schema) = self.output {
+            definition.output_schema = Some(schema());
+        }
+        definition
+    }
+
+    /// The capabilities that it asks for.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn capabilities(&self) -> &[CapabilityNeed] {
+        &self.definition.capabilities
     }
 
     /// Carries out a call with these arguments, JSON text.

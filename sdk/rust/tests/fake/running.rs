@@ -1,0 +1,72 @@
+//! `process`: a program is what a test says that it prints.
+
+use host_sdk::fake::{FakeHost, Printed};
+use host_sdk::process::{self, Command, Error, Source};
+
+#[test]
+fn a_program_prints_what_the_test_says_and_its_command_is_seen() {
+    let printed = Printed::new().stdout("out").stderr("err").code(3);
+    let host = FakeHost::new().program(["git", "status"], printed).program(["true"], "");
+    host.run(|| {
+        let child = process::spawn(&Command::new(["git", "status"])).expect("it runs");
+        let chunks: Vec<_> = std::iter::from_fn(|| child.read()).map(|chunk| (chunk.source, chunk.data)).collect();
+        assert_eq!(chunks, [(Source::Stdout, b"out".to_vec()), (Source::Stderr, b"err".to_vec())]);
+        assert_eq!(child.wait().code, Some(3));
+        assert_eq!(process::spawn(&Command::new(["true"])).expect("it runs").wait().code, Some(0));
+    });
+    let commands: Vec<_> = host.commands().into_iter().map(|command| command.argv.join(" ")).collect();
+    assert_eq!(commands, ["git status", "true"]);
+}
+
+#[test]
+fn output_comes_in_pieces_of_the_hosts_size() {
+    let host = FakeHost::new().program(["yes"], "y".repeat(100 << 10));
+    host.run(|| {
+        let child = process::spawn(&Command::new(["yes"])).expect("it runs");
+        assert_eq!(child.read().map(|chunk| chunk.data.len()), Some(64 << 10));
+        child.kill();
+        assert_eq!(child.read(), None);
+        assert_eq!((child.wait().code, child.wait().signal), (None, Some(15)));
+    });
+}
+
+#[test]
+fn silence_and_what_stays_behind_are_told() {
+    let host =
+        FakeHost::new().program(["sleep"], Printed::new().timed_out()).program(["bg"], Printed::new().background([7]));
+    host.run(|| {
+        assert!(process::spawn(&Command::new(["sleep"])).expect("it runs").wait().timed_out);
+        assert_eq!(process::spawn(&Command::new(["bg"])).expect("it runs").wait().background, [7]);
+    });
+}
+
+#[test]
+fn what_does_not_run_says_why() {
+    let host = FakeHost::new().program(["git", "status"], "").file("a.txt", "");
+    host.run(|| {
+        let spawn = |command: &Command| process::spawn(command).map(drop).expect_err("it does not run");
+        assert_eq!(spawn(&Command::new(["hg"])), Error::NotFound("hg".to_owned()));
+        let unknown = spawn(&Command::new(["git", "log"]));
+        assert!(matches!(unknown, Error::Io(why) if why.contains(".program(")), "the test forgot to say");
+        assert!(matches!(spawn(&Command::new(["a\0b"])), Error::Invalid(_)));
+        let nowhere = Command { directory: "none".to_owned(), ..Command::new(["git", "status"]) };
+        assert_eq!(spawn(&nowhere), Error::NotFound("none".to_owned()));
+        let outside = Command { directory: "/".to_owned(), ..Command::new(["git", "status"]) };
+        assert!(matches!(spawn(&outside), Error::Denied(_)));
+    });
+    assert!(host.commands().is_empty(), "nothing ran");
+}
+
+#[test]
+fn a_grant_names_programs_and_their_first_words() {
+    let host = FakeHost::new().program(["git", "log"], "").program(["git", "push"], "").grant("process=git log");
+    host.run(|| {
+        assert!(process::spawn(&Command::new(["git", "log"])).is_ok());
+        let pushed = process::spawn(&Command::new(["git", "push"]));
+        assert!(matches!(pushed, Err(Error::Denied(denial)) if denial.help.contains("git push")));
+        let variable = ("GIT_DIR".to_owned(), "/".to_owned());
+        let set = Command { environment: vec![variable], ..Command::new(["git", "log"]) };
+        assert!(matches!(process::spawn(&set), Err(Error::Denied(denial)) if denial.wanted.contains("GIT_DIR")));
+    });
+    assert_eq!(host.commands().len(), 1);
+}
