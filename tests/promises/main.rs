@@ -7,6 +7,7 @@ mod codes;
 mod components;
 mod documents;
 mod imports;
+mod installed;
 mod layers;
 mod plugin_check;
 mod plugin_test;

@@ -9,13 +9,11 @@
 mod schema;
 
 use std::fmt;
-use std::path::Path;
 
-use host_capability::{Capability, Scope};
 use host_message::Annotations;
 use semver::Version;
 
-use crate::manifest::{Declared, Manifest, ToolEntry};
+use crate::manifest::{Manifest, ToolEntry};
 
 /// How much a change asks of those who use a plugin, least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -141,7 +139,7 @@ fn capabilities(old: &Manifest, new: &Manifest, found: &mut Vec<Change>) {
                 Weight::Breaking,
                 format!("it asks for `{name}` = `{}`: {}", declared.scope, declared.reason),
             ),
-            Some(before) if covers(name, before, declared) => {
+            Some(before) if before.scope == declared.scope || old.asks_for(name, &declared.scope) => {
                 if before.scope != declared.scope {
                     let what = format!("it asks for less `{name}`: `{}` instead of `{}`", declared.scope, before.scope);
                     push(found, Weight::Addition, what);
@@ -156,16 +154,6 @@ fn capabilities(old: &Manifest, new: &Manifest, found: &mut Vec<Change>) {
     for name in old.capabilities.keys().filter(|name| !new.capabilities.contains_key(*name)) {
         push(found, Weight::Addition, format!("it does not ask for `{name}` any more"));
     }
-}
-
-/// Whether what was asked for covers what is asked for now. What makes no sense covers nothing.
-fn covers(name: &str, before: &Declared, now: &Declared) -> bool {
-    if before.scope == now.scope {
-        return true;
-    }
-    // Relative scopes of both are meant beneath the same workspace, wherever it is.
-    let scope = |text: &str| Scope::parse(name.parse::<Capability>().ok()?, text, Path::new("/workspace")).ok();
-    matches!((scope(&before.scope), scope(&now.scope)), (Some(before), Some(now)) if now.le(&before))
 }
 
 fn of_tool(old: &ToolEntry, new: &ToolEntry, found: &mut Vec<Change>) {

@@ -287,6 +287,15 @@ impl Manifest {
         grants(&self.name, &self.capabilities, workspace)
     }
 
+    /// Whether the plugin asks for this, or for more: `scope` in the words of a `--grant`. What makes no sense is asked for
+    /// by none.
+    pub fn asks_for(&self, capability: &str, scope: &str) -> bool {
+        // Relative scopes of both are meant beneath the same workspace, wherever it is.
+        let read = |text: &str| Scope::parse(capability.parse().ok()?, text, Path::new("/workspace")).ok();
+        let declared = self.capabilities.get(capability).and_then(|declared| read(&declared.scope));
+        matches!((read(scope), declared), (Some(scope), Some(declared)) if scope.le(&declared))
+    }
+
     /// The plugin's name, as grants have it.
     pub fn plugin_name(&self) -> PluginName {
         PluginName::new(&self.name)

@@ -8,6 +8,7 @@
 //! tokens and errors of any length into memory, so that a server that never ends would end the host.
 
 mod client;
+mod download;
 mod error;
 mod pull;
 mod push;
@@ -27,7 +28,7 @@ pub struct Registry {
     http: client::Http,
     login: Option<Login>,
     /// Where what has come of a blob is kept until all of it is there.
-    downloads: Option<PathBuf>,
+    downloads: PathBuf,
     /// What the registry gave for the login, by what it is good for.
     token: Mutex<Option<(String, client::Token)>>,
 }
@@ -75,12 +76,12 @@ pub type Progress<'a> = &'a (dyn Fn(Transfer) + Send + Sync);
 
 impl Registry {
     /// A registry for somebody with this login, or with none. Downloads that broke off are kept in the folder, which is
-    /// made when it is needed; without one they begin anew.
+    /// made when it is needed.
     ///
     /// # Errors
     ///
     /// When the system's certificates cannot be used.
-    pub fn new(login: Option<Login>, downloads: Option<PathBuf>) -> Result<Self, RegistryError> {
+    pub fn new(login: Option<Login>, downloads: PathBuf) -> Result<Self, RegistryError> {
         Ok(Self { http: client::Http::new()?, login, downloads, token: Mutex::default() })
     }
 }

@@ -84,7 +84,7 @@ impl Granted {
     /// What a plugin may touch without asking: what it asks for, as far as it was granted.
     pub(crate) fn to(&self, plugin: &Installed) -> Grants {
         let name = plugin.manifest.name.as_str();
-        let mut granted = self.by_mode.clone();
+        let mut granted = self.by_mode.join(&plugin.agreed);
         for (_, scope) in self.grants.iter().filter(|(wanted, _)| wanted == name) {
             granted = granted.with(scope.clone());
         }
@@ -133,7 +133,7 @@ fn quoted(path: &Path) -> String {
 
 /// Everything but what is never written, and the folders of the host's own.
 fn writable(own: &Folders) -> Result<Scope, Failure> {
-    let folders = [&own.configuration, &own.state, &own.cache, &own.sessions];
+    let folders = [&own.configuration, &own.state, &own.cache, &own.sessions, &own.plugins, &own.downloads];
     let denied = folders.iter().map(|folder| format!(",!{}", quoted(folder))).collect::<String>();
     let text = format!("{NEVER_WRITTEN}{denied}");
     Scope::parse_absolute(Capability::FsWrite, &text).map_err(|error| {

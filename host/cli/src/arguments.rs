@@ -1,6 +1,7 @@
 //! The command line: what can be said, and how it is explained.
 
 pub(crate) mod bundles;
+pub(crate) mod shelf;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -374,6 +375,16 @@ Examples:
     Sign(bundles::Sign),
     /// Say what is in a bundle, and whether a key that is trusted for it signed it
     Verify(bundles::Verify),
+    /// Install a plugin that others made
+    Install(shelf::Install),
+    /// List the plugins that were installed
+    List(shelf::List),
+    /// Use a plugin no more
+    Remove(shelf::Remove),
+    /// Put a bundle into a registry
+    Push(shelf::Push),
+    /// Get a bundle from a registry
+    Pull(shelf::Pull),
 }
 
 #[derive(Debug, Args)]

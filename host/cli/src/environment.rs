@@ -38,6 +38,10 @@ pub(crate) struct Folders {
     pub(crate) trust: PathBuf,
     /// The list of trusted keys, a file.
     pub(crate) keys: PathBuf,
+    /// Plugins that were installed, and what was agreed to about them.
+    pub(crate) plugins: PathBuf,
+    /// Downloads that broke off.
+    pub(crate) downloads: PathBuf,
 }
 
 impl Environment {
@@ -104,6 +108,8 @@ impl Environment {
             sessions: folder("XDG_STATE_HOME", ".local/state")?.join("sessions"),
             trust: folder("XDG_STATE_HOME", ".local/state")?.join("trust.json"),
             keys: folder("XDG_CONFIG_HOME", ".config")?.join("keys.toml"),
+            plugins: folder("XDG_DATA_HOME", ".local/share")?.join("plugins"),
+            downloads: folder("XDG_CACHE_HOME", ".cache")?.join("downloads"),
         })
     }
 }

@@ -17,6 +17,7 @@ mod configuration;
 mod context;
 mod environment;
 mod exit;
+mod installed;
 mod interrupt;
 mod models;
 mod password;
@@ -53,7 +54,9 @@ fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Fail
         Command::Run(run) => interrupt::block_on(|interrupt| command::run::run(run, environment, interrupt)),
         Command::Agent(agent) => command::agent::run(agent, &environment),
         Command::Tool(tool) => interrupt::block_on(|interrupt| command::tool::run(tool, environment, interrupt.stop)),
-        Command::Plugin(plugin) => interrupt::block_on(|_| command::plugin::run(plugin, environment)),
+        Command::Plugin(plugin) => {
+            interrupt::block_on(|interrupt| command::plugin::run(plugin, environment, interrupt.stop))
+        }
         Command::Keys(keys) => command::keys::run(keys, &environment),
         Command::Session(session) => command::session::run(session, &environment),
         Command::Policy(policy) => {

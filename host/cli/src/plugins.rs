@@ -8,11 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_bundle::{Manifest, Source};
+use host_capability::Grants;
 use host_plugin::{Digest, MAX_COMPONENT, Plugin, Runtime, Workspace};
 use host_tool::{PluginTool, Registry, Sandbox};
 
 use crate::access::Granted;
 use crate::exit::Failure;
+use crate::installed::Usable;
 use crate::project::ProjectFile;
 
 /// A plugin that is part of the host.
@@ -31,12 +33,15 @@ const BUILT_IN: &[BuiltIn] = include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
 pub(crate) struct Installed {
     pub(crate) manifest: Manifest,
     pub(crate) plugin: Arc<Plugin>,
+    /// What the person agreed to when it was installed: it is granted as by a flag.
+    pub(crate) agreed: Grants,
 }
 
 /// Reads the manifests of all plugins.
 pub(crate) fn all(
     named: &[PathBuf],
     of_project: &[(ProjectFile, ProjectFile)],
+    of_others: Vec<Usable>,
     workspace: &Path,
 ) -> Result<Vec<Installed>, Failure> {
     let mut plugins = Vec::new();
@@ -44,6 +49,13 @@ pub(crate) fn all(
         let source = Source::BuiltIn(built_in.name);
         let digest = Some(Digest::from_sha256(&built_in.sha256));
         plugins.push(installed(built_in.manifest, source, Cow::Borrowed(built_in.component), digest, workspace)?);
+    }
+    for Usable { bundle, agreed } in of_others {
+        let place = PathBuf::from(bundle.statement());
+        let manifest = bundle.manifest().to_json();
+        let component = Cow::Owned(bundle.component().to_vec());
+        let plugin = installed(&manifest, Source::Bundle, component, None, workspace)?;
+        take(&mut plugins, Installed { agreed, ..plugin }, &place)?;
     }
     for (component, manifest) in of_project {
         if manifest.bytes.is_empty() {
@@ -148,7 +160,7 @@ fn installed(
         Some(digest) => plugin.with_digest(digest),
         None => plugin,
     };
-    Ok(Installed { manifest, plugin: Arc::new(plugin) })
+    Ok(Installed { manifest, plugin: Arc::new(plugin), agreed: Grants::none() })
 }
 
 /// The components that a path names: itself, or all in the folder.

@@ -45,7 +45,16 @@ pub(crate) fn read(folders: &Folders, of_project: &[ProjectFile]) -> Result<Poli
     for file in of_project {
         rules.extend(parse(file.text()?, Tier::Project, &file.path)?);
     }
-    let own = [&folders.configuration, &folders.cache, &folders.state, &folders.sessions, &folders.trust];
+    let own = [
+        &folders.configuration,
+        &folders.cache,
+        &folders.state,
+        &folders.sessions,
+        &folders.trust,
+        &folders.keys,
+        &folders.plugins,
+        &folders.downloads,
+    ];
     Ok(Policy::new(rules).protecting(own.into_iter().cloned()))
 }
 

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub(crate) use self::contents::{Contents, FOLDER, Part, ProjectFile};
+pub(crate) use self::contents::{Contents, FOLDER, LOCK, Part, ProjectFile};
 use self::contents::{Fingerprint, Listing, Unusable};
 pub(crate) use self::store::{Store, Trusted};
 use crate::command::place::repository_of;
@@ -77,6 +77,8 @@ pub(crate) struct Brought {
     pub(crate) agents: Vec<ProjectFile>,
     /// Components, each with its manifest.
     pub(crate) plugins: Vec<(ProjectFile, ProjectFile)>,
+    /// The list of plugins that others made.
+    pub(crate) lock: Option<ProjectFile>,
     /// Rules of the project.
     pub(crate) policies: Vec<ProjectFile>,
 }
@@ -178,6 +180,7 @@ impl Project {
         for (name, file) in contents.iter() {
             match file.part {
                 Part::Configuration => brought.configuration = Some(file.clone()),
+                Part::Lock => brought.lock = Some(file.clone()),
                 Part::Agent => brought.agents.push(file.clone()),
                 Part::Rules => brought.policies.push(file.clone()),
                 // It comes with its component, or says nothing.

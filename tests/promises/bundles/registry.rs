@@ -1,6 +1,7 @@
 //! Bundles in a real registry, and what a registry that means ill can do.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use host_bundle::{Bundle, Login, Parts, Reference, Registry, RegistryError, SecretKey, Transfer};
@@ -24,13 +25,17 @@ fn reference(text: &str) -> Reference {
     text.parse().expect("a reference")
 }
 
+fn downloads() -> PathBuf {
+    tempfile::tempdir().expect("a folder").keep()
+}
+
 fn nobody() -> Registry {
-    Registry::new(None, None).expect("a client")
+    Registry::new(None, downloads()).expect("a client")
 }
 
 fn login(user: &str, password: &str) -> Registry {
     let login = Login::Password { user: user.to_owned(), password: password.to_owned() };
-    Registry::new(Some(login), None).expect("a client")
+    Registry::new(Some(login), downloads()).expect("a client")
 }
 
 fn quiet(_: Transfer) {}
@@ -187,7 +192,7 @@ async fn what_broke_off_goes_on_where_it_was() {
     })
     .await;
     let downloads = tempfile::tempdir().expect("a folder");
-    let registry = Registry::new(None, Some(downloads.path().join("parts"))).expect("a client");
+    let registry = Registry::new(None, downloads.path().join("parts")).expect("a client");
     let error = pull(&server, &registry).await.expect_err("it breaks off");
     assert!(matches!(error, RegistryError::BrokeOff { done, .. } if done == half as u64), "{error}");
     assert!(error.to_string().contains("the same command goes on from there"), "{error}");
@@ -212,7 +217,7 @@ async fn a_half_that_somebody_put_there_is_found_out() {
     let downloads = tempfile::tempdir().expect("a folder");
     let part = downloads.path().join(format!("{}.part", bundle.component_digest().digits()));
     std::fs::write(&part, vec![7; bundle.component().len() / 2]).expect("written");
-    let registry = Registry::new(None, Some(downloads.path().to_owned())).expect("a client");
+    let registry = Registry::new(None, downloads.path().to_owned()).expect("a client");
     let error = pull(&server, &registry).await.expect_err("it is another");
     assert!(matches!(error, RegistryError::Changed { .. }), "{error}");
     // It is not believed a second time.

@@ -29,7 +29,7 @@ const MAX_WORDS: u64 = 4 << 10;
 pub(super) struct Token(HeaderValue);
 
 #[derive(Debug)]
-pub(super) struct Http(Client);
+pub(super) struct Http(pub(super) Client);
 
 impl Http {
     pub(super) fn new() -> Result<Self, RegistryError> {
@@ -131,7 +131,7 @@ impl Registry {
         if let Some(body) = asked.body {
             request = request.body(body.to_vec());
         }
-        send(reference, request).await
+        send(reference.registry(), request).await
     }
 
     async fn log_in(&self, reference: &Reference, answer: &Response, scope: &str) -> Result<Token, RegistryError> {
@@ -153,13 +153,13 @@ impl Registry {
             Some(Login::Token(token)) => request = request.bearer_auth(token),
             None => {}
         }
-        let answer = send(reference, request).await?;
+        let answer = send(reference.registry(), request).await?;
         match answer.status() {
             StatusCode::OK => {}
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => return Err(self.unauthorized(reference)),
-            _ => return Err(refused(reference, "a token", answer).await),
+            _ => return Err(refused(reference.registry(), "a token", answer).await),
         }
-        let given = body(reference, "a token", answer, MAX_TOKEN).await?;
+        let given = body(reference.registry(), "a token", answer, MAX_TOKEN).await?;
         let given: Given = serde_json::from_slice(&given)
             .map_err(|error| protocol(reference, format!("its answer for a token: {error}")))?;
         let token = given.token.or(given.access_token).filter(|token| !token.is_empty());
@@ -228,29 +228,20 @@ fn scope(reference: &Reference, access: Access) -> String {
     format!("repository:{}:{actions}", reference.repository())
 }
 
-async fn send(reference: &Reference, request: RequestBuilder) -> Result<Response, RegistryError> {
-    request
-        .send()
-        .await
-        .map_err(|error| RegistryError::Unreachable { registry: reference.registry().to_owned(), why: words(&error) })
+pub(super) async fn send(registry: &str, request: RequestBuilder) -> Result<Response, RegistryError> {
+    let unreachable = |error| RegistryError::Unreachable { registry: registry.to_owned(), why: words(&error) };
+    request.send().await.map_err(unreachable)
 }
 
 /// The body of an answer, when it is no longer than that.
-pub(super) async fn body(
-    reference: &Reference,
-    what: &str,
-    answer: Response,
-    limit: u64,
-) -> Result<Vec<u8>, RegistryError> {
+pub(super) async fn body(registry: &str, what: &str, answer: Response, limit: u64) -> Result<Vec<u8>, RegistryError> {
     let mut bytes = Vec::new();
     let mut stream = answer.bytes_stream();
     while let Some(piece) = stream.next().await {
-        let piece = piece.map_err(|error| RegistryError::Unreachable {
-            registry: reference.registry().to_owned(),
-            why: words(&error),
-        })?;
+        let piece =
+            piece.map_err(|error| RegistryError::Unreachable { registry: registry.to_owned(), why: words(&error) })?;
         if (bytes.len() + piece.len()) as u64 > limit {
-            let (registry, what) = (reference.registry().to_owned(), what.to_owned());
+            let (registry, what) = (registry.to_owned(), what.to_owned());
             return Err(RegistryError::TooLarge { registry, what, limit });
         }
         bytes.extend_from_slice(&piece);
@@ -259,8 +250,8 @@ pub(super) async fn body(
 }
 
 /// The error that an answer is which is not the one that was hoped for.
-pub(super) async fn refused(reference: &Reference, what: &str, answer: Response) -> RegistryError {
-    let registry = reference.registry().to_owned();
+pub(super) async fn refused(registry: &str, what: &str, answer: Response) -> RegistryError {
+    let registry = registry.to_owned();
     let status = answer.status();
     match status {
         StatusCode::NOT_FOUND => RegistryError::NotFound { registry, what: what.to_owned() },
@@ -297,7 +288,7 @@ fn is_of(reference: &Reference, url: &Url) -> bool {
 }
 
 /// Whether what is sent there is read by nobody else: TLS, or this machine itself.
-fn is_safe(url: &Url) -> bool {
+pub(super) fn is_safe(url: &Url) -> bool {
     url.scheme() == "https" || url.scheme() == "http" && is_local(url)
 }
 

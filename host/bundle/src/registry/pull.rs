@@ -72,9 +72,9 @@ impl Registry {
         match answer.status() {
             StatusCode::OK => {}
             StatusCode::NOT_FOUND => return Ok(None),
-            _ => return Err(refused(reference, &what, answer).await),
+            _ => return Err(refused(reference.registry(), &what, answer).await),
         }
-        let bytes = body(reference, &what, answer, MAX_IMAGE).await?;
+        let bytes = body(reference.registry(), &what, answer, MAX_IMAGE).await?;
         match which {
             Which::Digest(wanted) if OciDigest::of(&bytes) != *wanted => Err(RegistryError::Changed {
                 registry: reference.registry().to_owned(),
@@ -91,9 +91,9 @@ impl Registry {
         let what = format!("what refers to {plugin}");
         let answer = self.ask(reference, &Asked::get(self.url(reference, &format!("referrers/{plugin}"))?)).await?;
         let listed = match answer.status() {
-            StatusCode::OK => Some(body(reference, &what, answer, MAX_IMAGE).await?),
+            StatusCode::OK => Some(body(reference.registry(), &what, answer, MAX_IMAGE).await?),
             StatusCode::NOT_FOUND => self.listed(reference, plugin).await?,
-            _ => return Err(refused(reference, &what, answer).await),
+            _ => return Err(refused(reference.registry(), &what, answer).await),
         };
         let Some(listed) = listed else { return Ok(Vec::new()) };
         let index: Index =
@@ -133,7 +133,7 @@ impl Registry {
         if found.contains_key(digest) {
             return Ok(());
         }
-        let mut part = Part::open(self.downloads.as_deref(), digest)?;
+        let mut part = Part::open(&self.downloads, digest)?;
         for _ in 0..ATTEMPTS {
             if part.done > *size {
                 part.restart()?;
@@ -180,7 +180,7 @@ impl Registry {
             // It does not know of parts, or what we have is none of it.
             StatusCode::OK => part.restart()?,
             StatusCode::RANGE_NOT_SATISFIABLE => return part.restart(),
-            _ => return Err(refused(reference, &format!("the blob {digest}"), answer).await),
+            _ => return Err(refused(reference.registry(), &format!("the blob {digest}"), answer).await),
         }
         let mut stream = answer.bytes_stream();
         while let Some(piece) = stream.next().await {
@@ -214,16 +214,18 @@ struct Part {
 }
 
 impl Part {
-    fn open(folder: Option<&Path>, digest: &OciDigest) -> Result<Self, RegistryError> {
-        let Some(folder) = folder else {
-            let file = tempfile::tempfile().map_err(|error| RegistryError::Io { path: std::env::temp_dir(), error })?;
-            return Ok(Self { file, path: None, done: 0, hash: Sha256::new() });
-        };
+    /// What is there of a blob; while another process gets the same, nothing.
+    fn open(folder: &Path, digest: &OciDigest) -> Result<Self, RegistryError> {
         let path = folder.join(format!("{}.part", digest.digits()));
         let unusable = |error| RegistryError::Io { path: path.clone(), error };
         std::fs::create_dir_all(folder).map_err(unusable)?;
-        let file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(unusable)?;
+        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).clone();
+        let file = options.open(&path).map_err(unusable)?;
+        // The system unlocks it when the process ends, however it does.
+        if file.try_lock().is_err() {
+            let file = tempfile::tempfile_in(folder).map_err(unusable)?;
+            return Ok(Self { file, path: None, done: 0, hash: Sha256::new() });
+        }
         let mut part = Self { file, path: Some(path.clone()), done: 0, hash: Sha256::new() };
         part.take_up().map_err(unusable)?;
         Ok(part)

@@ -65,7 +65,7 @@ impl Registry {
             begin.headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
             let begun = self.ask(reference, &begin).await?;
             if begun.status() != StatusCode::ACCEPTED {
-                return Err(refused(reference, &what, begun).await);
+                return Err(refused(reference.registry(), &what, begun).await);
             }
             let place = begun.headers().get(LOCATION).and_then(|place| place.to_str().ok());
             let mut place = place
@@ -77,7 +77,7 @@ impl Registry {
             put.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
             let done = self.ask(reference, &put).await?;
             if done.status() != StatusCode::CREATED {
-                return Err(refused(reference, &what, done).await);
+                return Err(refused(reference.registry(), &what, done).await);
             }
         }
         progress(Transfer { digest: digest.clone(), done: total, total });
@@ -97,7 +97,7 @@ impl Registry {
         put.headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
         let answer = self.ask(reference, &put).await?;
         if answer.status() != StatusCode::CREATED {
-            return Err(refused(reference, &format!("the manifest `{name}`"), answer).await);
+            return Err(refused(reference.registry(), &format!("the manifest `{name}`"), answer).await);
         }
         Ok(answer.headers().contains_key(SUBJECT))
     }

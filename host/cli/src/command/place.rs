@@ -11,8 +11,10 @@ use crate::arguments::{Access, Place};
 use crate::configuration::Configuration;
 use crate::environment::{Environment, Folders};
 use crate::exit::Failure;
+use crate::installed;
 use crate::plugins::{self, Holder, Installed};
 use crate::policies;
+use crate::printer;
 use crate::project::{Brought, Part, Project, ProjectFile};
 
 /// By these a folder is known to be the top of a repository.
@@ -44,7 +46,8 @@ impl Workplace {
         environment: &Environment,
     ) -> Result<Self, Failure> {
         let folders = environment.folders()?;
-        let Brought { configuration, agents, plugins: of_project, policies: of_project_rules } = project.brought();
+        let Brought { configuration, agents, plugins: of_project, lock, policies: of_project_rules } =
+            project.brought();
         let configuration = Configuration::read(environment, &folders)?.with_project(configuration.as_ref())?;
         let policy = policies::read(&folders, &of_project_rules)?;
         let root = folder(place)?;
@@ -54,7 +57,9 @@ impl Workplace {
             environment: environment.all(),
             limits: configuration.limits(),
         }));
-        let plugins = plugins::all(&access.plugin, &of_project, &root)?;
+        let (of_others, notes) = installed::usable(&folders, lock.as_ref(), &root)?;
+        printer::notes(&notes, environment);
+        let plugins = plugins::all(&access.plugin, &of_project, of_others, &root)?;
         if let Some(name) = access::unknown_plugin(access, &plugins).filter(|_| project.withholds(Part::Component))
             && let Some(failure) = project.untrusted(format!("there is no plugin `{name}` but perhaps the project's"))
         {

@@ -2,9 +2,12 @@
 
 mod check;
 mod explain;
+mod install;
+mod listed;
 mod pack;
 mod sign;
 mod test;
+mod transfer;
 mod verify;
 
 use std::collections::BTreeMap;
@@ -24,7 +27,7 @@ use crate::printer::Out;
 /// The file beside the components that says where they came from.
 const PROVENANCE: &str = "provenance.json";
 
-pub(crate) async fn run(command: Command, environment: Environment) -> Result<Code, Failure> {
+pub(crate) async fn run(command: Command, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     match command {
         Command::Build { folder, out, check } => build(&folder, &out, check, &environment).await,
         Command::Test(arguments) => {
@@ -38,6 +41,11 @@ pub(crate) async fn run(command: Command, environment: Environment) -> Result<Co
         Command::Pack(pack) => pack::run(pack, &environment).await,
         Command::Sign(sign) => sign::run(&sign, &environment),
         Command::Verify(verify) => verify::run(&verify, &environment),
+        Command::Install(install) => install::run(&install, &environment, stop).await,
+        Command::List(list) => listed::list(&list, &environment),
+        Command::Remove(remove) => listed::remove(&remove, &environment),
+        Command::Push(push) => transfer::push(&push, &environment).await,
+        Command::Pull(pull) => transfer::pull(&pull, &environment).await,
         Command::Explain { built } => explain::run(&built_into(&built, &built)?, &Out::new(CancellationToken::new())),
     }
 }

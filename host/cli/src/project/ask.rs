@@ -98,13 +98,13 @@ fn parse(line: &str) -> Option<Answer> {
 }
 
 /// What was typed or pasted before the question was there cannot be meant as its answer.
-fn discard_what_was_typed() {
+pub(crate) fn discard_what_was_typed() {
     std::io::stderr().flush().ok();
     rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush).ok();
 }
 
 /// A line of the terminal; none at its end.
-async fn line(stop: &CancellationToken) -> Result<Option<String>, Failure> {
+pub(crate) async fn line(stop: &CancellationToken) -> Result<Option<String>, Failure> {
     let (sender, receiver) = tokio::sync::oneshot::channel();
     // A thread of its own: a read that never returns must not keep the process from ending.
     std::thread::spawn(move || {

@@ -33,6 +33,9 @@ const MAX_TEXT: u64 = 1 << 20;
 /// The largest manifest of a plugin, as `host-bundle` has it.
 const MAX_MANIFEST: u64 = 32 << 20;
 
+/// The largest list of plugins, as `host-bundle` has it.
+const MAX_LOCK: u64 = 4 << 20;
+
 /// How many bytes are read in all. Protects memory: they stay there for the whole run.
 const MAX_TOTAL: u64 = 256 << 20;
 
@@ -40,6 +43,8 @@ const MAX_TOTAL: u64 = 256 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Part {
     Component,
+    /// Which plugins of others are used.
+    Lock,
     Rules,
     Configuration,
     Agent,
@@ -55,6 +60,9 @@ const FOLDERS: &[(&str, &[(&str, Part)])] = &[
 
 /// The configuration's name.
 const CONFIGURATION: &str = "config.toml";
+
+/// The name of the list of plugins that others made.
+pub(crate) const LOCK: &str = "plugins.lock";
 
 /// What there is, by name; nothing of it is read.
 #[derive(Debug)]
@@ -101,8 +109,10 @@ impl Listing {
         let top = rustix::fs::open(root, folder_flags(), Mode::empty()).map_err(|error| unreadable(root, error))?;
         let above = root.join(FOLDER);
         let Some(host) = open_folder(&top, FOLDER, &above)? else { return Ok(listing) };
-        if let Some(kind) = kind_of(&host, CONFIGURATION, &above)? {
-            listing.add("", CONFIGURATION.to_owned(), kind, Part::Configuration)?;
+        for (name, part) in [(CONFIGURATION, Part::Configuration), (LOCK, Part::Lock)] {
+            if let Some(kind) = kind_of(&host, name, &above)? {
+                listing.add("", name.to_owned(), kind, part)?;
+            }
         }
         for (folder, parts) in FOLDERS {
             let path = above.join(folder);
@@ -193,6 +203,7 @@ impl Part {
     fn limit(self) -> u64 {
         match self {
             Self::Configuration | Self::Rules => MAX_TEXT,
+            Self::Lock => MAX_LOCK,
             Self::Agent => MAX_DEFINITION_BYTES as u64,
             Self::Component => MAX_COMPONENT as u64,
             Self::Manifest => MAX_MANIFEST,

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use host_bundle::{Manifest, Source};
+use host_bundle::{LockFile, Manifest, Source};
 use host_tool::cut;
 
 use super::{Contents, Part, ProjectFile};
@@ -23,6 +23,9 @@ const WORDS: usize = 80;
 
 /// How many capabilities are shown of a manifest.
 const CAPABILITIES: usize = 8;
+
+/// How many plugins are shown of a list of them.
+const PLUGINS: usize = 8;
 
 /// How much of a list there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +68,20 @@ fn what(path: &str, file: &ProjectFile, contents: &Contents) -> String {
         Part::Configuration => "configuration".to_owned(),
         Part::Agent => "an agent that the model can call".to_owned(),
         Part::Rules => "rules for calls".to_owned(),
+        Part::Lock => match LockFile::parse(&String::from_utf8_lossy(&file.bytes)) {
+            Ok(lock) => {
+                let plugins: Vec<String> = lock
+                    .plugins
+                    .iter()
+                    .take(PLUGINS)
+                    .map(|(plugin, locked)| format!("{} {}", name(plugin), locked.version))
+                    .collect();
+                let more = lock.plugins.len().saturating_sub(PLUGINS);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                format!("plugins that others made, each as you install it: {}{more}", plugins.join(", "))
+            }
+            Err(_) => "a list of plugins that makes no sense".to_owned(),
+        },
         Part::Manifest => "a manifest without a component, which is not used".to_owned(),
         Part::Component => {
             let manifest = path.strip_suffix("wasm").and_then(|stem| contents.get(&format!("{stem}json")));

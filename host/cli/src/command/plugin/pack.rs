@@ -28,7 +28,7 @@ pub(super) async fn run(pack: Pack, environment: &Environment) -> Result<Code, F
     let bundle = Bundle::pack(Parts { manifest, component, readme, license })
         .map_err(|error| Failure::of(Code::Input, &error))?;
     let Manifest { name, version, .. } = bundle.manifest();
-    let out = pack.out.unwrap_or_else(|| PathBuf::from(format!("{}-{version}.tar", name.replace('/', "+"))));
+    let out = pack.out.unwrap_or_else(|| PathBuf::from(file_name(bundle.manifest())));
     write(&out, &bundle, if pack.force { Existing::Replace } else { Existing::Refuse })?;
     let said = format!("{name} {version}  {}  {}\n", bundle.digest(), out.display());
     Out::new(CancellationToken::new()).write(&said);
@@ -87,6 +87,11 @@ fn only_component(folder: &Path) -> Result<PathBuf, Failure> {
         [one, ..] => Err(Failure::input(format!("`{}` has {} plugins", folder.display(), found.len()))
             .help(format!("name one of them: host plugin pack '{}'", one.display()))),
     }
+}
+
+/// The name of a bundle's file where none was said.
+pub(super) fn file_name(manifest: &Manifest) -> String {
+    format!("{}-{}.tar", manifest.name.replace('/', "+"), manifest.version)
 }
 
 /// The file that was named, or the first that is there.

@@ -1,0 +1,109 @@
+//! `host plugin list` and `remove`: the plugins of others that are used here.
+
+use host_bundle::{Locked, Refusal, Signers};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::install::Target;
+use crate::arguments::shelf;
+use crate::command::{place, tool};
+use crate::environment::{Environment, Folders};
+use crate::exit::{Code, Failure};
+use crate::installed::{self, List, Shelf};
+use crate::printer::{Out, Style, visible};
+
+pub(super) fn list(list: &shelf::List, environment: &Environment) -> Result<Code, Failure> {
+    let folders = environment.folders()?;
+    let project = Target::of_project(place::project(&list.place, &folders)?)?;
+    let mut rows = Vec::new();
+    for (whose, file) in [("project", project.list.file), ("user", List::own(&folders)?.file)] {
+        for (name, locked) in file.plugins {
+            let state = state(&locked, &folders)?;
+            rows.push((whose, name, locked, state));
+        }
+    }
+    let out = Out::new(CancellationToken::new());
+    if list.json {
+        let rows: Vec<Value> =
+            rows.iter().map(|(whose, name, locked, state)| row(whose, name, locked, state)).collect();
+        return tool::print_json(&json!(rows), &out);
+    }
+    let style = Style::of_stdout(environment);
+    let mut text = String::new();
+    for (whose, name, locked, state) in &rows {
+        let by = match &locked.signers {
+            Signers::Keys(keys) => {
+                format!("signed by {}", keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+            }
+            Signers::Unsigned => style.paint("UNSIGNED", anstyle::AnsiColor::Red),
+        };
+        text.push_str(&format!("{} {}  {by}  ({whose})\n", style.bold(&visible(name)), locked.version));
+        text.push_str(&format!("  {}\n  {}\n", visible(&locked.source), locked.digest));
+        if let State::Not(why) = state {
+            text.push_str(&format!("  {} {}\n", style.paint("not used:", anstyle::AnsiColor::Red), visible(why)));
+        }
+        if let State::Used(agreed) = state {
+            for (name, scope) in agreed {
+                text.push_str(&format!("  without a question: {name}={}\n", visible(scope)));
+            }
+        }
+    }
+    if rows.is_empty() {
+        text.push_str("No plugins of others are installed; `host plugin install` does that.\n");
+    }
+    out.write(&text);
+    Ok(Code::Done)
+}
+
+pub(super) fn remove(remove: &shelf::Remove, environment: &Environment) -> Result<Code, Failure> {
+    let folders = environment.folders()?;
+    let mut target = match remove.user {
+        true => Target { list: List::own(&folders)?, project: None },
+        false => Target::of_project(place::project(&remove.place, &folders)?)?,
+    };
+    if target.list.file.plugins.remove(&remove.plugin).is_none() {
+        let other = if remove.user { "the project's list may have it" } else { "with --user your own list is meant" };
+        return Err(Failure::input(format!("there is no plugin `{}` in the list", remove.plugin))
+            .help(format!("`host plugin list` has those that are there; {other}")));
+    }
+    let note = target.save(&folders)?;
+    crate::printer::notes(note.as_slice(), environment);
+    Out::new(CancellationToken::new()).write(&format!("`{}` is not used any more.\n", remove.plugin));
+    Ok(Code::Done)
+}
+
+/// Whether a plugin is used, with what was agreed to.
+enum State {
+    Used(installed::Agreed),
+    Not(String),
+}
+
+fn state(locked: &Locked, folders: &Folders) -> Result<State, Failure> {
+    let shelf = Shelf::of(folders);
+    let Some(bundle) = shelf.bundle(&locked.digest)? else {
+        return Ok(State::Not("it is not installed here; `host plugin install` gets it".to_owned()));
+    };
+    match installed::believed(folders)?.check(&bundle, Timestamp::now()) {
+        Err(refusal @ (Refusal::RevokedKey { .. } | Refusal::RevokedDigest { .. })) => {
+            Ok(State::Not(refusal.to_string()))
+        }
+        Ok(_) | Err(_) => Ok(State::Used(shelf.agreed(&locked.digest)?)),
+    }
+}
+
+fn row(whose: &str, name: &str, locked: &Locked, state: &State) -> Value {
+    let (signers, unsigned) = match &locked.signers {
+        Signers::Keys(keys) => (keys.iter().map(ToString::to_string).collect::<Vec<_>>(), false),
+        Signers::Unsigned => (Vec::new(), true),
+    };
+    let (used, why, agreed) = match state {
+        State::Used(agreed) => (true, None, agreed.clone()),
+        State::Not(why) => (false, Some(why), Default::default()),
+    };
+    json!({
+        "plugin": name, "version": locked.version, "list": whose, "source": locked.source, "digest": locked.digest,
+        "component": locked.component, "signers": signers, "unsigned": unsigned, "used": used, "why_not": why,
+        "granted": agreed,
+    })
+}

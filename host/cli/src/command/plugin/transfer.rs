@@ -1,0 +1,167 @@
+//! `host plugin push` and `pull`, and getting a bundle from wherever it is.
+//!
+//! Deliberately not here: whether anybody is to be believed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use docker_credential::{CredentialRetrievalError, DockerCredential};
+use host_bundle::{Bundle, Login, OciDigest, Reference, Registry, RegistryError, Transfer};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tokio_util::sync::CancellationToken;
+
+use super::pack::{Existing, file_name, write};
+use crate::arguments::shelf::{Pull, Push};
+use crate::environment::{Environment, Folders};
+use crate::exit::{Code, Failure};
+use crate::printer::Out;
+
+pub(super) async fn push(push: &Push, environment: &Environment) -> Result<Code, Failure> {
+    let bundle = super::read(&push.file)?;
+    let place = reference(&push.reference)?;
+    let registry = registry(&place, &environment.folders()?)?;
+    let bar = Bar::new(environment);
+    let pushed = registry.push(&place, &bundle, &|transfer| bar.show(&transfer)).await.map_err(failed)?;
+    bar.end();
+    let count = bundle.signatures().len();
+    let signatures = if count == 1 { "1 signature".to_owned() } else { format!("{count} signatures") };
+    Out::new(CancellationToken::new()).write(&format!("{pushed}\n{} with {signatures}\n", bundle.statement()));
+    Ok(Code::Done)
+}
+
+pub(super) async fn pull(pull: &Pull, environment: &Environment) -> Result<Code, Failure> {
+    let place = reference(&pull.reference)?;
+    let bundle = from_registry(&place, &environment.folders()?, environment).await?;
+    let out = pull.out.clone().unwrap_or_else(|| PathBuf::from(file_name(bundle.manifest())));
+    write(&out, &bundle, if pull.force { Existing::Replace } else { Existing::Refuse })?;
+    let said = format!("{}\n{}\n", bundle.statement(), out.display());
+    Out::new(CancellationToken::new()).write(&said);
+    Ok(Code::Done)
+}
+
+/// Gets a bundle from a registry, a file or folder, or a web server; with how a list names where it was.
+pub(super) async fn get(
+    source: &str,
+    digest: Option<&OciDigest>,
+    folders: &Folders,
+    environment: &Environment,
+) -> Result<(Bundle, String), Failure> {
+    if source.starts_with("https://") || source.starts_with("http://") {
+        let Some(digest) = digest else {
+            return Err(Failure::input(format!("nobody says what is to come from `{source}`"))
+                .help("add --digest sha256:…, as the publisher says it"));
+        };
+        let bar = Bar::new(environment);
+        let bundle = Bundle::download(source, digest, &|transfer| bar.show(&transfer)).await.map_err(failed)?;
+        bar.end();
+        return Ok((bundle, source.to_owned()));
+    }
+    let path = Path::new(source);
+    let (bundle, place) = if path.exists() {
+        let place = std::fs::canonicalize(path)
+            .map_err(|error| Failure::input(format!("`{source}` cannot be read: {error}")))?;
+        (super::read(path)?, place.display().to_string())
+    } else {
+        let place: Reference = source.parse().map_err(|error: host_bundle::NoReference| {
+            Failure::input(format!("there is no file `{source}`, and it is no bundle in a registry"))
+                .cause(error.to_string())
+        })?;
+        let bundle = from_registry(&place, folders, environment).await?;
+        let place = place.pinned(bundle.digest().clone()).to_string();
+        (bundle, place)
+    };
+    match digest {
+        Some(wanted) if wanted != bundle.digest() => {
+            Err(Failure::new(Code::Untrusted, format!("`{source}` is another bundle"))
+                .cause(format!("it is {}, and not {wanted}", bundle.digest()))
+                .help("ask the publisher which digest is right before you use either"))
+        }
+        Some(_) | None => Ok((bundle, place)),
+    }
+}
+
+async fn from_registry(place: &Reference, folders: &Folders, environment: &Environment) -> Result<Bundle, Failure> {
+    let registry = registry(place, folders)?;
+    let bar = Bar::new(environment);
+    let bundle = registry.pull(place, &|transfer| bar.show(&transfer)).await.map_err(failed)?;
+    bar.end();
+    Ok(bundle)
+}
+
+fn reference(text: &str) -> Result<Reference, Failure> {
+    text.parse().map_err(|error: host_bundle::NoReference| Failure::of(Code::Input, &error))
+}
+
+fn registry(place: &Reference, folders: &Folders) -> Result<Registry, Failure> {
+    let login = login(place.registry())?;
+    Registry::new(login, folders.downloads.clone()).map_err(failed)
+}
+
+/// The login that Docker keeps for a registry.
+fn login(registry: &str) -> Result<Option<Login>, Failure> {
+    match docker_credential::get_credential(registry) {
+        Ok(DockerCredential::UsernamePassword(user, password)) => Ok(Some(Login::Password { user, password })),
+        Ok(DockerCredential::IdentityToken(token)) => Ok(Some(Login::Token(token))),
+        Err(
+            CredentialRetrievalError::ConfigNotFound
+            | CredentialRetrievalError::ConfigReadError
+            | CredentialRetrievalError::NoCredentialConfigured,
+        ) => Ok(None),
+        Err(error) => Err(Failure::configuration(format!("Docker's login for `{registry}` cannot be read"))
+            .cause(error.to_string())
+            .help(format!("`docker logout {registry}` takes it away, `docker login {registry}` makes it anew"))),
+    }
+}
+
+fn failed(error: RegistryError) -> Failure {
+    let code = match error {
+        RegistryError::Unauthorized { .. } => Code::Authentication,
+        RegistryError::Changed { .. }
+        | RegistryError::Content(_)
+        | RegistryError::Refused(_)
+        | RegistryError::Insecure { .. } => Code::Untrusted,
+        RegistryError::Io { .. } | RegistryError::Client(_) => Code::Configuration,
+        RegistryError::Unreachable { .. }
+        | RegistryError::NotFound { .. }
+        | RegistryError::Status { .. }
+        | RegistryError::Protocol { .. }
+        | RegistryError::TooLarge { .. }
+        | RegistryError::BrokeOff { .. } => Code::Input,
+    };
+    Failure::of(code, &error)
+}
+
+/// A bar on standard error where that is a terminal; each blob fills it anew.
+struct Bar {
+    bar: ProgressBar,
+    of: Mutex<Option<OciDigest>>,
+}
+
+impl Bar {
+    fn new(environment: &Environment) -> Self {
+        let target = match environment.stderr_is_terminal {
+            true => ProgressDrawTarget::stderr(),
+            false => ProgressDrawTarget::hidden(),
+        };
+        let bar = ProgressBar::with_draw_target(None, target);
+        if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {bytes} of {total_bytes}, {bytes_per_sec}") {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Self { bar, of: Mutex::default() }
+    }
+
+    fn show(&self, transfer: &Transfer) {
+        let mut of = self.of.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if of.as_ref() != Some(&transfer.digest) {
+            self.bar.reset();
+            self.bar.set_length(transfer.total);
+            self.bar.set_message(transfer.digest.digits().chars().take(12).collect::<String>());
+            *of = Some(transfer.digest.clone());
+        }
+        self.bar.set_position(transfer.done);
+    }
+
+    fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}

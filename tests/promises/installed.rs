@@ -1,0 +1,359 @@
+//! Plugins of others: installed from a file, a folder, a registry, an address; used, updated, revoked.
+
+use std::path::{Path, PathBuf};
+
+use host_bundle::{Bundle, KeyPair, LockFile, Manifest, Parts, SecretKeyFile, Source, SourceManifest};
+use host_plugin::admission::CONTRACT;
+use host_tests::host::{Ended, Host};
+use host_tests::pty::Pty;
+use host_tests::registry::DockerRegistry;
+use host_tests::server::{Answer, Server};
+use host_tests::{guest, runtime};
+use serde_json::json;
+
+/// A publisher with a key.
+struct Publisher {
+    folder: tempfile::TempDir,
+    name: &'static str,
+}
+
+impl Publisher {
+    fn new(name: &'static str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pair = KeyPair::generate("correct horse").expect("made");
+        pair.write(&folder.path().join("key")).expect("written");
+        std::fs::write(folder.path().join("key.pub"), pair.public().to_file()).expect("written");
+        Self { folder, name }
+    }
+
+    fn public(&self) -> PathBuf {
+        self.folder.path().join("key.pub")
+    }
+
+    fn id(&self) -> String {
+        let text = std::fs::read_to_string(self.public()).expect("it is there");
+        text.parse::<host_bundle::PublicKey>().expect("a key").id().to_string()
+    }
+
+    /// The guest `counts` as a plugin of theirs that asks for these capabilities, whether or not it uses them.
+    async fn bundle(&self, version: &str, capabilities: &[(&str, &str)]) -> Bundle {
+        let table = |(name, scope): &(&str, &str)| {
+            format!("[capabilities.{name}]\nscope = \"{scope}\"\nreason = \"to try it\"\n")
+        };
+        let text = format!(
+            "name = \"{}/counts\"\nversion = \"{version}\"\nlicense = \"MIT\"\ndescription = \"Counts the lines of a file.\"\n{}",
+            self.name,
+            capabilities.iter().map(table).collect::<String>()
+        );
+        let source = SourceManifest::parse(&text, &Source::File(PathBuf::from("plugin.toml"))).expect("it is right");
+        let plugin = guest("counts");
+        let tools = runtime().describe(plugin).await.expect("it describes itself");
+        let manifest = Manifest::new(source, CONTRACT, tools).expect("it is right");
+        let component = plugin.component().to_vec();
+        Bundle::pack(Parts { manifest, component, readme: None, license: None }).expect("packed")
+    }
+
+    fn sign(&self, bundle: &mut Bundle) {
+        let secret = SecretKeyFile::read(&self.folder.path().join("key")).expect("read");
+        bundle.sign(&secret.open("correct horse").expect("opened")).expect("signed");
+    }
+
+    async fn signed(&self, version: &str, capabilities: &[(&str, &str)]) -> Bundle {
+        let mut bundle = self.bundle(version, capabilities).await;
+        self.sign(&mut bundle);
+        bundle
+    }
+}
+
+/// What it needs.
+const READS: &[(&str, &str)] = &[("fs-read", "*")];
+
+fn file(host: &Host, name: &str, bundle: &Bundle) -> String {
+    let path = host.repository().join(name);
+    std::fs::write(&path, bundle.to_archive()).expect("written");
+    path.display().to_string()
+}
+
+fn trust(host: &Host, publisher: &Publisher) {
+    let key = publisher.public().display().to_string();
+    let ended = host.run_of(&["keys", "trust", &key, "--for", &format!("{}/*", publisher.name)]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}
+
+fn install(host: &Host, arguments: &[&str]) -> Ended {
+    host.run_of(&[&["plugin", "install"], arguments].concat())
+}
+
+fn refused(ended: &Ended, code: i32, says: &str) {
+    assert!(ended.code == Some(code) && ended.stderr.contains(says), "{says}: {ended:?}");
+}
+
+fn lock(host: &Host) -> LockFile {
+    let text = std::fs::read_to_string(host.repository().join(".host/plugins.lock")).expect("it is there");
+    LockFile::parse(&text).expect("it is one")
+}
+
+#[tokio::test]
+async fn from_a_registry_to_a_call_and_on_to_an_update_and_a_revocation() {
+    let (server, acme) = (DockerRegistry::start(false), Publisher::new("acme"));
+    let place = server.name("acme/counts");
+    let publishing = Host::new(["plugin"]);
+    for (version, asks) in [("1.0.0", READS), ("1.1.0", READS)] {
+        let bundle = file(&publishing, "counts.tar", &acme.signed(version, asks).await);
+        let ended = publishing.run_of(&["plugin", "push", &bundle, &place]);
+        assert!(ended.code == Some(0) && ended.stdout.contains("with 1 signature"), "{ended:?}");
+    }
+
+    // Another person, on another machine.
+    let host = Host::new(["run"]).file("a.txt", "1\n2\n");
+    let outside = host.home().join("b.txt");
+    std::fs::write(&outside, "1\n2\n3\n").expect("written");
+    let count = |path: &Path| host.run_of(&["tool", "call", "count_lines", &json!({ "path": path }).to_string()]);
+    let first = format!("{place}:1.0.0");
+    refused(&install(&host, &[&first, "--yes"]), 55, "is not installed");
+    trust(&host, &acme);
+    refused(&install(&host, &[&first]), 42, "nobody can be asked");
+    let grant = format!("fs-read={}", host.home().display());
+    let ended = install(&host, &[&first, "--grant", &grant]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    for says in [
+        "It asks to\n  read files, whichever you let it",
+        "Signed by",
+        &format!("granted: {grant}"),
+        "Installed `acme/counts` 1.0.0",
+    ] {
+        assert!(ended.stdout.contains(says), "{says}: {}", ended.stdout);
+    }
+    let locked = lock(&host).plugins["acme/counts"].clone();
+    assert!(locked.source.starts_with(&format!("{first}@sha256:")), "{locked:?}");
+
+    // It is used, with what was agreed to and nothing else.
+    assert!(count(Path::new("a.txt")).stdout.contains("2 lines") && count(&outside).stdout.contains("3 lines"));
+    refused(&count(Path::new("/etc/passwd")), 54, "`acme/counts` has no fs-read grant");
+
+    // An update is asked for by name, and what was agreed to stays.
+    let ended = install(&host, &[&format!("{place}:1.1.0")]);
+    assert!(ended.code == Some(0) && ended.stdout.contains("Since 1.0.0:"), "{ended:?}");
+    assert!(ended.stdout.contains(&format!("Installed `acme/counts` 1.1.0; granted: {grant}.")), "{ended:?}");
+    refused(&install(&host, &[&first]), 55, "--allow-downgrade");
+    assert_eq!(install(&host, &[&first, "--allow-downgrade"]).code, Some(0));
+
+    // Revoked, it is not used, and what it was is said.
+    let ended = host.run_of(&["keys", "revoke", &acme.id(), "--reason", "the laptop was stolen"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let ended = count(Path::new("a.txt"));
+    refused(&ended, 42, "there is no tool `count_lines`");
+    assert!(ended.stderr.contains("the laptop was stolen") && ended.stderr.contains("host plugin remove acme/counts"));
+    refused(&install(&host, &[&format!("{place}:1.1.0"), "--yes"]), 55, "the laptop was stolen");
+    let listed = host.run_of(&["plugin", "list"]);
+    assert!(listed.stdout.contains("not used:") && listed.stdout.contains("the laptop was stolen"), "{listed:?}");
+    assert_eq!(host.run_of(&["plugin", "remove", "acme/counts"]).code, Some(0));
+    assert!(host.run_of(&["tool", "list"]).stderr.is_empty());
+}
+
+#[tokio::test]
+async fn a_model_calls_it_in_a_run() {
+    let acme = Publisher::new("acme");
+    let replies = [
+        json!({"chunks": [{"call": {"name": "count_lines", "arguments": {"path": "a.txt"}}}]}),
+        json!({"expect": {"responses": ["2 lines"]}, "chunks": [{"text": "It has two lines."}]}),
+    ];
+    let host = Host::scripted(&replies, &["Count a.txt"]).file("a.txt", "1\n2\n");
+    trust(&host, &acme);
+    let bundle = file(&host, "counts.tar", &acme.signed("1.0.0", READS).await);
+    assert_eq!(install(&host, &[&bundle, "--user", "--yes"]).code, Some(0));
+    let ended = host.run();
+    assert!(ended.code == Some(0) && ended.stdout.contains("It has two lines."), "{ended:?}");
+}
+
+#[tokio::test]
+async fn what_is_not_known_to_be_its_publishers_is_refused() {
+    let (acme, evil) = (Publisher::new("acme"), Publisher::new("evil"));
+    let host = Host::new(["run"]);
+    trust(&host, &acme);
+    trust(&host, &evil);
+    let unsigned = acme.bundle("1.0.0", READS).await;
+    refused(&install(&host, &[&file(&host, "a.tar", &unsigned), "--yes"]), 55, "nobody has signed it");
+
+    // A key that is trusted for one publisher signs nothing of another's.
+    let mut others = unsigned.clone();
+    evil.sign(&mut others);
+    refused(&install(&host, &[&file(&host, "b.tar", &others), "--yes"]), 55, "evil/*");
+    refused(&install(&host, &[&file(&host, "b.tar", &others), "--yes", "--allow-unsigned"]), 55, "evil/*");
+
+    // A signature of another bundle, and a byte that was changed.
+    let other = acme.signed("2.0.0", READS).await;
+    let mut moved = unsigned.clone();
+    moved.add_signature(other.signatures()[0].clone()).expect("added");
+    refused(&install(&host, &[&file(&host, "c.tar", &moved), "--yes"]), 55, "acme/counts@2.0.0");
+    let mut bytes = acme.signed("1.0.0", READS).await.to_archive();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(host.repository().join("d.tar"), bytes).expect("written");
+    refused(&install(&host, &["d.tar", "--yes"]), 42, "was changed");
+
+    // A digest that was named.
+    let digest = other.digest().to_string();
+    let good = file(&host, "e.tar", &acme.signed("1.0.0", READS).await);
+    refused(&install(&host, &[&good, "--yes", "--digest", &digest]), 55, "is another bundle");
+    assert!(!host.repository().join(".host").exists(), "nothing of it was kept");
+
+    // Unsigned is taken with the one flag, and is shown as that from then on.
+    let ended = install(&host, &[&file(&host, "a.tar", &unsigned), "--yes", "--allow-unsigned"]);
+    assert!(ended.code == Some(0) && ended.stdout.contains("UNSIGNED"), "{ended:?}");
+    assert!(host.run_of(&["plugin", "list"]).stdout.contains("acme/counts 1.0.0  UNSIGNED"));
+    // The same version with other bytes is an alarm that no flag silences.
+    let again = acme.bundle("1.0.0", &[("fs-read", ".")]).await;
+    let flags = ["--yes", "--allow-unsigned", "--allow-downgrade", "--allow-other-signers"];
+    refused(
+        &install(&host, &[&[file(&host, "f.tar", &again).as_str()], &flags[..]].concat()),
+        55,
+        "is another than before",
+    );
+}
+
+#[tokio::test]
+async fn a_bundle_that_was_changed_on_the_shelf_is_an_alarm() {
+    let acme = Publisher::new("acme");
+    let host = Host::new(["run"]);
+    trust(&host, &acme);
+    let bundle = acme.signed("1.0.0", READS).await;
+    assert_eq!(install(&host, &[&file(&host, "a.tar", &bundle), "--yes"]).code, Some(0));
+    let kept = host.home().join(".local/share/host/plugins").join(format!("{}.tar", bundle.digest().digits()));
+    let whole = std::fs::read(&kept).expect("it is there");
+    let mut changed = whole.clone();
+    let middle = changed.len() / 2;
+    changed[middle] ^= 1;
+    std::fs::write(&kept, changed).expect("written");
+    refused(&host.run_of(&["tool", "list"]), 52, "was changed since it was installed");
+    // Nor is a whole other bundle taken that was put in its place.
+    std::fs::write(&kept, acme.signed("1.0.1", READS).await.to_archive()).expect("written");
+    refused(&host.run_of(&["tool", "list"]), 52, "was changed since it was installed");
+    std::fs::write(&kept, whole).expect("written");
+    assert_eq!(host.run_of(&["tool", "list"]).code, Some(0));
+    // What was agreed to counts only as long as nobody else could have written it.
+    let agreed = host.home().join(".local/share/host/plugins/agreed.json");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    std::fs::set_permissions(&agreed, mode).expect("set");
+    refused(&host.run_of(&["tool", "list"]), 52, "others could have written it");
+}
+
+#[tokio::test]
+async fn a_projects_list_grants_nothing_and_is_installed_to_the_byte() {
+    let acme = Publisher::new("acme");
+    let author = Host::new(["run"]);
+    trust(&author, &acme);
+    let bundle = acme.signed("1.0.0", READS).await;
+    let place = file(&author, "a.tar", &bundle);
+    assert_eq!(install(&author, &[&place, "--grant", "fs-read"]).code, Some(0));
+    // The project is used as it was: installing is the person's own word about its list.
+    assert!(author.run_of(&["tool", "list"]).stderr.is_empty());
+    let count = ["tool", "call", "count_lines", "{\"path\": \"/etc/passwd\"}"];
+    assert_eq!(author.run_of(&count).code, Some(0));
+
+    // Somebody who gets the project has its list, and neither the plugin nor the grant.
+    let list = std::fs::read_to_string(author.repository().join(".host/plugins.lock")).expect("it is there");
+    let host = Host::new(["run"]).file(".host/plugins.lock", &list);
+    assert!(host.run_of(&["tool", "list"]).stderr.contains("is not trusted"));
+    let shown = host.run_of(&["trust"]);
+    assert!(shown.stdout.contains("plugins that others made, each as you install it: acme/counts 1.0.0"), "{shown:?}");
+    assert_eq!(host.run_of(&["trust", "add"]).code, Some(0));
+    assert!(host.run_of(&["tool", "list"]).stderr.contains("`acme/counts` is not installed here"));
+    refused(&install(&host, &["--yes"]), 55, "is not installed");
+    trust(&host, &acme);
+    assert_eq!(install(&host, &["--yes"]).code, Some(0));
+    refused(&host.run_of(&count), 54, "has no fs-read grant");
+
+    // What is there now is not what the list says.
+    std::fs::write(&place, acme.signed("1.0.1", READS).await.to_archive()).expect("written");
+    let late = Host::new(["run"]).file(".host/plugins.lock", &list);
+    trust(&late, &acme);
+    refused(&install(&late, &["--yes"]), 55, "is another bundle");
+}
+
+#[tokio::test]
+async fn a_name_or_a_tool_of_another_is_not_taken() {
+    let (acme, other) = (Publisher::new("acme"), Publisher::new("other"));
+    let host = Host::new(["run"]);
+    trust(&host, &acme);
+    trust(&host, &other);
+    assert_eq!(install(&host, &[&file(&host, "a.tar", &acme.signed("1.0.0", READS).await), "--yes"]).code, Some(0));
+    let ended = install(&host, &[&file(&host, "b.tar", &other.signed("1.0.0", READS).await), "--yes"]);
+    refused(&ended, 42, "the plugin `acme/counts` has a tool `count_lines` too");
+    // What it asks for is the most that can be granted.
+    refused(
+        &install(&host, &[&file(&host, "a.tar", &acme.signed("1.0.1", READS).await), "--grant", "http"]),
+        42,
+        "does not ask for `http`",
+    );
+    refused(&install(&host, &["a.tar", "--grant", "fs-reed"]), 42, "does not ask for `fs-reed`");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_needs_a_digest() {
+    let acme = Publisher::new("acme");
+    let bundle = acme.signed("1.0.0", READS).await;
+    let archive = bundle.to_archive();
+    let server = Server::start(move |request| match request.path.as_str() {
+        "/counts.tar" => Answer::ok(&archive),
+        "/endless.tar" => Answer::ok(vec![0; 1 << 16]).endless(),
+        _ => Answer::status(404, "none"),
+    })
+    .await;
+    let host = Host::new(["run"]);
+    trust(&host, &acme);
+    let digest = bundle.digest().to_string();
+    let (good, other) = (server.url("/counts.tar"), acme.bundle("1.0.1", READS).await.digest().to_string());
+    refused(&install_of(&host, &[&good, "--yes"]).await, 42, "add --digest");
+    refused(&install_of(&host, &[&good, "--yes", "--digest", &other]).await, 55, "in the place of");
+    refused(&install_of(&host, &[&server.url("/none"), "--yes", "--digest", &digest]).await, 42, "has no `http");
+    refused(
+        &install_of(&host, &[&server.url("/endless.tar"), "--yes", "--digest", &digest]).await,
+        42,
+        "sent more than",
+    );
+    refused(&install_of(&host, &["http://192.0.2.1/x", "--yes", "--digest", &digest]).await, 55, "no address with TLS");
+    let ended = install_of(&host, &[&good, "--yes", "--digest", &digest]).await;
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}
+
+/// The server of the test has to run while the command does.
+async fn install_of(host: &Host, arguments: &[&str]) -> Ended {
+    let command = host.command_of(&[&["plugin", "install"], arguments].concat());
+    tokio::task::block_in_place(|| host.end(command))
+}
+
+#[tokio::test]
+async fn a_person_is_asked_about_what_is_new_alone() {
+    let acme = Publisher::new("acme");
+    let host = Host::new(["run"]);
+    trust(&host, &acme);
+    let reading: &[(&str, &str)] =
+        &[("fs-read", "."), ("fs-write", "."), ("process", "true"), ("http", "a.test"), ("state", "write")];
+    let first = file(&host, "a.tar", &acme.signed("1.0.0", reading).await);
+    let mut pty = Pty::start(host.command_of(&["plugin", "install", &first]), 120, 50);
+    pty.sees("New to you, of what it asks for:");
+    pty.sees("process = true");
+    pty.sees("[n]o: ");
+    pty.types("g\r");
+    pty.sees("Installed `acme/counts` 1.0.0; granted: fs-read=. fs-write=. http=a.test process=true state=write.");
+    assert_eq!(pty.ends(), Some(0));
+
+    // One that asks for no more is not asked about; one that does is asked about that.
+    let same = file(&host, "b.tar", &acme.signed("1.0.1", reading).await);
+    let ended = install(&host, &[&same]);
+    assert!(ended.code == Some(0) && ended.stdout.contains("process=true"), "{ended:?}");
+    let more: &[(&str, &str)] =
+        &[("fs-read", "."), ("fs-write", "."), ("process", "true,false"), ("http", "a.test"), ("state", "write")];
+    let wider = file(&host, "c.tar", &acme.signed("2.0.0", more).await);
+    let mut pty = Pty::start(host.command_of(&["plugin", "install", &wider]), 120, 50);
+    pty.sees("it asks for more `process`: `true,false` instead of `true`");
+    pty.sees("New to you");
+    pty.sees("[n]o: ");
+    assert!(!pty.screen().contains("  http = a.test"), "{}", pty.screen());
+    pty.types("n\r");
+    pty.sees("nothing was installed");
+    assert_eq!(pty.ends(), Some(130));
+    assert_eq!(lock(&host).plugins["acme/counts"].version.to_string(), "1.0.1");
+    assert!(Path::new(&wider).exists());
+}
