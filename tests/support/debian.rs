@@ -10,6 +10,10 @@ use std::process::{Command, Stdio};
 
 use crate::repository;
 
+/// What a machine does besides when lists were fetched, such as emptying its own cache, is none of ours.
+const NO_HOOKS: &str = "#clear APT::Update::Pre-Invoke;\n#clear APT::Update::Post-Invoke;\n\
+                        #clear APT::Update::Post-Invoke-Success;\n#clear DPkg::Pre-Invoke;\n#clear DPkg::Post-Invoke;\n";
+
 /// A program that can be run.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -60,6 +64,7 @@ fn download(name: &str, folder: &Path) -> Result<Program, String> {
         for path in ["lists/partial", "cache/archives/partial"] {
             std::fs::create_dir_all(work.join(path)).map_err(failed)?;
         }
+        std::fs::write(work.join("apt.conf"), NO_HOOKS).map_err(failed)?;
         apt(&work, &["update"])?;
         apt(&work, &["install", "--yes", "--download-only", "--no-install-recommends", name])?;
         for entry in std::fs::read_dir(work.join("cache/archives")).map_err(failed)? {
@@ -91,6 +96,7 @@ fn download(name: &str, folder: &Path) -> Result<Program, String> {
 /// `apt-get` with lists and a cache of its own, which knows what this machine has.
 fn apt(work: &Path, arguments: &[&str]) -> Result<(), String> {
     let mut command = Command::new("apt-get");
+    command.arg("-c").arg(work.join("apt.conf"));
     for (name, value) in [
         ("Dir::State::lists", work.join("lists").display().to_string()),
         ("Dir::Cache", work.join("cache").display().to_string()),
