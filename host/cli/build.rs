@@ -1,5 +1,6 @@
 //! Lists the built-in plugins: whatever lies in `plugins/dist`, so that a new tool needs no line here. Their digests
-//! are taken here and not at each start.
+//! are taken here and not at each start. Lists what `host plugin new` writes in the same way: whatever lies in
+//! `sdk/*/template`, so that a new language needs no line either.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,7 +8,15 @@ use std::{env, fs};
 
 use sha2::{Digest as _, Sha256};
 
+/// Folders of a binding that hold nothing that a new plugin needs.
+const NOT_SHIPPED: &[&str] = &["template", "tests", "target", "build", "dist", "node_modules", ".venv", "__pycache__"];
+
 fn main() {
+    built_in();
+    templates();
+}
+
+fn built_in() {
     // Read when it runs and told as a relative path: a build folder that was copied from another checkout would
     // otherwise go on with the components of that one.
     let package = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it");
@@ -39,4 +48,62 @@ fn main() {
     list.push(']');
     let out = Path::new(&env::var_os("OUT_DIR").expect("cargo sets it")).join("built_in.rs");
     fs::write(out, list).expect("cargo's own folder can be written");
+}
+
+/// The languages that have a template, with the files of the template and those of the binding that it is written with;
+/// and the contract.
+fn templates() {
+    let package = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it");
+    let root = Path::new(&package).join("../..");
+    let listed = |folder: &str| {
+        println!("cargo::rerun-if-changed=../../{folder}");
+        let mut entries: Vec<String> = fs::read_dir(root.join(folder))
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .collect();
+        entries.sort();
+        entries
+    };
+    let mut text = String::from("&[\n");
+    for language in listed("sdk") {
+        let (binding, template) = (format!("sdk/{language}"), format!("sdk/{language}/template"));
+        if root.join(&template).is_dir() {
+            let template = files(&root, &template, "", &listed);
+            // A crate stays a folder of its own; a binding of single files lies beside the plugin.
+            let place =
+                if root.join(&binding).join("Cargo.toml").is_file() { format!("{binding}/") } else { String::new() };
+            let binding = files(&root, &binding, &place, &listed);
+            writeln!(text, "    Template {{ language: {language:?}, files: &{template}, binding: &{binding} }},")
+                .expect("a string takes everything");
+        }
+    }
+    text.push(']');
+    let out = env::var_os("OUT_DIR").expect("cargo sets it");
+    fs::write(Path::new(&out).join("templates.rs"), text).expect("cargo's own folder can be written");
+    fs::write(Path::new(&out).join("contract.rs"), format!("&{}", files(&root, "wit", "wit/", &listed)))
+        .expect("cargo's own folder can be written");
+}
+
+/// The files beneath a folder, as a list of names (after `place`) and texts.
+fn files(root: &Path, folder: &str, place: &str, listed: &dyn Fn(&str) -> Vec<String>) -> String {
+    let mut text = String::from("[");
+    let mut waiting = vec![String::new()];
+    while let Some(inner) = waiting.pop() {
+        for name in listed(&format!("{folder}/{inner}")) {
+            let file = root.join(folder).join(&inner).join(&name);
+            if file.is_dir() {
+                if !NOT_SHIPPED.contains(&name.as_str()) {
+                    waiting.push(format!("{inner}{name}/"));
+                }
+            } else {
+                let path = file.display().to_string();
+                println!("cargo::rerun-if-changed=../../{folder}/{inner}{name}");
+                write!(text, "({:?}, include_str!({path:?})), ", format!("{place}{inner}{name}"))
+                    .expect("a string takes everything");
+            }
+        }
+    }
+    text.push(']');
+    text
 }

@@ -10,6 +10,8 @@ mod build;
 mod manifest;
 mod provenance;
 
-pub use build::{BuildError, BuiltComponent, COMPONENTIZER, TARGET, Tools, build, compiler};
+pub use build::{
+    Build, BuildError, BuiltComponent, COMPONENTIZER, Language, TARGET, Toolchain, Tools, build, compiler,
+};
 pub use manifest::{Declared, Manifest, ManifestError, Source, SourceManifest, ToolEntry};
 pub use provenance::{Provenance, ProvenanceEntry};

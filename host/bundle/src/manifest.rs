@@ -13,6 +13,8 @@ use host_plugin::{Need, ToolDef};
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
+use crate::build::Build;
+
 /// The largest manifest that is read. Protects memory; 128 tools with the largest schemas stay below.
 const MAX_MANIFEST: u64 = 32 << 20;
 
@@ -29,6 +31,9 @@ pub struct SourceManifest {
     /// What it asks for, by the name of the capability.
     #[serde(default)]
     pub capabilities: BTreeMap<String, Declared>,
+    /// How it is built, for a package that cargo does not build.
+    #[serde(default)]
+    pub build: Option<Build>,
 }
 
 /// One capability that a plugin asks for.
@@ -174,7 +179,12 @@ impl SourceManifest {
         Self::parse(&text, Source::File(path.to_owned()))
     }
 
-    fn parse(text: &str, source_: Source) -> Result<Self, ManifestError> {
+    /// Reads the text of a `plugin.toml`.
+    ///
+    /// # Errors
+    ///
+    /// As [`SourceManifest::read`].
+    pub fn parse(text: &str, source_: Source) -> Result<Self, ManifestError> {
         let manifest: Self = toml::from_str(text)
             .map_err(|error| ManifestError::Malformed { source_, error: error.to_string().trim_end().to_owned() })?;
         check_name(&manifest.name)?;
