@@ -15,6 +15,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use wasi_preview1_component_adapter_provider::{
+    WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
+};
+use wasmparser::{Parser, Payload};
 use wit_component::ComponentEncoder;
 
 use crate::manifest::{ManifestError, SourceManifest};
@@ -253,8 +257,32 @@ fn languages() -> String {
 
 /// Makes a component of a module that carries its world.
 fn componentize(plugin: &str, module: &[u8]) -> Result<Vec<u8>, BuildError> {
-    let encoded = ComponentEncoder::default().validate(true).module(module).and_then(|encoder| encoder.encode());
-    encoded.map_err(|error| BuildError::Componentize { plugin: plugin.to_owned(), why: format!("{error:#}") })
+    let failed = |why: String| BuildError::Componentize { plugin: plugin.to_owned(), why };
+    let mut encoder = ComponentEncoder::default();
+    encoder.validate(true);
+    // Whatever a C library wants of the system speaks the first preview of WASI. The adapter makes the second of it.
+    let adapter = WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME;
+    let encoded = if imports_from(module, adapter).map_err(|error| failed(error.to_string()))? {
+        let adapted = encoder.module(module).and_then(|encoder| encoder.adapter(adapter, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER));
+        adapted.and_then(|encoder| encoder.encode())
+    } else {
+        encoder.module(module).and_then(|encoder| encoder.encode())
+    };
+    encoded.map_err(|error| failed(format!("{error:#}")))
+}
+
+/// Whether a module imports anything from this one.
+fn imports_from(module: &[u8], other: &str) -> wasmparser::Result<bool> {
+    for payload in Parser::new(0).parse_all(module) {
+        if let Payload::ImportSection(imports) = payload? {
+            for import in imports.into_imports() {
+                if import?.module == other {
+                    return Ok(true);
+                }
+            }
+        }
+    }
+    Ok(false)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, BuildError> {
