@@ -6,6 +6,7 @@ mod codes;
 mod components;
 mod documents;
 mod imports;
+mod languages;
 mod layers;
 mod policy;
 mod run;

@@ -1,6 +1,7 @@
 //! What the tests share: one runtime with one cache, the guests that misbehave (built once), and a folder to work in.
 
 pub mod host;
+pub mod languages;
 pub mod pty;
 pub mod server;
 

@@ -263,7 +263,8 @@ fn componentize(plugin: &str, module: &[u8]) -> Result<Vec<u8>, BuildError> {
     // Whatever a C library wants of the system speaks the first preview of WASI. The adapter makes the second of it.
     let adapter = WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME;
     let encoded = if imports_from(module, adapter).map_err(|error| failed(error.to_string()))? {
-        let adapted = encoder.module(module).and_then(|encoder| encoder.adapter(adapter, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER));
+        let adapted =
+            encoder.module(module).and_then(|encoder| encoder.adapter(adapter, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER));
         adapted.and_then(|encoder| encoder.encode())
     } else {
         encoder.module(module).and_then(|encoder| encoder.encode())

@@ -160,3 +160,22 @@ pub(crate) fn add_to_linker(linker: &mut Linker<CallState>) -> wasmtime::Result<
     filesystem::preopens::add_to_linker::<_, WasiFilesystem>(linker, |state| state.filesystem())?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_guest_prints_is_bounded() {
+        let mut lines = Lines { plugin: PluginName::new("p"), line: Vec::new(), taken: 0 };
+        lines.take(b"one\ntwo");
+        assert_eq!(lines.line, b"two", "a line goes out when it ends");
+        let much = vec![b'x'; MAX_LINE];
+        for _ in 0..2 * MAX_PRINTED / MAX_LINE {
+            lines.take(&much);
+            assert!(lines.line.len() < MAX_LINE, "so does one that is too long");
+        }
+        assert_eq!(lines.taken, MAX_PRINTED, "the rest is dropped");
+        assert!(lines.line.is_empty());
+    }
+}

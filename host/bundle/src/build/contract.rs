@@ -34,10 +34,7 @@ pub(super) struct Contract {
 impl Contract {
     /// Reads `wit/tool` and `wit/cap` of the package in `folder`, and makes the world of its manifest.
     pub(super) fn read(folder: &Path, manifest: &SourceManifest) -> Result<Self, BuildError> {
-        let wrong = |error: &dyn std::fmt::Display| BuildError::Contract {
-            folder: folder.join("wit"),
-            why: format!("{error:#}").replace('\n', " "),
-        };
+        let wrong = |why: String| BuildError::Contract { folder: folder.join("wit"), why };
         let mut resolve = Resolve::default();
         let mut packages = Vec::new();
         let mut versions = Vec::new();
@@ -47,14 +44,14 @@ impl Contract {
             for (path, text) in &files {
                 sources.push_str(&path.to_string_lossy(), text.clone());
             }
-            let group = sources.parse().map_err(|(_, error)| wrong(&error))?;
-            let id = resolve.push_group(group).map_err(|error| wrong(&error))?;
+            let group = sources.parse().map_err(|(sources, error)| wrong(error.render(&sources)))?;
+            let id = resolve.push_group(group).map_err(|error| wrong(error.render(&resolve.source_map)))?;
             versions.push(resolve.packages[id].name.version.as_ref().map(|v| format!("@{v}")).unwrap_or_default());
             packages.push((name, files));
         }
         let world = world(manifest, &versions[0], &versions[1]);
-        let package = resolve.push_source("world.wit", &world).map_err(|error| wrong(&error))?;
-        let id = resolve.select_world(&[package], Some(WORLD)).map_err(|error| wrong(&error))?;
+        let package = resolve.push_source("world.wit", &world).map_err(|error| wrong(format!("{error:#}")))?;
+        let id = resolve.select_world(&[package], Some(WORLD)).map_err(|error| wrong(format!("{error:#}")))?;
         let tool = versions.swap_remove(1);
         Ok(Self { packages, world, tool, resolve, id })
     }
@@ -122,4 +119,60 @@ fn files(folder: &Path) -> Result<Vec<(PathBuf, String)>, BuildError> {
     }
     files.sort();
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::Source;
+
+    /// A package with the contract of this repository.
+    fn package() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        let wit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wit");
+        for name in ["cap", "tool"] {
+            for (path, text) in files(&wit.join(name)).expect("it is there") {
+                let file = folder.path().join("wit").join(name).join(path.file_name().expect("it is a file"));
+                write(&file, text.as_bytes()).expect("written");
+            }
+        }
+        folder
+    }
+
+    fn manifest(capabilities: &[&str]) -> SourceManifest {
+        let asks = capabilities.iter().map(|name| {
+            let scope = if *name == "state" { "write" } else { "*" };
+            format!("[capabilities.{name}]\nscope = \"{scope}\"\nreason = \"r\"\n")
+        });
+        let text = format!("name = \"w\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\n{}", asks.collect::<String>());
+        SourceManifest::parse(&text, Source::File(PathBuf::from("plugin.toml"))).expect("it is right")
+    }
+
+    #[test]
+    fn the_world_has_what_is_declared_and_no_more() {
+        let package = package();
+        for capabilities in [&[][..], &["fs-read"], &["fs-read", "fs-write", "http", "process", "state"]] {
+            let contract = Contract::read(package.path(), &manifest(capabilities)).expect("it is right");
+            let world = &contract.resolve.worlds[contract.id];
+            let named = |key| contract.resolve.name_world_key(key);
+            let mut imports: Vec<String> = world.imports.keys().map(named).collect();
+            imports.retain(|name| !name.ends_with("/types@0.1.0"));
+            imports.sort();
+            let mut expected: Vec<String> = capabilities.iter().map(|name| format!("host:cap/{name}@0.1.0")).collect();
+            expected.push("host:tool/context@0.1.0".to_owned());
+            assert_eq!(imports, expected);
+            let exports: Vec<String> = world.exports.keys().map(named).collect();
+            assert_eq!(exports, ["host:tool/tool@0.1.0"]);
+        }
+    }
+
+    #[test]
+    fn a_contract_without_end_is_refused() {
+        let package = package();
+        for i in 0..=MAX_FILES {
+            write(&package.path().join(format!("wit/cap/more{i}.wit")), b"").expect("written");
+        }
+        let Err(error) = Contract::read(package.path(), &manifest(&[])) else { panic!("it has too many files") };
+        assert!(error.to_string().contains(&MAX_FILES.to_string()), "{error}");
+    }
 }

@@ -19,10 +19,10 @@ pub(super) const BUILD: &str = "build";
 const NOT_SOURCES: &[&str] = &[BUILD, "node_modules", "__pycache__", "zig-out"];
 
 /// Source files of a package. Protects the build from a folder that is no package, such as a home folder.
-const MAX_SOURCES: usize = 2_000;
+const MAX_SOURCES: usize = 1_000;
 
 /// Entries that are looked at to find them, and how deep they lie. Protects the same.
-const MAX_ENTRIES: usize = 20_000;
+const MAX_ENTRIES: usize = 4_000;
 /// See [`MAX_ENTRIES`].
 const MAX_DEPTH: usize = 16;
 
@@ -88,11 +88,77 @@ pub(super) fn program(folder: &Path, names: &[&str], ask: &[&str]) -> Option<(Pa
     })
 }
 
-/// Runs a compiler in the package. What it prints goes to standard error, since standard output is the host's own.
+/// Runs a compiler in the package. What it has to say goes to standard error; standard output is the host's own, and what
+/// these compilers write there is that they are done.
 pub(super) fn run(mut command: Command, folder: &Path) -> Result<(), BuildError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let failed = |status: String| BuildError::Failed { program: program.clone(), folder: folder.to_owned(), status };
-    command.current_dir(folder).stdin(Stdio::null()).stdout(std::io::stderr()).stderr(Stdio::inherit());
+    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
     let status = command.status().map_err(|error| failed(error.to_string()))?;
     if status.success() { Ok(()) } else { Err(failed(status.to_string())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::write;
+
+    fn folder(names: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in names {
+            write(&folder.path().join(name), name.as_bytes()).expect("written");
+        }
+        folder
+    }
+
+    #[test]
+    fn sources_are_what_a_person_wrote() {
+        let folder = folder(&[
+            "plugin.c",
+            "src/more.c",
+            "src/deep/er.c",
+            "notes.txt",
+            "build/contract.c",
+            ".venv/lib/x.c",
+            "node_modules/x.c",
+            "__pycache__/x.c",
+        ]);
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("/", folder.path().join("everything")).expect("made");
+        let found = files(folder.path(), &["c"]).expect("it can be read");
+        assert_eq!(found, ["plugin.c", "src/deep/er.c", "src/more.c"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn a_folder_that_is_no_package_is_refused() {
+        let names: Vec<String> = (0..=MAX_SOURCES).map(|i| format!("{i}.c")).collect();
+        let many = folder(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        let error = files(many.path(), &["c"]).expect_err("it has too many sources").to_string();
+        assert!(error.contains(&format!("more than {MAX_SOURCES} sources")), "{error}");
+        assert!(files(many.path(), &["h"]).expect("those are fewer").is_empty());
+
+        for i in MAX_SOURCES..=MAX_ENTRIES {
+            std::fs::create_dir(many.path().join(format!("folder{i}"))).expect("made");
+        }
+        let error = files(many.path(), &["h"]).expect_err("it has too many entries").to_string();
+        assert!(error.contains(&format!("more than {MAX_ENTRIES} entries")), "{error}");
+
+        let deep = folder(&[&format!("{}x.c", "a/".repeat(MAX_DEPTH + 1)), &format!("{}y.c", "a/".repeat(MAX_DEPTH))]);
+        let found = files(deep.path(), &["c"]).expect("it can be read");
+        assert_eq!(found, [PathBuf::from(format!("{}y.c", "a/".repeat(MAX_DEPTH)))]);
+    }
+
+    #[test]
+    fn a_changed_source_contract_or_manifest_is_another_digest() {
+        let folder = folder(&["plugin.c", "plugin.toml", "wit/tool/tool.wit", "requirements.txt", "notes.txt"]);
+        let digest = || sources(folder.path(), &["c"], &["requirements.txt"]).expect("it can be read");
+        let mut seen = vec![digest()];
+        for name in ["plugin.c", "plugin.toml", "wit/tool/tool.wit", "requirements.txt"] {
+            write(&folder.path().join(name), b"changed").expect("written");
+            assert!(!seen.contains(&digest()), "{name}");
+            seen.push(digest());
+        }
+        write(&folder.path().join("notes.txt"), b"changed").expect("written");
+        assert_eq!(seen.last(), Some(&digest()), "notes are no source");
+    }
 }
