@@ -70,10 +70,11 @@ fn templates() {
         let (binding, template) = (format!("sdk/{language}"), format!("sdk/{language}/template"));
         if root.join(&template).is_dir() {
             let template = files(&root, &template, "", &listed);
-            // A crate stays a folder of its own; a binding of single files lies beside the plugin.
-            let place =
-                if root.join(&binding).join("Cargo.toml").is_file() { format!("{binding}/") } else { String::new() };
-            let binding = files(&root, &binding, &place, &listed);
+            let binding = if root.join(&binding).join("Cargo.toml").is_file() {
+                crates(&root, &binding, &listed)
+            } else {
+                files(&root, &binding, "", &listed)
+            };
             writeln!(text, "    Template {{ language: {language:?}, files: &{template}, binding: &{binding} }},")
                 .expect("a string takes everything");
         }
@@ -96,7 +97,7 @@ fn files(root: &Path, folder: &str, place: &str, listed: &dyn Fn(&str) -> Vec<St
                 if !NOT_SHIPPED.contains(&name.as_str()) {
                     waiting.push(format!("{inner}{name}/"));
                 }
-            } else {
+            } else if place.is_empty() || name != "Cargo.toml" {
                 let path = file.display().to_string();
                 println!("cargo::rerun-if-changed=../../{folder}/{inner}{name}");
                 write!(text, "({:?}, include_str!({path:?})), ", format!("{place}{inner}{name}"))
@@ -106,4 +107,88 @@ fn files(root: &Path, folder: &str, place: &str, listed: &dyn Fn(&str) -> Vec<St
     }
     text.push(']');
     text
+}
+
+/// The files of a crate and of those that it depends on by path, at the places that they have in this repository, so
+/// that the paths between them hold.
+fn crates(root: &Path, folder: &str, listed: &dyn Fn(&str) -> Vec<String>) -> String {
+    let parse = |path: &Path| -> toml::Table {
+        fs::read_to_string(path).expect("a crate has a manifest").parse().expect("cargo reads it too")
+    };
+    let workspace = parse(&root.join("Cargo.toml"));
+    let mut text = String::from("[");
+    let mut waiting = vec![folder.to_owned()];
+    let mut seen: Vec<String> = Vec::new();
+    while let Some(folder) = waiting.pop() {
+        // A crate within another has come with it.
+        if seen.iter().any(|outer| folder == *outer || folder.starts_with(&format!("{outer}/"))) {
+            continue;
+        }
+        let mut manifests = vec![folder.clone()];
+        for inner in listed(&folder) {
+            let inner = format!("{folder}/{inner}");
+            if root.join(&inner).join("Cargo.toml").is_file() && !inner.ends_with("/template") {
+                manifests.push(inner);
+            }
+        }
+        for package in manifests {
+            let mut manifest = parse(&root.join(&package).join("Cargo.toml"));
+            for path in standalone(&mut manifest, workspace["workspace"].as_table().expect("it is one")) {
+                waiting.push(joined(&package, &path));
+            }
+            write!(text, "({:?}, {:?}), ", format!("{package}/Cargo.toml"), manifest.to_string())
+                .expect("a string takes everything");
+        }
+        let others = files(root, &folder, &format!("{folder}/"), listed);
+        text.push_str(others.trim_start_matches('[').trim_end_matches(']'));
+        seen.push(folder);
+    }
+    text.push(']');
+    text
+}
+
+/// Takes from a manifest what only this repository has: what it inherits is written out, and its tests stay behind.
+/// Answers the paths of its dependencies.
+fn standalone(manifest: &mut toml::Table, workspace: &toml::Table) -> Vec<String> {
+    for here in ["dev-dependencies", "test", "bench", "lints"] {
+        manifest.remove(here);
+    }
+    let inherits = |value: &toml::Value| value.get("workspace").and_then(toml::Value::as_bool) == Some(true);
+    if let Some(package) = manifest.get_mut("package").and_then(toml::Value::as_table_mut) {
+        for (key, value) in package.iter_mut().filter(|(_, value)| inherits(value)) {
+            *value = workspace["package"][key].clone();
+        }
+    }
+    let mut paths = Vec::new();
+    let mut resolve = |dependencies: Option<&mut toml::Value>| {
+        for (name, value) in dependencies.and_then(toml::Value::as_table_mut).into_iter().flatten() {
+            if inherits(value) {
+                let own = std::mem::replace(value, workspace["dependencies"][name].clone());
+                if let toml::Value::String(version) = value {
+                    *value = toml::Table::from_iter([("version".to_owned(), version.clone().into())]).into();
+                }
+                for (key, more) in own.as_table().into_iter().flatten().filter(|(key, _)| *key != "workspace") {
+                    value.as_table_mut().expect("it was made one").insert(key.clone(), more.clone());
+                }
+            }
+            paths.extend(value.get("path").and_then(toml::Value::as_str).map(str::to_owned));
+        }
+    };
+    resolve(manifest.get_mut("dependencies"));
+    for (_, target) in manifest.get_mut("target").and_then(toml::Value::as_table_mut).into_iter().flatten() {
+        resolve(target.get_mut("dependencies"));
+    }
+    paths
+}
+
+/// A path that starts at a folder, without what goes back.
+fn joined(folder: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = folder.split('/').collect();
+    for part in path.split('/') {
+        match part {
+            ".." => parts.truncate(parts.len().saturating_sub(1)),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
