@@ -138,6 +138,20 @@ async fn a_tool_that_only_reads_has_nothing_to_ask_in_every_language() {
     }
 }
 
+/// As many as the host runs side by side: the parts of an interpreter are many, and the pool of instances is one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_in_every_language_run_side_by_side() {
+    for language in LANGUAGES {
+        let bench = bench(language, &["fs-read=."]);
+        bench.file("some.txt", "one two one");
+        let calls = (0..16).map(|_| bench.call("word_count", json!({"path": "some.txt"})));
+        for ended in futures::future::join_all(calls).await {
+            let output = ended.unwrap_or_else(|error| panic!("{}: {error}", language.name));
+            assert!(text(&output).starts_with("1 lines, 3 words"), "{}", language.name);
+        }
+    }
+}
+
 #[test]
 fn a_plugin_in_every_language_is_called_from_the_command_line() {
     let content = "Hello world, hello\nyou and The world";
