@@ -81,6 +81,8 @@ impl Language {
 pub struct BuiltComponent {
     /// Its `plugin.toml`.
     pub manifest: SourceManifest,
+    /// The folder that it lies in.
+    pub folder: PathBuf,
     /// The component.
     pub component: Vec<u8>,
     /// SHA-256 over the names and digests of the source files that went into it.

@@ -74,5 +74,5 @@ pub(super) fn finish(
 ) -> Result<BuiltComponent, BuildError> {
     let component = componentize(&manifest.name, &read(&folder.join(module))?)?;
     let sources = package::sources(folder, endings, &[])?;
-    Ok(BuiltComponent { manifest, component, sources, toolchain })
+    Ok(BuiltComponent { manifest, folder: folder.to_owned(), component, sources, toolchain })
 }

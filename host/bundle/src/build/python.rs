@@ -48,7 +48,7 @@ pub(super) fn build(folder: &Path, manifest: SourceManifest) -> Result<BuiltComp
     };
     let component = read(&folder.join(component))?;
     let sources = package::sources(folder, &["py"], &["requirements.txt"])?;
-    Ok(BuiltComponent { manifest, component, sources, toolchain })
+    Ok(BuiltComponent { manifest, folder: folder.to_owned(), component, sources, toolchain })
 }
 
 /// Copies the modules of the package to a folder of their own: the compiler takes all that lies in a folder, and in the

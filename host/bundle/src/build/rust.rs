@@ -37,7 +37,8 @@ pub(super) fn build(folder: &Path, tools: &Tools) -> Result<Vec<BuiltComponent>,
             let module = modules.get(&package.id).ok_or_else(|| BuildError::Nothing(folder.to_owned()))?;
             let component = componentize(&manifest.name, &read(module)?)?;
             let sources = sources(module, package, &metadata.workspace_root)?;
-            Ok(BuiltComponent { manifest, component, sources, toolchain: toolchain.clone() })
+            let folder = package.manifest_path.parent().unwrap_or(&metadata.workspace_root).to_owned();
+            Ok(BuiltComponent { manifest, folder, component, sources, toolchain: toolchain.clone() })
         })
         .collect()
 }

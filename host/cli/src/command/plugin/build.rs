@@ -31,7 +31,7 @@ pub(super) async fn run(folder: &Path, target: &Path, check: bool, environment: 
     let mut files: BTreeMap<PathBuf, Vec<u8>> = BTreeMap::new();
     let mut plugins = BTreeMap::new();
     let mut toolchain = None;
-    for BuiltComponent { manifest, component, sources, toolchain: used } in built {
+    for BuiltComponent { manifest, component, sources, toolchain: used, .. } in built {
         toolchain = Some(used);
         let name = manifest.name.clone();
         let entry = ProvenanceEntry { sources, size: component.len(), sha256: Digest::of(&component).to_string() };
