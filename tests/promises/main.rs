@@ -8,6 +8,7 @@ mod components;
 mod documents;
 mod imports;
 mod installed;
+mod languages;
 mod layers;
 mod plugin_check;
 mod plugin_test;

@@ -2,6 +2,7 @@
 
 pub mod debian;
 pub mod host;
+pub mod languages;
 pub mod pty;
 pub mod registry;
 pub mod server;

@@ -1,7 +1,7 @@
 //! What a plugin is shipped as: its manifest, its component, and where both came from.
 //!
 //! Owns the manifest (what a person wrote in `plugin.toml`, and what was made of it when the plugin was built), the
-//! build from sources to a component, the provenance file that lets anybody repeat it, what is different between two
+//! build from sources to a component (in each language), the provenance file that lets anybody repeat it, what is different between two
 //! versions ([`Changes`]), what a plugin travels in (the [`Bundle`], which is packed, read from anybody's file, and
 //! signed), whose bundles a user believes ([`Trust`]), and the file that says what was installed ([`LockFile`]).
 //!
@@ -25,7 +25,9 @@ mod signature;
 mod trust;
 mod unpack;
 
-pub use build::{BuildError, BuiltComponent, COMPONENTIZER, TARGET, Tools, build, compiler};
+pub use build::{
+    Build, BuildError, BuiltComponent, COMPONENTIZER, Language, TARGET, Toolchain, Tools, build, compiler,
+};
 pub use bundle::{
     Bundle, COMPONENT_TYPE, ContentError, LICENSE_TYPE, MANIFEST_TYPE, MAX_SIGNATURES, MINISIG_TYPE, PLUGIN_TYPE,
     PackError, Parts, README_TYPE, Referrer, SCHEMA_TYPE, SIGNATURE_TYPE, SignError,
@@ -35,7 +37,7 @@ pub use lock::{
     Allow, LockError, LockFile, Locked, SignerChange, Signers, Update, UpdateRefusal, VersionChange, check_update,
 };
 pub use manifest::{
-    Build, Declared, Manifest, ManifestError, Source, SourceManifest, ToolEntry, shipped_schema, written_schema,
+    Declared, Manifest, ManifestError, Source, SourceManifest, ToolEntry, check_name, shipped_schema, written_schema,
 };
 pub use oci::{Descriptor, EMPTY_TYPE, IMAGE_TYPE, INDEX_TYPE, ImageManifest, NoDigest, OciDigest};
 pub use provenance::{Provenance, ProvenanceEntry};

@@ -21,6 +21,7 @@ use schemars::JsonSchema;
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
+use crate::build::Build;
 use crate::shown::cut;
 
 pub use error::{ManifestError, Source};
@@ -50,17 +51,8 @@ pub struct SourceManifest {
     pub homepage: Option<String>,
     /// What it asks for, by the name of the capability.
     pub capabilities: BTreeMap<String, Declared>,
-    /// How it is built, where that is not seen from its files.
+    /// How it is built, for a package that cargo does not build.
     pub build: Option<Build>,
-}
-
-/// How a plugin is built.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(deny_unknown_fields)]
-pub struct Build {
-    /// The language that it is written in; without it, the one that its files show.
-    pub language: Option<String>,
 }
 
 /// One capability that a plugin asks for.
@@ -330,7 +322,12 @@ fn is_tool_name(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
-pub(crate) fn check_name(name: &str) -> Result<(), ManifestError> {
+/// Whether a text names a plugin.
+///
+/// # Errors
+///
+/// When it is neither NAME nor PUBLISHER/NAME.
+pub fn check_name(name: &str) -> Result<(), ManifestError> {
     let (publisher, own) = name.split_once('/').map_or((None, name), |(publisher, own)| (Some(publisher), own));
     let is_one = is_name(own) && publisher.is_none_or(is_name);
     if is_one { Ok(()) } else { Err(ManifestError::Name { name: cut(name) }) }

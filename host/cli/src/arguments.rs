@@ -12,6 +12,7 @@ use clap_complete::Shell;
 use host_tool::ApprovalMode;
 
 use crate::exit::Code;
+use crate::templates;
 
 /// Reads the arguments of this process. Help and version are printed here; a mistake is told and is bad input.
 pub(crate) fn parse() -> Result<Arguments, Code> {
@@ -47,7 +48,7 @@ pub(crate) enum Command {
     /// List, show or call the tools, through the same sandbox and without a model
     #[command(subcommand)]
     Tool(Tool),
-    /// Build, pack, sign and verify plugins
+    /// Begin, build, test, publish and install plugins
     #[command(subcommand)]
     Plugin(Plugin),
     /// Make keys that sign plugins, and say whose are believed
@@ -327,12 +328,32 @@ A call that fails or is refused ends with exit code 54, one that cannot be made 
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Plugin {
-    /// Build the plugins of a package or workspace to components
-    #[command(after_help = "The same sources and compiler give the same bytes.
+    /// Begin a plugin: a folder with a tool that works, to make your own
+    #[command(after_help = "What is written is all that the plugin needs, the contract in wit/ included.
 
 Examples:
-  host plugin build plugins --out plugins/dist
-  host plugin build plugins --out plugins/dist --check")]
+  host plugin new count-words --lang python
+  host plugin new acme/count-words --lang c --in plugins/count-words")]
+    New {
+        /// The plugin's name: NAME or PUBLISHER/NAME
+        #[arg(value_name = "[PUBLISHER/]NAME")]
+        name: String,
+        /// The language that it is written in
+        #[arg(long, value_name = "LANGUAGE", value_parser = PossibleValuesParser::new(templates::languages()))]
+        lang: String,
+        /// The folder to write to, which is empty or not there yet [default: NAME]
+        #[arg(long = "in", value_name = "FOLDER")]
+        into: Option<PathBuf>,
+    },
+    /// Build the plugins of a package or workspace to components
+    #[command(
+        after_help = "A folder with a Cargo.toml is Rust; `[build]` with `language` in plugin.toml names another.
+In Rust, C and Zig the same sources and compiler give the same bytes.
+
+Examples:
+  host plugin build . --out dist
+  host plugin build plugins --out plugins/dist --check"
+    )]
     Build {
         /// The package or workspace
         #[arg(default_value = ".")]

@@ -25,6 +25,7 @@ mod plugins;
 mod policies;
 mod printer;
 mod project;
+mod templates;
 mod terminal;
 
 use std::process::ExitCode;

@@ -43,6 +43,18 @@ pub(crate) const INERT_WASI: &[&str] = &[
     "wasi:random/random",
 ];
 
+/// The interfaces of WASI that the runtime of a language imports and that have nothing behind them here: each of their
+/// functions is a trap, which ends the call of whoever uses one. The C library of Python names all of these.
+pub(crate) const EMPTY_WASI: &[&str] = &[
+    "wasi:sockets/instance-network",
+    "wasi:sockets/ip-name-lookup",
+    "wasi:sockets/network",
+    "wasi:sockets/tcp",
+    "wasi:sockets/tcp-create-socket",
+    "wasi:sockets/udp",
+    "wasi:sockets/udp-create-socket",
+];
+
 /// How many imports and exports are read. Protects the reader from a list without end.
 const MAX_NAMES: usize = 1_000;
 
@@ -55,6 +67,8 @@ pub struct Imports {
     pub capabilities: CapabilitySet,
     /// Whether it asks for the inert part of WASI.
     pub wasi: bool,
+    /// Whether it names parts of WASI that have nothing behind them, so that using one is a trap.
+    pub empty: bool,
 }
 
 /// Why a component is not let in.
@@ -127,8 +141,12 @@ pub fn imports(plugin: &PluginName, bytes: &[u8]) -> Result<Imports, AdmissionEr
     }
     let (names, exports) = outer_names(bytes).map_err(not_a_component)?;
 
-    let mut found =
-        Imports { names: Vec::with_capacity(names.len()), capabilities: CapabilitySet::default(), wasi: false };
+    let mut found = Imports {
+        names: Vec::with_capacity(names.len()),
+        capabilities: CapabilitySet::default(),
+        wasi: false,
+        empty: false,
+    };
     for (name, is_instance) in names {
         let unknown = |why: String| AdmissionError::Unknown { plugin: plugin.clone(), interface: name.clone(), why };
         if !is_instance {
@@ -137,6 +155,7 @@ pub fn imports(plugin: &PluginName, bytes: &[u8]) -> Result<Imports, AdmissionEr
         match classify(&name).map_err(unknown)? {
             Import::Free => {}
             Import::Wasi => found.wasi = true,
+            Import::Empty => found.empty = true,
             Import::Capability(capability) => found.capabilities.insert(capability),
         }
         found.names.push(name);
@@ -193,9 +212,20 @@ fn suggested(asked: &Scope) -> String {
     }
 }
 
+/// Whether an import gets traps in the place of functions: what has nothing behind it always, a capability where
+/// `granted` is there and lacks it.
+pub(crate) fn is_missing(name: &str, granted: Option<CapabilitySet>) -> bool {
+    match classify(name) {
+        Ok(Import::Empty) => true,
+        Ok(Import::Capability(capability)) => granted.is_some_and(|granted| !granted.contains(capability)),
+        Ok(Import::Free | Import::Wasi) | Err(_) => false,
+    }
+}
+
 enum Import {
     Free,
     Wasi,
+    Empty,
     Capability(Capability),
 }
 
@@ -210,6 +240,7 @@ fn classify(name: &str) -> Result<Import, String> {
             Err(error) => return Err(error.to_string()),
         },
         _ if INERT_WASI.contains(&path) => (Import::Wasi, &WASI),
+        _ if EMPTY_WASI.contains(&path) => (Import::Empty, &WASI),
         _ if path.starts_with("wasi:") => {
             return Err(
                 "of WASI it has only clocks, random numbers, streams and an empty environment; files, programs \

@@ -22,6 +22,7 @@ mod fs_read;
 mod fs_write;
 mod http;
 mod limits;
+mod missing;
 mod plugin;
 mod process;
 mod reader;

@@ -28,6 +28,7 @@ use crate::engine::{self, Allocator, Ticker};
 use crate::error::{CallError, RuntimeError};
 use crate::http::{HttpClient, Network};
 use crate::limits::{HOST_CALL_FUEL, Limits, MAX_HANDLES, Meter};
+use crate::missing;
 use crate::plugin::{Linked, Missing, Plugin};
 use crate::shown::Shown;
 use crate::store::CallState;
@@ -371,12 +372,14 @@ impl Runtime {
         }
         let failed = |error| RuntimeError::Instantiate { plugin: plugin.name().to_string(), error };
         let linker = self.linker(linked.granted, imports.wasi).map_err(failed)?;
-        let pre = match linked.missing {
-            Missing::Refuse => linker.instantiate_pre(component),
-            Missing::Trap => {
-                let mut linker = Linker::clone(&linker);
-                linker.define_unknown_imports_as_traps(component).and_then(|()| linker.instantiate_pre(component))
-            }
+        let traps = linked.missing == Missing::Trap;
+        let pre = if traps || imports.empty {
+            let mut linker = Linker::clone(&linker);
+            let granted = traps.then_some(linked.granted);
+            missing::trap(&mut linker, component, |name| admission::is_missing(name, granted))
+                .and_then(|()| linker.instantiate_pre(component))
+        } else {
+            linker.instantiate_pre(component)
         };
         let pre = Arc::new(pre.and_then(EverythingPre::new).map_err(failed)?);
         lock(&plugin.linked).insert(linked, Arc::clone(&pre));

@@ -51,6 +51,6 @@ pub(crate) struct CallState {
 
 impl WasiView for CallState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView { ctx: self.wasi.get_or_insert_with(crate::wasi::inert), table: &mut self.table }
+        WasiCtxView { ctx: self.wasi.get_or_insert_with(|| crate::wasi::inert(&self.plugin)), table: &mut self.table }
     }
 }

@@ -113,6 +113,6 @@ mod tests {
         let manifest = parse(&text, &Source::Bundle).expect("it is good");
         assert!(manifest.capabilities["http"].optional);
         assert_eq!(manifest.description.as_deref(), Some("Fetches."));
-        assert_eq!(manifest.build.and_then(|build| build.language).as_deref(), Some("rust"));
+        assert_eq!(manifest.build.map(|build| build.language), Some(crate::build::Language::Rust));
     }
 }

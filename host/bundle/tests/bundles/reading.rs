@@ -165,8 +165,8 @@ fn a_forger_who_puts_all_digests_right_is_told_from_an_honest_packer() {
             "imports `host:cap/process@0.1.0` and its manifest does not declare it",
         ),
         (
-            |image, _, layout| replace(image, layout, 0, &component(&["wasi:sockets/tcp@0.2.0"])),
-            "`wasi:sockets/tcp@0.2.0`, which this host does not have",
+            |image, _, layout| replace(image, layout, 0, &component(&["wasi:http/outgoing-handler@0.2.0"])),
+            "`wasi:http/outgoing-handler@0.2.0`, which this host does not have",
         ),
         (|image, _, layout| replace(image, layout, 0, b"\0asm\x01\0\0\0"), "core module"),
         (

@@ -14,7 +14,7 @@ use host_plugin::{Plugin, Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 
 use self::lint::{Finding, Severity};
-use super::Ready;
+use super::build::Ready;
 use crate::arguments::PluginCheck;
 use crate::environment::Environment;
 use crate::exit::{Code, Failure};
@@ -108,7 +108,7 @@ fn released(path: &Path) -> Result<Vec<Manifest>, Failure> {
     } else {
         vec![path.with_extension("json")]
     };
-    let manifests: Result<Vec<Manifest>, Failure> = files.iter().map(|file| super::manifest_of(file)).collect();
+    let manifests: Result<Vec<Manifest>, Failure> = files.iter().map(|file| super::build::manifest_of(file)).collect();
     match manifests? {
         none if none.is_empty() => {
             Err(Failure::input(format!("`{}` has no plugin NAME.wasm with its NAME.json", path.display())))

@@ -10,7 +10,7 @@ use host_plugin::admission::Imports;
 use crate::exit::{Code, Failure};
 use crate::printer::{Out, visible};
 
-use super::Ready;
+use super::build::Ready;
 
 /// Prints it for each plugin.
 pub(super) fn run(plugins: &[Ready], out: &Out) -> Result<Code, Failure> {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use host_bundle::{Bundle, Manifest, PackError, Parts, Source, SourceManifest};
 use tokio_util::sync::CancellationToken;
 
-use super::{described, runtime, tools};
+use super::build::{described, runtime, tools};
 use crate::arguments::bundles::Pack;
 use crate::environment::Environment;
 use crate::exit::{Code, Failure};

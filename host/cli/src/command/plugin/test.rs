@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::case::{Case, Kind};
 use self::judge::{Failed, Seen};
-use super::Ready;
+use super::build::Ready;
 use crate::arguments::PluginTest;
 use crate::environment::Environment;
 use crate::exit::{Code, Failure};

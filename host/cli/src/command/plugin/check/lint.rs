@@ -43,9 +43,6 @@ const MIN_DESCRIPTION: usize = 20;
 pub(super) fn lint(manifest: &Manifest, imports: &Imports) -> Vec<Finding> {
     let mut found = Findings(Vec::new());
     capabilities(manifest, imports, &mut found);
-    if manifest.license.trim().is_empty() {
-        found.error("`license` is empty".to_owned());
-    }
     if manifest.tools.is_empty() {
         found.error("it has no tools".to_owned());
     }
@@ -78,9 +75,6 @@ fn capabilities(manifest: &Manifest, imports: &Imports, found: &mut Findings) {
         }
         if !manifest.tools.iter().any(|tool| tool.needs(capability)) {
             found.warning(format!("no tool says that it needs `{name}`, so that none of them will be given it"));
-        }
-        if declared.reason.trim().is_empty() {
-            found.error(format!("`{name}` has no reason: whoever is asked for it has to know why"));
         }
         if declared.scope.trim() == "*" && matches!(capability, Capability::Process | Capability::Http) {
             let whole = if capability == Capability::Http { "any server" } else { "any program" };
@@ -166,7 +160,7 @@ mod tests {
         let manifest = Manifest::parse(&manifest.to_string(), Source::BuiltIn("test")).expect("it is one");
         let mut capabilities = CapabilitySet::default();
         capabilities.insert(Capability::FsWrite);
-        let imports = Imports { names: Vec::new(), capabilities, wasi: false };
+        let imports = Imports { names: Vec::new(), capabilities, wasi: false, empty: false };
         lint(&manifest, &imports).iter().map(|it| format!("{}: {}", it.severity.word(), it.what)).collect()
     }
 
@@ -191,8 +185,6 @@ mod tests {
             "error: it asks for `http` and does not import it",
         );
         check(|it| it["tools"][0]["capabilities"] = json!([]), "warning: no tool says that it needs `fs-write`");
-        check(|it| it["capabilities"]["fs-write"]["reason"] = json!(" "), "error: `fs-write` has no reason");
-        check(|it| it["license"] = json!(""), "error: `license` is empty");
         check(|it| it["tools"][0]["description"] = json!(""), "error: `fetch` has no description");
         check(|it| it["tools"][0]["description"] = json!("Fetches."), "warning: `fetch` is described in 8 characters");
         check(

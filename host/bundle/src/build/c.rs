@@ -1,0 +1,78 @@
+//! C: the binding is generated in this process, the compiler is the one in zig, which brings a C library for wasm.
+//!
+//! The library does not make a plugin import anything by itself: a program that only computes has no import that is not
+//! a request. One that prints or reads a clock through the library gets the inert part of WASI, by way of the adapter
+//! from WASI's first preview.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::contract::Contract;
+use super::package::{self, BUILD};
+use super::{BuildError, BuiltComponent, COMPONENTIZER, Language, Toolchain, componentize, read};
+use crate::manifest::SourceManifest;
+
+/// The target of plugins in C and Zig.
+pub(super) const TARGET: &str = "wasm32-wasi";
+
+/// What a compiler for C and Zig is got with.
+const HOW: &str =
+    "`python3 -m venv .venv && .venv/bin/pip install ziglang` in that folder, or https://ziglang.org/download";
+
+/// What the binding for C consists of.
+pub(super) const BINDING: &[&str] = &["build/contract.c", "build/contract_component_type.o"];
+
+/// Bytes of stack of a plugin in C or Zig; it lies below the data, so that overflowing it is a trap.
+pub(super) const STACK: &str = "262144";
+
+pub(super) fn build(folder: &Path, manifest: SourceManifest) -> Result<BuiltComponent, BuildError> {
+    let (zig, version) = compiler(folder)?;
+    let contract = Contract::read(folder, &manifest)?;
+    let out = folder.join(BUILD);
+    contract.write_c(&out)?;
+    let sources = package::files(folder, &["c"])?;
+    if sources.is_empty() {
+        return Err(BuildError::NoEntry {
+            folder: folder.to_owned(),
+            language: Language::C,
+            expected: "file ending in `.c`",
+        });
+    }
+    let module = Path::new(BUILD).join("plugin.core.wasm");
+    let mut command = Command::new(zig);
+    command.args(["cc", "-target", TARGET, "-mexec-model=reactor", "-std=c17", "-Os", "-Wall", "-Wextra"]);
+    command.arg(format!("-Wl,-z,stack-size={STACK}")).args(["-I", BUILD, "-I", ".", "-o"]).arg(&module);
+    command.args(defines(&manifest)).args(&sources).args(BINDING);
+    package::run(command, folder)?;
+    let toolchain = Toolchain {
+        compiler: format!("zig cc {version}"),
+        target: TARGET.to_owned(),
+        componentizer: COMPONENTIZER.to_owned(),
+    };
+    finish(folder, manifest, &module, &["c", "h"], toolchain)
+}
+
+/// The compiler and its version.
+pub(super) fn compiler(folder: &Path) -> Result<(PathBuf, String), BuildError> {
+    let found = package::program(folder, &["python-zig", "zig"], &["version"]);
+    found.ok_or_else(|| BuildError::Missing { what: "zig", folder: folder.to_owned(), how: HOW })
+}
+
+/// By these the binding knows which capabilities the generated header has.
+fn defines(manifest: &SourceManifest) -> Vec<String> {
+    let define = |name: &String| format!("-DHOST_{}", name.replace('-', "_").to_uppercase());
+    manifest.capabilities.keys().map(define).collect()
+}
+
+/// From the module to the component.
+pub(super) fn finish(
+    folder: &Path,
+    manifest: SourceManifest,
+    module: &Path,
+    endings: &[&str],
+    toolchain: Toolchain,
+) -> Result<BuiltComponent, BuildError> {
+    let component = componentize(&manifest.name, &read(&folder.join(module))?)?;
+    let sources = package::sources(folder, endings, &[])?;
+    Ok(BuiltComponent { manifest, folder: folder.to_owned(), component, sources, toolchain })
+}

@@ -1,0 +1,178 @@
+//! The contract that a package carries in its folder `wit`, and the world that its plugin lives in.
+//!
+//! Promises: the world has the capabilities that `plugin.toml` declares and no other, so that a component cannot import
+//! what its manifest does not mention, whatever its language puts into it.
+//!
+//! Deliberately not here: Rust, whose compiler drops what is not used, so that its binding has every interface.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use wit_parser::{Resolve, WorldId};
+
+use super::{BuildError, read_text, write};
+use crate::manifest::SourceManifest;
+
+/// The name of the world, and so of the files that a binding generator makes for it.
+pub(super) const WORLD: &str = "contract";
+
+/// Files in one package of a contract. Protects the parser; the largest has six.
+const MAX_FILES: usize = 64;
+
+/// The world of one plugin.
+pub(super) struct Contract {
+    /// The packages of the contract: the folder's name, and each file with its text.
+    packages: Vec<(&'static str, Vec<(PathBuf, String)>)>,
+    /// The text of the package that holds the world.
+    world: String,
+    /// The version of `host:tool`, as it stands after a name.
+    tool: String,
+    resolve: Resolve,
+    id: WorldId,
+}
+
+impl Contract {
+    /// Reads `wit/tool` and `wit/cap` of the package in `folder`, and makes the world of its manifest.
+    pub(super) fn read(folder: &Path, manifest: &SourceManifest) -> Result<Self, BuildError> {
+        let wrong = |why: String| BuildError::Contract { folder: folder.join("wit"), why };
+        let mut resolve = Resolve::default();
+        let mut packages = Vec::new();
+        let mut versions = Vec::new();
+        for name in ["cap", "tool"] {
+            let files = files(&folder.join("wit").join(name))?;
+            let mut sources = wit_parser::SourceMap::new();
+            for (path, text) in &files {
+                sources.push_str(&path.to_string_lossy(), text.clone());
+            }
+            let group = sources.parse().map_err(|(sources, error)| wrong(error.render(&sources)))?;
+            let id = resolve.push_group(group).map_err(|error| wrong(error.render(&resolve.source_map)))?;
+            versions.push(resolve.packages[id].name.version.as_ref().map(|v| format!("@{v}")).unwrap_or_default());
+            packages.push((name, files));
+        }
+        let world = world(manifest, &versions[0], &versions[1]);
+        let package = resolve.push_source("world.wit", &world).map_err(|error| wrong(format!("{error:#}")))?;
+        let id = resolve.select_world(&[package], Some(WORLD)).map_err(|error| wrong(format!("{error:#}")))?;
+        let tool = versions.swap_remove(1);
+        Ok(Self { packages, world, tool, resolve, id })
+    }
+
+    /// Writes it as a folder that binding generators read: the world, and what it needs under `deps`.
+    pub(super) fn write(&self, folder: &Path) -> Result<(), BuildError> {
+        write(&folder.join("world.wit"), self.world.as_bytes())?;
+        for (name, files) in &self.packages {
+            for (path, text) in files {
+                let file = path.file_name().unwrap_or(path.as_os_str());
+                write(&folder.join("deps").join(name).join(file), text.as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The name of the interface with the types of `host:tool`, with its version.
+    pub(super) fn types(&self) -> String {
+        format!("host:tool/types{}", self.tool)
+    }
+
+    /// Writes the binding for C into a folder: `contract.h`, `contract.c`, and an object whose one section is the world;
+    /// linked into the module it tells the step that makes a component what the module's imports are.
+    pub(super) fn write_c(&self, folder: &Path) -> Result<(), BuildError> {
+        let mut files = wit_bindgen_core::Files::default();
+        let generated = wit_bindgen_c::Opts::default().build().generate(&mut self.resolve.clone(), self.id, &mut files);
+        generated.map_err(|error| BuildError::Contract { folder: folder.to_owned(), why: format!("{error:#}") })?;
+        for (name, bytes) in files.iter() {
+            write(&folder.join(name), bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// The text of the package with the world.
+fn world(manifest: &SourceManifest, cap: &str, tool: &str) -> String {
+    let mut text = format!("package host:build;\n\nworld {WORLD} {{\n    import host:tool/context{tool};\n");
+    for capability in manifest.capabilities.keys() {
+        // A string takes everything.
+        let _ = writeln!(text, "    import host:cap/{capability}{cap};");
+    }
+    let _ = writeln!(text, "    export host:tool/tool{tool};\n}}");
+    text
+}
+
+/// The files of one package of the contract, by name.
+fn files(folder: &Path) -> Result<Vec<(PathBuf, String)>, BuildError> {
+    let missing = || BuildError::Contract {
+        folder: folder.to_owned(),
+        why: "it is missing; `host plugin new` puts the contract there".to_owned(),
+    };
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(|_| missing())? {
+        let path = entry.map_err(|error| BuildError::Read { path: folder.to_owned(), error })?.path();
+        if path.extension().is_some_and(|end| end == "wit") {
+            if files.len() == MAX_FILES {
+                let why = format!("it has more than {MAX_FILES} files");
+                return Err(BuildError::Contract { folder: folder.to_owned(), why });
+            }
+            files.push((path.clone(), read_text(&path)?));
+        }
+    }
+    if files.is_empty() {
+        return Err(missing());
+    }
+    files.sort();
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::Source;
+
+    /// A package with the contract of this repository.
+    fn package() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        let wit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wit");
+        for name in ["cap", "tool"] {
+            for (path, text) in files(&wit.join(name)).expect("it is there") {
+                let file = folder.path().join("wit").join(name).join(path.file_name().expect("it is a file"));
+                write(&file, text.as_bytes()).expect("written");
+            }
+        }
+        folder
+    }
+
+    fn manifest(capabilities: &[&str]) -> SourceManifest {
+        let asks = capabilities.iter().map(|name| {
+            let scope = if *name == "state" { "write" } else { "*" };
+            format!("[capabilities.{name}]\nscope = \"{scope}\"\nreason = \"r\"\n")
+        });
+        let text = format!("name = \"w\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\n{}", asks.collect::<String>());
+        SourceManifest::parse(&text, &Source::File(PathBuf::from("plugin.toml"))).expect("it is right")
+    }
+
+    #[test]
+    fn the_world_has_what_is_declared_and_no_more() {
+        let package = package();
+        for capabilities in [&[][..], &["fs-read"], &["fs-read", "fs-write", "http", "process", "state"]] {
+            let contract = Contract::read(package.path(), &manifest(capabilities)).expect("it is right");
+            let world = &contract.resolve.worlds[contract.id];
+            let named = |key| contract.resolve.name_world_key(key);
+            let mut imports: Vec<String> = world.imports.keys().map(named).collect();
+            imports.retain(|name| !name.ends_with("/types@0.1.0"));
+            imports.sort();
+            let mut expected: Vec<String> = capabilities.iter().map(|name| format!("host:cap/{name}@0.1.0")).collect();
+            expected.push("host:tool/context@0.1.0".to_owned());
+            assert_eq!(imports, expected);
+            let exports: Vec<String> = world.exports.keys().map(named).collect();
+            assert_eq!(exports, ["host:tool/tool@0.1.0"]);
+        }
+    }
+
+    #[test]
+    fn a_contract_without_end_is_refused() {
+        let package = package();
+        for i in 0..=MAX_FILES {
+            write(&package.path().join(format!("wit/cap/more{i}.wit")), b"").expect("written");
+        }
+        let Err(error) = Contract::read(package.path(), &manifest(&[])) else { panic!("it has too many files") };
+        assert!(error.to_string().contains(&MAX_FILES.to_string()), "{error}");
+    }
+}

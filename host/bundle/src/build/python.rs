@@ -1,0 +1,68 @@
+//! Python, through componentize-py: an interpreter with the plugin's modules, as a snapshot taken after their imports ran.
+//!
+//! The interpreter names most of WASI, whatever the plugin does. What is behind it is the inert part; its sockets have
+//! nothing behind them.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::contract::{Contract, WORLD};
+use super::package::{self, BUILD};
+use super::{BuildError, BuiltComponent, Language, Toolchain, read, write};
+use crate::manifest::SourceManifest;
+
+/// What the compiler is got with; the version stands in the package.
+const HOW: &str = "`python3 -m venv .venv && .venv/bin/pip install -r requirements.txt` in that folder";
+
+/// Where the modules lie that go into the component.
+const STAGE: &str = "build/python";
+
+pub(super) fn build(folder: &Path, manifest: SourceManifest) -> Result<BuiltComponent, BuildError> {
+    let found = package::program(folder, &["componentize-py"], &["--version"]);
+    let (compiler, version) =
+        found.ok_or_else(|| BuildError::Missing { what: "componentize-py", folder: folder.to_owned(), how: HOW })?;
+    if !folder.join("plugin.py").is_file() {
+        return Err(BuildError::NoEntry {
+            folder: folder.to_owned(),
+            language: Language::Python,
+            expected: "`plugin.py`",
+        });
+    }
+    let wit = Path::new(BUILD).join("wit");
+    let contract = Contract::read(folder, &manifest)?;
+    contract.write(&folder.join(&wit))?;
+    stage(folder)?;
+    let component = Path::new(BUILD).join("plugin.wasm");
+    let mut command = Command::new(compiler);
+    command.arg("--quiet").arg("-d").arg(&wit).args(["-w", WORLD]);
+    // By itself the name depends on which capabilities there are.
+    command.args(["--import-interface-name", &format!("{}=tool_types", contract.types())]);
+    command.args(["componentize", "plugin", "-p", STAGE, "-o"]).arg(&component);
+    // The packages of a virtual environment, the compiler among them, would go in whole.
+    command.env_remove("VIRTUAL_ENV").env_remove("PYTHONPATH").env("PYTHONDONTWRITEBYTECODE", "1");
+    package::run(command, folder)?;
+    let toolchain = Toolchain {
+        compiler: version,
+        target: "wasm32-wasip2".to_owned(),
+        componentizer: "componentize-py".to_owned(),
+    };
+    let component = read(&folder.join(component))?;
+    let sources = package::sources(folder, &["py"], &["requirements.txt"])?;
+    Ok(BuiltComponent { manifest, folder: folder.to_owned(), component, sources, toolchain })
+}
+
+/// Copies the modules of the package to a folder of their own: the compiler takes all that lies in a folder, and in the
+/// package's own lie the virtual environment and what was built before.
+fn stage(folder: &Path) -> Result<(), BuildError> {
+    let stage = folder.join(STAGE);
+    match std::fs::remove_dir_all(&stage) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(BuildError::Write { path: stage, error });
+        }
+        Ok(()) | Err(_) => {}
+    }
+    for file in package::files(folder, &["py"])? {
+        write(&stage.join(&file), &read(&folder.join(&file))?)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! Zig: the binding for C, translated to Zig by the compiler itself, so that a plugin sees the contract's own types.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::c::{self, BINDING, TARGET};
+use super::contract::Contract;
+use super::package::{self, BUILD};
+use super::{BuildError, BuiltComponent, COMPONENTIZER, Language, Toolchain, write};
+use crate::manifest::SourceManifest;
+
+/// Where a plugin starts.
+const ENTRY: &str = "plugin.zig";
+
+pub(super) fn build(folder: &Path, manifest: SourceManifest) -> Result<BuiltComponent, BuildError> {
+    let (zig, version) = c::compiler(folder)?;
+    if !folder.join(ENTRY).is_file() {
+        return Err(BuildError::NoEntry {
+            folder: folder.to_owned(),
+            language: Language::Zig,
+            expected: "`plugin.zig`",
+        });
+    }
+    let out = folder.join(BUILD);
+    Contract::read(folder, &manifest)?.write_c(&out)?;
+
+    let mut command = Command::new(&zig);
+    command.args(["translate-c", "-lc", "-target", TARGET, "build/contract.h"]).current_dir(folder);
+    let failed =
+        |status| BuildError::Failed { program: "zig translate-c".to_owned(), folder: folder.to_owned(), status };
+    let translated = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+    let translated = translated.map_err(|error| failed(error.to_string()))?;
+    if !translated.status.success() {
+        return Err(failed(translated.status.to_string()));
+    }
+    write(&out.join("contract.zig"), &translated.stdout)?;
+
+    let module = Path::new(BUILD).join("plugin.core.wasm");
+    let mut command = Command::new(zig);
+    command.args(["build-exe", "-target", TARGET, "-mexec-model=reactor", "-fno-entry", "-OReleaseSmall", "-lc"]);
+    command.args(["--stack", c::STACK, "--dep", "contract"]).args(BINDING);
+    command.arg(format!("-Mroot={ENTRY}")).arg("-Mcontract=build/contract.zig");
+    command.arg(format!("-femit-bin={}", module.display()));
+    package::run(command, folder)?;
+    let toolchain = Toolchain {
+        compiler: format!("zig {version}"),
+        target: TARGET.to_owned(),
+        componentizer: COMPONENTIZER.to_owned(),
+    };
+    c::finish(folder, manifest, &module, &["zig", "c", "h"], toolchain)
+}

@@ -1,0 +1,119 @@
+// The capabilities of the contract, as modules. A capability can be imported when plugin.toml declares it. Its functions throw an error with a `payload`, one of the
+// cases of its `Problem`; a tool that does not catch it passes it on as the failure of its call.
+
+declare module 'host:cap/types@0.1.0' {
+  /** A capability said no. */
+  export interface Denial { capability: string; wanted: string; help: string }
+}
+
+declare module 'host:cap/fs-read@0.1.0' {
+  import type { Denial } from 'host:cap/types@0.1.0';
+  export type Kind = 'file' | 'directory' | 'symlink' | 'other';
+  export interface Metadata { kind: Kind; size: number; modified?: number; ignored: boolean }
+  export interface Entry extends Metadata { name: string }
+  export interface WalkOptions {
+    root: string;
+    globs: string[];
+    globsIgnoreCase: boolean;
+    respectIgnore: boolean;
+    hidden: boolean;
+    maxDepth?: number;
+    contents: boolean;
+    maxFileSize: number;
+    sorted: boolean;
+  }
+  export interface Batch {
+    names: Uint8Array;
+    nameEnds: number[] | Uint32Array;
+    contents: Uint8Array;
+    contentEnds: number[] | Uint32Array;
+    sizes: number[];
+    modified: number[];
+  }
+  export interface WalkSummary { files: number; tooLarge: number; unreadable: number; denied: number }
+  /** A walk under way. */
+  export class Walk {
+    next(): Batch | undefined;
+    summary(): WalkSummary;
+  }
+  export type Problem =
+    | { tag: 'denied'; val: Denial }
+    | { tag: 'not-found' | 'is-directory' | 'not-directory' | 'invalid' | 'io'; val: string }
+    | { tag: 'too-large'; val: number };
+  export function stat(path: string): Metadata;
+  export function list(path: string): Entry[];
+  export function read(path: string, offset: number, length: number): { data: Uint8Array; size: number };
+  /** A whole file of at most 20 MiB, with the digest that `fs-write` compares. */
+  export function readWhole(path: string): { data: Uint8Array; digest: string };
+  export function openWalk(options: WalkOptions): Walk;
+}
+
+declare module 'host:cap/fs-write@0.1.0' {
+  import type { Denial } from 'host:cap/types@0.1.0';
+  export type Expected = { tag: 'absent' } | { tag: 'digest'; val: string } | { tag: 'anything' };
+  export interface Written { digest: string; size: number; created: boolean }
+  export interface Span { start: number; end: number; replacement: Uint8Array }
+  export type Problem =
+    | { tag: 'denied'; val: Denial }
+    | { tag: 'not-found' | 'exists' | 'invalid' | 'io'; val: string }
+    | { tag: 'changed'; val?: string }
+    | { tag: 'too-large'; val: number };
+  export function write(path: string, content: Uint8Array, expected: Expected): Written;
+  export function edit(path: string, digest: string, spans: Span[]): Written;
+  export function rename(source: string, target: string): void;
+  export function remove(path: string): void;
+  export function makeDirectory(path: string): void;
+}
+
+declare module 'host:cap/process@0.1.0' {
+  import type { Denial } from 'host:cap/types@0.1.0';
+  export interface Command {
+    argv: string[];
+    directory: string;
+    environment: [string, string][];
+    stdin?: Uint8Array;
+    silenceLimit?: number;
+  }
+  export interface Chunk { source: 'stdout' | 'stderr'; data: Uint8Array }
+  export interface Exit { code?: number; signal?: number; timedOut: boolean; background: number[] | Uint32Array }
+  export class Child {
+    read(): Chunk | undefined;
+    wait(): Exit;
+    kill(): void;
+  }
+  export type Problem = { tag: 'denied'; val: Denial } | { tag: 'not-found' | 'invalid' | 'io'; val: string };
+  export function spawn(command: Command): Child;
+}
+
+declare module 'host:cap/http@0.1.0' {
+  import type { Denial } from 'host:cap/types@0.1.0';
+  export interface Request {
+    method: string;
+    url: string;
+    headers: [string, string][];
+    body?: Uint8Array;
+    timeLimit?: number;
+    sizeLimit: number;
+  }
+  export interface Response { status: number; url: string; headers: [string, string][]; body: Uint8Array; cut: boolean }
+  export type Problem =
+    | { tag: 'denied' | 'redirect-denied'; val: Denial }
+    | { tag: 'invalid' | 'unavailable'; val: string }
+    | { tag: 'timed-out' };
+  export function fetch(request: Request): Response;
+}
+
+declare module 'host:cap/state@0.1.0' {
+  import type { Denial } from 'host:cap/types@0.1.0';
+  export interface Item { value: Uint8Array; version: string }
+  export type Expected = { tag: 'absent' } | { tag: 'version'; val: string } | { tag: 'anything' };
+  export type Problem =
+    | { tag: 'denied'; val: Denial }
+    | { tag: 'changed'; val?: string }
+    | { tag: 'invalid' | 'full' | 'io'; val: string };
+  export function get(key: string): Item | undefined;
+  export function put(key: string, value: Uint8Array, expected: Expected): string;
+  function forget(key: string, expected: Expected): void;
+  export { forget as delete };
+  export function list(): string[];
+}
