@@ -6,6 +6,7 @@ mod cache;
 mod codes;
 mod components;
 mod documents;
+mod guide;
 mod imports;
 mod installed;
 mod languages;
