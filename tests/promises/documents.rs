@@ -15,7 +15,10 @@ const DOCUMENTS: &[&str] = &[
     "docs/configuration.md",
     "docs/context.md",
     "docs/headless.md",
+    "docs/plugin-tests.md",
+    "docs/plugins.md",
     "docs/plugins/rust.md",
+    "docs/publishing.md",
     "docs/trust.md",
 ];
 

@@ -6,7 +6,7 @@ use host_bundle::{Bundle, KeyPair, LockFile, Manifest, Parts, SecretKeyFile, Sou
 use host_plugin::admission::CONTRACT;
 use host_tests::host::{Ended, Host};
 use host_tests::pty::Pty;
-use host_tests::registry::DockerRegistry;
+use host_tests::registry::{DockerRegistry, LOGIN};
 use host_tests::server::{Answer, Server};
 use host_tests::{guest, runtime};
 use serde_json::json;
@@ -149,6 +149,31 @@ async fn from_a_registry_to_a_call_and_on_to_an_update_and_a_revocation() {
     assert!(listed.stdout.contains("not used:") && listed.stdout.contains("the laptop was stolen"), "{listed:?}");
     assert_eq!(host.run_of(&["plugin", "remove", "acme/counts"]).code, Some(0));
     assert!(host.run_of(&["tool", "list"]).stderr.is_empty());
+}
+
+#[tokio::test]
+async fn the_login_is_dockers() {
+    let (server, acme) = (DockerRegistry::start(true), Publisher::new("acme"));
+    let place = server.name("acme/counts");
+    let host = Host::new(["plugin"]);
+    let bundle = file(&host, "counts.tar", &acme.signed("1.0.0", READS).await);
+    let push = ["plugin", "push", &bundle, &place];
+    refused(&host.run_of(&push), 41, "docker login");
+    let login = |password: &str| {
+        let both =
+            base64::Engine::encode(&base64::engine::general_purpose::STANDARD, format!("{}:{password}", LOGIN.0));
+        let registry = place.split('/').next().unwrap_or_default();
+        json!({"auths": {registry: {"auth": both}}}).to_string()
+    };
+    let host = host.home_file(".docker/config.json", login("wrong"));
+    refused(&host.run_of(&push), 41, "this login");
+    let host = host.home_file(".docker/config.json", login(LOGIN.1));
+    assert_eq!(host.run_of(&push).code, Some(0));
+    let ended = host.run_of(&["plugin", "pull", &format!("{place}:1.0.0"), "--out", "again.tar"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let same = |name: &str| std::fs::read(host.repository().join(name)).expect("it is there");
+    assert!(same("again.tar") == same("counts.tar"), "what comes back is what was put there");
+    refused(&host.run_of(&["plugin", "pull", &format!("{place}:1.0.0"), "--out", "again.tar"]), 42, "again.tar");
 }
 
 #[tokio::test]
