@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File};
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use host_bundle::{Bundle, LockFile, Locked, OciDigest, Refusal, Trust, TrustStore};
@@ -147,9 +147,13 @@ impl List {
         Ok(Self { path, file })
     }
 
-    /// Writes it.
+    /// Writes it, for whoever may read the files around it.
     pub(crate) fn save(&self) -> Result<(), Failure> {
-        write(&self.path, self.file.to_toml().as_bytes())
+        let unwritable =
+            |error| Failure::configuration(format!("`{}` cannot be written: {error}", self.path.display()));
+        std::fs::create_dir_all(self.path.parent().unwrap_or(Path::new("."))).map_err(unwritable)?;
+        write(&self.path, self.file.to_toml().as_bytes())?;
+        std::fs::set_permissions(&self.path, std::fs::Permissions::from_mode(0o644)).map_err(unwritable)
     }
 }
 

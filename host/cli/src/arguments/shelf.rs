@@ -8,20 +8,19 @@ use host_bundle::OciDigest;
 use super::Place;
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "SOURCE is a bundle in a registry (REGISTRY/REPOSITORY[:TAG][@DIGEST]), a file or folder, or an https address
-with --digest. A key that you trust for the plugin's publisher has to have signed it: `host keys trust`. You are shown
-what it may touch, and asked; what was agreed to is kept by its digest, and a new version asks about what is new alone.
-Without SOURCE the plugins of the project's .host/plugins.lock are installed, to the byte.
+#[command(after_help = "SOURCE is a bundle in a registry (REGISTRY/REPOSITORY[:TAG][@DIGEST]), a file or folder, or
+an https address with --digest. A key that you trust for the plugin's publisher has to have
+signed it: `host keys trust`. You are shown what it may touch, and asked; what was agreed to is
+kept by its digest, and a new version asks about what is new alone. Without SOURCE the plugins
+of the project's .host/plugins.lock are installed, to the byte.
 
 Examples:
   host plugin install ghcr.io/acme/fetch:1.2.0
   host plugin install acme+fetch-1.2.0.tar --user
   host plugin install https://example.com/fetch.tar --digest sha256:…
-  host plugin install ghcr.io/acme/fetch --yes                       # nobody to ask: each call is asked about
-  host plugin install ghcr.io/acme/fetch --grant http=example.com    # nobody to ask, and this without asking
-  host plugin install                                                # what the project lists"
-)]
+  host plugin install ghcr.io/acme/fetch --yes                     # each call will be asked about
+  host plugin install ghcr.io/acme/fetch --grant http=example.com  # but for these
+  host plugin install                                              # what the project lists")]
 pub(crate) struct Install {
     /// Where the bundle is
     #[arg(value_name = "SOURCE")]
