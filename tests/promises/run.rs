@@ -183,6 +183,33 @@ fn no_mode_lets_a_tool_write_into_version_control() {
 }
 
 #[test]
+fn no_grant_lets_a_tool_write_into_what_the_host_keeps() {
+    let host = Host::new(["tool"]);
+    let home = host.home().display().to_string();
+    let write = |path: &str| {
+        let arguments = json!({"path": format!("{home}/{path}"), "content": "evil"}).to_string();
+        let grant = format!("write_file:fs-write={home}");
+        let read = format!("write_file:fs-read={home}");
+        host.run_of(&["tool", "call", "write_file", &arguments, "--grant", &grant, "--grant", &read])
+    };
+    for path in [
+        ".config/host/config.toml",
+        ".config/host/keys.toml",
+        ".config/host/plugins.lock",
+        ".local/share/host/state/x",
+        ".local/share/host/plugins/agreed.json",
+        ".local/state/host/sessions/x",
+        ".local/state/host/trust.json",
+    ] {
+        let ended = write(path);
+        assert!(ended.code == Some(54) && ended.stderr.contains("fs-write"), "{path}: {ended:?}");
+        assert!(!host.home().join(path).exists(), "{path}");
+    }
+    // The grant itself is good: what lies beside is written.
+    assert_eq!(write("mine.txt").code, Some(0));
+}
+
+#[test]
 fn a_session_is_recorded_as_it_happens() {
     let replies = [json!({"chunks": [call("ls", json!({}))]}), answer("Done.")];
     let host = Host::scripted(&replies, &["Look"]);

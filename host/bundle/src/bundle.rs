@@ -96,6 +96,12 @@ impl Bundle {
         self.blob(&self.component)
     }
 
+    /// The manifest and the component, for whoever runs it.
+    pub fn into_manifest_and_component(mut self) -> (Manifest, Vec<u8>) {
+        let component = self.blobs.remove(&self.component).unwrap_or_default();
+        (self.manifest, component)
+    }
+
     /// The component's own digest.
     pub fn component_digest(&self) -> &OciDigest {
         &self.component

@@ -72,6 +72,16 @@ impl OciDigest {
         Self(digits)
     }
 
+    /// The 32 bytes.
+    pub fn to_sha256(&self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        // Nothing makes a digest but of 64 such digits.
+        for (byte, digits) in bytes.iter_mut().zip(self.digits().as_bytes().chunks(2)) {
+            *byte = digits.iter().fold(0, |byte, digit| (byte << 4) | (*digit as char).to_digit(16).unwrap_or(0) as u8);
+        }
+        bytes
+    }
+
     /// The whole text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -221,6 +231,7 @@ mod tests {
         let digits = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         let digest = OciDigest::of(b"");
         assert_eq!((digest.digits(), digest.path()), (digits, format!("blobs/sha256/{digits}")));
+        assert_eq!(OciDigest::from_sha256(&digest.to_sha256()), digest);
         assert_eq!(format!("sha256:{digits}").parse(), Ok(digest));
         for text in ["", digits, "sha256:", "sha512:00", &format!("sha256:{}", digits.to_uppercase()), "sha256:../../x"]
         {

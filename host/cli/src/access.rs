@@ -133,8 +133,7 @@ fn quoted(path: &Path) -> String {
 
 /// Everything but what is never written, and the folders of the host's own.
 fn writable(own: &Folders) -> Result<Scope, Failure> {
-    let folders = [&own.configuration, &own.state, &own.cache, &own.sessions, &own.plugins, &own.downloads];
-    let denied = folders.iter().map(|folder| format!(",!{}", quoted(folder))).collect::<String>();
+    let denied = own.all().into_iter().map(|folder| format!(",!{}", quoted(folder))).collect::<String>();
     let text = format!("{NEVER_WRITTEN}{denied}");
     Scope::parse_absolute(Capability::FsWrite, &text).map_err(|error| {
         Failure::configuration("the host's own folders cannot be protected")

@@ -408,14 +408,21 @@ Examples:
     Pull(shelf::Pull),
 }
 
+/// The plugins that a command is about.
 #[derive(Debug, Args)]
-pub(crate) struct PluginCheck {
+pub(crate) struct Sources {
     /// The package or workspace
     #[arg(default_value = ".")]
     pub(crate) folder: PathBuf,
     /// Take what was built into this folder before, instead of building it
     #[arg(long, value_name = "DIR")]
     pub(crate) built: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PluginCheck {
+    #[command(flatten)]
+    pub(crate) plugins: Sources,
     /// The manifest of a released version, or the folder that it was built into, to compare with
     #[arg(long, value_name = "PATH")]
     pub(crate) since: Option<PathBuf>,
@@ -426,12 +433,8 @@ pub(crate) struct PluginCheck {
 
 #[derive(Debug, Args)]
 pub(crate) struct PluginTest {
-    /// The package or workspace
-    #[arg(default_value = ".")]
-    pub(crate) folder: PathBuf,
-    /// Take what was built into this folder before, instead of building it
-    #[arg(long, value_name = "DIR")]
-    pub(crate) built: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) plugins: Sources,
     /// Run the cases with this in their name
     #[arg(long, value_name = "TEXT")]
     pub(crate) filter: Option<String>,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use host_model::CredentialsFile;
 
@@ -42,6 +42,15 @@ pub(crate) struct Folders {
     pub(crate) plugins: PathBuf,
     /// Downloads that broke off.
     pub(crate) downloads: PathBuf,
+}
+
+impl Folders {
+    /// Each of them: what no tool may change, whatever was granted and whoever says yes.
+    pub(crate) fn all(&self) -> [&Path; 8] {
+        // One that is added has to be named here, and is protected then.
+        let Self { configuration, cache, state, sessions, trust, keys, plugins, downloads } = self;
+        [configuration, cache, state, sessions, trust, keys, plugins, downloads]
+    }
 }
 
 impl Environment {

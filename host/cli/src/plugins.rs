@@ -4,10 +4,11 @@
 //! Only manifests are read here. A component is looked at when one of its tools is first called.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use host_bundle::{Manifest, Source};
+use host_bundle::{Manifest, ManifestError, Source};
 use host_capability::Grants;
 use host_plugin::{Digest, MAX_COMPONENT, Plugin, Runtime, Workspace};
 use host_tool::{PluginTool, Registry, Sandbox};
@@ -35,6 +36,8 @@ pub(crate) struct Installed {
     pub(crate) plugin: Arc<Plugin>,
     /// What the person agreed to when it was installed: it is granted as by a flag.
     pub(crate) agreed: Grants,
+    /// Its own configuration, each value as JSON text.
+    pub(crate) config: Arc<BTreeMap<String, String>>,
 }
 
 /// Reads the manifests of all plugins.
@@ -52,9 +55,10 @@ pub(crate) fn all(
     }
     for Usable { bundle, agreed } in of_others {
         let place = PathBuf::from(bundle.statement());
-        let manifest = bundle.manifest().to_json();
-        let component = Cow::Owned(bundle.component().to_vec());
-        let plugin = installed(&manifest, Source::Bundle, component, None, workspace)?;
+        // Both were read, and the digest taken, when the bundle was.
+        let digest = Digest::from_sha256(&bundle.component_digest().to_sha256());
+        let (manifest, component) = bundle.into_manifest_and_component();
+        let plugin = assembled(manifest, Cow::Owned(component), Some(digest), workspace).map_err(unfit)?;
         take(&mut plugins, Installed { agreed, ..plugin }, &place)?;
     }
     for (component, manifest) in of_project {
@@ -128,7 +132,7 @@ pub(crate) fn registry(
             grants: Arc::new(grants),
             ceiling: Arc::new(ceiling),
             workspace: Arc::clone(workspace),
-            config: Arc::default(),
+            config: Arc::clone(&installed.config),
         };
         for tool in &installed.manifest.tools {
             let needs = installed.plugin.declared().iter().filter(|scope| tool.needs(scope.capability())).cloned();
@@ -150,17 +154,27 @@ fn installed(
     digest: Option<Digest>,
     workspace: &Path,
 ) -> Result<Installed, Failure> {
-    let wrong = |error: host_bundle::ManifestError| {
-        Failure::input(error.to_string()).help("build the plugin again with `host plugin build`")
-    };
-    let manifest = Manifest::parse(manifest, source).map_err(wrong)?;
-    let declared = manifest.declared(workspace).map_err(wrong)?;
+    let manifest = Manifest::parse(manifest, source).map_err(unfit)?;
+    assembled(manifest, component, digest, workspace).map_err(unfit)
+}
+
+fn unfit(error: ManifestError) -> Failure {
+    Failure::input(error.to_string()).help("build the plugin again with `host plugin build`")
+}
+
+fn assembled(
+    manifest: Manifest,
+    component: Cow<'static, [u8]>,
+    digest: Option<Digest>,
+    workspace: &Path,
+) -> Result<Installed, ManifestError> {
+    let declared = manifest.declared(workspace)?;
     let plugin = Plugin::new(manifest.plugin_name(), component, declared);
     let plugin = match digest {
         Some(digest) => plugin.with_digest(digest),
         None => plugin,
     };
-    Ok(Installed { manifest, plugin: Arc::new(plugin), agreed: Grants::none() })
+    Ok(Installed { manifest, plugin: Arc::new(plugin), agreed: Grants::none(), config: Arc::default() })
 }
 
 /// The components that a path names: itself, or all in the folder.

@@ -45,17 +45,7 @@ pub(crate) fn read(folders: &Folders, of_project: &[ProjectFile]) -> Result<Poli
     for file in of_project {
         rules.extend(parse(file.text()?, Tier::Project, &file.path)?);
     }
-    let own = [
-        &folders.configuration,
-        &folders.cache,
-        &folders.state,
-        &folders.sessions,
-        &folders.trust,
-        &folders.keys,
-        &folders.plugins,
-        &folders.downloads,
-    ];
-    Ok(Policy::new(rules).protecting(own.into_iter().cloned()))
+    Ok(Policy::new(rules).protecting(folders.all().into_iter().map(Path::to_owned)))
 }
 
 /// The files of a folder, by name. A folder that is not there has none.

@@ -133,20 +133,22 @@ impl Caller {
             return Err(Error::Invalid(format!("the body is over {MAX_BODY} bytes")));
         }
         let permits = Permits::default();
-        let client = self.shared.http.client(&permits)?;
         permits.add(self, &method, &url).map_err(|refused| Error::Denied(denial(&refused)))?;
+        // Making a client reads the system's certificates: not where nothing is sent.
+        let way = match &self.network {
+            Network::Real => Way::Out(self.shared.http.client(&permits)?),
+            Network::Prepared(network) => Way::Prepared(network),
+        };
         for _ in 0..=MAX_REDIRECTS {
-            let answer = match &self.network {
-                Network::Real => {
+            let answer = match &way {
+                Way::Out(client) => {
                     let mut builder = client.request(method.clone(), url.clone()).headers(headers.clone());
                     if let Some(body) = &body {
                         builder = builder.body(body.clone());
                     }
                     builder.send().await.map_err(|error| permits.explain(&error))?
                 }
-                Network::Prepared(network) => {
-                    network.answer(&method, &url, body.as_deref()).map_err(Error::Unavailable)?
-                }
+                Way::Prepared(network) => network.answer(&method, &url, body.as_deref()).map_err(Error::Unavailable)?,
             };
             let Some(next) = redirect(&answer) else { return taken(answer, request.size_limit.min(SIZE_LIMIT)).await };
             let next = next.map_err(Error::Unavailable)?;
@@ -159,6 +161,12 @@ impl Caller {
         }
         Err(Error::Unavailable(format!("over {MAX_REDIRECTS} redirects")))
     }
+}
+
+/// How one fetch is answered.
+enum Way<'a> {
+    Out(Client),
+    Prepared(&'a PreparedNetwork),
 }
 
 /// The permits of one fetch, by host name; also what resolves names for it.

@@ -97,16 +97,21 @@ fn definitions(
     depth: usize,
     found: &mut Found,
 ) {
-    let of = |schema: &Map<String, Value>| match schema.get("$defs") {
-        Some(Value::Object(definitions)) => definitions.clone(),
-        Some(_) | None => Map::new(),
-    };
+    let of = |schema| schemas(schema, "$defs");
     let (old, new) = (of(old), of(new));
     // One that is new or gone is told where it is referred to.
     for (name, definition) in &old {
         if let Some(other) = new.get(name) {
             compare(definition, other, side, &format!("{at}#{name}"), depth + 1, found);
         }
+    }
+}
+
+/// The schemas that stand under a keyword, by name; none where there are none.
+fn schemas(schema: &Map<String, Value>, keyword: &str) -> Map<String, Value> {
+    match schema.get(keyword) {
+        Some(Value::Object(schemas)) => schemas.clone(),
+        Some(_) | None => Map::new(),
     }
 }
 
@@ -177,11 +182,7 @@ fn properties(
     depth: usize,
     found: &mut Found,
 ) {
-    let none = Map::new();
-    let of = |schema: &'_ Map<String, Value>| match schema.get("properties") {
-        Some(Value::Object(properties)) => properties.clone(),
-        Some(_) | None => none.clone(),
-    };
+    let of = |schema| schemas(schema, "properties");
     let required = |schema: &Map<String, Value>| -> BTreeSet<String> {
         let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
         names.filter_map(|name| name.as_str().map(str::to_owned)).collect()

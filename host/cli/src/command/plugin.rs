@@ -27,11 +27,11 @@ pub(crate) async fn run(command: Command, environment: Environment, stop: Cancel
         Command::New { name, lang, into } => new::run(&name, &lang, into.as_deref()),
         Command::Build { folder, out, check } => build::run(&folder, &out, check, &environment).await,
         Command::Test(arguments) => {
-            let plugins = build::ready(&arguments.folder, arguments.built.as_deref(), &environment).await?;
+            let plugins = build::ready(&arguments.plugins, &environment).await?;
             test::run(plugins, &arguments, &environment, &Out::new(CancellationToken::new())).await
         }
         Command::Check(arguments) => {
-            let plugins = build::ready(&arguments.folder, arguments.built.as_deref(), &environment).await?;
+            let plugins = build::ready(&arguments.plugins, &environment).await?;
             check::run(plugins, &arguments, &environment, &Out::new(CancellationToken::new())).await
         }
         Command::Pack(pack) => pack::run(pack, &environment).await,

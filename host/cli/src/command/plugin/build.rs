@@ -9,6 +9,7 @@ use host_capability::{Grants, PluginName};
 use host_plugin::{Digest, Runtime, RuntimeOptions, admission};
 use tokio_util::sync::CancellationToken;
 
+use crate::arguments::Sources;
 use crate::environment::Environment;
 use crate::exit::{Code, Failure};
 use crate::printer::Out;
@@ -51,11 +52,8 @@ pub(super) struct Ready {
 }
 
 /// The plugins of a package or workspace: those that were built into a folder before, or else what the sources give.
-pub(super) async fn ready(
-    sources: &Path,
-    built: Option<&Path>,
-    environment: &Environment,
-) -> Result<Vec<Ready>, Failure> {
+pub(super) async fn ready(plugins: &Sources, environment: &Environment) -> Result<Vec<Ready>, Failure> {
+    let Sources { folder: sources, built } = plugins;
     if let Some(built) = built {
         return built_into(built, sources);
     }
