@@ -18,7 +18,6 @@ use host_bundle::{Manifest, Source, Tools};
 use host_capability::{Capability, Grants, PluginName, Scope};
 use host_message::{CallId, Output, OutputPart, ToolName};
 use host_plugin::{CallError, CallListener, Invocation, Limits, Plugin, Runtime, RuntimeOptions, Workspace};
-use tokio_util::sync::CancellationToken;
 
 /// The root of this repository.
 pub fn repository() -> PathBuf {
@@ -162,18 +161,9 @@ impl Bench {
 
     /// An invocation of a tool.
     pub fn invocation(&self, tool: &str, arguments: serde_json::Value) -> Invocation {
-        Invocation {
-            id: CallId::new("test"),
-            tool: ToolName::new(tool),
-            arguments: arguments.to_string(),
-            grants: Arc::clone(&self.grants),
-            shown: None,
-            workspace: Arc::clone(&self.workspace),
-            config: Arc::default(),
-            network: host_plugin::Network::Real,
-            cancel: CancellationToken::new(),
-            listener: Arc::new(()),
-        }
+        let (id, tool) = (CallId::new("test"), ToolName::new(tool));
+        let (grants, workspace) = (Arc::clone(&self.grants), Arc::clone(&self.workspace));
+        Invocation::new(id, tool, arguments.to_string(), grants, workspace)
     }
 
     /// Calls a tool.

@@ -234,19 +234,9 @@ impl Runtime {
     pub async fn describe(&self, plugin: &Plugin) -> Result<Vec<ToolDef>, CallError> {
         let imports = plugin.imports()?;
         let linked = Linked { granted: CapabilitySet::default(), missing: Missing::Trap };
-        let invocation = Invocation {
-            id: CallId::new("describe"),
-            tool: ToolName::new("describe"),
-            arguments: String::new(),
-            grants: Arc::new(Grants::none()),
-            shown: None,
-            workspace: Arc::new(Workspace::nowhere()),
-            config: Arc::default(),
-            network: Network::Real,
-            cancel: CancellationToken::new(),
-            listener: Arc::new(()),
-        };
         let grants = Arc::new(Grants::none());
+        let (id, tool) = (CallId::new("describe"), ToolName::new("describe"));
+        let invocation = Invocation::new(id, tool, String::new(), Arc::clone(&grants), Arc::new(Workspace::nowhere()));
         let tools = self
             .run(plugin, imports, linked, invocation, grants, self.limits.time, async |guest, store| {
                 guest.host_tool_tool().call_describe(store).await
@@ -471,6 +461,23 @@ impl Runtime {
 }
 
 impl Invocation {
+    /// A call with these grants in this workspace: of a plugin without configuration, bound by its grants alone, whose
+    /// requests go out, that nobody cancels and nobody listens to.
+    pub fn new(id: CallId, tool: ToolName, arguments: String, grants: Arc<Grants>, workspace: Arc<Workspace>) -> Self {
+        Self {
+            id,
+            tool,
+            arguments,
+            grants,
+            shown: None,
+            workspace,
+            config: Arc::default(),
+            network: Network::Real,
+            cancel: CancellationToken::new(),
+            listener: Arc::new(()),
+        }
+    }
+
     fn request(&self) -> bindings::tool_types::ToolCall {
         bindings::tool_types::ToolCall {
             id: self.id.to_string(),

@@ -49,18 +49,10 @@ impl PluginTool {
     }
 
     fn invocation(&self, call: &FunctionCall, grants: Arc<Grants>, cancel: CancellationToken) -> Invocation {
-        Invocation {
-            id: call.id.clone(),
-            tool: self.spec.name.clone(),
-            arguments: Value::Object(call.arguments.clone()).to_string(),
-            grants,
-            shown: None,
-            workspace: Arc::clone(&self.sandbox.workspace),
-            config: Arc::clone(&self.sandbox.config),
-            network: host_plugin::Network::Real,
-            cancel,
-            listener: Arc::new(()),
-        }
+        let (arguments, workspace) = (Value::Object(call.arguments.clone()), Arc::clone(&self.sandbox.workspace));
+        let config = Arc::clone(&self.sandbox.config);
+        let (id, tool) = (call.id.clone(), self.spec.name.clone());
+        Invocation { config, cancel, ..Invocation::new(id, tool, arguments.to_string(), grants, workspace) }
     }
 
     async fn intend(&self, call: &FunctionCall, cancel: CancellationToken) -> Result<Intent, CallFailure> {

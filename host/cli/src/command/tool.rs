@@ -201,17 +201,11 @@ async fn run_call(
 async fn show_preview(place: &Workplace, call: FunctionCall, json: bool, out: &Out) -> Result<Code, Failure> {
     place.tools()?.admit(&call).map_err(|failure| Failure::input(failure.message))?;
     let (installed, _) = find(place, call.name.as_str())?;
+    let (grants, workspace) = (Arc::new(place.granted.to(installed)), Arc::clone(&place.workspace));
+    let arguments = Value::Object(call.arguments).to_string();
     let invocation = Invocation {
-        id: call.id,
-        tool: call.name,
-        arguments: Value::Object(call.arguments).to_string(),
-        grants: Arc::new(place.granted.to(installed)),
-        shown: None,
-        workspace: Arc::clone(&place.workspace),
-        config: Arc::default(),
-        network: host_plugin::Network::Real,
-        cancel: CancellationToken::new(),
-        listener: Arc::new(()),
+        config: Arc::clone(&installed.config),
+        ..Invocation::new(call.id, call.name, arguments, grants, workspace)
     };
     let preview = place.runtime.preview(&installed.plugin, invocation).await;
     let confirmation = preview.map_err(|error| Failure::new(Code::Tool, error.to_string()))?;

@@ -107,18 +107,9 @@ async fn a_call_is_refused_under_every_set_of_grants_that_lacks_an_import() {
         let bytes = component(&[&format!("host:cap/{name}@0.1.0")]);
         let plugin = Plugin::new(PluginName::new("probe"), bytes, declared);
         for set in sets() {
-            let invocation = Invocation {
-                id: CallId::new("1"),
-                tool: ToolName::new("probe"),
-                arguments: "{}".to_owned(),
-                grants: Arc::new(set.iter().map(widest).collect()),
-                shown: None,
-                workspace: Arc::new(Workspace::nowhere()),
-                config: Arc::default(),
-                network: Network::Real,
-                cancel: CancellationToken::new(),
-                listener: Arc::new(()),
-            };
+            let (id, tool) = (CallId::new("1"), ToolName::new("probe"));
+            let grants = Arc::new(set.iter().map(widest).collect());
+            let invocation = Invocation::new(id, tool, "{}".to_owned(), grants, Arc::new(Workspace::nowhere()));
             let error = runtime.call(&plugin, invocation).await.expect_err("it traps where it runs");
             match error {
                 CallError::Crashed { .. } => assert!(set.contains(capability), "{name} ran with {set:?}"),

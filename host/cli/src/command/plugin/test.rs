@@ -18,7 +18,6 @@ use host_message::{CallId, ToolName};
 use host_plugin::{Invocation, Network, Plugin, PreparedNetwork, Runtime, RuntimeOptions, Workspace};
 use host_tool::Schema;
 use serde_json::{Map, Value, json};
-use tokio_util::sync::CancellationToken;
 
 use self::case::{Case, Kind};
 use self::judge::{Failed, Seen};
@@ -225,17 +224,12 @@ impl<'m> Prepared<'m> {
     }
 
     fn invocation(&self, tool: &ToolEntry, arguments: &Map<String, Value>) -> Invocation {
+        let (id, tool) = (CallId::new("test"), ToolName::new(tool.spec.name.as_str()));
+        let arguments = Value::Object(arguments.clone()).to_string();
         Invocation {
-            id: CallId::new("test"),
-            tool: ToolName::new(tool.spec.name.as_str()),
-            arguments: Value::Object(arguments.clone()).to_string(),
-            grants: Arc::clone(&self.grants),
-            shown: None,
-            workspace: Arc::clone(&self.workspace),
             config: Arc::clone(&self.config),
             network: Network::Prepared(Arc::clone(&self.network)),
-            cancel: CancellationToken::new(),
-            listener: Arc::new(()),
+            ..Invocation::new(id, tool, arguments, Arc::clone(&self.grants), Arc::clone(&self.workspace))
         }
     }
 }
