@@ -11,6 +11,7 @@ mod imports;
 mod installed;
 mod languages;
 mod layers;
+mod museum;
 mod plugin_check;
 mod plugin_test;
 mod policy;

@@ -11,6 +11,7 @@ use serde_json::json;
 mod files;
 mod network;
 mod programs;
+mod secrets;
 mod shown;
 mod states;
 

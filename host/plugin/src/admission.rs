@@ -71,6 +71,16 @@ pub struct Imports {
     pub empty: bool,
 }
 
+impl Imports {
+    /// The contract of a component that was made for a later one than this host's, with which it may still link: a
+    /// later one of the same number has everything that an earlier one has.
+    pub(crate) fn newer_contract(&self) -> Option<Version> {
+        let ours = self.names.iter().filter(|name| name.starts_with("host:"));
+        let versions = ours.filter_map(|name| Version::parse(name.rsplit_once('@')?.1).ok());
+        versions.max().filter(|version| *version > CONTRACT)
+    }
+}
+
 /// Why a component is not let in.
 #[derive(Debug, thiserror::Error)]
 pub enum AdmissionError {

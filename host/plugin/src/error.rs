@@ -131,6 +131,19 @@ pub enum RuntimeError {
         /// What the linker said.
         error: wasmtime::Error,
     },
+    /// A component does not link, and was made for a contract that has more in it than this host's.
+    #[error(
+        "`{plugin}` was made for a newer host: its contract is {contract}, and this host has {}; update the host ({error:#})",
+        crate::admission::CONTRACT
+    )]
+    Newer {
+        /// The plugin.
+        plugin: String,
+        /// The version of the contract that it imports.
+        contract: semver::Version,
+        /// What the linker said.
+        error: wasmtime::Error,
+    },
     /// A thread of the host's own panicked.
     #[error("a thread of the host ended early: {0}")]
     Thread(#[from] tokio::task::JoinError),

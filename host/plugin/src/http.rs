@@ -2,8 +2,8 @@
 //!
 //! Promises: each address is checked against the grants, and so is each address that its name resolves to, at the
 //! moment of connecting, so a name that resolves differently the second time gains nothing. Redirects are followed
-//! here, one permit each. Time and size are limited. No credential of the user's is ever part of a request, and
-//! none of a response's reaches the guest. Proxies are not used: behind one, the resolved address is not ours to
+//! here, one permit each. Time and size are limited. No credential of the user's is part of a request but the secrets
+//! that the guest names without reading them (`secrets`), and none of a response's reaches the guest. Proxies are not used: behind one, the resolved address is not ours to
 //! check.
 
 mod network;
@@ -19,9 +19,10 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, StatusCode, Url};
 
-use crate::bindings::http::{Error, Host, Request, Response};
+use crate::bindings::http::{Denial, Error, Host, Request, Response};
 use crate::fs_read::denial;
 use crate::runtime::{Shared, lock};
+use crate::secrets::{Carried, Secrets};
 use crate::store::CallState;
 
 pub use network::{Network, PreparedAnswer, PreparedError, PreparedNetwork, SeenRequest};
@@ -98,6 +99,14 @@ impl HttpClient {
 
 impl Host for CallState {
     async fn fetch(&mut self, request: Request) -> wasmtime::Result<Result<Response, Error>> {
+        self.fetch_with_secrets(request, Vec::new()).await
+    }
+
+    async fn fetch_with_secrets(
+        &mut self,
+        request: Request,
+        secrets: Vec<String>,
+    ) -> wasmtime::Result<Result<Response, Error>> {
         if let Err(unshown) = self.shown.request(&request.method, &request.url) {
             return Ok(Err(Error::Denied(unshown)));
         }
@@ -107,8 +116,9 @@ impl Host for CallState {
             grants: Arc::clone(&self.grants),
             shared: Arc::clone(&self.shared),
             network: self.network.clone(),
+            secrets: Arc::clone(&self.secrets),
         };
-        Ok(match tokio::time::timeout(limit, caller.exchange(request)).await {
+        Ok(match tokio::time::timeout(limit, caller.exchange(request, &secrets)).await {
             Ok(answer) => answer,
             Err(_) => Err(Error::TimedOut),
         })
@@ -121,10 +131,11 @@ struct Caller {
     grants: Arc<Grants>,
     shared: Arc<Shared>,
     network: Network,
+    secrets: Arc<Secrets>,
 }
 
 impl Caller {
-    async fn exchange(&self, request: Request) -> Result<Response, Error> {
+    async fn exchange(&self, request: Request, secrets: &[String]) -> Result<Response, Error> {
         let mut method = method(&request.method)?;
         let mut url = address(&request.url)?;
         let mut headers = headers(&request.headers)?;
@@ -134,29 +145,43 @@ impl Caller {
         }
         let permits = Permits::default();
         permits.add(self, &method, &url).map_err(|refused| Error::Denied(denial(&refused)))?;
+        let mut carried = self.secrets.carried(secrets, &self.plugin, &method, &url)?;
         // Making a client reads the system's certificates: not where nothing is sent.
         let way = match &self.network {
             Network::Real => Way::Out(self.shared.http.client(&permits)?),
             Network::Prepared(network) => Way::Prepared(network),
         };
         for _ in 0..=MAX_REDIRECTS {
+            let mut sent = headers.clone();
+            let names = carried.put(&url, &mut sent)?;
             let answer = match &way {
                 Way::Out(client) => {
-                    let mut builder = client.request(method.clone(), url.clone()).headers(headers.clone());
+                    let mut builder = client.request(method.clone(), url.clone()).headers(sent);
                     if let Some(body) = &body {
                         builder = builder.body(body.clone());
                     }
                     builder.send().await.map_err(|error| permits.explain(&error))?
                 }
-                Way::Prepared(network) => network.answer(&method, &url, body.as_deref()).map_err(Error::Unavailable)?,
+                Way::Prepared(network) => {
+                    network.answer(&method, &url, body.as_deref(), names).map_err(Error::Unavailable)?
+                }
             };
-            let Some(next) = redirect(&answer) else { return taken(answer, request.size_limit.min(SIZE_LIMIT)).await };
-            let next = next.map_err(Error::Unavailable)?;
+            let Some(next) = redirect(&answer) else {
+                return taken(answer, request.size_limit.min(SIZE_LIMIT), &carried).await;
+            };
+            let next = next.map_err(|why| Error::Unavailable(carried.blotted(why)))?;
             if changes_method(answer.status(), &method) {
                 (method, body) = (Method::GET, None);
                 headers.remove(reqwest::header::CONTENT_TYPE);
             }
-            permits.add(self, &method, &next).map_err(|refused| Error::RedirectDenied(denial(&refused)))?;
+            permits.add(self, &method, &next).map_err(|refused| {
+                let Denial { capability, wanted, help } = denial(&refused);
+                Error::RedirectDenied(Denial {
+                    capability,
+                    wanted: carried.blotted(wanted),
+                    help: carried.blotted(help),
+                })
+            })?;
             url = next;
         }
         Err(Error::Unavailable(format!("over {MAX_REDIRECTS} redirects")))
@@ -276,7 +301,7 @@ pub(crate) fn authority(url: &str) -> Result<Authority, String> {
     server(&url).map_err(|error| error.to_string())
 }
 
-fn server(url: &Url) -> Result<Authority, HostError> {
+pub(crate) fn server(url: &Url) -> Result<Authority, HostError> {
     // An address was accepted only with a host, and its schemes have known ports.
     Authority::new(url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default())
 }
@@ -289,13 +314,18 @@ fn headers(fields: &[(String, String)]) -> Result<HeaderMap, Error> {
     for (name, value) in fields {
         let wrong = |why: &str| Error::Invalid(format!("the header field `{}` {why}", name.escape_debug()));
         let lower = name.to_ascii_lowercase();
-        if REFUSED.contains(&lower.as_str()) || lower.starts_with("proxy-") || lower.starts_with("sec-") {
+        if belongs_to_the_host(&lower) {
             return Err(wrong("belongs to the host"));
         }
         let name = HeaderName::from_bytes(lower.as_bytes()).map_err(|_| wrong("has no valid name"))?;
         headers.append(name, HeaderValue::from_str(value).map_err(|_| wrong("has no valid value"))?);
     }
     Ok(headers)
+}
+
+/// Whether a guest cannot write this header field; its name in small letters.
+pub(crate) fn belongs_to_the_host(lower: &str) -> bool {
+    REFUSED.contains(&lower) || lower.starts_with("proxy-") || lower.starts_with("sec-")
 }
 
 /// Where an answer sends us on, if it does.
@@ -324,32 +354,39 @@ fn changes_method(status: StatusCode, method: &Method) -> bool {
     }
 }
 
-async fn taken(answer: reqwest::Response, limit: u32) -> Result<Response, Error> {
+async fn taken(answer: reqwest::Response, limit: u32, carried: &Carried) -> Result<Response, Error> {
     let status = answer.status().as_u16();
-    let url = answer.url().to_string();
+    let url = carried.blotted(answer.url().to_string());
     let mut size = 0;
     let headers = answer
         .headers()
         .iter()
         .filter(|(name, _)| !HIDDEN.contains(&name.as_str()))
-        .map(|(name, value)| (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
+        .map(|(name, value)| {
+            (name.as_str().to_owned(), carried.blotted(String::from_utf8_lossy(value.as_bytes()).into_owned()))
+        })
         .take_while(|(name, value)| {
             size += name.len() + value.len();
             size <= MAX_RESPONSE_HEADERS
         })
         .collect();
     let limit = limit as usize;
+    // One byte more tells a body that is cut from one that fits.
+    let read = limit + carried.margin().max(1);
     let mut body = Vec::new();
     let mut stream = answer.bytes_stream();
     while let Some(piece) = stream.next().await {
         let piece = piece.map_err(|error| Error::Unavailable(words(&error)))?;
-        let room = limit.saturating_sub(body.len());
+        let room = read.saturating_sub(body.len());
         body.extend_from_slice(piece.get(..room.min(piece.len())).unwrap_or_default());
         if piece.len() > room {
-            return Ok(Response { status, url, headers, body, cut: true });
+            break;
         }
     }
-    Ok(Response { status, url, headers, body, cut: false })
+    carried.blot(&mut body);
+    let cut = body.len() > limit;
+    body.truncate(limit);
+    Ok(Response { status, url, headers, body, cut })
 }
 
 /// The error with what caused it, without the address, which the guest knows.

@@ -30,6 +30,7 @@ use crate::http::{HttpClient, Network};
 use crate::limits::{HOST_CALL_FUEL, Limits, MAX_HANDLES, Meter};
 use crate::missing;
 use crate::plugin::{Linked, Missing, Plugin};
+use crate::secrets::Secrets;
 use crate::shown::Shown;
 use crate::store::CallState;
 use crate::wasi;
@@ -92,6 +93,8 @@ pub struct Invocation {
     pub workspace: Arc<Workspace>,
     /// The plugin's own configuration, each value as JSON text.
     pub config: Arc<BTreeMap<String, String>>,
+    /// What its requests may carry.
+    pub secrets: Arc<Secrets>,
     /// Where its requests go.
     pub network: Network,
     /// Tells the guest to stop. It does not end the call: dropping the future does.
@@ -298,6 +301,7 @@ impl Runtime {
             workspace: invocation.workspace,
             shared: Arc::clone(&self.shared),
             config: invocation.config,
+            secrets: invocation.secrets,
             network: invocation.network,
             cancel: invocation.cancel,
             listener: invocation.listener,
@@ -360,7 +364,13 @@ impl Runtime {
         if let Some(pre) = lock(&plugin.linked).get(&linked) {
             return Ok(Arc::clone(pre));
         }
-        let failed = |error| RuntimeError::Instantiate { plugin: plugin.name().to_string(), error };
+        let failed = |error| {
+            let plugin = plugin.name().to_string();
+            match imports.newer_contract() {
+                Some(contract) => RuntimeError::Newer { plugin, contract, error },
+                None => RuntimeError::Instantiate { plugin, error },
+            }
+        };
         let linker = self.linker(linked.granted, imports.wasi).map_err(failed)?;
         let traps = linked.missing == Missing::Trap;
         let pre = if traps || imports.empty {
@@ -461,7 +471,7 @@ impl Runtime {
 }
 
 impl Invocation {
-    /// A call with these grants in this workspace: of a plugin without configuration, bound by its grants alone, whose
+    /// A call with these grants in this workspace: of a plugin without configuration and secrets, bound by its grants alone, whose
     /// requests go out, that nobody cancels and nobody listens to.
     pub fn new(id: CallId, tool: ToolName, arguments: String, grants: Arc<Grants>, workspace: Arc<Workspace>) -> Self {
         Self {
@@ -472,6 +482,7 @@ impl Invocation {
             shown: None,
             workspace,
             config: Arc::default(),
+            secrets: Arc::default(),
             network: Network::Real,
             cancel: CancellationToken::new(),
             listener: Arc::new(()),

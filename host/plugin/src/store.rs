@@ -12,6 +12,7 @@ use crate::engine::Ticking;
 use crate::http::Network;
 use crate::limits::Meter;
 use crate::runtime::{CallListener, Shared};
+use crate::secrets::Secrets;
 use crate::shown::Shown;
 use crate::workspace::Workspace;
 
@@ -29,6 +30,8 @@ pub(crate) struct CallState {
     pub(crate) shared: Arc<Shared>,
     /// The plugin's own configuration, each value as JSON text.
     pub(crate) config: Arc<BTreeMap<String, String>>,
+    /// What its requests may carry.
+    pub(crate) secrets: Arc<Secrets>,
     /// Where its requests go.
     pub(crate) network: Network,
     /// Whether the call is to stop.

@@ -84,9 +84,13 @@ pub(crate) struct World {
     answers: Vec<(String, String, Answer)>,
     state: BTreeMap<String, Vec<u8>>,
     config: BTreeMap<String, String>,
+    /// The servers of each secret.
+    secrets: BTreeMap<String, Grants>,
     /// How often `should_stop` still says no; none for ever.
     stop_after: Option<u64>,
     requests: Vec<crate::http::Request>,
+    /// The secrets that each of the requests carried.
+    carried: Vec<Vec<String>>,
     commands: Vec<crate::process::Command>,
     emitted: String,
     progress: Vec<Progress>,
@@ -188,6 +192,18 @@ impl FakeHost {
     #[must_use]
     pub fn config(self, key: &str, value: impl Into<Value>) -> Self {
         self.world.borrow_mut().config.insert(key.to_owned(), value.into().to_string());
+        self
+    }
+
+    /// A secret that the user gave, and the servers that `plugin.toml` names for it, such as `api.example.com`.
+    ///
+    /// # Panics
+    ///
+    /// When the servers are none.
+    #[must_use]
+    pub fn secret(self, name: &str, servers: &str) -> Self {
+        let servers = Grants::none().with(grants::scope(&format!("http={servers}")));
+        self.world.borrow_mut().secrets.insert(name.to_owned(), servers);
         self
     }
 
@@ -302,6 +318,11 @@ impl FakeHost {
     /// The requests that were sent, redirects not counted. What was refused is not among them.
     pub fn requests(&self) -> Vec<crate::http::Request> {
         self.world.borrow().requests.clone()
+    }
+
+    /// The names of the secrets that each of the [requests](Self::requests) carried.
+    pub fn carried(&self) -> Vec<Vec<String>> {
+        self.world.borrow().carried.clone()
     }
 
     /// The commands that were run. What was refused is not among them.

@@ -1,11 +1,28 @@
 //! The capability `http`: fetching from the authorities that were granted.
+//!
+//! A token of the user's is a secret: `plugin.toml` says which header field of which servers it goes into, the user gives
+//! it, and [`fetch_with_secrets`] names it. The plugin never has it.
+//!
+//! ```
+//! use host_sdk::{Failure, http};
+//!
+//! fn issue(number: u32) -> Result<Vec<u8>, Failure> {
+//!     let request = http::Request::get(format!("https://api.example.com/issues/{number}"), 100_000);
+//!     Ok(http::fetch_with_secrets(&request, &["token".to_owned()])?.body)
+//! }
+//!
+//! let host = host_sdk::fake::FakeHost::new().secret("token", "api.example.com");
+//! let host = host.http("GET", "https://api.example.com/issues/7", "It rains.");
+//! assert_eq!(host.run(|| issue(7)), Ok(b"It rains.".to_vec()));
+//! assert_eq!(host.carried(), [["token"]]);
+//! ```
 
 use crate::Failure;
 #[cfg(target_family = "wasm")]
-pub use crate::bindings::host::cap::http::fetch;
+pub use crate::bindings::host::cap::http::{fetch, fetch_with_secrets};
 pub use crate::bindings::host::cap::http::{Error, Request, Response};
 #[cfg(not(target_family = "wasm"))]
-pub use crate::fake::http::fetch;
+pub use crate::fake::http::{fetch, fetch_with_secrets};
 
 impl Request {
     /// A `GET` of an address, without headers, of which at most `size_limit` bytes of the body are taken.

@@ -55,6 +55,8 @@ pub struct SeenRequest {
     pub url: String,
     /// The body, empty where there is none.
     pub body: Vec<u8>,
+    /// The secrets that it carried, by their names.
+    pub secrets: Vec<String>,
 }
 
 /// An answer that cannot be given.
@@ -95,7 +97,13 @@ impl PreparedNetwork {
     }
 
     /// Answers a request that is permitted.
-    pub(super) fn answer(&self, method: &Method, url: &Url, body: Option<&[u8]>) -> Result<reqwest::Response, String> {
+    pub(super) fn answer(
+        &self,
+        method: &Method,
+        url: &Url,
+        body: Option<&[u8]>,
+        secrets: Vec<String>,
+    ) -> Result<reqwest::Response, String> {
         let (method, url) = (method.as_str(), url.as_str());
         {
             let mut seen = lock(&self.seen);
@@ -103,7 +111,7 @@ impl PreparedNetwork {
                 return Err(format!("over {MAX_SEEN} requests"));
             }
             let body = body.unwrap_or_default().to_vec();
-            seen.push(SeenRequest { method: method.to_owned(), url: url.to_owned(), body });
+            seen.push(SeenRequest { method: method.to_owned(), url: url.to_owned(), body, secrets });
         }
         let mut answers = lock(&self.answers);
         let matching = |(answer, _): &(PreparedAnswer, usize)| answer.method == method && are_one(&answer.url, url);
@@ -147,7 +155,7 @@ mod tests {
             answer("https://a.test/x", "2"),
         ])
         .expect("they are good");
-        let get = |url: &str| network.answer(&Method::GET, &Url::parse(url).expect("it is one"), None);
+        let get = |url: &str| network.answer(&Method::GET, &Url::parse(url).expect("it is one"), None, Vec::new());
         for expected in ["1", "2", "2"] {
             let response = get("https://a.test/x#part").expect("it is prepared");
             assert_eq!(response.text().await.expect("it is text"), expected);

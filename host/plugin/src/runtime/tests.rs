@@ -17,12 +17,19 @@ fn wit() -> PathBuf {
 
 /// A plugin with these imports.
 fn component(imports: &[&str]) -> Vec<u8> {
+    component_of(&wit(), imports)
+}
+
+/// A plugin with these imports of the contract in a folder.
+fn component_of(wit: &Path, imports: &[&str]) -> Vec<u8> {
     let mut resolve = Resolve::default();
     for folder in ["tool", "cap"] {
-        resolve.push_dir(wit().join(folder)).expect("the contract is good WIT");
+        resolve.push_dir(wit.join(folder)).expect("the contract is good WIT");
     }
     let lines: String = imports.iter().map(|name| format!("import {name};\n")).collect();
-    let world = format!("package test:generated;\nworld probe {{\n{lines}export host:tool/tool@0.1.0;\n}}\n");
+    let (_, tool) = resolve.packages.iter().find(|(_, package)| package.name.name == "tool").expect("it is there");
+    let version = tool.name.version.clone().expect("it has one");
+    let world = format!("package test:generated;\nworld probe {{\n{lines}export host:tool/tool@{version};\n}}\n");
     let package = resolve.push_str("probe.wit", &world).expect("the world is good WIT");
     let world = resolve.select_world(&[package], Some("probe")).expect("it is there");
     let mut module = dummy_module(&resolve, world, ManglingAndAbi::Legacy(LiftLowerAbi::Sync));
@@ -32,8 +39,12 @@ fn component(imports: &[&str]) -> Vec<u8> {
 
 /// The names of the interfaces of `host:cap`, out of its files: one that is added is tried here too.
 fn interfaces() -> Vec<String> {
+    interfaces_of(&wit())
+}
+
+fn interfaces_of(wit: &Path) -> Vec<String> {
     let mut resolve = Resolve::default();
-    resolve.push_dir(wit().join("cap")).expect("the contract is good WIT");
+    resolve.push_dir(wit.join("cap")).expect("the contract is good WIT");
     let named = resolve.interfaces.iter().filter(|(_, interface)| !interface.functions.is_empty());
     let mut names: Vec<String> = named.filter_map(|(_, interface)| interface.name.clone()).collect();
     names.sort();
@@ -120,4 +131,60 @@ async fn a_call_is_refused_under_every_set_of_grants_that_lacks_an_import() {
             }
         }
     }
+}
+
+/// Links a component with everything there is, and asks for what a plugin exports.
+fn linked(bytes: Vec<u8>) -> Result<(), CallError> {
+    let runtime = Runtime::new(RuntimeOptions::default());
+    let (engine, ..) = runtime.engine().expect("it starts");
+    let plugin =
+        Plugin::new(PluginName::new("probe"), bytes.clone(), Capability::ALL.map(widest).into_iter().collect());
+    let component = Component::new(engine, &bytes).expect("it compiles");
+    let granted = Capability::ALL.into_iter().fold(CapabilitySet::default(), |mut set, capability| {
+        set.insert(capability);
+        set
+    });
+    let linked = Linked { granted, missing: Missing::Refuse };
+    runtime.link(&plugin, &component, plugin.imports()?, linked).map(drop)
+}
+
+#[test]
+fn a_component_that_uses_the_whole_of_an_old_contract_still_links() {
+    let museum = wit().join("../tests/museum");
+    let mut seen = 0;
+    for contract in std::fs::read_dir(museum).expect("the museum").flatten() {
+        let wit = contract.path().join("wit");
+        if !wit.is_dir() {
+            continue;
+        }
+        let capabilities = interfaces_of(&wit);
+        let mut names: Vec<String> = capabilities.iter().map(|name| format!("host:cap/{name}@0.1.0")).collect();
+        names.push("host:tool/context@0.1.0".to_owned());
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        linked(component_of(&wit, &names)).unwrap_or_else(|error| panic!("{}: {error}", wit.display()));
+        seen += 1;
+    }
+    assert!(seen > 0, "no contract in the museum");
+}
+
+#[test]
+fn a_component_that_needs_what_a_later_contract_added_says_that_the_host_is_too_old() {
+    let later = tempfile::tempdir().expect("a folder");
+    let copy = |added: &str| {
+        for folder in ["tool", "cap"] {
+            std::fs::create_dir_all(later.path().join(folder)).expect("made");
+            for file in std::fs::read_dir(wit().join(folder)).expect("read").flatten() {
+                let text = std::fs::read_to_string(file.path()).expect("read").replace("@0.1.0", "@0.1.9");
+                let text = text.replace("interface state {", &format!("interface state {{\n{added}\n"));
+                std::fs::write(later.path().join(folder).join(file.file_name()), text).expect("written");
+            }
+        }
+        linked(component_of(later.path(), &["host:cap/state@0.1.9"]))
+    };
+    copy("").expect("it needs nothing that is not here");
+    let error = copy("forget: func();").expect_err("it does").to_string();
+    assert!(
+        error.contains("made for a newer host: its contract is 0.1.9") && error.contains("update the host"),
+        "{error}"
+    );
 }

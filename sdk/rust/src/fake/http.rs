@@ -7,6 +7,7 @@ use url::Url;
 
 use super::grants::{denial, plugin};
 use super::{World, ask};
+use crate::bindings::host::cap::types::Denial;
 use crate::http::{Error, Request, Response};
 
 /// The largest body of an answer, whatever was asked for, and of a request, as the host has them.
@@ -100,6 +101,15 @@ impl From<String> for Answer {
 ///
 /// When the request makes no sense, may not be sent, leads to where nothing may be sent, or has no answer.
 pub fn fetch(request: &Request) -> Result<Response, Error> {
+    fetch_with_secrets(request, &[])
+}
+
+/// Asks as [`fetch`] does, with secrets of the user's, each by the name that the plugin's manifest declares it with.
+///
+/// # Errors
+///
+/// As [`fetch`], and when a secret was not given or does not go to this server.
+pub fn fetch_with_secrets(request: &Request, secrets: &[String]) -> Result<Response, Error> {
     ask("http::fetch", |world, grants| {
         if !METHODS.contains(&request.method.as_str()) {
             let method = request.method.escape_debug();
@@ -111,7 +121,9 @@ pub fn fetch(request: &Request) -> Result<Response, Error> {
             return Err(Error::Invalid(format!("the body is over {MAX_BODY} bytes")));
         }
         permit(grants, &request.method, &url).map_err(|refused| Error::Denied(denial(&refused)))?;
+        carried(world, secrets, &request.method, &url)?;
         world.requests.push(request.clone());
+        world.carried.push(secrets.to_vec());
         for _ in 0..=MAX_REDIRECTS {
             match answer(world, &request.method, &url)? {
                 Kind::TimedOut => return Err(Error::TimedOut),
@@ -175,6 +187,25 @@ fn permit(grants: &Grants, method: &str, url: &Url) -> Result<(), Denied> {
     let permit = grants.permit_http(&plugin(), method, &authority)?;
     let here = (authority.host() == "localhost").then_some(IpAddr::V4(Ipv4Addr::LOCALHOST));
     authority.address().or(here).map_or(Ok(()), |address| permit.permit_address(address))
+}
+
+/// Whether these secrets may go to an address, over `https` alone but to this machine.
+fn carried(world: &World, secrets: &[String], method: &str, url: &Url) -> Result<(), Error> {
+    for name in secrets {
+        let no = |help: &str| {
+            let wanted = format!("`{name}` for {}", url.host_str().unwrap_or_default());
+            Error::Denied(Denial { capability: "http".to_owned(), wanted, help: help.to_owned() })
+        };
+        let Some(servers) = world.secrets.get(name) else {
+            return Err(no(&format!("the fake host has no such secret; add `.secret({name:?}, …)`")));
+        };
+        let here = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+        if url.scheme() != "https" && !here {
+            return Err(no("a secret is sent over https alone, but to this machine itself"));
+        }
+        permit(servers, method, url).map_err(|refused| Error::Denied(denial(&refused)))?;
+    }
+    Ok(())
 }
 
 fn answer(world: &World, method: &str, url: &Url) -> Result<Kind, Error> {

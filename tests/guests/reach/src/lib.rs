@@ -67,7 +67,7 @@ export_plugin!(
         for (name, value) in &a.environment {
             request = request.header(name, value);
         }
-        let answer = http::fetch(&request)?;
+        let answer = http::fetch_with_secrets(&request, &a.argv)?;
         let cut = if answer.cut { " (cut)" } else { "" };
         let headers: String = answer.headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
         Ok(Outcome::text(format!(

@@ -1,0 +1,359 @@
+//! Secrets of the user's, which a call sends without ever reading them.
+//!
+//! Promises: a value goes into one header field of a request to a server that was named for it, over a connection that
+//! nobody on the way reads, and nowhere else: not on to where a server redirects, not into anything that a guest is told,
+//! not into what `Debug` shows. What a server sends back of a value is blotted out before the guest gets it.
+//!
+//! Deliberately not here: what a server sends back of it in another form, such as base64, which cannot be told from
+//! anything else; which secrets a plugin declares (`host-bundle`), and where their values come from (the binary).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use host_capability::{Authority, Capability, Grants, PluginName};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, Url};
+
+use crate::bindings::http::{Denial, Error};
+
+/// Characters of a value. Fewer would be found by chance in what a server sends, and be blotted out there; more than the
+/// most are no header field that a server takes.
+const CHARACTERS: std::ops::RangeInclusive<usize> = 8..=8192;
+/// Characters of a format. Protects the line that it is shown on.
+const MAX_FORMAT: usize = 100;
+/// What stands for the value in a format.
+const VALUE: &str = "{}";
+/// Header fields that a secret goes into although a guest cannot write them.
+const FOR_SECRETS: &[&str] = &["authorization", "proxy-authorization"];
+
+/// Where in a request a secret goes: a header field, and what stands around the value there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    header: HeaderName,
+    before: String,
+    after: String,
+}
+
+/// Why something is no secret, or no place for one. Says nothing of the value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SecretError {
+    /// The header field is none, or one of the transport.
+    #[error("`{}` is no header field that a secret goes into", header.escape_debug())]
+    Header {
+        /// What it is called.
+        header: String,
+    },
+    /// The format does not say where the value goes.
+    #[error(
+        "`{}` is no format for a secret: it has `{VALUE}` once and at most {MAX_FORMAT} visible ASCII characters and spaces",
+        format.escape_debug()
+    )]
+    Format {
+        /// The format.
+        format: String,
+    },
+    /// The value cannot be one.
+    #[error(
+        "a secret has {} to {} visible ASCII characters and no space, and this one {why}", CHARACTERS.start(), CHARACTERS.end()
+    )]
+    Value {
+        /// What is wrong with it, without a word of it.
+        why: String,
+    },
+}
+
+impl Placement {
+    /// The header field `header`, with the value in the place of `{}` in `format`: `authorization` and `Bearer {}`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such field, or one that belongs to the transport, and when the format has no `{}` or several.
+    pub fn new(header: &str, format: &str) -> Result<Self, SecretError> {
+        let lower = header.to_ascii_lowercase();
+        let is_free = FOR_SECRETS.contains(&lower.as_str()) || !crate::http::belongs_to_the_host(&lower);
+        let no_header = || SecretError::Header { header: header.chars().take(MAX_FORMAT).collect() };
+        let header = HeaderName::from_bytes(lower.as_bytes()).ok().filter(|_| is_free).ok_or_else(no_header)?;
+        let no_format = || SecretError::Format { format: format.chars().take(2 * MAX_FORMAT).collect() };
+        let visible = format.len() <= MAX_FORMAT && format.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+        let (before, after) = format.split_once(VALUE).filter(|_| visible).ok_or_else(no_format)?;
+        if after.contains(VALUE) {
+            return Err(no_format());
+        }
+        Ok(Self { header, before: before.to_owned(), after: after.to_owned() })
+    }
+}
+
+/// A value with the place where it goes and the servers that it goes to. `Debug` does not show it.
+#[derive(Clone)]
+pub struct Secret {
+    value: String,
+    placement: Placement,
+    servers: Grants,
+}
+
+impl Secret {
+    /// A value that is sent to the servers of these grants for `http`, and in this place.
+    ///
+    /// # Errors
+    ///
+    /// When the value has a character that no header field takes, or too few or too many of them.
+    pub fn new(value: &str, placement: Placement, servers: Grants) -> Result<Self, SecretError> {
+        let wrong = |why: String| Err(SecretError::Value { why });
+        if !value.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return wrong("has another".to_owned());
+        }
+        if !CHARACTERS.contains(&value.len()) {
+            return wrong(format!("has {}", value.len()));
+        }
+        Ok(Self { value: value.to_owned(), placement, servers })
+    }
+
+    fn permit(&self, name: &str, plugin: &PluginName, method: &Method, url: &Url) -> Result<(), Error> {
+        let server = crate::http::server(url).map_err(|error| Error::Invalid(error.to_string()))?;
+        let wanted = format!("`{name}` for {server}");
+        if url.scheme() != "https" && !is_this_machine(&server) {
+            return Err(refused(wanted, "a secret is sent over https alone, but to this machine itself"));
+        }
+        self.servers.permit_http(plugin, method.as_str(), &server).map(drop).map_err(|denied| {
+            let why = denied.cause().unwrap_or_else(|| "no server was named for it".to_owned());
+            refused(wanted, &format!("the plugin's manifest names the servers that the secret is sent to; {why}"))
+        })
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Secret").field("placement", &self.placement).finish_non_exhaustive()
+    }
+}
+
+/// The secrets of a plugin, by their names.
+#[derive(Clone, Debug, Default)]
+pub struct Secrets(BTreeMap<String, Held>);
+
+#[derive(Clone, Debug)]
+enum Held {
+    Given(Arc<Secret>),
+    Missing { help: String },
+}
+
+impl Secrets {
+    /// Adds one that the user gave.
+    pub fn give(&mut self, name: &str, secret: Secret) {
+        self.0.insert(name.to_owned(), Held::Given(Arc::new(secret)));
+    }
+
+    /// Adds one that the user did not give, with the words that would give it.
+    pub fn lack(&mut self, name: &str, help: String) {
+        self.0.insert(name.to_owned(), Held::Missing { help });
+    }
+
+    /// Those with these names, for one request.
+    ///
+    /// # Errors
+    ///
+    /// When the plugin declares none of this name, or when it was not given or may not go with this request.
+    pub(crate) fn carried(
+        &self,
+        names: &[String],
+        plugin: &PluginName,
+        method: &Method,
+        url: &Url,
+    ) -> Result<Carried, Error> {
+        let mut carried = Carried { secrets: Vec::new(), names: Vec::new(), origin: url.origin() };
+        for name in names {
+            match self.0.get(name) {
+                None => {
+                    let name: String = name.chars().take(MAX_FORMAT).collect();
+                    let name = name.escape_debug();
+                    return Err(Error::Invalid(format!("the plugin's manifest declares no secret `{name}`")));
+                }
+                Some(Held::Missing { help }) => return Err(refused(format!("the secret `{name}`"), help)),
+                Some(Held::Given(secret)) => {
+                    secret.permit(name, plugin, method, url)?;
+                    // A name that is said twice is one secret.
+                    if !carried.names.contains(name) {
+                        carried.secrets.push(Arc::clone(secret));
+                        carried.names.push(name.clone());
+                    }
+                }
+            }
+        }
+        Ok(carried)
+    }
+}
+
+/// The secrets that go with one request, as long as it stays with the server that was asked.
+pub(crate) struct Carried {
+    secrets: Vec<Arc<Secret>>,
+    names: Vec<String>,
+    origin: url::Origin,
+}
+
+impl Carried {
+    /// Those of them that go to this address, put into the header: all, or none from where a redirect once led
+    /// elsewhere. Gives their names.
+    pub(crate) fn put(&mut self, url: &Url, headers: &mut HeaderMap) -> Result<Vec<String>, Error> {
+        if url.origin() != self.origin {
+            // Whoever redirects does not get to send a request back that looks like the user's.
+            self.origin = url::Origin::new_opaque();
+            return Ok(Vec::new());
+        }
+        for secret in &self.secrets {
+            let Placement { header, before, after } = &secret.placement;
+            let mut value = HeaderValue::try_from(format!("{before}{}{after}", secret.value))
+                .map_err(|_| Error::Invalid(format!("the secret makes no header field `{header}`")))?;
+            value.set_sensitive(true);
+            headers.insert(header, value);
+        }
+        Ok(self.names.clone())
+    }
+
+    /// How many bytes more than it may have a body has to be read, so that no value is cut in two before it is seen.
+    pub(crate) fn margin(&self) -> usize {
+        self.secrets.iter().map(|secret| secret.value.len()).max().unwrap_or(0)
+    }
+
+    /// Blots out every value that stands in these bytes.
+    pub(crate) fn blot(&self, bytes: &mut [u8]) {
+        for secret in &self.secrets {
+            let length = secret.value.len();
+            let found: Vec<usize> = memchr::memmem::find_iter(bytes, secret.value.as_bytes()).collect();
+            for at in found {
+                if let Some(value) = bytes.get_mut(at..at + length) {
+                    value.fill(b'*');
+                }
+            }
+        }
+    }
+
+    /// The same for a text.
+    pub(crate) fn blotted(&self, text: String) -> String {
+        self.secrets.iter().fold(text, |text, secret| match text.contains(&secret.value) {
+            true => text.replace(&secret.value, &"*".repeat(secret.value.len())),
+            false => text,
+        })
+    }
+}
+
+fn refused(wanted: String, help: &str) -> Error {
+    Error::Denied(Denial { capability: Capability::Http.name().to_owned(), wanted, help: help.to_owned() })
+}
+
+fn is_this_machine(server: &Authority) -> bool {
+    server.host() == "localhost" || server.address().is_some_and(|address: IpAddr| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use host_capability::Scope;
+
+    use super::*;
+
+    const VALUE: &str = "s3cret-of-a-user";
+
+    fn servers(scope: &str) -> Grants {
+        Grants::none().with(Scope::parse_absolute(Capability::Http, scope).expect("a scope"))
+    }
+
+    fn secrets(scope: &str) -> Secrets {
+        let mut secrets = Secrets::default();
+        let placement = Placement::new("Authorization", "Bearer {}").expect("a place");
+        secrets.give("token", Secret::new(VALUE, placement, servers(scope)).expect("a secret"));
+        secrets.lack("other", "say so".to_owned());
+        secrets
+    }
+
+    fn carried(scope: &str, names: &[&str], url: &str) -> Result<Carried, Error> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let url = Url::parse(url).expect("an address");
+        secrets(scope).carried(&names, &PluginName::new("acme/fetch"), &Method::GET, &url)
+    }
+
+    #[test]
+    fn a_secret_goes_to_its_servers_alone_and_over_no_open_line() {
+        let check = |scope: &str, url: &str, says: Option<&str>| match (carried(scope, &["token"], url), says) {
+            (Ok(_), None) => {}
+            (Err(Error::Denied(denial)), Some(says)) => {
+                let words = format!("{} {}", denial.wanted, denial.help);
+                assert!(words.contains(says) && !words.contains(VALUE), "{url}: {words}");
+            }
+            (Ok(_), Some(_)) => panic!("{url} got it"),
+            (Err(error), _) => panic!("{url}: {error:?}"),
+        };
+        check("api.example.com", "https://api.example.com/x", None);
+        check("api.example.com", "https://API.example.com:443/x", None);
+        check("api.example.com", "http://api.example.com/x", Some("over https alone"));
+        check("api.example.com:80", "http://api.example.com/x", Some("over https alone"));
+        check("api.example.com", "https://evil.example/x", Some("names the servers"));
+        check("api.example.com", "https://api.example.com:8443/x", Some("names the servers"));
+        check("api.example.com", "https://api.example.com.evil.example/x", Some("names the servers"));
+        check("127.0.0.1:99", "http://127.0.0.1:99/x", None);
+        check("localhost:99", "http://localhost:99/x", None);
+        check("10.0.0.1:99", "http://10.0.0.1:99/x", Some("over https alone"));
+    }
+
+    #[test]
+    fn a_secret_that_nobody_declared_or_gave_is_told_apart() {
+        let of = |name: &str| carried("a.example", &[name], "https://a.example/").map(drop);
+        assert!(matches!(of("token"), Ok(())));
+        assert!(matches!(of("tokem"), Err(Error::Invalid(why)) if why.contains("no secret `tokem`")));
+        assert!(
+            matches!(of("other"), Err(Error::Denied(denial)) if denial.wanted.contains("`other`") && denial.help == "say so")
+        );
+    }
+
+    #[test]
+    fn a_redirect_elsewhere_ends_it_for_good() {
+        let mut carried =
+            carried("a.example,b.example", &["token", "token"], "https://a.example/").expect("it is sent");
+        for (url, sent) in [
+            ("https://a.example/1", true),
+            ("https://a.example:443/2", true),
+            ("https://b.example/", false),
+            ("https://a.example/3", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            let names = carried.put(&Url::parse(url).expect("an address"), &mut headers).expect("it fits");
+            assert_eq!((headers.contains_key("authorization"), !names.is_empty()), (sent, sent), "{url}");
+            assert!(!format!("{headers:?}").contains(VALUE), "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn what_comes_back_of_a_value_is_blotted_out() {
+        let carried = carried("a.example", &["token"], "https://a.example/").expect("it is sent");
+        let mut bytes = format!("a {VALUE}{VALUE} b").into_bytes();
+        carried.blot(&mut bytes);
+        assert_eq!(String::from_utf8(bytes).expect("text"), format!("a {} b", "*".repeat(2 * VALUE.len())));
+        assert_eq!(carried.blotted(format!("x{VALUE}")), format!("x{}", "*".repeat(VALUE.len())));
+        assert_eq!(carried.margin(), VALUE.len());
+    }
+
+    #[test]
+    fn what_is_no_secret_is_refused_without_a_word_of_it() {
+        let placement = || Placement::new("x-api-key", "{}").expect("a place");
+        for value in ["", "short", "with a space", "line\nfeed-in-it", "ümlaut-in-it", &"x".repeat(8193)] {
+            let error = Secret::new(value, placement(), servers("a.example")).expect_err("it is none").to_string();
+            assert!(value.is_empty() || !error.contains(value), "{error}");
+        }
+        let secret = Secret::new(VALUE, placement(), servers("a.example")).expect("it is one");
+        assert!(!format!("{secret:?} {:?}", secrets("a.example")).contains(VALUE));
+        for (header, format) in [
+            ("", "{}"),
+            ("host", "{}"),
+            ("cookie", "{}"),
+            ("content-length", "{}"),
+            ("sec-x", "{}"),
+            ("a b", "{}"),
+            ("x-key", ""),
+            ("x-key", "{}{}"),
+            ("x-key", "{}\r\nx: y"),
+            ("x-key", &format!("{}{{}}", "x".repeat(100))),
+        ] {
+            Placement::new(header, format).expect_err(header);
+        }
+    }
+}
