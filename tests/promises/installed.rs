@@ -37,11 +37,16 @@ impl Publisher {
 
     /// The guest `counts` as a plugin of theirs that asks for these capabilities, whether or not it uses them.
     async fn bundle(&self, version: &str, capabilities: &[(&str, &str)]) -> Bundle {
+        self.bundle_that(version, capabilities, "").await
+    }
+
+    /// The same with more of this in its plugin.toml.
+    async fn bundle_that(&self, version: &str, capabilities: &[(&str, &str)], more: &str) -> Bundle {
         let table = |(name, scope): &(&str, &str)| {
             format!("[capabilities.{name}]\nscope = \"{scope}\"\nreason = \"to try it\"\n")
         };
         let text = format!(
-            "name = \"{}/counts\"\nversion = \"{version}\"\nlicense = \"MIT\"\ndescription = \"Counts the lines of a file.\"\n{}",
+            "name = \"{}/counts\"\nversion = \"{version}\"\nlicense = \"MIT\"\ndescription = \"Counts the lines of a file.\"\n{}{more}",
             self.name,
             capabilities.iter().map(table).collect::<String>()
         );
@@ -381,4 +386,36 @@ async fn a_person_is_asked_about_what_is_new_alone() {
     assert_eq!(pty.ends(), Some(130));
     assert_eq!(lock(&host).plugins["acme/counts"].version.to_string(), "1.0.1");
     assert!(Path::new(&wider).exists());
+}
+
+#[tokio::test]
+async fn a_secret_that_goes_to_another_server_is_asked_about() {
+    let acme = Publisher::new("acme");
+    let host = Host::new(["run"]);
+    trust(&host, &acme);
+    let asks = [("fs-read", "*"), ("http", "*")];
+    let sends = |servers: &str| {
+        format!("[secrets.token]\ndescription = \"From the settings.\"\nservers = [{servers}]\noptional = true\n")
+    };
+    let mut first = acme.bundle_that("1.0.0", &asks, &sends("\"a.example\"")).await;
+    acme.sign(&mut first);
+    let ended = install(&host, &[&file(&host, "a.tar", &first), "--yes"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let says =
+        "your secret `token` (it can do without), as `authorization: Bearer …`, to a.example and no other server";
+    assert!(ended.stdout.contains(says), "{ended:?}");
+    // Nothing more is asked for, so nobody is asked.
+    let mut same = acme.bundle_that("1.0.1", &asks, &sends("\"a.example\"")).await;
+    acme.sign(&mut same);
+    assert_eq!(install(&host, &[&file(&host, "b.tar", &same)]).code, Some(0));
+    let mut more = acme.bundle_that("2.0.0", &asks, &sends("\"a.example\", \"b.example\"")).await;
+    acme.sign(&mut more);
+    refused(
+        &install(&host, &[&file(&host, "c.tar", &more)]),
+        42,
+        "asks for the secret `token`, and nobody can be asked",
+    );
+    let ended = install(&host, &[&file(&host, "c.tar", &more), "--yes"]);
+    let says = "it sends the secret `token` to a.example, b.example instead of a.example";
+    assert!(ended.code == Some(0) && ended.stdout.contains(says), "{ended:?}");
 }

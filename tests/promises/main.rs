@@ -18,5 +18,6 @@ mod policy;
 mod run;
 mod sandbox;
 mod session;
+mod settings;
 mod tools;
 mod trust;

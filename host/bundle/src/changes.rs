@@ -7,6 +7,7 @@
 //! Deliberately not here: what a component does. Two with the same manifest can still behave differently.
 
 mod schema;
+mod settings;
 
 use std::fmt;
 
@@ -80,6 +81,8 @@ impl Changes {
             push(&mut found, Weight::Fix, format!("its licence is `{}` instead of `{}`", new.license, old.license));
         }
         capabilities(old, new, &mut found);
+        settings::config(old, new, &mut found);
+        settings::secrets(old, new, &mut found);
         for tool in &old.tools {
             match new.tools.iter().find(|other| other.spec.name == tool.spec.name) {
                 None => push(&mut found, Weight::Breaking, format!("the tool `{}` is gone", tool.spec.name)),

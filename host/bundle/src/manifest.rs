@@ -8,6 +8,7 @@
 
 mod error;
 mod schema;
+mod settings;
 mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +27,7 @@ use crate::shown::cut;
 
 pub use error::{ManifestError, Source};
 pub use schema::{shipped_schema, written_schema};
+pub use settings::{ConfigKey, ConfigType, DeclaredSecret};
 
 /// The largest manifest that is read. Protects memory; 128 tools with the largest schemas stay below.
 const MAX_MANIFEST: u64 = 32 << 20;
@@ -51,6 +53,10 @@ pub struct SourceManifest {
     pub homepage: Option<String>,
     /// What it asks for, by the name of the capability.
     pub capabilities: BTreeMap<String, Declared>,
+    /// What a person can set for it, by its key.
+    pub config: BTreeMap<String, ConfigKey>,
+    /// The secrets that it sends without reading them, by their names.
+    pub secrets: BTreeMap<String, DeclaredSecret>,
     /// How it is built, for a package that cargo does not build.
     pub build: Option<Build>,
 }
@@ -100,6 +106,12 @@ pub struct Manifest {
     pub contract: Version,
     /// What it asks for.
     pub capabilities: BTreeMap<String, Declared>,
+    /// What a person can set for it, by its key.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub config: BTreeMap<String, ConfigKey>,
+    /// The secrets that it sends without reading them, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub secrets: BTreeMap<String, DeclaredSecret>,
     /// Its tools.
     #[schemars(with = "Vec<schema::Tool>")]
     pub tools: Vec<ToolEntry>,
@@ -177,6 +189,8 @@ impl Manifest {
             homepage: source.homepage,
             contract,
             capabilities: source.capabilities,
+            config: source.config,
+            secrets: source.secrets,
             tools: entries,
         })
     }
@@ -188,8 +202,8 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// When it was made for a newer host, has a name that is none, texts that cannot be shown on a line, tools of one name,
-    /// or a tool that needs what the plugin does not ask for.
+    /// When it was made for a newer host, has a name that is none, texts that cannot be shown on a line, settings that do
+    /// not hold together, tools of one name, or a tool that needs what the plugin does not ask for.
     pub fn parse(json: &str, source_: Source) -> Result<Self, ManifestError> {
         /// What every layout has, whatever else is in it.
         #[derive(Deserialize)]
@@ -224,6 +238,12 @@ impl Manifest {
             ("homepage", manifest.homepage.as_ref()),
         ] {
             text.map_or(Ok(()), |text| check_words(key, text))?;
+        }
+        settings::check_count("config", manifest.config.len())?;
+        settings::check_count("secrets", manifest.secrets.len())?;
+        manifest.config.iter().try_for_each(|(name, key)| settings::check_key(name, key))?;
+        for (name, secret) in &manifest.secrets {
+            settings::check_secret(name, secret, &manifest.capabilities)?;
         }
         manifest.check_tools()?;
         Ok(manifest)

@@ -2,10 +2,12 @@
 //!
 //! Flags win over the environment, the environment over the project's file, that over the user's.
 
+mod plugins;
 mod project;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,6 +16,9 @@ use host_model::{ProviderKind, RetryPolicy, Settings};
 use host_tool::ApprovalMode;
 use serde::Deserialize;
 
+pub(crate) use self::plugins::{
+    OfFile, OfPlugin, OfPlugins, OfVariable, SecretSource, VARIABLE, beneath, of_environment,
+};
 use self::project::OfProject;
 use crate::environment::{Environment, Folders};
 use crate::exit::Failure;
@@ -49,6 +54,8 @@ pub(crate) struct Configuration {
     pub(crate) models: BTreeMap<String, Model>,
     /// What is different about an agent than its declaration says, by its name.
     pub(crate) agents: BTreeMap<String, Agent>,
+    /// What is set for plugins, by their names.
+    pub(crate) plugins: OfPlugins,
     /// What a trusted project says beside that; no key of a file.
     #[serde(skip)]
     pub(crate) of_project: OfProject,
@@ -309,7 +316,16 @@ impl Configuration {
                 "it has {} bytes, over the limit of {MAX_FILE}",
                 about.len()
             )))),
-            Ok(_) => Self::parse(&std::fs::read_to_string(&path).map_err(unreadable)?, &path),
+            Ok(about) => {
+                let read = Self::parse(&std::fs::read_to_string(&path).map_err(unreadable)?, &path)?;
+                if plugins::holds_a_secret(&read.plugins) && about.mode() & 0o077 != 0 {
+                    let path = path.display();
+                    return Err(Failure::configuration(format!("the configuration `{path}` cannot be used"))
+                        .cause("a plugin's secret stands in it, and others can read it")
+                        .help(format!("chmod 600 '{path}', or write {{ env = \"VARIABLE\" }} for the secret")));
+                }
+                Ok(read)
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !named => Ok(Self::default()),
             Err(error) => Err(unreadable(error)),
         }

@@ -25,6 +25,7 @@ mod plugins;
 mod policies;
 mod printer;
 mod project;
+mod settings;
 mod templates;
 mod terminal;
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use host_bundle::{Manifest, ManifestError, Source};
 use host_capability::Grants;
-use host_plugin::{Digest, MAX_COMPONENT, Plugin, Runtime, Workspace};
+use host_plugin::{Digest, MAX_COMPONENT, Plugin, Runtime, Secrets, Workspace};
 use host_tool::{PluginTool, Registry, Sandbox};
 
 use crate::access::Granted;
@@ -38,6 +38,20 @@ pub(crate) struct Installed {
     pub(crate) agreed: Grants,
     /// Its own configuration, each value as JSON text.
     pub(crate) config: Arc<BTreeMap<String, String>>,
+    /// What its requests may carry.
+    pub(crate) secrets: Arc<Secrets>,
+    pub(crate) whose: Whose,
+}
+
+/// Who says that a plugin is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// The host: it is built in.
+    Host,
+    /// The person: they installed it, or named it on the command line.
+    Persons,
+    /// A project that the person trusts.
+    Projects,
 }
 
 /// Reads the manifests of all plugins.
@@ -51,7 +65,9 @@ pub(crate) fn all(
     for built_in in BUILT_IN {
         let source = Source::BuiltIn(built_in.name);
         let digest = Some(Digest::from_sha256(&built_in.sha256));
-        plugins.push(installed(built_in.manifest, source, Cow::Borrowed(built_in.component), digest, workspace)?);
+        let component = Cow::Borrowed(built_in.component);
+        let plugin = installed(built_in.manifest, source, component, digest, workspace)?;
+        plugins.push(Installed { whose: Whose::Host, ..plugin });
     }
     for Usable { bundle, agreed } in of_others {
         let place = PathBuf::from(bundle.statement());
@@ -70,7 +86,7 @@ pub(crate) fn all(
         let source = Source::File(manifest.path.clone());
         let digest = Some(component.digest.clone());
         let plugin = installed(manifest.text()?, source, bytes, digest, workspace)?;
-        take(&mut plugins, plugin, &component.path)?;
+        take(&mut plugins, Installed { whose: Whose::Projects, ..plugin }, &component.path)?;
     }
     for path in named {
         for file in components(path)? {
@@ -123,9 +139,9 @@ pub(crate) fn registry(
     let mut registry = Registry::new();
     for installed in plugins {
         let (grants, ceiling) = (granted.to(installed), granted.at_most(installed));
-        let (grants, ceiling) = match holder {
-            Holder::Run => (grants, ceiling),
-            Holder::Subagent => (grants.reading(), ceiling.reading()),
+        let (grants, ceiling, secrets) = match holder {
+            Holder::Run => (grants, ceiling, Arc::clone(&installed.secrets)),
+            Holder::Subagent => (grants.reading(), ceiling.reading(), Arc::default()),
         };
         let sandbox = Sandbox {
             runtime: Arc::clone(runtime),
@@ -133,6 +149,7 @@ pub(crate) fn registry(
             ceiling: Arc::new(ceiling),
             workspace: Arc::clone(workspace),
             config: Arc::clone(&installed.config),
+            secrets,
         };
         for tool in &installed.manifest.tools {
             let needs = installed.plugin.declared().iter().filter(|scope| tool.needs(scope.capability())).cloned();
@@ -174,7 +191,14 @@ fn assembled(
         Some(digest) => plugin.with_digest(digest),
         None => plugin,
     };
-    Ok(Installed { manifest, plugin: Arc::new(plugin), agreed: Grants::none(), config: Arc::default() })
+    Ok(Installed {
+        manifest,
+        plugin: Arc::new(plugin),
+        agreed: Grants::none(),
+        config: Arc::default(),
+        secrets: Arc::default(),
+        whose: Whose::Persons,
+    })
 }
 
 /// The components that a path names: itself, or all in the folder.

@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use host_capability::{Capability, Denied, Grants, Scope, StateAccess};
 use host_message::{FunctionCall, ToolSpec, with_causes};
 use host_plugin::admission::AdmissionError;
-use host_plugin::{CallError, CallListener, Confirmation, Failure, Invocation, Plugin, Runtime, Workspace};
+use host_plugin::{CallError, CallListener, Confirmation, Failure, Invocation, Plugin, Runtime, Secrets, Workspace};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -40,6 +40,8 @@ pub struct Sandbox {
     pub workspace: Arc<Workspace>,
     /// The plugin's own configuration, each value as JSON text.
     pub config: Arc<BTreeMap<String, String>>,
+    /// What its requests may carry.
+    pub secrets: Arc<Secrets>,
 }
 
 impl PluginTool {
@@ -50,9 +52,9 @@ impl PluginTool {
 
     fn invocation(&self, call: &FunctionCall, grants: Arc<Grants>, cancel: CancellationToken) -> Invocation {
         let (arguments, workspace) = (Value::Object(call.arguments.clone()), Arc::clone(&self.sandbox.workspace));
-        let config = Arc::clone(&self.sandbox.config);
+        let (config, secrets) = (Arc::clone(&self.sandbox.config), Arc::clone(&self.sandbox.secrets));
         let (id, tool) = (call.id.clone(), self.spec.name.clone());
-        Invocation { config, cancel, ..Invocation::new(id, tool, arguments.to_string(), grants, workspace) }
+        Invocation { config, secrets, cancel, ..Invocation::new(id, tool, arguments.to_string(), grants, workspace) }
     }
 
     async fn intend(&self, call: &FunctionCall, cancel: CancellationToken) -> Result<Intent, CallFailure> {

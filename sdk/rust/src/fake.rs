@@ -195,14 +195,14 @@ impl FakeHost {
         self
     }
 
-    /// A secret that the user gave, and the servers that `plugin.toml` names for it, such as `api.example.com`.
+    /// A secret that the user gave, and the server that `plugin.toml` names for it, such as `api.example.com`.
     ///
     /// # Panics
     ///
-    /// When the servers are none.
+    /// When the server is none.
     #[must_use]
-    pub fn secret(self, name: &str, servers: &str) -> Self {
-        let servers = Grants::none().with(grants::scope(&format!("http={servers}")));
+    pub fn secret(self, name: &str, server: &str) -> Self {
+        let servers = Grants::none().with(grants::scope(&format!("http=* {server}")));
         self.world.borrow_mut().secrets.insert(name.to_owned(), servers);
         self
     }

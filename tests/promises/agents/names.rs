@@ -45,6 +45,7 @@ fn usurper(workspace: &Path, grants: Grants) -> Registry {
         grants: Arc::new(grants.clone()),
         workspace: Arc::new(Workspace::new(workspace.to_owned())),
         config: Arc::default(),
+        secrets: Arc::default(),
     };
     let mut tools = Registry::new();
     tools

@@ -215,3 +215,63 @@ fn a_version_number_says_what_changed() {
         assert_eq!(same, VersionVerdict::TooLow { needed: version(lowest) });
     }
 }
+
+#[test]
+fn what_a_person_sets_weighs_as_much_as_it_takes_from_them() {
+    use Weight::{Addition, Breaking, Fix};
+    let with = |edit: &dyn Fn(&mut Value)| {
+        manifest(|it| {
+            it["capabilities"]["http"]["scope"] = json!("*");
+            it["config"] = json!({"region": {"description": "Which.", "default": "eu"}});
+            it["secrets"] = json!({"token": {"description": "A token.", "servers": ["a.example", "b.example"]}});
+            edit(it);
+        })
+    };
+    let check = |edit: &dyn Fn(&mut Value), weight: Weight, what: &str| {
+        let changes = Changes::between(&with(&|_| {}), &with(edit));
+        let found: Vec<_> = changes.iter().map(|change| (change.weight, change.what.as_str())).collect();
+        assert_eq!(found, [(weight, what)]);
+    };
+    let key = |required: bool| json!({"description": "Another.", "required": required});
+    check(&|it| it["config"]["most"] = key(false), Addition, "`most` can be set in its configuration");
+    check(&|it| it["config"]["most"] = key(true), Breaking, "`most` has to be set in its configuration");
+    check(&|it| it["config"] = json!({}), Breaking, "`region` cannot be set in its configuration any more");
+    check(
+        &|it| it["config"]["region"]["default"] = json!("us"),
+        Breaking,
+        "`region` of its configuration has another default",
+    );
+    check(
+        &|it| it["config"]["region"]["description"] = json!("Where."),
+        Fix,
+        "`region` of its configuration is described in other words",
+    );
+    let servers = |servers: &[&str]| json!(servers);
+    check(
+        &|it| it["secrets"]["token"]["servers"] = servers(&["a.example", "b.example", "c.example"]),
+        Breaking,
+        "it sends the secret `token` to a.example, b.example, c.example instead of a.example, b.example",
+    );
+    check(
+        &|it| it["secrets"]["token"]["servers"] = servers(&["a.example"]),
+        Addition,
+        "it sends the secret `token` to a.example alone",
+    );
+    check(
+        &|it| it["secrets"]["token"]["format"] = json!("token {}"),
+        Breaking,
+        "it sends the secret `token` as `authorization: token {}`",
+    );
+    check(
+        &|it| it["secrets"]["token"]["optional"] = json!(true),
+        Addition,
+        "the secret `token` need not be given any more",
+    );
+    check(&|it| it["secrets"] = json!({}), Breaking, "the secret `token` is not taken any more");
+    let other = json!({"description": "Another.", "servers": ["a.example"], "optional": true});
+    check(
+        &|it| it["secrets"]["other"] = other.clone(),
+        Addition,
+        "the secret `other` can be given, which it sends to a.example",
+    );
+}

@@ -84,6 +84,16 @@ pub enum ManifestError {
         /// What is wrong with it.
         why: String,
     },
+    /// Something that a person can set does not hold together.
+    #[error("`[{section}.{name}]`: {why}")]
+    Setting {
+        /// `config` or `secrets`.
+        section: &'static str,
+        /// The key or the secret.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Its name is none.
     #[error(
         "`{name}` is no name for a plugin: it is NAME or PUBLISHER/NAME, each of 1 to 64 of a-z, 0-9, `_` and `-`, the \

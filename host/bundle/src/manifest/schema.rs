@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde_json::Value;
 
-use super::{Build, Declared, Manifest};
+use super::{Build, ConfigKey, Declared, DeclaredSecret, Manifest};
 
 /// The schema of `plugin.toml`, read as JSON.
 pub fn written_schema() -> Value {
@@ -38,6 +38,12 @@ struct Written {
     /// What it asks for, by the name of the capability.
     #[serde(default)]
     capabilities: BTreeMap<String, Declared>,
+    /// What a person can set for it, by its key.
+    #[serde(default)]
+    config: BTreeMap<String, ConfigKey>,
+    /// The secrets that it sends without reading them, by their names.
+    #[serde(default)]
+    secrets: BTreeMap<String, DeclaredSecret>,
     /// How it is built, where that is not seen from its files.
     build: Option<Build>,
 }

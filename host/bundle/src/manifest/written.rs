@@ -7,7 +7,10 @@ use semver::Version;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Build, Declared, ManifestError, Source, SourceManifest, check_name, check_words, grants};
+use super::settings::{check_count, check_key, check_secret};
+use super::{
+    Build, ConfigKey, Declared, DeclaredSecret, ManifestError, Source, SourceManifest, check_name, check_words, grants,
+};
 
 /// The file, each value with its place.
 #[derive(Deserialize)]
@@ -21,6 +24,10 @@ struct Written {
     homepage: Option<Spanned<String>>,
     #[serde(default)]
     capabilities: BTreeMap<Spanned<String>, Declared>,
+    #[serde(default)]
+    config: BTreeMap<Spanned<String>, ConfigKey>,
+    #[serde(default)]
+    secrets: BTreeMap<Spanned<String>, DeclaredSecret>,
     build: Option<Build>,
 }
 
@@ -58,6 +65,18 @@ pub(super) fn parse(text: &str, source_: &Source) -> Result<SourceManifest, Mani
         }
         capabilities.extend(one);
     }
+    check_count("config", written.config.len())?;
+    check_count("secrets", written.secrets.len())?;
+    let mut config = BTreeMap::new();
+    for (name, key) in written.config {
+        check_key(name.get_ref(), &key).map_err(|error| at(name.span().start, error))?;
+        config.insert(name.into_inner(), key);
+    }
+    let mut secrets = BTreeMap::new();
+    for (name, secret) in written.secrets {
+        check_secret(name.get_ref(), &secret, &capabilities).map_err(|error| at(name.span().start, error))?;
+        secrets.insert(name.into_inner(), secret);
+    }
     Ok(SourceManifest {
         name,
         version: written.version,
@@ -66,6 +85,8 @@ pub(super) fn parse(text: &str, source_: &Source) -> Result<SourceManifest, Mani
         source: written.source.map(Spanned::into_inner),
         homepage: written.homepage.map(Spanned::into_inner),
         capabilities,
+        config,
+        secrets,
         build: written.build,
     })
 }

@@ -8,7 +8,7 @@ use host_tool::{Bus, Gate, Policy, Registry, RulesFile};
 
 use crate::access::{self, Granted};
 use crate::arguments::{Access, Place};
-use crate::configuration::Configuration;
+use crate::configuration::{self, Configuration};
 use crate::environment::{Environment, Folders};
 use crate::exit::Failure;
 use crate::installed;
@@ -16,6 +16,7 @@ use crate::plugins::{self, Holder, Installed};
 use crate::policies;
 use crate::printer;
 use crate::project::{Brought, Part, Project, ProjectFile};
+use crate::settings;
 
 /// By these a folder is known to be the top of a repository.
 pub(crate) const REPOSITORY_MARKS: &[&str] = &[".git", ".hg", ".jj", ".svn", ".host"];
@@ -51,15 +52,23 @@ impl Workplace {
         let configuration = Configuration::read(environment, &folders)?.with_project(configuration.as_ref())?;
         let policy = policies::read(&folders, &of_project_rules)?;
         let root = folder(place)?;
+        let of_plugins =
+            configuration::beneath(configuration.plugins.clone(), configuration::of_environment(environment)?);
+        let mut for_programs = environment.all();
+        for name in settings::variables(&of_plugins) {
+            for_programs.retain(|(variable, _)| variable != name);
+        }
         let runtime = Arc::new(Runtime::new(RuntimeOptions {
             cache: Some(folders.cache.clone()),
             state: Some(folders.state.clone()),
-            environment: environment.all(),
+            environment: for_programs,
             limits: configuration.limits(),
         }));
         let (of_others, notes) = installed::usable(&folders, lock.as_ref(), &root)?;
         printer::notes(&notes, environment);
         let plugins = plugins::all(&access.plugin, &of_project, of_others, &root)?;
+        let (plugins, notes) = settings::settle(plugins, &of_plugins, environment)?;
+        printer::notes(&notes, environment);
         if let Some(name) = access::unknown_plugin(access, &plugins).filter(|_| project.withholds(Part::Component))
             && let Some(failure) = project.untrusted(format!("there is no plugin `{name}` but perhaps the project's"))
         {

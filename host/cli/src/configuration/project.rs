@@ -13,7 +13,7 @@ use host_agent::{RunConfig, TreeLimits};
 use host_tool::ApprovalMode;
 use toml::de::{DeTable, DeValue};
 
-use super::{Agent, Amount, Compression, Configuration, Context, Limits, Model, Routing, Run};
+use super::{Agent, Amount, Compression, Configuration, Context, Limits, Model, Routing, Run, beneath};
 use crate::exit::Failure;
 use crate::project::{ProjectFile, shown};
 
@@ -52,6 +52,7 @@ const ALLOWED: &[&[&str]] = &[
     &["agents", "*", "max_turns"],
     &["agents", "*", "timeout_minutes"],
     &["agents", "*", "temperature"],
+    &["plugins", "*", "config", "*"],
 ];
 
 /// What a project says that stays beside what the person says.
@@ -103,6 +104,7 @@ impl Configuration {
             },
             models,
             agents: self.agents,
+            plugins: beneath(self.plugins, project.plugins),
             of_project: OfProject { context_files: project.context.files, agents: project.agents },
         }
     }
@@ -228,6 +230,7 @@ fn why_not(path: &[String]) -> &'static str {
     let names: Vec<&str> = path.iter().map(String::as_str).collect();
     match names.as_slice() {
         ["providers", ..] => "it says where your keys are sent and who pays: set it in your own configuration",
+        ["plugins", _, "secrets", ..] => "a secret is yours to give: set it in your own configuration",
         ["retry", ..] => "how often your services are asked again is yours to say: set it in your own configuration",
         ["models", _, "safety", ..] => {
             "what your account lets through is yours to say: set it in your own configuration"
@@ -258,6 +261,7 @@ mod tests {
             ("providers = {}\n", 1, "`providers`"),
             ("providers.gemini.proxy = \"http://evil.example\"\n", 1, "`providers`"),
             ("model = \"x\"\n[retry]\nattempts = 9\n", 2, "`retry`"),
+            ("[plugins.\"a/b\"]\nsecrets.token = { env = \"X\" }\n", 2, "`plugins.a/b.secrets`"),
             ("[models.x.safety]\nA = \"BLOCK_NONE\"\n", 1, "`models.x.safety`"),
             ("[models.\"a\\nb\"]\nsafety = {}\n", 2, "`models.a\\u{a}b.safety`"),
             ("model = \"x\"\napproval_mode = \"yolo\"\n", 2, "`approval_mode`"),

@@ -1,6 +1,6 @@
 //! A plugin that asks for every capability and uses each as it is told, to try what its grants cover.
 
-use host_sdk::{Confirmation, Failure, Outcome, Tool, export_plugin, fs_read, fs_write, http, process, state};
+use host_sdk::{Confirmation, context, Failure, Outcome, Tool, export_plugin, fs_read, fs_write, http, process, state};
 use serde::Deserialize;
 
 export_plugin!(
@@ -77,6 +77,7 @@ export_plugin!(
             String::from_utf8_lossy(&answer.body)
         )))
     }),
+    tool("configured", |a| Ok(Outcome::text(context::config(&a.path).unwrap_or_else(|| "nothing".to_owned())))),
     tool("keep", |a| Ok(Outcome::text(state::put(&a.path, a.text.as_bytes(), &expected(a.expected))?))),
     tool("kept", |a| {
         Ok(Outcome::text(match state::get(&a.path)? {

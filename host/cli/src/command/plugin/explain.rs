@@ -56,6 +56,7 @@ pub(super) fn in_words(manifest: &Manifest, imports: &Imports) -> String {
             false => "It gets of that what you grant, and nothing without a word of yours.\n",
         });
     }
+    text.push_str(&settings(manifest));
     let never: Vec<&str> = Capability::ALL.into_iter().filter(|it| !asked.contains(it)).map(cannot).collect();
     if !never.is_empty() {
         let besides = if asked.is_empty() { "It" } else { "Whatever is granted, it" };
@@ -63,6 +64,38 @@ pub(super) fn in_words(manifest: &Manifest, imports: &Imports) -> String {
     }
     if imports.wasi {
         text.push_str("\nIts language brings parts of WASI along. They are empty: a clock, random numbers, no file, no network.\n");
+    }
+    text
+}
+
+/// What a person can set for it, and what becomes of a secret.
+fn settings(manifest: &Manifest) -> String {
+    let mut text = String::new();
+    if !manifest.secrets.is_empty() {
+        text.push_str("\nIt sends, and never reads,\n");
+    }
+    for (name, secret) in &manifest.secrets {
+        let (header, format, servers) = (&secret.header, secret.format(), secret.servers.join(", "));
+        let optional = if secret.optional { " (it can do without)" } else { "" };
+        let shown = visible(format).replace("{}", "…");
+        text.push_str(&format!(
+            "  your secret `{name}`{optional}, as `{}: {shown}`, to {} and no other server\n",
+            visible(header),
+            visible(&servers)
+        ));
+        text.push_str(&format!("    in its own words: {}\n", visible(&secret.description)));
+    }
+    if !manifest.config.is_empty() {
+        text.push_str("\nYou can set\n");
+    }
+    for (name, key) in &manifest.config {
+        let needed = match (&key.default, key.required) {
+            (_, true) => ", which it cannot do without".to_owned(),
+            (Some(default), false) => format!("; without a word of yours {}", visible(&default.to_string())),
+            (None, false) => String::new(),
+        };
+        let words = visible(&key.description);
+        text.push_str(&format!("  {name}, a `{}`{needed}\n    in its own words: {words}\n", key.kind.name()));
     }
     text
 }

@@ -22,6 +22,7 @@ use crate::installed::{self, List, Shelf};
 use crate::plugins;
 use crate::printer::{Out, Style};
 use crate::project::{FOLDER, LOCK, Project, Standing};
+use crate::settings;
 
 pub(super) async fn run(
     install: &Install,
@@ -174,6 +175,9 @@ async fn one(
         }
     };
     out.write(&format!("\nInstalled `{}` {}; {agreed}.\n", name, bundle.manifest().version));
+    if let Some(lines) = settings::to_be_set(bundle.manifest()) {
+        out.write(&format!("It is of use when config.toml says\n\n{lines}"));
+    }
     Ok(())
 }
 

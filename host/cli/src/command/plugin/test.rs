@@ -5,22 +5,19 @@
 
 mod case;
 mod judge;
+mod prepared;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anstyle::AnsiColor;
-use host_bundle::{Manifest, ToolEntry};
-use host_capability::{Capability, Grants, Scope};
-use host_message::{CallId, ToolName};
-use host_plugin::{Invocation, Network, Plugin, PreparedNetwork, Runtime, RuntimeOptions, Workspace};
-use host_tool::Schema;
-use serde_json::{Map, Value, json};
+use host_bundle::Manifest;
+use host_plugin::{Plugin, Runtime, RuntimeOptions};
+use serde_json::{Value, json};
 
 use self::case::{Case, Kind};
 use self::judge::{Failed, Seen};
+use self::prepared::{Prepared, tool};
 use super::build::Ready;
 use crate::arguments::PluginTest;
 use crate::environment::Environment;
@@ -195,73 +192,6 @@ async fn run_case(
     let after = judge::tree(&world.workspace).map_err(unreadable)?;
     let seen = Seen { answer, preview, before, after, requests: tested.network.seen() };
     Ok(judge::judge(&case.expect, &seen, tested.output.as_ref()))
-}
-
-/// What a case's calls are made with.
-struct Prepared<'m> {
-    tool: &'m ToolEntry,
-    input: Schema,
-    output: Option<Schema>,
-    grants: Arc<Grants>,
-    workspace: Arc<Workspace>,
-    config: Arc<BTreeMap<String, String>>,
-    network: Arc<PreparedNetwork>,
-}
-
-impl<'m> Prepared<'m> {
-    fn of(case: &Case, manifest: &'m Manifest, workspace: &Path) -> Result<Self, String> {
-        let tool = tool(case.tool.as_deref(), manifest)?;
-        let schema = |schema: &Value| Schema::compile(schema).map_err(|error| error.to_string());
-        Ok(Self {
-            tool,
-            input: schema(&tool.spec.input_schema)?,
-            output: tool.spec.output_schema.as_ref().map(schema).transpose()?,
-            grants: Arc::new(grants(case, workspace)?),
-            workspace: Arc::new(Workspace::new(workspace.to_owned())),
-            config: Arc::new(case.config.iter().map(|(key, value)| (key.clone(), value.to_string())).collect()),
-            network: Arc::new(case.network()?),
-        })
-    }
-
-    fn invocation(&self, tool: &ToolEntry, arguments: &Map<String, Value>) -> Invocation {
-        let (id, tool) = (CallId::new("test"), ToolName::new(tool.spec.name.as_str()));
-        let arguments = Value::Object(arguments.clone()).to_string();
-        Invocation {
-            config: Arc::clone(&self.config),
-            network: Network::Prepared(Arc::clone(&self.network)),
-            ..Invocation::new(id, tool, arguments, Arc::clone(&self.grants), Arc::clone(&self.workspace))
-        }
-    }
-}
-
-fn tool<'m>(wanted: Option<&str>, manifest: &'m Manifest) -> Result<&'m ToolEntry, String> {
-    let names: Vec<String> = manifest.tools.iter().map(|tool| format!("`{}`", tool.spec.name)).collect();
-    match (wanted, manifest.tools.as_slice()) {
-        (None, [one]) => Ok(one),
-        (None, _) => Err(format!("the case has to say which `tool` it calls: {}", names.join(", "))),
-        (Some(wanted), tools) => tools
-            .iter()
-            .find(|tool| tool.spec.name.as_str() == wanted)
-            .ok_or_else(|| format!("the plugin has no tool `{wanted}`; it has {}", names.join(", "))),
-    }
-}
-
-/// What a case grants. Without a word on it everything that cannot leave the case: its workspace, the plugin's state
-/// there, and the network of prepared answers.
-fn grants(case: &Case, workspace: &Path) -> Result<Grants, String> {
-    let usual =
-        [(Capability::FsRead, "."), (Capability::FsWrite, "."), (Capability::State, "*"), (Capability::Http, "*")];
-    let scope = |capability: Capability, text: &str| {
-        Scope::parse(capability, text, workspace)
-            .map_err(|error| format!("`grants.{capability} = \"{text}\"` makes no sense: {error}; {}", error.help()))
-    };
-    match &case.grants {
-        None => usual.into_iter().map(|(capability, text)| scope(capability, text)).collect(),
-        Some(granted) => granted
-            .iter()
-            .map(|(name, text)| scope(name.parse::<Capability>().map_err(|error| error.to_string())?, text))
-            .collect(),
-    }
 }
 
 fn told(case: &Ended, style: Style, before: Option<&Ended>) -> String {

@@ -48,11 +48,21 @@ pub(super) async fn agreed(
         .filter(|(name, declared)| before.is_none_or(|before| !before.manifest().asks_for(name, &declared.scope)))
         .map(|(name, _)| name)
         .collect();
-    if new.is_empty() || install.yes || !install.grant.is_empty() {
+    let sent: Vec<&String> = manifest
+        .secrets
+        .iter()
+        .filter(|(name, secret)| {
+            let before = before.and_then(|before| before.manifest().secrets.get(*name));
+            before.is_none_or(|before| !secret.reaches_no_more_than(before))
+        })
+        .map(|(name, _)| name)
+        .collect();
+    if (new.is_empty() && sent.is_empty()) || install.yes || !install.grant.is_empty() {
         return Ok(agreed);
     }
     if !environment.stdin_is_terminal || !environment.stderr_is_terminal {
-        let names: Vec<String> = new.iter().map(|name| format!("`{name}`")).collect();
+        let names = new.iter().map(|name| format!("`{name}`"));
+        let names: Vec<String> = names.chain(sent.iter().map(|name| format!("the secret `{name}`"))).collect();
         return Err(Failure::input(format!(
             "`{}` asks for {}, and nobody can be asked",
             manifest.name,
@@ -60,7 +70,7 @@ pub(super) async fn agreed(
         ))
         .help("add --yes to be asked at each call, or --grant CAPABILITY to let it without a question"));
     }
-    match answer(manifest, &new, stop).await? {
+    match answer(manifest, &new, &sent, stop).await? {
         Answer::Yes => Ok(agreed),
         Answer::Grant => {
             for name in new {
@@ -90,11 +100,20 @@ fn granted(manifest: &Manifest, text: &str) -> Result<(String, String), Failure>
     Ok((name.to_owned(), scope.to_owned()))
 }
 
-async fn answer(manifest: &Manifest, new: &[&String], stop: &CancellationToken) -> Result<Answer, Failure> {
-    let listed: Vec<String> = new
+async fn answer(
+    manifest: &Manifest,
+    new: &[&String],
+    sent: &[&String],
+    stop: &CancellationToken,
+) -> Result<Answer, Failure> {
+    let scopes = new
         .iter()
-        .filter_map(|name| Some(format!("  {name} = {}\n", visible(&manifest.capabilities.get(*name)?.scope))))
-        .collect();
+        .filter_map(|name| Some(format!("  {name} = {}\n", visible(&manifest.capabilities.get(*name)?.scope))));
+    let servers = sent.iter().filter_map(|name| {
+        let servers = manifest.secrets.get(*name)?.servers.join(", ");
+        Some(format!("  your secret `{name}`, sent to {}\n", visible(&servers)))
+    });
+    let listed: Vec<String> = scopes.chain(servers).collect();
     crate::printer::to_stderr(&format!("\nNew to you, of what it asks for:\n{}\n", listed.concat()));
     ask::discard_what_was_typed();
     for _ in 0..TRIES {

@@ -45,6 +45,9 @@ pub(super) struct Case {
     /// The plugin's configuration.
     #[serde(default)]
     pub(super) config: Map<String, Value>,
+    /// The secrets that are given, by their names.
+    #[serde(default)]
+    pub(super) secrets: Vec<String>,
     /// Answers that stand for the network.
     #[serde(default)]
     http: Vec<Answer>,
@@ -126,7 +129,7 @@ pub(super) struct Expect {
     /// Files after it: their content, or `false` for those that are gone.
     #[serde(default)]
     pub(super) files: BTreeMap<String, After>,
-    /// The requests that it sends, `METHOD ADDRESS`, in order.
+    /// The requests that it sends, `METHOD ADDRESS`, in order, and ` with SECRET` behind one that carries it.
     pub(super) requests: Option<Vec<String>>,
 }
 

@@ -195,10 +195,18 @@ fn changed(what: &str, expected: Option<&Vec<u8>>, found: &[u8]) -> String {
     }
 }
 
+/// A request as a case has it.
+fn of(request: &SeenRequest) -> String {
+    let with = match request.secrets.as_slice() {
+        [] => String::new(),
+        secrets => format!(" with {}", secrets.join(", ")),
+    };
+    format!("{} {}{with}", request.method, request.url)
+}
+
 fn requests(expect: &Expect, seen: &Seen, wrong: &mut Vec<String>) {
     let Some(expected) = &expect.requests else { return };
-    let found: Vec<String> =
-        seen.requests.iter().map(|request| format!("{} {}", request.method, request.url)).collect();
+    let found: Vec<String> = seen.requests.iter().map(of).collect();
     if *expected != found {
         wrong.push(format!("the requests are others:\n{}", difference(&lines(expected), &lines(&found))));
     }

@@ -1,0 +1,287 @@
+//! What a person can set for a plugin: the keys of its configuration, and secrets that it sends without reading them.
+//!
+//! Promises: what a manifest says of them holds together, so that whoever gives a value finds out here, and not at a call,
+//! what it is for and where it goes.
+//!
+//! Deliberately not here: the values, and where they come from.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use host_capability::{Capability, Grants, Scope};
+use host_plugin::{Placement, SecretError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{ManifestError, check_words, is_name};
+use crate::shown::cut;
+
+/// Keys of a configuration, and secrets. Protects whoever has to look through them.
+const MAX_KEYS: usize = 64;
+/// Servers of a secret.
+const MAX_SERVERS: usize = 16;
+/// Bytes of a default.
+const MAX_DEFAULT: usize = 4096;
+
+/// One key of a plugin's configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConfigKey {
+    /// What it is for, in one line for the person who sets it.
+    pub description: String,
+    /// What its values are.
+    #[serde(rename = "type", default)]
+    pub kind: ConfigType,
+    /// What it is where nobody set it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<Value>,
+    /// Whether the plugin is of no use without it.
+    #[serde(default, skip_serializing_if = "super::is_false")]
+    pub required: bool,
+}
+
+/// What the values of a key are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum ConfigType {
+    /// Text.
+    #[default]
+    #[serde(rename = "string")]
+    String,
+    /// A whole number.
+    #[serde(rename = "integer")]
+    Integer,
+    /// A number.
+    #[serde(rename = "number")]
+    Number,
+    /// `true` or `false`.
+    #[serde(rename = "boolean")]
+    Boolean,
+    /// A list of texts.
+    #[serde(rename = "string[]")]
+    Strings,
+}
+
+impl ConfigType {
+    /// Whether this is such a value.
+    pub fn fits(self, value: &Value) -> bool {
+        match self {
+            Self::String => value.is_string(),
+            Self::Integer => value.is_i64() || value.is_u64(),
+            Self::Number => value.is_number(),
+            Self::Boolean => value.is_boolean(),
+            Self::Strings => value.as_array().is_some_and(|list| list.iter().all(Value::is_string)),
+        }
+    }
+
+    /// As a manifest has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::String => "string",
+            Self::Integer => "integer",
+            Self::Number => "number",
+            Self::Boolean => "boolean",
+            Self::Strings => "string[]",
+        }
+    }
+}
+
+/// A secret that a plugin sends without reading it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeclaredSecret {
+    /// What it is and where a person gets it, in one line.
+    pub description: String,
+    /// The servers that it is sent to, each `HOST` or `HOST:PORT`, and to no other.
+    pub servers: Vec<String>,
+    /// The header field that it goes into; `authorization` where it is not said.
+    #[serde(default = "authorization", skip_serializing_if = "is_authorization")]
+    pub header: String,
+    /// What stands in that field, with `{}` for the value; where it is not said, `Bearer {}` in `authorization`, and in
+    /// other fields the value alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// Whether the plugin is of use without it.
+    #[serde(default, skip_serializing_if = "super::is_false")]
+    pub optional: bool,
+}
+
+fn authorization() -> String {
+    "authorization".to_owned()
+}
+
+fn is_authorization(header: &str) -> bool {
+    header == "authorization"
+}
+
+impl DeclaredSecret {
+    /// What stands in its header field, with `{}` for the value.
+    pub fn format(&self) -> &str {
+        match &self.format {
+            Some(format) => format,
+            None if self.header.eq_ignore_ascii_case("authorization") => "Bearer {}",
+            None => "{}",
+        }
+    }
+
+    /// Where in a request it goes.
+    ///
+    /// # Errors
+    ///
+    /// When its header field or its format is none.
+    pub fn placement(&self) -> Result<Placement, SecretError> {
+        Placement::new(&self.header, self.format())
+    }
+
+    /// The servers that it goes to, as grants for `http`. A server that makes no sense is none of them.
+    pub fn reach(&self) -> Grants {
+        self.servers.iter().filter_map(|server| scope(server)).collect()
+    }
+
+    /// Whether each of its servers was one of another's already.
+    pub fn reaches_no_more_than(&self, other: &Self) -> bool {
+        self.reach().le(&other.reach())
+    }
+}
+
+/// A server, as a scope of `http` for every method; none where it is a pattern, or names methods.
+fn scope(server: &str) -> Option<Scope> {
+    let plain = server.bytes().all(|byte| byte.is_ascii_graphic() && !b"*,+!".contains(&byte));
+    Scope::parse_absolute(Capability::Http, &format!("* {server}")).ok().filter(|_| plain)
+}
+
+/// Whether the key can be one, and its default is what it says.
+pub(super) fn check_key(name: &str, key: &ConfigKey) -> Result<(), ManifestError> {
+    let wrong = |why: String| Err(ManifestError::Setting { section: "config", name: cut(name), why });
+    if !is_name(name) {
+        return wrong("a key has 1 to 64 of a-z, 0-9, `_` and `-`, the first a letter".to_owned());
+    }
+    check_words("description", &key.description)?;
+    match &key.default {
+        Some(_) if key.required => wrong("a key with a default is never missing: leave `required` out".to_owned()),
+        Some(default) if !key.kind.fits(default) => {
+            wrong(format!("its default `{}` is no `{}`", cut(&default.to_string()), key.kind.name()))
+        }
+        Some(default) if default.to_string().len() > MAX_DEFAULT => {
+            wrong(format!("its default is over the limit of {MAX_DEFAULT} bytes"))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Whether the secret can be sent, with these capabilities.
+pub(super) fn check_secret(
+    name: &str,
+    secret: &DeclaredSecret,
+    capabilities: &BTreeMap<String, super::Declared>,
+) -> Result<(), ManifestError> {
+    let wrong = |why: String| Err(ManifestError::Setting { section: "secrets", name: cut(name), why });
+    if !is_name(name) {
+        return wrong("a name has 1 to 64 of a-z, 0-9, `_` and `-`, the first a letter".to_owned());
+    }
+    check_words("description", &secret.description)?;
+    if let Err(error) = secret.placement() {
+        return wrong(error.to_string());
+    }
+    if !(1..=MAX_SERVERS).contains(&secret.servers.len()) {
+        return wrong(format!("it needs 1 to {MAX_SERVERS} `servers` that it is sent to"));
+    }
+    let Some(http) = capabilities.get(Capability::Http.name()) else {
+        return wrong("it can be sent only by a plugin with `[capabilities.http]`".to_owned());
+    };
+    // What makes no sense is told of the capability.
+    let asked = Scope::parse(Capability::Http, &http.scope, Path::new("/")).ok();
+    for server in &secret.servers {
+        let shown = cut(server);
+        let Some(scope) = scope(server) else {
+            return wrong(format!("`{shown}` is no server: HOST or HOST:PORT, and no pattern"));
+        };
+        if asked.as_ref().is_some_and(|asked| asked.meet(&scope).is_none()) {
+            return wrong(format!("it is sent to `{shown}`, for which `[capabilities.http]` does not ask"));
+        }
+    }
+    let mut seen = BTreeSet::new();
+    match secret.servers.iter().find(|server| !seen.insert(server.to_ascii_lowercase())) {
+        Some(twice) => wrong(format!("it names `{}` twice", cut(twice))),
+        None => Ok(()),
+    }
+}
+
+/// Whether there are no more of either than somebody can look through.
+pub(super) fn check_count(section: &'static str, count: usize) -> Result<(), ManifestError> {
+    match count > MAX_KEYS {
+        true => {
+            let why = format!("{count} are over the limit of {MAX_KEYS}");
+            Err(ManifestError::Setting { section, name: "*".to_owned(), why })
+        }
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Source, SourceManifest};
+    use super::*;
+
+    const GOOD: &str = "name = \"acme/fetch\"\nversion = \"1.2.0\"\nlicense = \"MIT\"\n\
+                        [capabilities.http]\nscope = \"GET api.example.com, b.example:8443\"\nreason = \"to ask\"\n";
+
+    fn parse(text: &str) -> Result<SourceManifest, ManifestError> {
+        SourceManifest::parse(&format!("{GOOD}{text}"), &Source::File("plugin.toml".into()))
+    }
+
+    #[test]
+    fn what_can_be_set_is_read() {
+        let manifest = parse(
+            "[config.region]\ndescription = \"Which.\"\ndefault = \"eu\"\n\
+             [config.most]\ndescription = \"How many.\"\ntype = \"integer\"\nrequired = true\n\
+             [secrets.token]\ndescription = \"From the settings.\"\nservers = [\"api.example.com\"]\n\
+             [secrets.key]\ndescription = \"Another.\"\nservers = [\"b.example:8443\"]\nheader = \"X-Api-Key\"\noptional = true\n",
+        )
+        .expect("it is good");
+        assert_eq!(manifest.config["region"].kind, ConfigType::String);
+        assert!(manifest.config["most"].required);
+        assert_eq!(manifest.secrets["token"].format(), "Bearer {}");
+        assert_eq!(manifest.secrets["key"].format(), "{}");
+        let fewer = DeclaredSecret { servers: Vec::new(), ..manifest.secrets["key"].clone() };
+        // Which methods it goes with is for the capability to say.
+        let server = host_capability::Authority::new("api.example.com", 443).expect("a server");
+        let plugin = host_capability::PluginName::new("acme/fetch");
+        assert!(manifest.secrets["token"].reach().permit_http(&plugin, "POST", &server).is_ok());
+        assert!(fewer.reaches_no_more_than(&manifest.secrets["key"]));
+        assert!(!manifest.secrets["key"].reaches_no_more_than(&manifest.secrets["token"]));
+    }
+
+    #[test]
+    fn what_does_not_hold_together_is_told_with_its_line() {
+        let secret = "[secrets.token]\ndescription = \"d\"\n";
+        for (text, says) in [
+            ("[config.Region]\ndescription = \"d\"\n".to_owned(), "plugin.toml:7:9: `[config.Region]`: a key has"),
+            ("[config.a]\ndescription = \"\"\n".to_owned(), "plugin.toml:7:9: `description` is no good"),
+            ("[config.a]\ndescription = \"d\"\ntype = \"text\"\n".to_owned(), "unknown variant `text`"),
+            ("[config.a]\ndescription = \"d\"\ndefault = 3\n".to_owned(), "its default `3` is no `string`"),
+            ("[config.a]\ndescription = \"d\"\ndefault = \"x\"\nrequired = true\n".to_owned(), "leave `required` out"),
+            ("[config.a]\ndescription = \"d\"\nrequird = true\n".to_owned(), "the nearest is `required`"),
+            (secret.to_owned(), "missing field `servers`"),
+            (format!("{secret}servers = []\n"), "it needs 1 to 16 `servers`"),
+            (format!("{secret}servers = [\"*\"]\n"), "`*` is no server"),
+            (format!("{secret}servers = [\"*.example.com\"]\n"), "`*.example.com` is no server"),
+            (format!("{secret}servers = [\"api.example.com +private\"]\n"), "is no server"),
+            (format!("{secret}servers = [\"api.example.com,evil.example\"]\n"), "is no server"),
+            (format!("{secret}servers = [\"evil.example\"]\n"), "for which `[capabilities.http]` does not ask"),
+            (format!("{secret}servers = [\"api.example.com:8443\"]\n"), "does not ask"),
+            (format!("{secret}servers = [\"api.example.com\", \"API.example.com\"]\n"), "twice"),
+            (format!("{secret}servers = [\"api.example.com\"]\nheader = \"host\"\n"), "no header field that a secret"),
+            (format!("{secret}servers = [\"api.example.com\"]\nformat = \"Bearer\"\n"), "is no format for a secret"),
+        ] {
+            let error = parse(&text).expect_err(&text).to_string();
+            assert!(error.contains(says), "{error}");
+        }
+        let without = GOOD.split("[capabilities").next().expect("it begins so");
+        let text = format!("{without}{secret}servers = [\"a.example\"]\n");
+        let error = SourceManifest::parse(&text, &Source::Bundle).expect_err("there is no http").to_string();
+        assert!(error.contains("[capabilities.http]"), "{error}");
+        let many: String = (0..65).map(|i| format!("[config.k{i}]\ndescription = \"d\"\n")).collect();
+        assert!(parse(&many).expect_err("too many").to_string().contains("over the limit of 64"));
+    }
+}
