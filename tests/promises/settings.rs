@@ -178,3 +178,48 @@ async fn a_project_gets_no_secret_of_the_persons_whatever_its_plugin_is_called()
     let ended = call(&host, "configured", json!({"path": "region"}), &place);
     assert!(ended.code == Some(52) && ended.stderr.contains("a secret is yours to give"), "{ended:?}");
 }
+
+#[tokio::test]
+async fn a_case_of_a_test_gives_settings_and_sees_which_request_carries_a_secret() {
+    let cases = |case: &str| {
+        let head = "[[case]]\nname = \"it\"\ngrants = { process = \"*\", http = \"*\", state = \"write\", fs-read = \".\", fs-write = \".\" }\n";
+        let answer = "[[case.http]]\nurl = \"https://a.example/x\"\nbody = \"hello\"\n";
+        format!("{head}{case}\n{answer}")
+    };
+    let fetch = "tool = \"fetch\"\narguments = { path = \"https://a.example/x\", argv = [\"token\"] }\n";
+    for (case, code, says) in [
+        (
+            format!("{fetch}secrets = [\"token\"]\nexpect = {{ requests = [\"GET https://a.example/x with token\"] }}"),
+            0,
+            "1 passed",
+        ),
+        (
+            format!("{fetch}secrets = [\"token\"]\nexpect = {{ requests = [\"GET https://a.example/x\"] }}"),
+            54,
+            "with token",
+        ),
+        (
+            format!("{fetch}expect = {{ denied = \"http\", message = \"gives no secret `token`\", requests = [] }}"),
+            0,
+            "1 passed",
+        ),
+        (format!("{fetch}secrets = [\"tokn\"]"), 54, "plugin.toml does not declare"),
+        (
+            "tool = \"configured\"\narguments = { path = \"region\" }\nexpect = { text = '\"eu\"' }".to_owned(),
+            0,
+            "1 passed",
+        ),
+        (
+            "tool = \"configured\"\narguments = { path = \"most\" }\nconfig = { most = 3 }\nexpect = { text = '3' }"
+                .to_owned(),
+            0,
+            "1 passed",
+        ),
+        ("tool = \"configured\"\nconfig = { most = \"3\" }".to_owned(), 54, "has to be a `integer`"),
+        ("tool = \"configured\"\nconfig = { mst = 3 }".to_owned(), 54, "plugin.toml does not declare"),
+    ] {
+        let host = Host::new(["plugin", "test", ".", "--built", "p"]).file("tests/cases.toml", cases(&case));
+        let ended = plugin(host, "p", &DECLARED.replace("SERVER", "a.example")).await.run();
+        assert!(ended.code == Some(code) && ended.stdout.contains(says), "{case}: {ended:?}");
+    }
+}
