@@ -302,6 +302,11 @@ void host_progress(uint64_t done, uint64_t total, const char *message) {
 
 bool host_should_stop(void) { return host_tool_context_should_stop(); }
 
+const host_json *host_config(const char *key) {
+    host_string name = host_literal(key), value;
+    return host_tool_context_config(&name, &value) ? host_json_parse(value) : NULL;
+}
+
 /* A host that sees a trap takes the line before it, marked like this, for the reason. */
 void host_panic(const char *format, ...) {
     FORMATTED(words);
@@ -468,7 +473,10 @@ bool exports_host_tool_tool_preview(exports_host_tool_tool_tool_call_t *call,
 
 bool exports_host_tool_tool_revise(exports_host_tool_tool_tool_call_t *call, host_string *text, host_string *answer,
                                    host_failure *failure) {
-    (void)text, (void)answer;
+    const host_json *arguments;
+    const host_tool *tool = find(call, &arguments, failure);
+    if (!tool) return false;
+    if (tool->revise) return tool->revise(arguments, *text, answer, failure);
     return host_fail(failure, HOST_INVALID_ARGUMENTS, "a call of `%.*s` can be allowed or refused, not changed",
                      (int)call->tool.len, (const char *)call->tool.ptr);
 }

@@ -86,6 +86,8 @@ void host_log(host_tool_context_level_t level, const char *format, ...) __attrib
 void host_emit(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void host_progress(uint64_t done, uint64_t total, const char *message);   /* a total of 0 is unknown */
 bool host_should_stop(void);
+/* A value of the plugin's own configuration; NULL when it was not set. */
+const host_json *host_config(const char *key);
 _Noreturn void host_panic(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- Capabilities: what the host answered as a failure of the call. Each returns false. ---- */
@@ -126,8 +128,12 @@ typedef struct {
     const host_need *needs;                           /* ends with {0}; NULL for none */
     bool (*call)(const host_json *arguments, host_outcome *outcome, host_failure *failure);
     /* What a call would do, for the person who is asked; sets `asks` where there is something to ask. NULL: asked by
-     * name and arguments as soon as the tool needs more than reading. */
+     * name and arguments as soon as the tool needs more than reading. What it says is freed by the binding: take
+     * `host_format` for a text and not `host_literal`. */
     bool (*preview)(const host_json *arguments, bool *asks, host_confirmation *what, host_failure *failure);
+    /* The arguments, a JSON object, of the call that does what the person made of this one: `text` stands in the place of
+     * what the preview proposed (of an edit) or of the command line (of an exec), and is freed too. NULL: no change. */
+    bool (*revise)(const host_json *arguments, host_string text, host_string *answer, host_failure *failure);
 } host_tool;
 
 extern const host_tool host_tools[];

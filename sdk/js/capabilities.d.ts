@@ -1,5 +1,6 @@
-// The capabilities of the contract, as modules. A capability can be imported when plugin.toml declares it. Its functions throw an error with a `payload`, one of the
-// cases of its `Problem`; a tool that does not catch it passes it on as the failure of its call.
+// The capabilities of the contract, as modules. A capability can be imported when plugin.toml declares it. Its functions
+// throw an error with a `payload`, one of the cases of its `Problem`; a tool that does not catch it passes it on as the
+// failure of its call. What the host does not have is `null`; what is not handed to it may be left out.
 
 declare module 'host:cap/types@0.1.0' {
   /** A capability said no. */
@@ -9,7 +10,7 @@ declare module 'host:cap/types@0.1.0' {
 declare module 'host:cap/fs-read@0.1.0' {
   import type { Denial } from 'host:cap/types@0.1.0';
   export type Kind = 'file' | 'directory' | 'symlink' | 'other';
-  export interface Metadata { kind: Kind; size: number; modified?: number; ignored: boolean }
+  export interface Metadata { kind: Kind; size: number; modified: number | null; ignored: boolean }
   export interface Entry extends Metadata { name: string }
   export interface WalkOptions {
     root: string;
@@ -33,7 +34,7 @@ declare module 'host:cap/fs-read@0.1.0' {
   export interface WalkSummary { files: number; tooLarge: number; unreadable: number; denied: number }
   /** A walk under way. */
   export class Walk {
-    next(): Batch | undefined;
+    next(): Batch | null;
     summary(): WalkSummary;
   }
   export type Problem =
@@ -56,7 +57,7 @@ declare module 'host:cap/fs-write@0.1.0' {
   export type Problem =
     | { tag: 'denied'; val: Denial }
     | { tag: 'not-found' | 'exists' | 'invalid' | 'io'; val: string }
-    | { tag: 'changed'; val?: string }
+    | { tag: 'changed'; val: string | null }
     | { tag: 'too-large'; val: number };
   export function write(path: string, content: Uint8Array, expected: Expected): Written;
   export function edit(path: string, digest: string, spans: Span[]): Written;
@@ -75,9 +76,9 @@ declare module 'host:cap/process@0.1.0' {
     silenceLimit?: number;
   }
   export interface Chunk { source: 'stdout' | 'stderr'; data: Uint8Array }
-  export interface Exit { code?: number; signal?: number; timedOut: boolean; background: number[] | Uint32Array }
+  export interface Exit { code: number | null; signal: number | null; timedOut: boolean; background: number[] | Uint32Array }
   export class Child {
-    read(): Chunk | undefined;
+    read(): Chunk | null;
     wait(): Exit;
     kill(): void;
   }
@@ -101,6 +102,8 @@ declare module 'host:cap/http@0.1.0' {
     | { tag: 'invalid' | 'unavailable'; val: string }
     | { tag: 'timed-out' };
   export function fetch(request: Request): Response;
+  /** The same with secrets, by the names that plugin.toml declares them with. The plugin never reads one. */
+  export function fetchWithSecrets(request: Request, secrets: string[]): Response;
 }
 
 declare module 'host:cap/state@0.1.0' {
@@ -109,9 +112,9 @@ declare module 'host:cap/state@0.1.0' {
   export type Expected = { tag: 'absent' } | { tag: 'version'; val: string } | { tag: 'anything' };
   export type Problem =
     | { tag: 'denied'; val: Denial }
-    | { tag: 'changed'; val?: string }
+    | { tag: 'changed'; val: string | null }
     | { tag: 'invalid' | 'full' | 'io'; val: string };
-  export function get(key: string): Item | undefined;
+  export function get(key: string): Item | null;
   export function put(key: string, value: Uint8Array, expected: Expected): string;
   function forget(key: string, expected: Expected): void;
   export { forget as delete };

@@ -55,6 +55,11 @@ export interface Tool<Arguments = any> {
   call(values: Arguments): Answer | string;
   /** Without it a call of a tool that needs more than reading is asked about by name and arguments. */
   preview?(values: Arguments): Confirmation | undefined;
+  /**
+   * The arguments of the call that does what the person made of this one: `text` stands in the place of `proposed` where
+   * the preview was an `edit`, and of the command line where it was an `exec`. Without it a call is allowed or refused.
+   */
+  revise?(values: Arguments, text: string): Arguments;
 }
 
 /** What the module `plugin` exports as `tool`. */

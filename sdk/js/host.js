@@ -169,8 +169,9 @@ export function plugin(...tools) {
       })),
     preview: (call) =>
       answered(call, (tool, values) => (tool.preview ? tool.preview(values) : onlyReads(tool) ? undefined : { tag: 'call' })),
-    revise: (call) =>
-      answered(call, (tool) => {
+    revise: (call, text) =>
+      answered(call, (tool, values) => {
+        if (tool.revise) return JSON.stringify(tool.revise(values, text));
         throw Failure.invalidArguments(`a call of \`${tool.name}\` can be allowed or refused, not changed`);
       }),
     call: (call) =>

@@ -146,6 +146,7 @@ class Described:
     definition: types.ToolDef
     call: Callable[[dict], Any]
     preview: Optional[Callable[[dict], Any]]
+    revise: Optional[Callable[[dict, str], dict]]
 
 
 MOST_CAREFUL = types.Annotations(read_only=False, destructive=True, idempotent=False, open_world=True)
@@ -162,11 +163,16 @@ def tool(
     annotations: types.Annotations = MOST_CAREFUL,
     needs: tuple[Need, ...] = (),
     preview: Optional[Callable[[dict], Any]] = None,
+    revise: Optional[Callable[[dict, str], dict]] = None,
 ) -> Callable[[Callable[[dict], Any]], Described]:
     """Describes the function below it as a tool.
 
     `preview` takes the arguments too and returns what the call would do, a `types.Confirmation_…`, or None when there is
     nothing to ask. Without it a call of a tool that needs more than reading is asked about by name and arguments.
+
+    `revise` takes the arguments and a text that the person wrote in the place of what the preview proposed (of an edit) or
+    of the command line (of an exec), and returns the arguments of the call that does that. Without it a call is allowed
+    or refused.
     """
 
     def described(call: Callable[[dict], Any]) -> Described:
@@ -179,7 +185,7 @@ def tool(
             annotations=annotations,
             capabilities=[types.CapabilityNeed(need.capability, need.scope, need.reason) for need in needs],
         )
-        return Described(definition, call, preview)
+        return Described(definition, call, preview, revise)
 
     return described
 
@@ -236,8 +242,10 @@ def export(*tools: Described) -> type:
             return one.preview(arguments)
         return None if only_reads(one.definition.capabilities) else types.Confirmation_Call()
 
-    def revise_of(one: Described, _: dict) -> Any:
-        raise Failure.invalid_arguments(f"a call of `{one.definition.name}` can be allowed or refused, not changed")
+    def revised(one: Described, arguments: dict, text: str) -> str:
+        if one.revise is None:
+            raise Failure.invalid_arguments(f"a call of `{one.definition.name}` can be allowed or refused, not changed")
+        return json.dumps(one.revise(arguments, text))
 
     def outcome_of(one: Described, arguments: dict) -> types.Outcome:
         answer = one.call(arguments)
@@ -257,7 +265,7 @@ def export(*tools: Described) -> type:
             return answered(call, preview_of)
 
         def revise(self, call: types.ToolCall, text: str) -> str:
-            return answered(call, revise_of)
+            return answered(call, lambda one, arguments: revised(one, arguments, text))
 
         def call(self, call: types.ToolCall) -> types.Outcome:
             return answered(call, outcome_of)

@@ -62,17 +62,45 @@ pub const Tool = struct {
     annotations: Annotations = .{},
     needs: []const Need = &.{},
     run: *const fn (*Call, []const u8) Error!Outcome,
+    /// What a call would do, for the person who is asked; null when there is nothing to ask. Without it a call of a tool
+    /// that needs more than reading is asked about by name and arguments.
+    preview: ?*const fn (*Call, []const u8) Error!?Confirmation = null,
+    /// The arguments, as JSON, of the call that does what the person made of this one: the text stands in the place of
+    /// what the preview proposed (of an edit) or of the command line (of an exec). Without it a call is allowed or refused.
+    revise: ?*const fn (*Call, []const u8, []const u8) Error![]const u8 = null,
 
     /// Makes `run` of a function that takes its arguments as a struct. A field with a default may be left out.
     pub fn function(comptime Arguments: type, comptime call: fn (*Call, Arguments) Error!Outcome) *const fn (*Call, []const u8) Error!Outcome {
         return struct {
             fn run(this: *Call, json: []const u8) Error!Outcome {
-                const options: std.json.ParseOptions = .{ .allocate = .alloc_always };
-                const arguments = std.json.parseFromSliceLeaky(Arguments, allocator, json, options) catch |err|
-                    return this.fail(.invalid_arguments, "the arguments make no sense: {s}", .{@errorName(err)});
-                return call(this, arguments);
+                return call(this, try read(Arguments, this, json));
             }
         }.run;
+    }
+
+    /// Makes `preview` of a function that takes its arguments as a struct.
+    pub fn previewing(comptime Arguments: type, comptime preview_of: fn (*Call, Arguments) Error!?Confirmation) *const fn (*Call, []const u8) Error!?Confirmation {
+        return struct {
+            fn run(this: *Call, json: []const u8) Error!?Confirmation {
+                return preview_of(this, try read(Arguments, this, json));
+            }
+        }.run;
+    }
+
+    /// Makes `revise` of a function that takes its arguments as a struct and answers with them changed.
+    pub fn revising(comptime Arguments: type, comptime revise_of: fn (*Call, Arguments, []const u8) Error!Arguments) *const fn (*Call, []const u8, []const u8) Error![]const u8 {
+        return struct {
+            fn run(this: *Call, json: []const u8, text: []const u8) Error![]const u8 {
+                const changed = try revise_of(this, try read(Arguments, this, json), text);
+                return std.json.Stringify.valueAlloc(allocator, changed, .{});
+            }
+        }.run;
+    }
+
+    fn read(comptime Arguments: type, this: *Call, json: []const u8) Error!Arguments {
+        const options: std.json.ParseOptions = .{ .allocate = .alloc_always };
+        return std.json.parseFromSliceLeaky(Arguments, allocator, json, options) catch |err|
+            return this.fail(.invalid_arguments, "the arguments make no sense: {s}", .{@errorName(err)});
     }
 
     fn onlyReads(tool: Tool) bool {
@@ -83,6 +111,48 @@ pub const Tool = struct {
         return true;
     }
 };
+
+/// What a call would do, for the person who is asked.
+pub const Confirmation = union(enum) {
+    /// It runs a command.
+    exec: struct { argv: []const []const u8, directory: []const u8 },
+    /// It changes a file.
+    edit: struct { path: []const u8, unified: []const u8, proposed: []const u8 },
+    /// It does something else, such as fetching: these requests, `.{ "GET", "https://…" }` each, and these files.
+    info: struct { text: []const u8, requests: []const [2][]const u8 = &.{}, writes: []const []const u8 = &.{} },
+    /// It does what its name and its arguments say.
+    call,
+
+    fn write(what: Confirmation, to: *contract.host_tool_types_confirmation_t) void {
+        switch (what) {
+            .exec => |exec| {
+                to.tag = contract.HOST_TOOL_TYPES_CONFIRMATION_EXEC;
+                to.val.exec = .{ .argv = strings(exec.argv), .directory = copied(exec.directory) };
+            },
+            .edit => |edit| {
+                to.tag = contract.HOST_TOOL_TYPES_CONFIRMATION_EDIT;
+                to.val.edit = .{ .path = copied(edit.path), .unified = copied(edit.unified), .proposed = copied(edit.proposed) };
+            },
+            .info => |info| {
+                const requests = allocate(contract.host_tool_types_http_request_t, info.requests.len);
+                for (info.requests, requests) |request, *one| one.* = .{ .method = copied(request[0]), .url = copied(request[1]) };
+                to.tag = contract.HOST_TOOL_TYPES_CONFIRMATION_INFO;
+                to.val.info = .{
+                    .text = copied(info.text),
+                    .requests = .{ .ptr = requests.ptr, .len = requests.len },
+                    .writes = strings(info.writes),
+                };
+            },
+            .call => to.tag = contract.HOST_TOOL_TYPES_CONFIRMATION_CALL,
+        }
+    }
+};
+
+fn strings(list: []const []const u8) contract.contract_list_string_t {
+    const all = allocate(contract.contract_string_t, list.len);
+    for (list, all) |text, *one| one.* = copied(text);
+    return .{ .ptr = all.ptr, .len = all.len };
+}
 
 /// One use of a tool, with its line to the host.
 pub const Call = struct {
@@ -192,6 +262,13 @@ pub const Call = struct {
     }
 };
 
+/// A value of the plugin's own configuration, as JSON text; null when it was not set.
+pub fn config(key: []const u8) ?[]const u8 {
+    var name = string(key);
+    var value: contract.contract_string_t = undefined;
+    return if (contract.host_tool_context_config(&name, &value)) value.ptr[0..value.len] else null;
+}
+
 /// Writes a line to the host's log.
 pub fn log(level: enum(u8) { trace, debug, info, warn, err }, comptime format: []const u8, values: anytype) void {
     var buffer: [1024]u8 = undefined;
@@ -231,7 +308,9 @@ fn optional(text: ?[]const u8) contract.contract_option_string_t {
 }
 
 fn allocate(comptime T: type, count: usize) []T {
-    return allocator.alloc(T, count) catch @panic("out of memory");
+    // An empty list of Zig's begins nowhere, and the host takes only what lies in memory.
+    const room = allocator.alloc(T, @max(count, 1)) catch @panic("out of memory");
+    return room[0..count];
 }
 
 fn Exported(comptime tools: []const Tool) type {
@@ -263,6 +342,13 @@ fn Exported(comptime tools: []const Tool) type {
             all.* = .{ .ptr = list.ptr, .len = list.len };
         }
 
+        fn failed(err: Error) bool {
+            return switch (err) {
+                error.Failed => false,
+                error.OutOfMemory => @panic("out of memory"),
+            };
+        }
+
         fn find(this: *contract.exports_host_tool_tool_tool_call_t, failure: *contract.exports_host_tool_tool_failure_t) ?Tool {
             const name = this.tool.ptr[0..this.tool.len];
             for (tools) |tool| if (std.mem.eql(u8, tool.name, name)) return tool;
@@ -277,18 +363,32 @@ fn Exported(comptime tools: []const Tool) type {
             failure: *contract.exports_host_tool_tool_failure_t,
         ) callconv(.c) bool {
             const tool = find(this, failure) orelse return false;
-            answer.* = .{ .is_some = !tool.onlyReads() };
-            answer.val.tag = contract.HOST_TOOL_TYPES_CONFIRMATION_CALL;
+            const of_tool = tool.preview orelse {
+                answer.* = .{ .is_some = !tool.onlyReads() };
+                answer.val.tag = contract.HOST_TOOL_TYPES_CONFIRMATION_CALL;
+                return true;
+            };
+            var previewed: Call = .{ .failure = failure };
+            const what = of_tool(&previewed, this.arguments.ptr[0..this.arguments.len]) catch |err| return failed(err);
+            answer.* = .{ .is_some = what != null };
+            if (what) |confirmation| confirmation.write(&answer.val);
             return true;
         }
 
         fn revise(
             this: *contract.exports_host_tool_tool_tool_call_t,
-            _: *contract.contract_string_t,
-            _: *contract.contract_string_t,
+            text: *contract.contract_string_t,
+            answer: *contract.contract_string_t,
             failure: *contract.exports_host_tool_tool_failure_t,
         ) callconv(.c) bool {
+            const tool = find(this, failure) orelse return false;
             var failing: Call = .{ .failure = failure };
+            if (tool.revise) |of_tool| {
+                const arguments = this.arguments.ptr[0..this.arguments.len];
+                const changed = of_tool(&failing, arguments, text.ptr[0..text.len]) catch |err| return failed(err);
+                answer.* = copied(changed);
+                return true;
+            }
             const name = this.tool.ptr[0..this.tool.len];
             failing.fail(.invalid_arguments, "a call of `{s}` can be allowed or refused, not changed", .{name}) catch {};
             return false;
@@ -301,10 +401,7 @@ fn Exported(comptime tools: []const Tool) type {
         ) callconv(.c) bool {
             const tool = find(this, failure) orelse return false;
             var running: Call = .{ .failure = failure };
-            const outcome = tool.run(&running, this.arguments.ptr[0..this.arguments.len]) catch |err| switch (err) {
-                error.Failed => return false,
-                error.OutOfMemory => @panic("out of memory"),
-            };
+            const outcome = tool.run(&running, this.arguments.ptr[0..this.arguments.len]) catch |err| return failed(err);
             const content = allocate(contract.host_tool_types_content_t, 1);
             content[0] = .{ .tag = contract.HOST_TOOL_TYPES_CONTENT_TEXT };
             content[0].val.text = copied(outcome.text);

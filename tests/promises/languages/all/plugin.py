@@ -1,0 +1,56 @@
+from host_sdk import Need, config, export, fs_write, http, process, state, tool, types
+
+SCHEMA = {"type": "object"}
+
+
+def needs(name, scope):
+    return (Need(name, scope, "to try it"),)
+
+
+def edit(values):
+    text = values["text"]
+    return types.Confirmation_Edit(types.FileDifference(values["path"], "+" + text, text))
+
+
+def other(values, text):
+    return {"path": values["path"], "text": text}
+
+
+@tool("note", "Tries.", SCHEMA, needs=needs("fs-write", "*"), preview=edit, revise=other)
+def note(values):
+    fs_write.write(values["path"], values["text"].encode(), fs_write.Expected_Absent())
+    return "noted"
+
+
+def execute(values):
+    return types.Confirmation_Exec(types.ExecConfirmation(values["argv"], "."))
+
+
+@tool("run", "Tries.", SCHEMA, needs=needs("process", "*"), preview=execute)
+def run(values):
+    child = process.spawn(process.Command(values["argv"], ".", [], b"from stdin", None))
+    printed = b""
+    while (chunk := child.read()) is not None:
+        printed += chunk.data
+    return f"{printed.decode()}, {child.wait().code}"
+
+
+def info(values):
+    return types.Confirmation_Info(types.InfoConfirmation("fetches", [types.HttpRequest("GET", values["url"])], []))
+
+
+@tool("fetch", "Tries.", SCHEMA, needs=needs("http", "*"), preview=info)
+def fetch(values):
+    request = http.Request("GET", values["url"], [("x-who", "me")], None, None, 1000)
+    answer = http.fetch_with_secrets(request, ["token"])
+    return f"{answer.status} {answer.body.decode()}"
+
+
+@tool("keep", "Tries.", SCHEMA, needs=needs("state", "write"))
+def keep(values):
+    before = state.get(values["key"])
+    state.put(values["key"], b"kept", state.Expected_Anything())
+    return f"{'nothing' if before is None else before.value.decode()}, {config('greeting') or 'no greeting'}"
+
+
+Tool = export(note, run, fetch, keep)
