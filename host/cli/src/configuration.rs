@@ -2,6 +2,7 @@
 //!
 //! Flags win over the environment, the environment over the project's file, that over the user's.
 
+mod commands;
 mod project;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,8 @@ use host_model::{ProviderKind, RetryPolicy, Settings};
 use host_tool::ApprovalMode;
 use serde::Deserialize;
 
+use self::commands::ToolCommands;
+pub(crate) use self::commands::{Commands, Whose};
 use self::project::OfProject;
 use crate::environment::{Environment, Folders};
 use crate::exit::Failure;
@@ -37,6 +40,8 @@ pub(crate) struct Configuration {
     pub(crate) conversation: Conversation,
     /// What one call may use.
     pub(crate) limits: Limits,
+    /// Where more tools come from.
+    pub(crate) tools: ToolCommands,
     /// How requests to a model are asked again.
     pub(crate) retry: Retry,
     /// When a long conversation is shortened.
@@ -309,7 +314,11 @@ impl Configuration {
                 "it has {} bytes, over the limit of {MAX_FILE}",
                 about.len()
             )))),
-            Ok(_) => Self::parse(&std::fs::read_to_string(&path).map_err(unreadable)?, &path),
+            Ok(_) => {
+                let configuration = Self::parse(&std::fs::read_to_string(&path).map_err(unreadable)?, &path)?;
+                configuration.tools.check_programs(Whose::Persons, &path)?;
+                Ok(configuration)
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !named => Ok(Self::default()),
             Err(error) => Err(unreadable(error)),
         }
@@ -325,6 +334,7 @@ impl Configuration {
             }
         })?;
         configuration.check(path)?;
+        configuration.tools.check_pair(path)?;
         Ok(configuration)
     }
 
@@ -344,6 +354,13 @@ impl Configuration {
             }
         }
         Ok(())
+    }
+
+    /// The commands by which more tools are found and called; those of a project go before the person's. None where
+    /// nobody set them.
+    pub(crate) fn commands(&self) -> Option<Commands> {
+        let of_project = self.of_project.tools.commands(Whose::Projects);
+        of_project.or_else(|| self.tools.commands(Whose::Persons))
     }
 
     /// What models cost.
