@@ -14,6 +14,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/bundles.md",
     "docs/configuration.md",
     "docs/context.md",
+    "docs/discovered-tools.md",
     "docs/headless.md",
     "docs/plugin-tests.md",
     "docs/plugins.md",

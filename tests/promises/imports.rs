@@ -8,7 +8,8 @@ use host_plugin::Digest;
 use host_tests::{built_in, built_in_manifest, repository};
 
 /// Each built-in tool with the smallest list of capabilities that it can do its work with.
-const SMALLEST: [(&str, &[&str]); 10] = [
+const SMALLEST: [(&str, &[&str]); 11] = [
+    ("discovered", &["process"]),
     ("edit", &["fs-read", "fs-write"]),
     ("glob", &["fs-read"]),
     ("grep", &["fs-read"]),

@@ -5,6 +5,7 @@ mod bundles;
 mod cache;
 mod codes;
 mod components;
+mod discovered;
 mod documents;
 mod guide;
 mod imports;

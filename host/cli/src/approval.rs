@@ -134,7 +134,8 @@ fn choices(question: &Question) -> (Vec<Choice>, Vec<Meaning>) {
 fn proposed(question: &Question) -> Option<(String, String)> {
     match &question.confirmation {
         Confirmation::Edit { path, proposed, .. } => Some((proposed.clone(), path.clone())),
-        Confirmation::Exec { argv, .. } => Some((command_line(argv), "command.sh".to_owned())),
-        Confirmation::Info { .. } | Confirmation::Call => None,
+        Confirmation::Exec { argv, input: None, .. } => Some((command_line(argv), "command.sh".to_owned())),
+        // What reads the arguments is not the person's to write.
+        Confirmation::Exec { input: Some(_), .. } | Confirmation::Info { .. } | Confirmation::Call => None,
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Flags win over the environment, the environment over the project's file, that over the user's.
 
+mod commands;
 mod plugins;
 mod project;
 
@@ -16,6 +17,8 @@ use host_model::{ProviderKind, RetryPolicy, Settings};
 use host_tool::ApprovalMode;
 use serde::Deserialize;
 
+use self::commands::ToolCommands;
+pub(crate) use self::commands::{Commands, Whose};
 pub(crate) use self::plugins::{
     OfFile, OfPlugin, OfPlugins, OfVariable, SecretSource, VARIABLE, beneath, of_environment,
 };
@@ -42,6 +45,8 @@ pub(crate) struct Configuration {
     pub(crate) conversation: Conversation,
     /// What one call may use.
     pub(crate) limits: Limits,
+    /// Where more tools come from.
+    pub(crate) tools: ToolCommands,
     /// How requests to a model are asked again.
     pub(crate) retry: Retry,
     /// When a long conversation is shortened.
@@ -324,6 +329,7 @@ impl Configuration {
                         .cause("a plugin's secret stands in it, and others can read it")
                         .help(format!("chmod 600 '{path}', or write {{ env = \"VARIABLE\" }} for the secret")));
                 }
+                read.tools.check_programs(Whose::Persons, &path)?;
                 Ok(read)
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !named => Ok(Self::default()),
@@ -341,6 +347,7 @@ impl Configuration {
             }
         })?;
         configuration.check(path)?;
+        configuration.tools.check_pair(path)?;
         Ok(configuration)
     }
 
@@ -360,6 +367,13 @@ impl Configuration {
             }
         }
         Ok(())
+    }
+
+    /// The commands by which more tools are found and called; those of a project go before the person's. None where
+    /// nobody set them.
+    pub(crate) fn commands(&self) -> Option<Commands> {
+        let of_project = self.of_project.tools.commands(Whose::Projects);
+        of_project.or_else(|| self.tools.commands(Whose::Persons))
     }
 
     /// What models cost.

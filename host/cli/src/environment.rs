@@ -42,14 +42,16 @@ pub(crate) struct Folders {
     pub(crate) plugins: PathBuf,
     /// Downloads that broke off.
     pub(crate) downloads: PathBuf,
+    /// Copies of the programs that trusted projects bring.
+    pub(crate) programs: PathBuf,
 }
 
 impl Folders {
     /// Each of them: what no tool may change, whatever was granted and whoever says yes.
-    pub(crate) fn all(&self) -> [&Path; 8] {
+    pub(crate) fn all(&self) -> [&Path; 9] {
         // One that is added has to be named here, and is protected then.
-        let Self { configuration, cache, state, sessions, trust, keys, plugins, downloads } = self;
-        [configuration, cache, state, sessions, trust, keys, plugins, downloads]
+        let Self { configuration, cache, state, sessions, trust, keys, plugins, downloads, programs } = self;
+        [configuration, cache, state, sessions, trust, keys, plugins, downloads, programs]
     }
 }
 
@@ -119,6 +121,7 @@ impl Environment {
             keys: folder("XDG_CONFIG_HOME", ".config")?.join("keys.toml"),
             plugins: folder("XDG_DATA_HOME", ".local/share")?.join("plugins"),
             downloads: folder("XDG_CACHE_HOME", ".cache")?.join("downloads"),
+            programs: folder("XDG_CACHE_HOME", ".cache")?.join("tools"),
         })
     }
 }

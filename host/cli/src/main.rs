@@ -15,6 +15,7 @@ mod attach;
 mod command;
 mod configuration;
 mod context;
+mod discovered;
 mod environment;
 mod exit;
 mod installed;

@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use host_bundle::{Manifest, ManifestError, Source};
-use host_capability::Grants;
+use host_bundle::{Manifest, ManifestError, Source, ToolEntry};
+use host_capability::{Capability, Grants, Scope};
+use host_message::{ToolName, ToolSpec};
 use host_plugin::{Digest, MAX_COMPONENT, Plugin, Runtime, Secrets, Workspace};
-use host_tool::{PluginTool, Registry, Sandbox};
+use host_tool::{PluginTool, ProgramInput, Registry, Sandbox};
 
 use crate::access::Granted;
 use crate::exit::Failure;
@@ -29,6 +30,10 @@ struct BuiltIn {
 /// Whatever lay in `plugins/dist` when the host was built.
 const BUILT_IN: &[BuiltIn] = include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
 
+/// The built-in plugin whose tools are those that a command tells of, and its own tool that runs this command. Neither is
+/// there where no command is configured.
+pub(crate) const DISCOVERED: &str = "discovered";
+
 /// A plugin, and what its manifest says.
 #[derive(Debug)]
 pub(crate) struct Installed {
@@ -41,6 +46,9 @@ pub(crate) struct Installed {
     /// What its requests may carry.
     pub(crate) secrets: Arc<Secrets>,
     pub(crate) whose: Whose,
+    /// The one command that each tool may run, and whose program reads the arguments of the call; of a tool that is not
+    /// here it is the plugin that says what it runs.
+    pub(crate) commands: BTreeMap<ToolName, Vec<String>>,
 }
 
 /// Who says that a plugin is one.
@@ -54,6 +62,14 @@ pub(crate) enum Whose {
     Projects,
 }
 
+/// A tool that a command told of.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    pub(crate) spec: ToolSpec,
+    /// What a call of it runs.
+    pub(crate) command: Vec<String>,
+}
+
 /// Reads the manifests of all plugins.
 pub(crate) fn all(
     named: &[PathBuf],
@@ -62,7 +78,7 @@ pub(crate) fn all(
     workspace: &Path,
 ) -> Result<Vec<Installed>, Failure> {
     let mut plugins = Vec::new();
-    for built_in in BUILT_IN {
+    for built_in in BUILT_IN.iter().filter(|built_in| built_in.name != DISCOVERED) {
         let source = Source::BuiltIn(built_in.name);
         let digest = Some(Digest::from_sha256(&built_in.sha256));
         let component = Cow::Borrowed(built_in.component);
@@ -110,13 +126,58 @@ fn take(plugins: &mut Vec<Installed>, plugin: Installed, file: &Path) -> Result<
             .cause(error.to_string())
             .help("`host plugin build` makes components that are")
     })?;
-    if let Some(taken) = plugins.iter().find(|other| other.manifest.name == plugin.manifest.name) {
-        return Err(Failure::input(format!("there is a plugin `{}` already", taken.manifest.name))
+    let name = &plugin.manifest.name;
+    if name == DISCOVERED || plugins.iter().any(|other| other.manifest.name == *name) {
+        return Err(Failure::input(format!("there is a plugin `{name}` already"))
             .cause(format!("`{}` has the same name", file.display()))
             .help("give the other one another name in its plugin.toml, and build it again"));
     }
     plugins.push(plugin);
     Ok(())
+}
+
+/// The plugin with these tools, each of which may run its command and no other.
+pub(crate) fn discovered(listed: Vec<Listed>) -> Result<Installed, Failure> {
+    let needs = || vec![Capability::Process.name().to_owned()];
+    let entries = listed.iter().map(|tool| ToolEntry { spec: tool.spec.clone(), capabilities: needs() }).collect();
+    let commands = listed.into_iter().map(|tool| (tool.spec.name, tool.command)).collect();
+    bound(commands, Some(entries))
+}
+
+/// The plugin with its own tool, which may run this command: it is the one that tells of the others.
+pub(crate) fn listing(command: Vec<String>) -> Result<Installed, Failure> {
+    bound(BTreeMap::from_iter([(ToolName::new(DISCOVERED), command)]), None)
+}
+
+/// The plugin with these commands and no other. Its tools are its own where none are given.
+fn bound(commands: BTreeMap<ToolName, Vec<String>>, tools: Option<Vec<ToolEntry>>) -> Result<Installed, Failure> {
+    let missing = || {
+        Failure::configuration(format!("this build has no plugin `{DISCOVERED}`"))
+            .help("`host plugin build plugins --out plugins/dist`, then build the host again")
+    };
+    let built_in = BUILT_IN.iter().find(|built_in| built_in.name == DISCOVERED).ok_or_else(missing)?;
+    let mut manifest = Manifest::parse(built_in.manifest, Source::BuiltIn(built_in.name)).map_err(unfit)?;
+    manifest.tools = tools.unwrap_or(manifest.tools);
+    // What it asks for is narrower than what it was built to ask for.
+    let declared: Grants = commands.values().filter_map(|command| Scope::of_command(command)).collect();
+    let text = declared.scope(Capability::Process).map(ToString::to_string);
+    match (manifest.capabilities.get_mut(Capability::Process.name()), text) {
+        (Some(asked), Some(text)) => asked.scope = text,
+        (_, _) => manifest.capabilities.clear(),
+    }
+    let plugin = Plugin::new(manifest.plugin_name(), Cow::Borrowed(built_in.component), declared);
+    let plugin = Arc::new(plugin.with_digest(Digest::from_sha256(&built_in.sha256)));
+    let words = serde_json::to_string(&commands).map_err(|error| Failure::configuration(error.to_string()))?;
+    let config = Arc::new(BTreeMap::from_iter([("commands".to_owned(), words)]));
+    Ok(Installed {
+        manifest,
+        plugin,
+        agreed: Grants::none(),
+        config,
+        secrets: Arc::default(),
+        whose: Whose::Host,
+        commands,
+    })
 }
 
 /// Whose the tools are, which says how much of what was granted they hold.
@@ -150,11 +211,27 @@ pub(crate) fn registry(
             workspace: Arc::clone(workspace),
             config: Arc::clone(&installed.config),
             secrets,
+            input: ProgramInput::Nothing,
         };
         for tool in &installed.manifest.tools {
             let needs = installed.plugin.declared().iter().filter(|scope| tool.needs(scope.capability())).cloned();
+            let needs: Grants = needs.collect();
+            let (needs, sandbox) = match installed.commands.get(&tool.spec.name) {
+                // A program is nothing that only reads.
+                Some(_) if holder == Holder::Subagent => {
+                    registry.leave_out(tool.spec.name.clone());
+                    continue;
+                }
+                Some(command) => {
+                    let only: Grants = Scope::of_command(command).into_iter().collect();
+                    let within = |grants: &Grants| Arc::new(grants.meet(&only));
+                    let (grants, ceiling) = (within(&sandbox.grants), within(&sandbox.ceiling));
+                    (needs.meet(&only), Sandbox { grants, ceiling, input: ProgramInput::Arguments, ..sandbox.clone() })
+                }
+                None => (needs, sandbox.clone()),
+            };
             let plugin = Arc::clone(&installed.plugin);
-            let tool = PluginTool::new(tool.spec.clone(), needs.collect(), plugin, sandbox.clone());
+            let tool = PluginTool::new(tool.spec.clone(), needs, plugin, sandbox);
             registry.register(Arc::new(tool)).map_err(|error| {
                 Failure::input(format!("the plugin `{}` cannot be used", installed.manifest.name))
                     .cause(error.to_string())
@@ -194,6 +271,7 @@ fn assembled(
     Ok(Installed {
         manifest,
         plugin: Arc::new(plugin),
+        commands: BTreeMap::new(),
         agreed: Grants::none(),
         config: Arc::default(),
         secrets: Arc::default(),

@@ -7,15 +7,17 @@
 
 pub(crate) mod ask;
 mod contents;
+pub(crate) mod programs;
 pub(crate) mod shown;
 mod store;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub(crate) use self::contents::{Contents, FOLDER, LOCK, Part, ProjectFile};
+pub(crate) use self::contents::{Contents, FOLDER, LOCK, PROGRAMS, Part, ProjectFile};
 use self::contents::{Fingerprint, Listing, Unusable};
 pub(crate) use self::store::{Store, Trusted};
 use crate::command::place::repository_of;
@@ -81,6 +83,8 @@ pub(crate) struct Brought {
     pub(crate) lock: Option<ProjectFile>,
     /// Rules of the project.
     pub(crate) policies: Vec<ProjectFile>,
+    /// Programs of its own that find and call tools, by their names in `.host/tools/`.
+    pub(crate) programs: BTreeMap<String, ProjectFile>,
 }
 
 impl Project {
@@ -183,6 +187,10 @@ impl Project {
                 Part::Lock => brought.lock = Some(file.clone()),
                 Part::Agent => brought.agents.push(file.clone()),
                 Part::Rules => brought.policies.push(file.clone()),
+                Part::Program => {
+                    let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
+                    brought.programs.extend(name.map(|name| (name, file.clone())));
+                }
                 // It comes with its component, or says nothing.
                 Part::Manifest => {}
                 Part::Component => {

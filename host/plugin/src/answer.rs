@@ -50,6 +50,9 @@ pub enum Confirmation {
         argv: Vec<String>,
         /// The folder it runs in.
         directory: String,
+        /// What the program reads on its standard input; none reads nothing. No preview can say it: whoever runs the
+        /// tool knows of some that their programs read the arguments of the call, and adds these.
+        input: Option<String>,
     },
     /// It changes a file.
     Edit {
@@ -154,7 +157,7 @@ pub(crate) fn confirmation(
         }
     }
     Ok(Some(match confirmation {
-        wit::Confirmation::Exec(exec) => Confirmation::Exec { argv: exec.argv, directory: exec.directory },
+        wit::Confirmation::Exec(exec) => Confirmation::Exec { argv: exec.argv, directory: exec.directory, input: None },
         wit::Confirmation::Edit(edit) => {
             Confirmation::Edit { path: edit.path, unified: edit.unified, proposed: edit.proposed }
         }

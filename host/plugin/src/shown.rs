@@ -2,8 +2,8 @@
 //!
 //! Promises: a call whose preview named a command, a file or requests runs that command in that folder, writes that
 //! content to that file, sends those requests, and changes nothing else, however much is granted to its plugin: what was
-//! decided, by rules or by a person, was decided about what was named. What a preview cannot name, such as a program's
-//! input and variables, such a call does not have.
+//! decided, by rules or by a person, was decided about what was named. What was not named, such as a program's variables,
+//! such a call does not have; an input it has where the host named one, and that one.
 //!
 //! Reading and the plugin's own state are no matter of this file, nor is what is granted: each use needs a permit too.
 
@@ -40,22 +40,24 @@ impl Shown {
         Self(confirmation.filter(|confirmation| **confirmation != Confirmation::Call))
     }
 
-    /// Whether the program was named with these arguments and this folder, and gets nothing else.
+    /// Whether the program was named with these arguments, this folder and this input, and gets nothing else.
     pub(crate) fn command(&self, command: &Command, workspace: &Workspace) -> Result<(), Denial> {
         let Some(shown) = self.0.as_deref() else { return Ok(()) };
         let refused = |what: &str| Err(denial(Capability::Process, &command_line(&command.argv), what));
-        let Confirmation::Exec { argv, directory } = shown else { return refused("that it runs this command") };
+        let Confirmation::Exec { argv, directory, input } = shown else { return refused("that it runs this command") };
         if *argv != command.argv {
             return refused("this command");
         }
         if workspace.absolute(directory) != workspace.absolute(&command.directory) {
             return refused(&format!("the folder `{}` for it", command.directory.escape_debug()));
         }
-        match (&command.stdin, command.environment.as_slice()) {
-            (None, []) => Ok(()),
-            (Some(_), _) => refused("an input for it, which no preview can show"),
-            (None, _) => refused("variables for it, which no preview can show"),
+        if command.stdin.as_deref() != input.as_deref().map(str::as_bytes) {
+            return refused("this input for it");
         }
+        if !command.environment.is_empty() {
+            return refused("variables for it, which no preview can show");
+        }
+        Ok(())
     }
 
     /// Whether the path, which is absolute, was named to be changed in this way.
@@ -133,7 +135,7 @@ mod tests {
     }
 
     fn exec() -> Shown {
-        shown(Confirmation::Exec { argv: words(&["git", "status"]), directory: "src".to_owned() })
+        shown(Confirmation::Exec { argv: words(&["git", "status"]), directory: "src".to_owned(), input: None })
     }
 
     fn edit() -> Shown {
@@ -164,6 +166,21 @@ mod tests {
         assert!(!check(&Command { stdin: Some(b"rm -rf .".to_vec()), ..plain.clone() }));
         assert!(!check(&Command { stdin: Some(Vec::new()), ..plain.clone() }));
         assert!(!check(&Command { environment: vec![("GIT_PAGER".to_owned(), "rm".to_owned())], ..plain }));
+    }
+
+    #[test]
+    fn a_command_reads_the_input_that_was_shown_and_no_other() {
+        let input = Some("{\"a\":1}".to_owned());
+        let exec = shown(Confirmation::Exec { argv: words(&["tools", "a"]), directory: ".".to_owned(), input });
+        let check = |stdin: Option<&[u8]>| {
+            let stdin = stdin.map(<[u8]>::to_vec);
+            exec.command(&Command { stdin, ..command(&["tools", "a"], "") }, &workspace()).is_ok()
+        };
+        assert!(check(Some(b"{\"a\":1}")));
+        for other in [&b""[..], b"{\"a\": 1}", b"{\"a\":1}\n", b"{\"a\":2}", b"{}\0"] {
+            assert!(!check(Some(other)), "{other:?}");
+        }
+        assert!(!check(None), "it would do something else without it");
     }
 
     #[test]

@@ -112,7 +112,7 @@ mod tests {
 
     fn exec(argv: &[&str]) -> Confirmation {
         let argv = argv.iter().map(|word| (*word).to_owned()).collect();
-        Confirmation::Exec { argv, directory: ".".to_owned() }
+        Confirmation::Exec { argv, directory: ".".to_owned(), input: None }
     }
 
     fn edit(path: &str) -> Confirmation {

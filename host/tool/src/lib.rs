@@ -2,7 +2,8 @@
 //!
 //! Owns [`Tool`] and [`Outcome`], the [`Registry`] that finds a tool and checks a call's arguments, the [`Policy`] of
 //! rules, the [`Gate`] that decides by them and asks over the [`Bus`], the states of a call, the [`Scheduler`] that
-//! runs the calls of one reply in waves, and the [`Responder`] that puts outcomes into words for the model.
+//! runs the calls of one reply in waves, the [`Responder`] that puts outcomes into words for the model, and [`discovered`],
+//! which reads the tools that a command of the user's told of.
 //!
 //! It promises that every call settles exactly once, whatever the tool does; that no call runs before it was decided
 //! that it may; and that what the model is told is bounded in size and says where it was cut.
@@ -14,6 +15,7 @@ mod bus;
 mod call;
 mod cancel;
 mod clip;
+mod discovery;
 mod gate;
 mod kept;
 mod live;
@@ -31,11 +33,12 @@ pub use bus::{Always, Answer, Bus, Lasting, Listener, NobodyListens, Notice, Que
 pub use call::{CallChange, CallEvent, CallState, Decided, SettledCall};
 pub use cancel::Cancel;
 pub use clip::cut;
+pub use discovery::{Discovered, DiscoveryError, MAX_LIST, Surroundings, discovered};
 pub use gate::Gate;
 pub use kept::{RulesFile, RulesFileError};
 pub use live::{Live, LiveOutput};
 pub use mode::{ApprovalMode, UnknownMode};
-pub use plugin_tool::{PluginTool, Sandbox};
+pub use plugin_tool::{PluginTool, ProgramInput, Sandbox};
 pub use policy::{
     ArgumentsPattern, Because, Decision, Policy, PolicyError, PolicyFile, PolicyProblem, Query, Reason, Rule,
     RuleSource, SimpleCommand, Tier, Verdict, simple_commands, suggested_prefix,

@@ -11,7 +11,7 @@ use host_capability::{Capability, Denied, Grants, Scope, StateAccess};
 use host_message::{FunctionCall, ToolSpec, with_causes};
 use host_plugin::admission::AdmissionError;
 use host_plugin::{CallError, CallListener, Confirmation, Failure, Invocation, Plugin, Runtime, Secrets, Workspace};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::tool::{IntentFuture, ReviseFuture};
@@ -42,6 +42,36 @@ pub struct Sandbox {
     pub config: Arc<BTreeMap<String, String>>,
     /// What its requests may carry.
     pub secrets: Arc<Secrets>,
+    /// What the program that a preview names reads.
+    pub input: ProgramInput,
+}
+
+/// What the program that the preview of a call names reads on its standard input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProgramInput {
+    /// Nothing, as of every plugin that anybody can write: its preview could not show it.
+    #[default]
+    Nothing,
+    /// The arguments of the call, as they are handed to the plugin: rules and people see those.
+    Arguments,
+}
+
+impl ProgramInput {
+    /// The preview of a call with these arguments, with what the program reads.
+    #[must_use]
+    pub fn added(self, previewed: Confirmation, arguments: &Map<String, Value>) -> Confirmation {
+        match (self, previewed) {
+            (Self::Arguments, Confirmation::Exec { argv, directory, .. }) => {
+                Confirmation::Exec { argv, directory, input: Some(written(arguments)) }
+            }
+            (_, previewed) => previewed,
+        }
+    }
+}
+
+/// The arguments as a plugin gets them.
+fn written(arguments: &Map<String, Value>) -> String {
+    Value::Object(arguments.clone()).to_string()
 }
 
 impl PluginTool {
@@ -51,10 +81,10 @@ impl PluginTool {
     }
 
     fn invocation(&self, call: &FunctionCall, grants: Arc<Grants>, cancel: CancellationToken) -> Invocation {
-        let (arguments, workspace) = (Value::Object(call.arguments.clone()), Arc::clone(&self.sandbox.workspace));
+        let (arguments, workspace) = (written(&call.arguments), Arc::clone(&self.sandbox.workspace));
         let (config, secrets) = (Arc::clone(&self.sandbox.config), Arc::clone(&self.sandbox.secrets));
         let (id, tool) = (call.id.clone(), self.spec.name.clone());
-        Invocation { config, secrets, cancel, ..Invocation::new(id, tool, arguments.to_string(), grants, workspace) }
+        Invocation { config, secrets, cancel, ..Invocation::new(id, tool, arguments, grants, workspace) }
     }
 
     async fn intend(&self, call: &FunctionCall, cancel: CancellationToken) -> Result<Intent, CallFailure> {
@@ -74,6 +104,7 @@ impl PluginTool {
         let invocation = self.invocation(call, Arc::clone(&self.sandbox.grants), cancel);
         let previewed = self.sandbox.runtime.preview(&self.plugin, invocation).await.map_err(failure)?;
         let Some(confirmation) = previewed else { return Ok(quiet) };
+        let confirmation = self.sandbox.input.added(confirmation, &call.arguments);
         let touches = confirmation.touches(&self.needs, &self.sandbox.workspace).map_err(|error| {
             let words = with_causes(&error);
             CallFailure::new(FailureKind::Denied, format!("`{}` was not run: {words}", call.name))

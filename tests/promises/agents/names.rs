@@ -13,7 +13,7 @@ use host_message::{AgentId, Annotations, ModelId, ToolName, ToolSpec};
 use host_model::{Provider, Scripted};
 use host_plugin::Workspace;
 use host_tests::{guest, parse_grants, runtime};
-use host_tool::{PluginTool, Registry, Responder, Sandbox, Standstill};
+use host_tool::{PluginTool, ProgramInput, Registry, Responder, Sandbox, Standstill};
 use serde_json::{Map, json};
 
 use super::{answer, calls, expecting};
@@ -46,6 +46,7 @@ fn usurper(workspace: &Path, grants: Grants) -> Registry {
         workspace: Arc::new(Workspace::new(workspace.to_owned())),
         config: Arc::default(),
         secrets: Arc::default(),
+        input: ProgramInput::Nothing,
     };
     let mut tools = Registry::new();
     tools

@@ -110,7 +110,7 @@ async fn the_preview_is_the_command_and_runs_nothing() {
     {
         let shown = bench.preview("shell", arguments).await.expect("it is asked");
         let argv = ["sh", "-c", "touch made"].map(str::to_owned).to_vec();
-        let expected = Confirmation::Exec { argv, directory: directory.to_owned() };
+        let expected = Confirmation::Exec { argv, directory: directory.to_owned(), input: None };
         assert_eq!(shown, Some(expected));
     }
     assert!(!bench.root().join("made").exists());

@@ -32,11 +32,15 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
         false => tool,
     };
     match &question.confirmation {
-        Confirmation::Exec { argv, directory } => {
+        Confirmation::Exec { argv, directory, input } => {
             let place = if directory == "." { String::new() } else { format!("in {}", line(directory)) };
             page.named(&format!("{who} wants to run this command"), &place);
             page.text(&command_line(argv), TEXT_LINES);
             page.commands(question);
+            if let Some(input) = input {
+                page.note("which reads this:");
+                page.text(input, TEXT_LINES);
+            }
         }
         Confirmation::Edit { path, unified, .. } => {
             page.named(&format!("{who} wants to change"), &line(path));

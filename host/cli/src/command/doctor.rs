@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use anstyle::AnsiColor;
 use host_model::ProviderKind;
-use host_plugin::{Allocator, Runtime, RuntimeOptions, Workspace};
+use host_plugin::{Allocator, Runtime, RuntimeOptions, Workspace, command_line};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Doctor;
-use crate::configuration::Configuration;
+use crate::configuration::{Commands, Configuration};
 use crate::environment::Environment;
 use crate::exit::{Code, Failure};
 use crate::models;
@@ -94,6 +94,13 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
         }
         Err(failure) => find("built-in tools", State::Bad, failure.message),
     }
+    if let Some(Commands { discovery, call, .. }) = configuration.commands() {
+        let missing = [&discovery, &call].into_iter().find(|words| !is_there(words, &environment));
+        match missing.and_then(|words| words.first()) {
+            None => find("discovered tools", State::Good, format!("`{}` lists them", command_line(&discovery))),
+            Some(program) => find("discovered tools", State::Bad, format!("there is no program `{program}` to run")),
+        }
+    }
     for kind in [ProviderKind::Gemini, ProviderKind::OpenAi, ProviderKind::Anthropic] {
         let Some(variable) = kind.key_variable() else { continue };
         match environment.variable(variable) {
@@ -138,6 +145,16 @@ fn print(findings: &[Finding], doctor: &Doctor, environment: &Environment) -> Re
         out.write(&format!("{mark}  {:15} {}\n", finding.about, finding.said));
     }
     Ok(())
+}
+
+/// Whether the program of a command is a file, at its path or in `PATH`.
+fn is_there(words: &[String], environment: &Environment) -> bool {
+    let program = words.first().map(String::as_str).unwrap_or_default();
+    if program.contains('/') {
+        return Path::new(program).is_file();
+    }
+    let path = environment.variable("PATH").unwrap_or_default();
+    std::env::split_paths(path).any(|folder| folder.join(program).is_file())
 }
 
 fn can_write(folder: &Path) -> std::io::Result<()> {

@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use host_plugin::{Runtime, RuntimeOptions, Workspace};
 use host_tool::{Bus, Gate, Policy, Registry, RulesFile};
+use tokio_util::sync::CancellationToken;
 
 use crate::access::{self, Granted};
 use crate::arguments::{Access, Place};
 use crate::configuration::{self, Configuration};
+use crate::discovered::{self, Gathering};
 use crate::environment::{Environment, Folders};
 use crate::exit::Failure;
 use crate::installed;
-use crate::plugins::{self, Holder, Installed};
+use crate::plugins::{self, DISCOVERED, Holder, Installed};
 use crate::policies;
 use crate::printer;
 use crate::project::{Brought, Part, Project, ProjectFile};
@@ -39,15 +41,17 @@ pub(crate) struct Workplace {
 }
 
 impl Workplace {
-    /// Puts it together with what the project brings, as far as that is trusted; nothing is compiled or run.
-    pub(crate) fn open(
+    /// Puts it together with what the project brings, as far as that is trusted. Nothing is compiled or run, but for the
+    /// command that lists more tools where one is configured.
+    pub(crate) async fn open(
         place: &Place,
         access: &Access,
         project: Project,
         environment: &Environment,
+        stop: &CancellationToken,
     ) -> Result<Self, Failure> {
         let folders = environment.folders()?;
-        let Brought { configuration, agents, plugins: of_project, lock, policies: of_project_rules } =
+        let Brought { configuration, agents, plugins: of_project, lock, policies: of_project_rules, programs } =
             project.brought();
         let configuration = Configuration::read(environment, &folders)?.with_project(configuration.as_ref())?;
         let policy = policies::read(&folders, &of_project_rules)?;
@@ -67,15 +71,32 @@ impl Workplace {
         let (of_others, notes) = installed::usable(&folders, lock.as_ref(), &root)?;
         printer::notes(&notes, environment);
         let plugins = plugins::all(&access.plugin, &of_project, of_others, &root)?;
-        let (plugins, notes) = settings::settle(plugins, &of_plugins, environment)?;
+        let (mut plugins, notes) = settings::settle(plugins, &of_plugins, environment)?;
         printer::notes(&notes, environment);
-        if let Some(name) = access::unknown_plugin(access, &plugins).filter(|_| project.withholds(Part::Component))
+        let workspace = Arc::new(Workspace::new(root.clone()));
+        let gathering = Gathering {
+            configuration: &configuration,
+            programs: &programs,
+            agents: &agents,
+            plugins: &plugins,
+            folders: &folders,
+            runtime: &runtime,
+            workspace: &workspace,
+            tell: &|words| {
+                if environment.stderr_is_terminal {
+                    printer::notes(&[words], environment);
+                }
+            },
+        };
+        plugins.extend(discovered::gather(gathering, stop).await?);
+        let withheld =
+            |name: &&str| project.withholds(if *name == DISCOVERED { Part::Program } else { Part::Component });
+        if let Some(name) = access::unknown_plugin(access, &plugins).filter(withheld)
             && let Some(failure) = project.untrusted(format!("there is no plugin `{name}` but perhaps the project's"))
         {
             return Err(failure);
         }
         let granted = Granted::read(access, configuration.approval_mode, &plugins, &root, &folders)?;
-        let workspace = Arc::new(Workspace::new(root));
         Ok(Self {
             folders,
             configuration,

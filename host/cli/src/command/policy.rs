@@ -8,17 +8,19 @@ use host_tool::{Bus, Decision, Rule};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::place::project;
 use super::tool::{call_of, open, print_json};
-use crate::arguments::{Access, Policy};
+use crate::arguments::Policy;
 use crate::environment::Environment;
 use crate::exit::{Code, Failure};
-use crate::printer::{Out, visible};
+use crate::policies;
+use crate::printer::{self, Out, visible};
 
 pub(crate) async fn run(policy: Policy, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     let out = Out::new(stop.clone());
     match policy {
         Policy::Check { tool, arguments, agent, place, access, json } => {
-            let place = open(&place, &access, &environment)?;
+            let place = open(&place, &access, &environment, &stop).await?;
             let call = call_of(tool, arguments)?;
             // As a subagent has it, when it is one that calls.
             let is_main = agent == "main";
@@ -46,8 +48,10 @@ pub(crate) async fn run(policy: Policy, environment: Environment, stop: Cancella
             told.print(json, &out)
         }
         Policy::List { place, json } => {
-            let access = Access { approval_mode: None, grant: Vec::new(), deny: Vec::new(), plugin: Vec::new() };
-            list(open(&place, &access, &environment)?.policy.rules(), json, &out)
+            let folders = environment.folders()?;
+            let project = project(&place, &folders)?;
+            printer::notes(project.note().as_slice(), &environment);
+            list(policies::read(&folders, &project.brought().policies)?.rules(), json, &out)
         }
     }
 }

@@ -63,7 +63,7 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
     let project = project(&run, &environment, &stop).await?;
     let standstill = Standstill::default();
     let about = printer::About { project_trust: project.word(), standstill: standstill.clone(), stats: run.stats };
-    let mut place = Workplace::open(&run.place, &run.access, project, &environment)?;
+    let mut place = Workplace::open(&run.place, &run.access, project, &environment, &stop).await?;
     place.is_attended = printer::is_drawn(run.output_format, &environment) && environment.stdin_is_terminal;
     let agents = Agents::read(&place.folders, &place.configuration, &place.agents)?;
     let reopened = resume.map(|resume| resume.reopen(&place, is_prompted || talks)).transpose()?;

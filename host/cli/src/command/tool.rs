@@ -6,7 +6,7 @@ use std::sync::Arc;
 use host_capability::Capability;
 use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName};
 use host_plugin::{Confirmation, Invocation};
-use host_tool::{CallContext, LiveOutput, Outcome, Standstill};
+use host_tool::{CallContext, LiveOutput, Outcome, ProgramInput, Standstill};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -20,10 +20,12 @@ use crate::printer::{self, Out, visible};
 pub(crate) async fn run(tool: Tool, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     let out = Out::new(stop.clone());
     match tool {
-        Tool::List { place, access, json } => list(&open(&place, &access, &environment)?, json, &out),
-        Tool::Show { name, place, access, json } => show(&open(&place, &access, &environment)?, &name, json, &out),
+        Tool::List { place, access, json } => list(&open(&place, &access, &environment, &stop).await?, json, &out),
+        Tool::Show { name, place, access, json } => {
+            show(&open(&place, &access, &environment, &stop).await?, &name, json, &out)
+        }
         Tool::Call { name, arguments, preview, place, access, json } => {
-            let place = open(&place, &access, &environment)?;
+            let place = open(&place, &access, &environment, &stop).await?;
             let call = call_of(name, arguments)?;
             if preview {
                 show_preview(&place, call, json, &out).await
@@ -34,10 +36,15 @@ pub(crate) async fn run(tool: Tool, environment: Environment, stop: Cancellation
     }
 }
 
-pub(super) fn open(place: &Place, access: &Access, environment: &Environment) -> Result<Workplace, Failure> {
+pub(super) async fn open(
+    place: &Place,
+    access: &Access,
+    environment: &Environment,
+    stop: &CancellationToken,
+) -> Result<Workplace, Failure> {
     let project = place::project(place, &environment.folders()?)?;
     printer::notes(project.note().as_slice(), environment);
-    Workplace::open(place, access, project, environment)
+    Workplace::open(place, access, project, environment, stop).await
 }
 
 fn not_arguments(why: &str) -> Failure {
@@ -202,18 +209,23 @@ async fn show_preview(place: &Workplace, call: FunctionCall, json: bool, out: &O
     place.tools()?.admit(&call).map_err(|failure| Failure::input(failure.message))?;
     let (installed, _) = find(place, call.name.as_str())?;
     let (grants, workspace) = (Arc::new(place.granted.to(installed)), Arc::clone(&place.workspace));
-    let arguments = Value::Object(call.arguments).to_string();
+    let arguments = Value::Object(call.arguments.clone()).to_string();
     let invocation = Invocation {
         config: Arc::clone(&installed.config),
-        ..Invocation::new(call.id, call.name, arguments, grants, workspace)
+        ..Invocation::new(call.id, call.name.clone(), arguments, grants, workspace)
     };
     let preview = place.runtime.preview(&installed.plugin, invocation).await;
     let confirmation = preview.map_err(|error| Failure::new(Code::Tool, error.to_string()))?;
+    let input = match installed.commands.contains_key(&call.name) {
+        true => ProgramInput::Arguments,
+        false => ProgramInput::Nothing,
+    };
+    let confirmation = confirmation.map(|confirmation| input.added(confirmation, &call.arguments));
     if json {
         let value = match confirmation {
             None => Value::Null,
-            Some(Confirmation::Exec { argv, directory }) => {
-                json!({"kind": "exec", "argv": argv, "directory": directory})
+            Some(Confirmation::Exec { argv, directory, input }) => {
+                json!({"kind": "exec", "argv": argv, "directory": directory, "input": input})
             }
             Some(Confirmation::Edit { path, unified, proposed }) => {
                 json!({"kind": "edit", "path": path, "difference": unified, "proposed": proposed})
@@ -229,8 +241,10 @@ async fn show_preview(place: &Workplace, call: FunctionCall, json: bool, out: &O
     }
     let text = match confirmation {
         None => "nothing that anybody would be asked about\n".to_owned(),
-        Some(Confirmation::Exec { argv, directory }) => {
-            format!("run in {}:\n{}\n", visible(&directory), visible(&host_plugin::command_line(&argv)))
+        Some(Confirmation::Exec { argv, directory, input }) => {
+            let command = visible(&host_plugin::command_line(&argv)).into_owned();
+            let input = input.map(|input| format!("which reads:\n{}\n", visible(&input))).unwrap_or_default();
+            format!("run in {}:\n{command}\n{input}", visible(&directory))
         }
         Some(Confirmation::Edit { unified, .. }) => unified,
         Some(Confirmation::Info { text, .. }) => format!("{}\n", visible(&text)),

@@ -13,6 +13,7 @@ use host_agent::{RunConfig, TreeLimits};
 use host_tool::ApprovalMode;
 use toml::de::{DeTable, DeValue};
 
+use super::commands::{ToolCommands, Whose};
 use super::{Agent, Amount, Compression, Configuration, Context, Limits, Model, Routing, Run, beneath};
 use crate::exit::Failure;
 use crate::project::{ProjectFile, shown};
@@ -30,6 +31,8 @@ const ALLOWED: &[&[&str]] = &[
     &["run", "max_subagents"],
     &["run", "max_total_turns"],
     &["context", "files"],
+    &["tools", "discovery_command"],
+    &["tools", "call_command"],
     &["limits", "call_seconds"],
     &["limits", "process_call_seconds"],
     &["limits", "memory_mib"],
@@ -63,6 +66,8 @@ pub(crate) struct OfProject {
     pub(crate) context_files: Option<Vec<String>>,
     /// About agents: after what the person says, which it can only make less.
     pub(crate) agents: BTreeMap<String, Agent>,
+    /// Where more tools come from: programs of its own, which were trusted with it.
+    pub(crate) tools: ToolCommands,
 }
 
 impl Configuration {
@@ -72,6 +77,7 @@ impl Configuration {
         let text = file.text()?;
         let project = Self::parse(text, &file.path)?;
         check(text, &file.path)?;
+        project.tools.check_programs(Whose::Projects, &file.path)?;
         Ok(self.beneath(project))
     }
 
@@ -91,6 +97,7 @@ impl Configuration {
             conversation: self.conversation,
             context: Context { files: self.context.files },
             limits: self.limits.narrowed(project.limits),
+            tools: self.tools,
             retry: self.retry,
             compression: Compression {
                 threshold: project.compression.threshold.or(self.compression.threshold),
@@ -105,7 +112,11 @@ impl Configuration {
             models,
             agents: self.agents,
             plugins: beneath(self.plugins, project.plugins),
-            of_project: OfProject { context_files: project.context.files, agents: project.agents },
+            of_project: OfProject {
+                context_files: project.context.files,
+                agents: project.agents,
+                tools: project.tools,
+            },
         }
     }
 }

@@ -8,7 +8,7 @@ use std::io::Write as _;
 use tokio_util::sync::CancellationToken;
 
 use super::shown::{self, Length};
-use super::{Project, Standing};
+use super::{Part, Project, Standing};
 use crate::environment::{Environment, Folders};
 use crate::exit::{Code, Failure};
 
@@ -38,7 +38,8 @@ pub(crate) async fn about(
         return Ok(project);
     }
     let (project, contents) = project.read();
-    let Some(question) = question(&project, &shown::list(&contents, Length::Short)) else { return Ok(project) };
+    let runs = contents.iter().any(|(_, file)| file.part == Part::Program);
+    let Some(question) = question(&project, &shown::list(&contents, Length::Short), runs) else { return Ok(project) };
     crate::printer::to_stderr(&question);
     match answer(stop).await? {
         Answer::Trust => project.trust(contents, folders),
@@ -48,8 +49,8 @@ pub(crate) async fn about(
     }
 }
 
-/// What the person is told; none where there is nothing to ask.
-fn question(project: &Project, list: &str) -> Option<String> {
+/// What the person is told; none where there is nothing to ask. `runs` is whether there are programs.
+fn question(project: &Project, list: &str, runs: bool) -> Option<String> {
     let folder = project.shown_folder();
     let head = match &project.standing {
         Standing::Nothing | Standing::Trusted(_) | Standing::Unusable(_) => return None,
@@ -68,9 +69,13 @@ fn question(project: &Project, list: &str) -> Option<String> {
             head
         }
     };
+    let programs = match runs {
+        true => " Its programs run outside of the sandbox with your rights: one, at every start, to list its tools.",
+        false => "",
+    };
     Some(format!(
         "{head}{list}\nTrusted, its configuration, agents and rules count, and its plugins run in the sandbox with what \
-         the mode and your grants give them. You are asked again when one of these files changes.\n\n"
+         the mode and your grants give them.{programs} You are asked again when one of these files changes.\n\n"
     ))
 }
 

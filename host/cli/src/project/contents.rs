@@ -21,6 +21,9 @@ use super::shown::name as shown;
 /// The folder, at the top of a project.
 pub(crate) const FOLDER: &str = ".host";
 
+/// What stands before the name of a program of the project's own.
+pub(crate) const PROGRAMS: &str = ".host/tools/";
+
 /// How many files are used. Protects the time until a person is asked, and the list that they read.
 const MAX_FILES: usize = 256;
 
@@ -36,12 +39,17 @@ const MAX_MANIFEST: u64 = 32 << 20;
 /// The largest list of plugins, as `host-bundle` has it.
 const MAX_LOCK: u64 = 4 << 20;
 
+/// The largest program. Scripts are small; a compiled one may be some megabytes.
+const MAX_PROGRAM: u64 = 16 << 20;
+
 /// How many bytes are read in all. Protects memory: they stay there for the whole run.
 const MAX_TOTAL: u64 = 256 << 20;
 
 /// What a file is for; what can do most comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Part {
+    /// A program that runs outside of the sandbox, or what lies beside one.
+    Program,
     Component,
     /// Which plugins of others are used.
     Lock,
@@ -51,12 +59,18 @@ pub(crate) enum Part {
     Manifest,
 }
 
-/// The folders beneath, and which files of theirs count. Whatever else lies there is neither read nor trusted.
+/// The folders beneath, and which files of theirs count, by the ends of their names. Whatever else lies there is neither
+/// read nor trusted.
 const FOLDERS: &[(&str, &[(&str, Part)])] = &[
     ("agents", &[("md", Part::Agent)]),
     ("plugins", &[("wasm", Part::Component), ("json", Part::Manifest)]),
     ("policies", &[("toml", Part::Rules)]),
+    // All of it: a program can run or read what lies beside it, so that nothing there is without a meaning.
+    ("tools", &[(ANY, Part::Program)]),
 ];
+
+/// The end of every name.
+const ANY: &str = "";
 
 /// The configuration's name.
 const CONFIGURATION: &str = "config.toml";
@@ -138,8 +152,9 @@ impl Listing {
                 return Err(Unusable(format!("`{}` has over {MAX_ENTRIES} entries", place(path))));
             }
             let bytes = entry.file_name().to_bytes();
-            let end = |end: &str| {
-                bytes.strip_suffix(end.as_bytes()).is_some_and(|stem| stem.len() > 1 && stem.ends_with(b"."))
+            let end = |end: &str| match end {
+                ANY => bytes != b"." && bytes != b"..",
+                end => bytes.strip_suffix(end.as_bytes()).is_some_and(|stem| stem.len() > 1 && stem.ends_with(b".")),
             };
             let Some((_, part)) = parts.iter().find(|(wanted, _)| end(wanted)) else { continue };
             let Ok(file) = std::str::from_utf8(bytes) else {
@@ -207,6 +222,7 @@ impl Part {
             Self::Agent => MAX_DEFINITION_BYTES as u64,
             Self::Component => MAX_COMPONENT as u64,
             Self::Manifest => MAX_MANIFEST,
+            Self::Program => MAX_PROGRAM,
         }
     }
 }

@@ -65,6 +65,7 @@ pub(crate) fn list(contents: &Contents, length: Length) -> String {
 /// What a file is for.
 fn what(path: &str, file: &ProjectFile, contents: &Contents) -> String {
     match file.part {
+        Part::Program => "a program, which runs outside of the sandbox with your rights".to_owned(),
         Part::Configuration => "configuration".to_owned(),
         Part::Agent => "an agent that the model can call".to_owned(),
         Part::Rules => "rules for calls".to_owned(),

@@ -56,7 +56,7 @@ impl Tool for Fake {
                 let argv = vec!["sh".to_owned(), "-c".to_owned(), line];
                 let touches = Grants::none().with(Scope::of_command(&argv).expect("it has a program"));
                 let directory = text("directory").unwrap_or_else(|| ".".to_owned());
-                (Confirmation::Exec { argv, directory }, touches)
+                (Confirmation::Exec { argv, directory, input: None }, touches)
             }
             (None, Some(path)) => {
                 let touches = Grants::none().with(scope(Capability::FsWrite, &path));
@@ -161,7 +161,7 @@ async fn a_call_is_held_to_what_its_preview_named_whoever_allowed_it() {
         let allowances = std::mem::take(&mut *allowances.lock().expect("no test panics with it"));
         let shown: Vec<_> = allowances.iter().map(|allowance| allowance.shown.as_deref().cloned()).collect();
         let argv = ["sh", "-c", line].map(str::to_owned).to_vec();
-        assert_eq!(shown, [Some(Confirmation::Exec { argv, directory: ".".to_owned() })], "{line}");
+        assert_eq!(shown, [Some(Confirmation::Exec { argv, directory: ".".to_owned(), input: None })], "{line}");
     }
 }
 

@@ -3,7 +3,7 @@
 //! A rule that allows is read narrowly, and one that asks or denies widely: `git` allows neither `./git` nor
 //! `/tmp/git`, and denies both.
 
-use host_capability::{Grants, Scope};
+use host_capability::{Capability, Grants, Scope};
 
 use super::rule::Rule;
 use super::shell::Word;
@@ -69,9 +69,13 @@ fn widely(prefix: &[String], words: &[Word]) -> Met {
     Met::Yes(at)
 }
 
-/// By how many words a command is granted; none when it is not.
+/// By how many words a command is granted; none when it is not. A grant that lets nothing follow grants all of its words.
 pub(super) fn granted(grants: &Grants, words: &[Word]) -> Option<usize> {
-    let Some(Scope::Process(programs)) = grants.scope(host_capability::Capability::Process) else { return None };
+    let held @ Scope::Process(programs) = grants.scope(Capability::Process)? else { return None };
     words.first().and_then(Word::literal).filter(|program| !program.is_empty())?;
-    programs.prefixes().filter_map(|prefix| exactly(prefix, words)).max()
+    let begun = programs.prefixes().filter_map(|prefix| exactly(prefix, words)).max();
+    begun.or_else(|| {
+        let argv = words.iter().map(|word| word.literal().map(str::to_owned)).collect::<Option<Vec<_>>>()?;
+        Scope::of_command(&argv).is_some_and(|command| command.le(held)).then_some(words.len())
+    })
 }

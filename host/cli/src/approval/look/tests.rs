@@ -32,7 +32,7 @@ fn question(confirmation: Confirmation) -> Question {
 
 fn exec(line: &str) -> Question {
     let argv = ["sh", "-c", line].map(str::to_owned).to_vec();
-    question(Confirmation::Exec { argv, directory: ".".to_owned() })
+    question(Confirmation::Exec { argv, directory: ".".to_owned(), input: None })
 }
 
 fn shown(question: &Question) -> String {
@@ -147,7 +147,11 @@ fn a_long_name_stands_behind_the_bar_and_is_seen_to_its_end() {
         requests: vec![("GET".to_owned(), format!("https://example.com/?{}/end.txt", "x".repeat(300)))],
         writes: Vec::new(),
     };
-    let agent = Confirmation::Exec { argv: vec!["ls".to_owned()], directory: format!("{}/end.txt", "d".repeat(200)) };
+    let agent = Confirmation::Exec {
+        argv: vec!["ls".to_owned()],
+        directory: format!("{}/end.txt", "d".repeat(200)),
+        input: None,
+    };
     for confirmation in [edit, info, agent] {
         let shown = shown(&question(confirmation));
         assert!(shown.replace("\n  │ ", "").contains("/end.txt"), "{shown}");

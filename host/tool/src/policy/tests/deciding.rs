@@ -119,6 +119,11 @@ fn a_grant_covers_each_command_by_itself_or_the_whole() {
     check("process=cargo test", "cargo t$x", Decision::Ask);
     check("process=find", "find . -delete", Decision::Ask);
     check("process=find . -delete", "find . -delete", Decision::Allow);
+    check("process=cargo build $", "cargo build; echo done", Decision::Allow);
+    check("process=cargo build $", "cargo build --release", Decision::Ask);
+    check("process=cargo build $", "cargo build $x", Decision::Ask);
+    check("process=sh -c make $", "make", Decision::Allow);
+    check("process=sh -c make $", "make x", Decision::Ask);
     check("process=*", "cat x | sh > y; $z", Decision::Allow);
     check("process=sh", "cat x | sh > y; $z", Decision::Allow);
     check("process=sh -c", "if ", Decision::Allow);

@@ -1,0 +1,309 @@
+//! From what a discovery command printed to tools: the declarations in it, each with a name that nothing else has.
+//!
+//! A command that lists tools prints a JSON array of function declarations as Gemini's API has them, bare or within
+//! objects with `function_declarations` or `functionDeclarations`. Promises: the list is taken whole or refused with the
+//! declaration that is wrong, nothing of it is left out in silence; whatever it says, what comes of it is bounded, and its
+//! schemas can be used.
+//!
+//! Deliberately not here: running the command, and what a call may touch.
+
+use std::collections::BTreeMap;
+
+use host_message::{Annotations, ToolName, ToolSpec};
+use host_plugin::{MAX_DESCRIPTION, MAX_SCHEMA, MAX_TOOLS};
+use serde_json::{Map, Value, json};
+
+use crate::{Schema, SchemaError, cut};
+
+/// The most that a discovery command may print, in bytes. Protects the host's memory.
+pub const MAX_LIST: usize = 10 << 20;
+
+/// The longest name of a tool, in bytes, as any tool's.
+const MAX_NAME: usize = 64;
+
+/// How much of a name that is none is repeated, in characters.
+const SHOWN: usize = 80;
+
+/// How much of a command a description has, in characters. Protects the model's context: each tool has it.
+const COMMAND: usize = 300;
+
+/// What stands before a name that is taken, or that begins with no letter.
+const PREFIX: &str = "discovered_";
+
+/// The types of values as Gemini's API writes them where it has no JSON Schema.
+const TYPES: [(&str, &str); 7] = [
+    ("OBJECT", "object"),
+    ("ARRAY", "array"),
+    ("STRING", "string"),
+    ("NUMBER", "number"),
+    ("INTEGER", "integer"),
+    ("BOOLEAN", "boolean"),
+    ("NULL", "null"),
+];
+
+/// A tool that a discovery command told of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Discovered {
+    /// What the command calls it: the last word of the command of its calls.
+    pub original: String,
+    /// What a model is told. The most careful annotations: nobody has said what it does to the world.
+    pub spec: ToolSpec,
+}
+
+/// What a list of tools is read with.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// The command that printed the list, as a person would type it: its tools are described with it.
+    pub listed_by: &'a str,
+    /// The command that calls a tool, as a person would type it without the tool's name.
+    pub called_by: &'a str,
+    /// Whether something else has the name.
+    pub is_taken: &'a dyn Fn(&str) -> bool,
+}
+
+/// Why a list of tools cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DiscoveryError {
+    /// It is too long.
+    #[error("it has {size} bytes, over the limit of {MAX_LIST}")]
+    TooLong {
+        /// How long it is.
+        size: usize,
+    },
+    /// It is no JSON.
+    #[error("it is no JSON: {why}")]
+    NotJson {
+        /// The parser's words, with line and column.
+        why: String,
+    },
+    /// It is JSON, and no array.
+    #[error("it is JSON, and no array of function declarations")]
+    NotAList,
+    /// Something in the list is no declaration.
+    #[error(
+        "entry {number} of the list is no function declaration: it has neither a `name` nor `function_declarations` that \
+         are a list"
+    )]
+    NoDeclaration {
+        /// Which, from 1.
+        number: usize,
+    },
+    /// There are too many tools.
+    #[error("it has over {MAX_TOOLS} tools")]
+    TooMany,
+    /// A name cannot be made to fit.
+    #[error("`{name}` can be no tool's name: {why}")]
+    Name {
+        /// The name, cut.
+        name: String,
+        /// The rule that it breaks.
+        why: &'static str,
+    },
+    /// Two tools have one name.
+    #[error("it has two tools `{name}`")]
+    Twice {
+        /// The name.
+        name: String,
+    },
+    /// Two names are alike once they are made to fit.
+    #[error("`{one}` and `{other}` would both be called `{name}`")]
+    Alike {
+        /// The first.
+        one: String,
+        /// The second.
+        other: String,
+        /// What both would be called.
+        name: String,
+    },
+    /// A tool's name is taken, and the one with the prefix is too.
+    #[error("there is another tool `{name}`, and another `{PREFIX}{name}`")]
+    Taken {
+        /// The name.
+        name: String,
+    },
+    /// A description is no text or too long.
+    #[error("the description of `{name}` is no text of at most {MAX_DESCRIPTION} bytes")]
+    Description {
+        /// The tool.
+        name: String,
+    },
+    /// The parameters are not those of an object, or too many.
+    #[error("the parameters of `{name}` are no JSON Schema of an object of at most {MAX_SCHEMA} bytes")]
+    Parameters {
+        /// The tool.
+        name: String,
+    },
+    /// The parameters are no valid schema.
+    #[error("the parameters of `{name}` cannot be used")]
+    Schema {
+        /// The tool.
+        name: String,
+        /// What is wrong with them.
+        #[source]
+        cause: SchemaError,
+    },
+}
+
+/// Reads what a discovery command printed, which must be text of JSON.
+///
+/// A name is made to fit where it can be: what no tool's name may have becomes `_`, and what begins with no letter, or is
+/// taken, gets `discovered_` before it.
+///
+/// # Errors
+///
+/// With the first thing that is wrong, and the tool that it is wrong about.
+pub fn discovered(printed: &[u8], around: Surroundings<'_>) -> Result<Vec<Discovered>, DiscoveryError> {
+    if printed.len() > MAX_LIST {
+        return Err(DiscoveryError::TooLong { size: printed.len() });
+    }
+    let list: Value =
+        serde_json::from_slice(printed).map_err(|error| DiscoveryError::NotJson { why: error.to_string() })?;
+    let Value::Array(entries) = list else { return Err(DiscoveryError::NotAList) };
+    let mut originals = BTreeMap::new();
+    let mut tools: Vec<Discovered> = Vec::new();
+    for declaration in declarations(&entries)? {
+        let tool = tool(declaration, around)?;
+        if originals.insert(tool.original.clone(), ()).is_some() {
+            return Err(DiscoveryError::Twice { name: tool.original });
+        }
+        if let Some(one) = tools.iter().find(|one| one.spec.name == tool.spec.name) {
+            let (one, other) = (one.original.clone(), tool.original);
+            return Err(DiscoveryError::Alike { one, other, name: tool.spec.name.to_string() });
+        }
+        tools.push(tool);
+    }
+    Ok(tools)
+}
+
+/// All declarations of a list, in order.
+fn declarations(entries: &[Value]) -> Result<Vec<&Map<String, Value>>, DiscoveryError> {
+    let mut found = Vec::new();
+    for (at, entry) in entries.iter().enumerate() {
+        let wrong = || DiscoveryError::NoDeclaration { number: at + 1 };
+        let entry = entry.as_object().ok_or_else(wrong)?;
+        let within = ["function_declarations", "functionDeclarations"].iter().find_map(|key| entry.get(*key));
+        match within {
+            Some(Value::Array(within)) => {
+                for declaration in within {
+                    found.push(declaration.as_object().filter(|one| one.contains_key("name")).ok_or_else(wrong)?);
+                }
+            }
+            Some(_) => return Err(wrong()),
+            None if entry.contains_key("name") => found.push(entry),
+            None => return Err(wrong()),
+        }
+        if found.len() > MAX_TOOLS {
+            return Err(DiscoveryError::TooMany);
+        }
+    }
+    Ok(found)
+}
+
+fn tool(declaration: &Map<String, Value>, around: Surroundings<'_>) -> Result<Discovered, DiscoveryError> {
+    let original = original(declaration)?;
+    let name = fitting(&original, around.is_taken)?;
+    let said = match declaration.get("description") {
+        None | Some(Value::Null) => "",
+        Some(Value::String(text)) => text.trim(),
+        Some(_) => return Err(DiscoveryError::Description { name: original }),
+    };
+    let description = described(said, &original, around);
+    if description.len() > MAX_DESCRIPTION {
+        return Err(DiscoveryError::Description { name: original });
+    }
+    let input_schema = schema(declaration).ok_or_else(|| DiscoveryError::Parameters { name: original.clone() })?;
+    Schema::compile(&input_schema).map_err(|cause| DiscoveryError::Schema { name: original.clone(), cause })?;
+    let spec = ToolSpec {
+        name: ToolName::new(name),
+        title: Some(format!("found by {}", cut(around.listed_by, SHOWN))),
+        description,
+        input_schema,
+        output_schema: None,
+        annotations: Annotations::default(),
+    };
+    Ok(Discovered { original, spec })
+}
+
+/// The name as it was declared.
+fn original(declaration: &Map<String, Value>) -> Result<String, DiscoveryError> {
+    let name = declaration.get("name").cloned().unwrap_or_default();
+    let wrong = |why| {
+        let shown = name.as_str().map_or_else(|| name.to_string(), |name| name.escape_debug().to_string());
+        DiscoveryError::Name { name: cut(&shown, SHOWN).into_owned(), why }
+    };
+    match name.as_str() {
+        None => Err(wrong("it is no text")),
+        Some("") => Err(wrong("it is empty")),
+        Some(text) if text.len() > MAX_NAME => Err(wrong("it has over 64 bytes")),
+        // It is shown in messages, and becomes a word of a command.
+        Some(text) if text.chars().any(char::is_control) => Err(wrong("it has control characters")),
+        Some(text) => Ok(text.to_owned()),
+    }
+}
+
+/// The name as a model can use it.
+fn fitting(original: &str, is_taken: &dyn Fn(&str) -> bool) -> Result<String, DiscoveryError> {
+    let fits = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
+    let name: String = original.chars().map(fits).collect();
+    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    if starts && !is_taken(&name) {
+        return Ok(name);
+    }
+    let longer = format!("{PREFIX}{name}");
+    if longer.len() > MAX_NAME {
+        let name = cut(original, SHOWN).into_owned();
+        return Err(DiscoveryError::Name { name, why: "with `discovered_` before it, it has over 64 bytes" });
+    }
+    if is_taken(&longer) { Err(DiscoveryError::Taken { name }) } else { Ok(longer) }
+}
+
+/// What a model is told of a tool: what its author says, and how it is called.
+fn described(said: &str, original: &str, around: Surroundings<'_>) -> String {
+    let (listed_by, called_by) = (cut(around.listed_by, COMMAND), cut(around.called_by, COMMAND));
+    let said = if said.is_empty() { format!("The user's own tool `{original}`.") } else { said.to_owned() };
+    format!(
+        "{said}\n\nThis is a tool of the user's or of the project's, which the command `{listed_by}` told of. A call runs \
+         `{called_by} {original}` in the workspace, with the arguments as JSON on its standard input. On success the \
+         answer is what it printed. Otherwise it has a line for each of these: `Stdout:` and `Stderr:`, what it printed, \
+         which can be `(empty)` or only a part; `Error:`, or `(none)`; `Exit Code:`, or `(none)` when a signal ended it; \
+         `Signal:`, or `(none)`."
+    )
+}
+
+/// The schema of the arguments: a JSON Schema, or a schema of Gemini's made one; none when it is not an object's.
+fn schema(declaration: &Map<String, Value>) -> Option<Value> {
+    let given = ["parametersJsonSchema", "parameters_json_schema", "parameters"];
+    let given = given.iter().filter_map(|key| declaration.get(*key)).find(|value| !value.is_null());
+    let mut schema = given.cloned().unwrap_or_else(|| json!({}));
+    if schema.to_string().len() > MAX_SCHEMA {
+        return None;
+    }
+    small_types(&mut schema);
+    let object = schema.as_object_mut()?;
+    object.entry("type").or_insert_with(|| json!("object"));
+    (object.get("type").and_then(Value::as_str) == Some("object")).then_some(schema)
+}
+
+/// Writes the types of a schema as JSON Schema does, wherever a schema stands in it. What is no schema, such as a default
+/// or a list of values, stays as it is.
+fn small_types(schema: &mut Value) {
+    let Some(schema) = schema.as_object_mut() else { return };
+    for (key, value) in schema.iter_mut() {
+        match (key.as_str(), value) {
+            ("type", Value::String(name)) => {
+                if let Some((_, small)) = TYPES.iter().find(|(large, _)| large == name) {
+                    *name = (*small).to_owned();
+                }
+            }
+            ("properties" | "$defs" | "definitions" | "patternProperties", Value::Object(named)) => {
+                named.values_mut().for_each(small_types);
+            }
+            ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(all)) => all.iter_mut().for_each(small_types),
+            ("items" | "additionalProperties" | "not", inner) => small_types(inner),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
