@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use host_capability::{Grants, PluginName};
+use host_capability::{Capability, Grants, PluginName};
+use host_plugin::admission::AdmissionError;
 use host_plugin::{Allocator, CallError, Limit, Plugin};
 use host_tests::{Bench, Heard, eventually, guest, runtime};
 use serde_json::json;
@@ -125,6 +126,33 @@ async fn an_import_that_was_not_granted_is_not_linked_and_the_refusal_says_what_
     let bench = Bench::with(Arc::new(undeclared), &["fs-read=."]);
     let error = bench.call("read", json!({"path": "x"})).await.expect_err("nothing is declared").to_string();
     assert!(error.contains("manifest does not declare") && error.contains("host:cap/"), "{error}");
+}
+
+#[tokio::test]
+async fn a_capability_that_a_plugin_can_do_without_is_refused_where_it_is_used_and_nowhere_else() {
+    let whole = guest("reach");
+    let optional = [Capability::FsWrite, Capability::Process, Capability::Http].into_iter().collect();
+    let plugin = Plugin::new(PluginName::new("reach"), whole.component().to_vec(), whole.declared().clone());
+    let bench = Bench::with(Arc::new(plugin.with_optional(optional)), &["fs-read=.", "state=write"]);
+    bench.file("x", "here");
+    assert_eq!(bench.text("read", json!({"path": "x"})).await, "here");
+    assert_eq!(bench.text("keep", json!({"path": "k", "text": "v"})).await.len(), 64);
+    for (tool, arguments, capability) in [
+        ("write", json!({"path": "y", "text": "z"}), "fs-write"),
+        ("remove", json!({"path": "x"}), "fs-write"),
+        ("run", json!({"argv": ["touch", "y"], "path": "."}), "process"),
+        ("fetch", json!({"path": "https://example.com/"}), "http"),
+    ] {
+        let error = bench.call(tool, arguments).await.expect_err("it was not granted");
+        assert!(matches!(error, CallError::Admission(AdmissionError::Ungranted(_))), "{tool}: {error:?}");
+        assert!(error.to_string().contains(&format!("`reach` has no {capability} grant")), "{tool}: {error}");
+    }
+    assert!(bench.root().join("x").exists() && !bench.root().join("y").exists());
+    // What is not optional is asked for before anything runs.
+    let plugin = Plugin::new(PluginName::new("reach"), whole.component().to_vec(), whole.declared().clone());
+    let bench = Bench::with(Arc::new(plugin.with_optional(optional)), &["fs-read=.", "fs-write=.", "process=*"]);
+    let error = bench.call("read", json!({"path": "x"})).await.expect_err("state is missing").to_string();
+    assert!(error.contains("state"), "{error}");
 }
 
 #[tokio::test]

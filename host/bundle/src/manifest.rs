@@ -14,7 +14,7 @@ mod written;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use host_capability::{Capability, Grants, PluginName, Scope};
+use host_capability::{Capability, CapabilitySet, Grants, PluginName, Scope};
 use host_message::ToolSpec;
 use host_plugin::admission::CONTRACT;
 use host_plugin::{MAX_DESCRIPTION, MAX_SCHEMA, MAX_TOOLS, Need, ToolDef};
@@ -69,7 +69,7 @@ pub struct Declared {
     pub scope: String,
     /// Why, in one line for the person who is asked.
     pub reason: String,
-    /// Whether the plugin is of use without it too. It is shown to whoever grants, and changes nothing of what is linked.
+    /// Whether the plugin is of use without it too: then a call is run where it is not granted, and refused when it uses it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub optional: bool,
 }
@@ -297,6 +297,12 @@ impl Manifest {
     /// When a capability or a scope makes no sense.
     pub fn declared(&self, workspace: &Path) -> Result<Grants, ManifestError> {
         grants(&self.name, &self.capabilities, workspace)
+    }
+
+    /// The capabilities that the plugin can do without. One that does not exist is none of them.
+    pub fn optional(&self) -> CapabilitySet {
+        let optional = self.capabilities.iter().filter(|(_, declared)| declared.optional);
+        optional.filter_map(|(name, _)| name.parse::<Capability>().ok()).collect()
     }
 
     /// Whether the plugin asks for this, or for more: `scope` in the words of a `--grant`. What makes no sense is asked for

@@ -263,7 +263,7 @@ fn assembled(
     workspace: &Path,
 ) -> Result<Installed, ManifestError> {
     let declared = manifest.declared(workspace)?;
-    let plugin = Plugin::new(manifest.plugin_name(), component, declared);
+    let plugin = Plugin::new(manifest.plugin_name(), component, declared).with_optional(manifest.optional());
     let plugin = match digest {
         Some(digest) => plugin.with_digest(digest),
         None => plugin,

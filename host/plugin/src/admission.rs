@@ -185,40 +185,52 @@ pub fn imports(plugin: &PluginName, bytes: &[u8]) -> Result<Imports, AdmissionEr
     Ok(found)
 }
 
-/// Checks that each capability a component asks for was declared and granted.
+/// Checks that each capability a component asks for was declared and granted, and says which of them it gets.
 ///
-/// `declared` is what the manifest asks for, `effective` what is left of it after the user's grant, the session's
-/// policy and the parent's grants.
+/// `declared` is what the manifest asks for, `optional` what of it the plugin can do without, `effective` what is left of
+/// it after the user's grant, the session's policy and the parent's grants.
 ///
 /// # Errors
 ///
-/// Names the first interface that was not declared, or was declared and not granted.
+/// Names the first interface that was not declared, or was declared and not granted and is not optional.
 pub fn admit(
     plugin: &PluginName,
     imports: &Imports,
     declared: &Grants,
+    optional: CapabilitySet,
     effective: &Grants,
-) -> Result<(), AdmissionError> {
+) -> Result<CapabilitySet, AdmissionError> {
+    let mut admitted = CapabilitySet::default();
     for capability in imports.capabilities.iter() {
         let Some(scope) = declared.scope(capability) else {
             let interface =
                 imports.names.iter().find(|name| name.contains(capability.name())).cloned().unwrap_or_default();
             return Err(AdmissionError::Undeclared { plugin: plugin.clone(), interface, capability });
         };
-        if !effective.has(capability) {
+        if effective.has(capability) {
+            admitted.insert(capability);
+        } else if !optional.contains(capability) {
             return Err(Denied::ungranted(plugin, capability, &suggested(scope)).into());
         }
     }
-    Ok(())
+    Ok(admitted)
 }
 
 /// The grant to name to a person: what the plugin asks for, or the usual part of it when it asks for everything.
-fn suggested(asked: &Scope) -> String {
+pub(crate) fn suggested(asked: &Scope) -> String {
     let text = asked.to_string();
     match asked {
         Scope::FsRead(_) | Scope::FsWrite(_) if text == "/" || text == "*" => ".".to_owned(),
         Scope::Http(_) if text.contains("*:*") => "*".to_owned(),
         Scope::FsRead(_) | Scope::FsWrite(_) | Scope::Process(_) | Scope::Http(_) | Scope::State(_) => text,
+    }
+}
+
+/// The capability that an import is, where it is one.
+pub(crate) fn capability(name: &str) -> Option<Capability> {
+    match classify(name) {
+        Ok(Import::Capability(capability)) => Some(capability),
+        Ok(Import::Free | Import::Wasi | Import::Empty) | Err(_) => None,
     }
 }
 

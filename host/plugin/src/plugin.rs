@@ -56,6 +56,7 @@ pub struct Plugin {
     name: PluginName,
     component: Cow<'static, [u8]>,
     declared: Grants,
+    optional: CapabilitySet,
     imports: OnceLock<Imports>,
     digest: OnceLock<Digest>,
     pub(crate) compiled: OnceCell<Component>,
@@ -74,11 +75,13 @@ pub(crate) struct Linked {
 /// What becomes of an import that is not granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Missing {
-    /// The component cannot be linked: the rule for each call.
+    /// The component cannot be linked: the rule for each call, but for what is optional.
     Refuse,
     /// The component is linked, and calling the import is a trap: for `describe` and `preview`, which run a
     /// component with less than it asks for.
     Trap,
+    /// The same for a capability that is optional: the call ends there, as a refusal that says what would grant it.
+    Deny,
 }
 
 impl Plugin {
@@ -88,6 +91,7 @@ impl Plugin {
             name,
             component: component.into(),
             declared,
+            optional: CapabilitySet::default(),
             imports: OnceLock::new(),
             digest: OnceLock::new(),
             compiled: OnceCell::new(),
@@ -100,6 +104,18 @@ impl Plugin {
     #[must_use]
     pub fn with_digest(self, digest: Digest) -> Self {
         Self { digest: digest.into(), ..self }
+    }
+
+    /// The same plugin, which can do without these capabilities: a call is run where one of them is not granted, and
+    /// refused when it uses that one.
+    #[must_use]
+    pub fn with_optional(self, optional: CapabilitySet) -> Self {
+        Self { optional, ..self }
+    }
+
+    /// The capabilities that it can do without.
+    pub fn optional(&self) -> CapabilitySet {
+        self.optional
     }
 
     /// Its name, as grants and refusals have it.

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use host_capability::{Capability, CapabilitySet, Grants};
+use host_capability::{Capability, CapabilitySet, Denied, Grants};
 use host_message::{CallId, Output, ToolName};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -28,7 +28,7 @@ use crate::engine::{self, Allocator, Ticker};
 use crate::error::{CallError, RuntimeError};
 use crate::http::{HttpClient, Network};
 use crate::limits::{HOST_CALL_FUEL, Limits, MAX_HANDLES, Meter};
-use crate::missing;
+use crate::missing::{self, NotThere};
 use crate::plugin::{Linked, Missing, Plugin};
 use crate::secrets::Secrets;
 use crate::shown::Shown;
@@ -154,8 +154,9 @@ impl Runtime {
         let tool = invocation.tool.to_string();
         let imports = plugin.imports()?;
         let grants = Arc::new(invocation.grants.meet(plugin.declared()));
-        admission::admit(plugin.name(), imports, plugin.declared(), &grants)?;
-        let linked = Linked { granted: imports.capabilities, missing: Missing::Refuse };
+        let granted = admission::admit(plugin.name(), imports, plugin.declared(), plugin.optional(), &grants)?;
+        let missing = if granted == imports.capabilities { Missing::Refuse } else { Missing::Deny };
+        let linked = Linked { granted, missing };
         let limit = self.time_limit(imports);
         let request = invocation.request();
         let outcome = self
@@ -336,7 +337,10 @@ impl Runtime {
             Ok(Err(Failed::Start(error))) => {
                 Err(RuntimeError::Instantiate { plugin: plugin.name().to_string(), error }.into())
             }
-            Ok(Err(Failed::Guest(error))) => Err(explain(tool, error, store.into_data())),
+            Ok(Err(Failed::Guest(error))) => match denied(plugin, linked.missing, &error) {
+                Some(denied) => Err(denied.into()),
+                None => Err(explain(tool, error, store.into_data())),
+            },
             Err(_) => Err(CallError::TimedOut { tool, limit }),
         }
     }
@@ -372,7 +376,7 @@ impl Runtime {
             }
         };
         let linker = self.linker(linked.granted, imports.wasi).map_err(failed)?;
-        let traps = linked.missing == Missing::Trap;
+        let traps = linked.missing != Missing::Refuse;
         let pre = if traps || imports.empty {
             let mut linker = Linker::clone(&linker);
             let granted = traps.then_some(linked.granted);
@@ -501,6 +505,13 @@ impl Invocation {
 enum Failed {
     Start(wasmtime::Error),
     Guest(wasmtime::Error),
+}
+
+/// The refusal that ended a guest, where it used an optional capability that was not granted.
+fn denied(plugin: &Plugin, missing: Missing, error: &wasmtime::Error) -> Option<Denied> {
+    let capability = error.downcast_ref::<NotThere>()?.capability.filter(|_| missing == Missing::Deny)?;
+    let scope = plugin.declared().scope(capability)?;
+    Some(Denied::ungranted(plugin.name(), capability, &admission::suggested(scope)))
 }
 
 /// Turns what a guest died of into an error that says so.

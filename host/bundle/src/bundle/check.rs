@@ -219,7 +219,8 @@ impl Bundle {
         let imports = admission::imports(&name, self.component())?;
         // Only which capabilities there are matters here, and no path.
         let declared = self.manifest.declared(Path::new("/"))?;
-        Ok(admission::admit(&name, &imports, &declared, &declared)?)
+        admission::admit(&name, &imports, &declared, Default::default(), &declared)?;
+        Ok(())
     }
 }
 

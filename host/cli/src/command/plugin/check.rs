@@ -79,7 +79,8 @@ async fn check(ready: Ready, released: &[Manifest]) -> Result<Checked, Failure> 
     };
     let plugin = Plugin::new(manifest.plugin_name(), component, Grants::clone(&declared));
     let imports = plugin.imports().map_err(|error| refused(&error))?.clone();
-    host_plugin::admission::admit(plugin.name(), &imports, &declared, &declared).map_err(|error| refused(&error))?;
+    host_plugin::admission::admit(plugin.name(), &imports, &declared, manifest.optional(), &declared)
+        .map_err(|error| refused(&error))?;
     // What is kept from before would make the figure one of loading.
     let runtime = Runtime::new(RuntimeOptions::default());
     let begun = Instant::now();

@@ -45,7 +45,8 @@ pub(super) fn in_words(manifest: &Manifest, imports: &Imports) -> String {
     }
     for capability in &asked {
         let Some(declared) = manifest.capabilities.get(capability.name()) else { continue };
-        text.push_str(&format!("  {}\n", can(*capability, &declared.scope)));
+        let optional = if declared.optional { " (it can do without)" } else { "" };
+        text.push_str(&format!("  {}{optional}\n", can(*capability, &declared.scope)));
         text.push_str(&format!("    in its own words: {}\n", visible(&declared.reason)));
     }
     if !asked.is_empty() {

@@ -53,7 +53,8 @@ pub(super) async fn run(
     for tested in &plugins {
         let files = files(&tested.folder)?;
         let declared = tested.manifest.declared(&world.workspace).map_err(|error| Failure::of(Code::Input, &error))?;
-        let plugin = Plugin::new(tested.manifest.plugin_name(), tested.component.clone(), declared);
+        let plugin = Plugin::new(tested.manifest.plugin_name(), tested.component.clone(), declared)
+            .with_optional(tested.manifest.optional());
         for (file, cases) in files {
             for case in cases.iter().filter(|case| wanted(case, arguments.filter.as_deref())) {
                 let begun = Instant::now();
