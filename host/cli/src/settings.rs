@@ -50,7 +50,7 @@ pub(crate) fn settle(
             };
             settled.push(Installed { config, secrets: Arc::new(secrets), ..installed });
         } else {
-            notes.push(format!("the plugin `{}` is left out: {}", manifest.name, missing.join("; ")));
+            notes.push(format!("the plugin `{}` is left out until {}", manifest.name, missing.join(" and ")));
         }
     }
     Ok((settled, notes))
@@ -123,8 +123,7 @@ fn config(manifest: &Manifest, set: &OfPlugin, missing: &mut Vec<String>) -> Res
                     .help("set it to one, or leave it out"));
             }
             None if key.required => {
-                let description = visible(&key.description);
-                missing.push(format!("set `plugins.\"{}\".config.{name}`: {description}", manifest.name));
+                missing.push(unset(&format!("plugins.\"{}\".config.{name}", manifest.name), &key.description));
             }
             None => {}
         }
@@ -143,7 +142,7 @@ fn secrets(
         let of = format!("plugins.\"{}\".secrets.{name}", manifest.name);
         let found = match set.secrets.get(name) {
             Some(source) => value(source, &of, environment)?,
-            None => Err(format!("set `{of}`: {}", visible(&declared.description))),
+            None => Err(unset(&of, &declared.description)),
         };
         match found {
             Ok(value) => secrets.give(name, secret(declared, &value, &of)?),
@@ -163,13 +162,18 @@ fn withheld(manifest: &Manifest, missing: &mut Vec<String>) -> Secrets {
     let mut secrets = Secrets::default();
     for (name, declared) in &manifest.secrets {
         let help =
-            format!("a project's plugin gets no secret, and not `{name}`: install it, with `host plugin install`");
+            format!("you install it with `host plugin install` (a project's own gets no secret, such as `{name}`)");
         if !declared.optional {
             missing.push(help.clone());
         }
         secrets.lack(name, help);
     }
     secrets
+}
+
+/// What is to be done about something that was not set, as the end of a sentence.
+fn unset(of: &str, description: &str) -> String {
+    format!("you set `{of}` in config.toml ({})", visible(description).trim_end_matches('.'))
 }
 
 fn secret(declared: &DeclaredSecret, value: &str, of: &str) -> Result<Secret, Failure> {
@@ -185,7 +189,7 @@ fn value(source: &SecretSource, of: &str, environment: &Environment) -> Result<R
         SecretSource::Here(value) => Ok(Ok(value.clone())),
         SecretSource::Variable(OfVariable { env }) => Ok(match environment.text(env) {
             Some(value) => Ok(value.trim().to_owned()),
-            None => Err(format!("`{of}` is to be in the variable {}: set it", visible(env))),
+            None => Err(format!("you set the variable {}, in which `{of}` is", visible(env))),
         }),
         SecretSource::File(OfFile { file }) => {
             let path = absolute(file, of, environment)?;

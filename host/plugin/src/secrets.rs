@@ -112,14 +112,15 @@ impl Secret {
 
     fn permit(&self, name: &str, plugin: &PluginName, method: &Method, url: &Url) -> Result<(), Error> {
         let server = crate::http::server(url).map_err(|error| Error::Invalid(error.to_string()))?;
-        let wanted = format!("`{name}` for {server}");
+        let no = |why: &str| {
+            let help = format!("the secret `{name}` is not sent to {server}: {why}");
+            refused(format!("`{name}` for {server}"), help)
+        };
         if url.scheme() != "https" && !is_this_machine(&server) {
-            return Err(refused(wanted, "a secret is sent over https alone, but to this machine itself"));
+            return Err(no("a secret goes over https alone, but to this machine itself"));
         }
-        self.servers.permit_http(plugin, method.as_str(), &server).map(drop).map_err(|denied| {
-            let why = denied.cause().unwrap_or_else(|| "no server was named for it".to_owned());
-            refused(wanted, &format!("the plugin's manifest names the servers that the secret is sent to; {why}"))
-        })
+        let permitted = self.servers.permit_http(plugin, method.as_str(), &server);
+        permitted.map(drop).map_err(|_| no("that is none of the servers which the plugin's manifest names for it"))
     }
 }
 
@@ -170,7 +171,10 @@ impl Secrets {
                     let name = name.escape_debug();
                     return Err(Error::Invalid(format!("the plugin's manifest declares no secret `{name}`")));
                 }
-                Some(Held::Missing { help }) => return Err(refused(format!("the secret `{name}`"), help)),
+                Some(Held::Missing { help }) => {
+                    let help = format!("the secret `{name}` is not there until {help}");
+                    return Err(refused(format!("the secret `{name}`"), help));
+                }
                 Some(Held::Given(secret)) => {
                     secret.permit(name, plugin, method, url)?;
                     // A name that is said twice is one secret.
@@ -238,8 +242,8 @@ impl Carried {
     }
 }
 
-fn refused(wanted: String, help: &str) -> Error {
-    Error::Denied(Denial { capability: Capability::Http.name().to_owned(), wanted, help: help.to_owned() })
+fn refused(wanted: String, help: String) -> Error {
+    Error::Denied(Denial { capability: Capability::Http.name().to_owned(), wanted, help })
 }
 
 fn is_this_machine(server: &Authority) -> bool {
@@ -262,7 +266,7 @@ mod tests {
         let mut secrets = Secrets::default();
         let placement = Placement::new("Authorization", "Bearer {}").expect("a place");
         secrets.give("token", Secret::new(VALUE, placement, servers(scope)).expect("a secret"));
-        secrets.lack("other", "say so".to_owned());
+        secrets.lack("other", "you say so".to_owned());
         secrets
     }
 
@@ -287,9 +291,9 @@ mod tests {
         check("api.example.com", "https://API.example.com:443/x", None);
         check("api.example.com", "http://api.example.com/x", Some("over https alone"));
         check("api.example.com:80", "http://api.example.com/x", Some("over https alone"));
-        check("api.example.com", "https://evil.example/x", Some("names the servers"));
-        check("api.example.com", "https://api.example.com:8443/x", Some("names the servers"));
-        check("api.example.com", "https://api.example.com.evil.example/x", Some("names the servers"));
+        check("api.example.com", "https://evil.example/x", Some("none of the servers"));
+        check("api.example.com", "https://api.example.com:8443/x", Some("none of the servers"));
+        check("api.example.com", "https://api.example.com.evil.example/x", Some("none of the servers"));
         check("127.0.0.1:99", "http://127.0.0.1:99/x", None);
         check("localhost:99", "http://localhost:99/x", None);
         check("10.0.0.1:99", "http://10.0.0.1:99/x", Some("over https alone"));
@@ -301,7 +305,7 @@ mod tests {
         assert!(matches!(of("token"), Ok(())));
         assert!(matches!(of("tokem"), Err(Error::Invalid(why)) if why.contains("no secret `tokem`")));
         assert!(
-            matches!(of("other"), Err(Error::Denied(denial)) if denial.wanted.contains("`other`") && denial.help == "say so")
+            matches!(of("other"), Err(Error::Denied(denial)) if denial.wanted.contains("`other`") && denial.help.ends_with("until you say so"))
         );
     }
 
