@@ -12,6 +12,7 @@ mod installed;
 mod languages;
 mod layers;
 mod plugin_check;
+mod plugin_dev;
 mod plugin_test;
 mod policy;
 mod run;

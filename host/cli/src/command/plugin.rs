@@ -2,6 +2,7 @@
 
 mod build;
 mod check;
+mod dev;
 mod explain;
 mod install;
 mod listed;
@@ -30,6 +31,7 @@ pub(crate) async fn run(command: Command, environment: Environment, stop: Cancel
             let plugins = build::ready(&arguments.plugins, &environment).await?;
             test::run(plugins, &arguments, &environment, &Out::new(CancellationToken::new())).await
         }
+        Command::Dev(dev) => dev::run(dev, &environment, stop).await,
         Command::Check(arguments) => {
             let plugins = build::ready(&arguments.plugins, &environment).await?;
             check::run(plugins, &arguments, &environment, &Out::new(CancellationToken::new())).await
