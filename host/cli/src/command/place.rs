@@ -1,21 +1,23 @@
 //! Where a command works, and with what: the workspace, the configuration, the plugins, the grants, the runtime.
 
+pub(crate) mod renew;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_plugin::{Runtime, RuntimeOptions, Workspace};
 use host_tool::{Bus, Gate, Policy, Registry, RulesFile};
 
+use self::renew::Watched;
 use crate::access::{self, Granted};
 use crate::arguments::{Access, Place};
 use crate::configuration::Configuration;
 use crate::environment::{Environment, Folders};
 use crate::exit::Failure;
-use crate::installed;
 use crate::plugins::{self, Holder, Installed};
 use crate::policies;
 use crate::printer;
-use crate::project::{Brought, Part, Project, ProjectFile};
+use crate::project::{Part, Project, ProjectFile};
 
 /// By these a folder is known to be the top of a repository.
 pub(crate) const REPOSITORY_MARKS: &[&str] = &[".git", ".hg", ".jj", ".svn", ".host"];
@@ -35,6 +37,8 @@ pub(crate) struct Workplace {
     pub(crate) is_attended: bool,
     /// The agents of the project, where it is trusted.
     pub(crate) agents: Vec<ProjectFile>,
+    /// By what it is known whether the plugins are still those that were gathered.
+    watched: Watched,
 }
 
 impl Workplace {
@@ -46,10 +50,9 @@ impl Workplace {
         environment: &Environment,
     ) -> Result<Self, Failure> {
         let folders = environment.folders()?;
-        let Brought { configuration, agents, plugins: of_project, lock, policies: of_project_rules } =
-            project.brought();
-        let configuration = Configuration::read(environment, &folders)?.with_project(configuration.as_ref())?;
-        let policy = policies::read(&folders, &of_project_rules)?;
+        let brought = project.brought();
+        let configuration = Configuration::read(environment, &folders)?.with_project(brought.configuration.as_ref())?;
+        let policy = policies::read(&folders, &brought.policies)?;
         let root = folder(place)?;
         let runtime = Arc::new(Runtime::new(RuntimeOptions {
             cache: Some(folders.cache.clone()),
@@ -57,9 +60,12 @@ impl Workplace {
             environment: environment.all(),
             limits: configuration.limits(),
         }));
-        let (of_others, notes) = installed::usable(&folders, lock.as_ref(), &root)?;
-        printer::notes(&notes, environment);
-        let plugins = plugins::all(&access.plugin, &of_project, of_others, &root)?;
+        // Before they are read: what changes while they are is another fingerprint then.
+        let watched = Watched::new(&access.plugin, &project, &folders);
+        let gathered = plugins::gather(&access.plugin, &brought, &folders, &root)?;
+        printer::notes(&gathered.notes, environment);
+        let watched = watched.told(&gathered.notes);
+        let plugins = gathered.all()?;
         if let Some(name) = access::unknown_plugin(access, &plugins).filter(|_| project.withholds(Part::Component))
             && let Some(failure) = project.untrusted(format!("there is no plugin `{name}` but perhaps the project's"))
         {
@@ -77,7 +83,8 @@ impl Workplace {
             policy,
             project,
             is_attended: false,
-            agents,
+            agents: brought.agents,
+            watched,
         })
     }
 

@@ -202,7 +202,7 @@ fn is_free(bundle: &Bundle, target: &Target, folders: &Folders) -> Result<(), Fa
     let root = PathBuf::from("/");
     let name = &bundle.manifest().name;
     let mut others = Vec::new();
-    for installed in plugins::all(&[], &[], Vec::new(), &root)? {
+    for installed in plugins::built_in(&root)? {
         others.push(installed.manifest);
     }
     let shelf = Shelf::of(folders);

@@ -1,0 +1,291 @@
+//! The plugins anew, when their files are others than when they were gathered last.
+//!
+//! Promises: looking costs a few calls to the system while nothing changed; a plugin that is no good any more stays as it
+//! was when it was good; of a project whose files are not those that were trusted nothing is taken, and what was taken
+//! before stays. Deliberately not here: when that is looked at, and giving the tools to an agent.
+
+use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use host_bundle::Changes;
+
+use super::Workplace;
+use crate::environment::Folders;
+use crate::exit::Failure;
+use crate::installed::OWN_LOCK;
+use crate::plugins::{self, Found, Gathered, Installed, Place};
+use crate::project::{FOLDER, Project, Standing};
+
+/// Entries of folders that a look at the files covers. Protects the person who waits for their prompt to be sent; what
+/// lies beyond is taken by `/reload`.
+const MAX_LOOKED_AT: usize = 10_000;
+
+/// How often they are read again, when they change while they are read.
+const TRIES: usize = 3;
+
+/// Differences of one plugin that are told.
+const TOLD: usize = 4;
+
+/// The folders of a project's `.host/` in which a file that is another makes it another project.
+const PARTS: [&str; 3] = ["agents", "plugins", "policies"];
+
+/// When the plugins are gathered anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// Where a file is another than before.
+    Changed,
+    /// Whatever the files look like.
+    Asked,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Renewed {
+    /// All plugins, where one of them is another than before.
+    pub(crate) plugins: Option<Vec<Installed>>,
+    /// What the person should know, a line each.
+    pub(crate) told: Vec<String>,
+}
+
+/// What the plugins were gathered from.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    named: Vec<PathBuf>,
+    files: Files,
+    /// What was said of plugins that are left out.
+    notes: Vec<String>,
+}
+
+/// The files that plugins are gathered from, as far as the system tells of them without reading them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Files(BTreeMap<PathBuf, Mark>);
+
+/// By this a file is known to be another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Mark {
+    device: u64,
+    inode: u64,
+    size: u64,
+    written: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Watched {
+    pub(super) fn new(named: &[PathBuf], project: &Project, folders: &Folders) -> Self {
+        Self { named: named.to_vec(), files: Files::of(named, &project.root, folders), notes: Vec::new() }
+    }
+
+    pub(super) fn told(self, notes: &[String]) -> Self {
+        Self { notes: notes.to_vec(), ..self }
+    }
+}
+
+impl Workplace {
+    /// Gathers the plugins anew. They are handed over and not taken up: what they are for may have no use for them.
+    pub(crate) fn renewed(&mut self, when: When) -> Renewed {
+        let now = self.files();
+        if when == When::Changed && now == self.watched.files {
+            return Renewed::default();
+        }
+        let mut renewed = Renewed::default();
+        renewed.told.extend(self.project_again());
+        for attempt in 1..=TRIES {
+            self.watched.files = self.files();
+            let brought = self.project.brought();
+            let gathered = plugins::gather(&self.watched.named, &brought, &self.folders, self.workspace.root());
+            // A component and its manifest are two files, and may have been read on both sides of a change.
+            if attempt < TRIES && self.files() != self.watched.files {
+                continue;
+            }
+            match gathered {
+                Ok(gathered) => self.compared(gathered, &mut renewed),
+                Err(failure) => renewed.told.push(stays(&failure)),
+            }
+            break;
+        }
+        renewed
+    }
+
+    fn files(&self) -> Files {
+        Files::of(&self.watched.named, &self.project.root, &self.folders)
+    }
+
+    /// The project as it is now, where it may be used; what there is to say where it may not be any more.
+    fn project_again(&mut self) -> Option<String> {
+        let now = match Project::of(self.workspace.root(), &self.folders) {
+            Ok(now) => now,
+            Err(failure) => return Some(in_a_line(&failure)),
+        };
+        let was_trusted = matches!(self.project.standing, Standing::Trusted(_));
+        if was_trusted && matches!(now.standing, Standing::Changed { .. } | Standing::Unusable(_)) {
+            let reason = now.reason()?;
+            return Some(format!(
+                "{reason}; what it brought when it was trusted stays in use. `host trust` shows what is there now, and \
+                 after `host trust add` its plugins are taken anew"
+            ));
+        }
+        // Who takes the trust back wants nothing of it used.
+        let note = now.note().filter(|_| was_trusted);
+        self.project = now;
+        note
+    }
+
+    /// What is different, with what is no good as it was before.
+    fn compared(&mut self, gathered: Gathered, renewed: &mut Renewed) {
+        let Gathered { found, notes } = gathered;
+        renewed.told.extend(notes.iter().filter(|note| !self.watched.notes.contains(note)).cloned());
+        self.watched.notes = notes;
+        let mut plugins: Vec<Installed> = Vec::new();
+        let mut is_another = false;
+        for Found { place, plugin } in found {
+            match plugin {
+                Ok(plugin) => match self.plugins.iter().find(|before| before.place == place) {
+                    // The one that was linked before.
+                    Some(before) if is_same(before, &plugin) => plugins.push(before.clone()),
+                    before => {
+                        is_another = true;
+                        renewed.told.push(told(before, &plugin));
+                        plugins.push(plugin);
+                    }
+                },
+                Err(failure) => {
+                    let kept: Vec<&Installed> = self.plugins.iter().filter(|before| is_at(before, &place)).collect();
+                    let names: Vec<String> = kept.iter().map(|kept| format!("`{}`", kept.manifest.name)).collect();
+                    let what = if names.is_empty() { place.to_string() } else { names.join(", ") };
+                    let stays = if names.is_empty() { "is not used" } else { "stays as it was" };
+                    renewed.told.push(format!("{what} {stays}: {}", in_a_line(&failure)));
+                    plugins.extend(kept.into_iter().cloned());
+                }
+            }
+        }
+        for gone in self.plugins.iter().filter(|before| plugins.iter().all(|now| now.place != before.place)) {
+            is_another = true;
+            renewed.told.push(format!("`{}` is gone, and its tools with it", gone.manifest.name));
+        }
+        if is_another {
+            match plugins::distinct(plugins) {
+                Ok(plugins) => renewed.plugins = Some(plugins),
+                Err(failure) => {
+                    // What was said is not so.
+                    renewed.told = vec![stays(&failure)];
+                }
+            }
+        }
+    }
+}
+
+/// Whether a plugin came from a place, or from a folder that cannot be looked into any more.
+fn is_at(plugin: &Installed, place: &Place) -> bool {
+    match (&plugin.place, place) {
+        (Place::File(file), Place::File(other)) => file.starts_with(other),
+        (one, other) => one == other,
+    }
+}
+
+fn is_same(before: &Installed, now: &Installed) -> bool {
+    before.plugin.digest() == now.plugin.digest() && before.manifest == now.manifest && before.agreed == now.agreed
+}
+
+/// What is different, in a line.
+fn told(before: Option<&Installed>, now: &Installed) -> String {
+    let (name, version) = (&now.manifest.name, &now.manifest.version);
+    let Some(before) = before else {
+        let tools: Vec<String> = now.manifest.tools.iter().map(|tool| format!("`{}`", tool.spec.name)).collect();
+        return format!("`{name}` {version} is new, with {}", tools.join(", "));
+    };
+    let changes = Changes::between(&before.manifest, &now.manifest);
+    let mut words: Vec<&str> = changes.iter().take(TOLD).map(|change| change.what.as_str()).collect();
+    let more = changes.iter().count().saturating_sub(TOLD);
+    let more_words = format!("{more} more changes");
+    if more > 0 {
+        words.push(&more_words);
+    }
+    if words.is_empty() {
+        words.push("its tools and what it asks for are as they were");
+    }
+    format!("`{name}` {version} was reloaded: {}", words.join("; "))
+}
+
+/// Why nothing was taken up, in a line.
+pub(crate) fn stays(failure: &Failure) -> String {
+    format!("the plugins stay as they were: {}", in_a_line(failure))
+}
+
+/// A failure in a line.
+fn in_a_line(failure: &Failure) -> String {
+    let causes = failure.causes.iter().map(String::as_str);
+    [failure.message.as_str()].into_iter().chain(causes).collect::<Vec<_>>().join(": ").replace('\n', " ")
+}
+
+impl Files {
+    fn of(named: &[PathBuf], project: &Path, folders: &Folders) -> Self {
+        let mut files = Self::default();
+        for path in named {
+            files.add(path, followed);
+            files.add(&path.with_extension("json"), followed);
+            files.add_all(path, followed, is_of_plugin);
+        }
+        let own = project.join(FOLDER);
+        files.add_all(&own, not_followed, |_| true);
+        for part in PARTS.map(|part| own.join(part)) {
+            // A link in a project is not followed, wherever it stands.
+            if not_followed(&part).is_ok_and(|about| about.is_dir()) {
+                files.add_all(&part, not_followed, |_| true);
+            }
+        }
+        for file in [&folders.trust, &folders.keys, &folders.configuration.join(OWN_LOCK)] {
+            files.add(file, followed);
+        }
+        files.add_all(&folders.plugins, followed, |_| true);
+        files
+    }
+
+    fn add(&mut self, path: &Path, look: Look) {
+        // What cannot be looked at is told by whoever reads it.
+        if let Ok(about) = look(path)
+            && self.0.len() < MAX_LOOKED_AT
+        {
+            self.0.insert(path.to_owned(), Mark::of(&about));
+        }
+    }
+
+    /// Adds what lies in a folder, where it is one.
+    fn add_all(&mut self, folder: &Path, look: Look, counts: fn(&Path) -> bool) {
+        let Ok(entries) = std::fs::read_dir(folder) else { return };
+        for entry in entries.take(MAX_LOOKED_AT).flatten() {
+            let path = entry.path();
+            if counts(&path) {
+                self.add(&path, look);
+            }
+        }
+    }
+}
+
+/// How a file is looked at.
+type Look = fn(&Path) -> std::io::Result<Metadata>;
+
+fn followed(path: &Path) -> std::io::Result<Metadata> {
+    std::fs::metadata(path)
+}
+
+fn not_followed(path: &Path) -> std::io::Result<Metadata> {
+    std::fs::symlink_metadata(path)
+}
+
+fn is_of_plugin(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "wasm" || end == "json")
+}
+
+impl Mark {
+    fn of(about: &Metadata) -> Self {
+        Self {
+            device: about.dev(),
+            inode: about.ino(),
+            size: about.size(),
+            written: (about.mtime(), about.mtime_nsec()),
+            changed: (about.ctime(), about.ctime_nsec()),
+        }
+    }
+}
