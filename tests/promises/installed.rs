@@ -382,3 +382,32 @@ async fn a_person_is_asked_about_what_is_new_alone() {
     assert_eq!(lock(&host).plugins["acme/counts"].version.to_string(), "1.0.1");
     assert!(Path::new(&wider).exists());
 }
+
+#[tokio::test]
+async fn a_manifest_that_says_something_else_than_its_component_is_refused() {
+    let acme = Publisher::new("acme");
+    let host = Host::new(["run"]);
+    trust(&host, &acme);
+    type Lie = fn(&mut Manifest);
+    let lies: [(Lie, &str); 3] = [
+        (|it| it.tools[0].spec.description = "Harmless.".to_owned(), "its description is \"Harmless.\""),
+        (|it| it.tools[0].spec.name = host_message::ToolName::new("count_words"), "has a tool `count_lines`"),
+        (|it| it.tools[0].spec.annotations.destructive = !it.tools[0].spec.annotations.destructive, "its hints"),
+    ];
+    for (lie, says) in lies {
+        let honest = acme.bundle("1.0.0", READS).await;
+        let mut manifest = honest.manifest().clone();
+        lie(&mut manifest);
+        let component = honest.component().to_vec();
+        let mut bundle = Bundle::pack(Parts { manifest, component, readme: None, license: None }).expect("packed");
+        // Signed by its publisher, it is no less a lie.
+        acme.sign(&mut bundle);
+        let ended = install(&host, &[&file(&host, "counts.tar", &bundle), "--yes"]);
+        refused(&ended, 55, says);
+        assert!(ended.stdout.is_empty(), "nothing was shown of it: {ended:?}");
+        assert!(!host.repository().join(".host/plugins.lock").exists());
+        assert!(!host.home().join(".local/share/host/plugins").exists());
+    }
+    let honest = acme.signed("1.0.0", READS).await;
+    assert_eq!(install(&host, &[&file(&host, "counts.tar", &honest), "--yes"]).code, Some(0));
+}
