@@ -301,6 +301,23 @@ mod tests {
         }
         let failure = sources.look().expect_err("there are too many");
         assert!(failure.message.contains(&format!("more than {MAX_FOLDERS} folders")), "{failure:?}");
+        let (_folder, sources) = package(&[]);
+        for i in 0..=MAX_FILES {
+            std::fs::File::create(sources.folder.join(format!("{i}.c"))).expect("made");
+        }
+        let failure = sources.look().expect_err("there are too many");
+        assert!(failure.message.contains(&format!("more than {MAX_FILES} files")), "{failure:?}");
+    }
+
+    #[test]
+    fn a_large_file_changes_with_its_size_or_its_time() {
+        let (_folder, sources) = package(&["plugin.toml"]);
+        let file = std::fs::File::create(sources.folder.join("large.bin")).expect("made");
+        file.set_len(MAX_READ + 1).expect("it is sparse");
+        let before = sources.look().expect("read");
+        assert!(sources.look().expect("read").since(&before).is_nothing());
+        file.set_modified(SystemTime::UNIX_EPOCH).expect("set");
+        assert!(!sources.look().expect("read").since(&before).is_nothing());
     }
 
     #[test]
