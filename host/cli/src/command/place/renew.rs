@@ -289,3 +289,88 @@ impl Mark {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folders(home: &Path) -> Folders {
+        let at = |name: &str| home.join(name);
+        Folders {
+            configuration: at("configuration"),
+            cache: at("cache"),
+            state: at("state"),
+            sessions: at("sessions"),
+            trust: at("trust.json"),
+            keys: at("keys.toml"),
+            plugins: at("plugins"),
+            downloads: at("downloads"),
+        }
+    }
+
+    fn write(path: &Path, text: &str) {
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        std::fs::write(path, text).expect("written");
+    }
+
+    #[test]
+    fn whatever_plugins_are_gathered_from_is_looked_at() {
+        let home = tempfile::tempdir().expect("a folder");
+        let (project, dist, one) =
+            (home.path().join("project"), home.path().join("dist"), home.path().join("one.wasm"));
+        let folders = folders(home.path());
+        let named = [dist.clone(), one.clone()];
+        let mut before = Files::default();
+        for (file, counts) in [
+            (dist.join("a.wasm"), true),
+            (dist.join("a.json"), true),
+            (dist.join("notes.txt"), false),
+            (one.clone(), true),
+            (one.with_extension("json"), true),
+            (project.join(".host/plugins/b.wasm"), true),
+            (project.join(".host/plugins.lock"), true),
+            (project.join(".host/agents/b.md"), true),
+            (project.join("src/main.rs"), false),
+            (folders.trust.clone(), true),
+            (folders.keys.clone(), true),
+            (folders.configuration.join(OWN_LOCK), true),
+            (folders.configuration.join("config.toml"), false),
+            (folders.plugins.join("1.tar"), true),
+            (folders.sessions.join("1.jsonl"), false),
+        ] {
+            write(&file, "one");
+            // The first file of a folder makes the folder.
+            let now = Files::of(&named, &project, &folders);
+            assert_eq!(now.0.contains_key(&file), counts, "{}", file.display());
+            assert_eq!(Files::of(&named, &project, &folders), now, "looking is no change");
+            before = now;
+            if counts {
+                // Another file under the same name, of the same size.
+                let other = file.with_extension("new");
+                write(&other, "two");
+                std::fs::rename(&other, &file).expect("moved");
+                let now = Files::of(&named, &project, &folders);
+                assert_ne!(now, before, "{}", file.display());
+                before = now;
+            }
+        }
+        std::fs::remove_file(dist.join("a.wasm")).expect("removed");
+        assert_ne!(Files::of(&named, &project, &folders), before);
+    }
+
+    #[test]
+    fn a_folder_without_end_is_looked_at_to_a_limit() {
+        let home = tempfile::tempdir().expect("a folder");
+        for i in 0..=MAX_LOOKED_AT {
+            std::fs::File::create(home.path().join(format!("{i}.wasm"))).expect("made");
+        }
+        let files = Files::of(&[home.path().to_owned()], Path::new("/nowhere"), &folders(Path::new("/nowhere")));
+        assert_eq!(files.0.len(), MAX_LOOKED_AT);
+    }
+
+    #[test]
+    fn a_failure_is_told_in_a_line() {
+        let failure = Failure::input("it is\nno good").cause("of this").help("not told");
+        assert_eq!(stays(&failure), "the plugins stay as they were: it is no good: of this");
+    }
+}
