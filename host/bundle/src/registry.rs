@@ -10,6 +10,7 @@
 mod client;
 mod download;
 mod error;
+mod part;
 mod pull;
 mod push;
 mod reference;

@@ -52,7 +52,8 @@ pub(super) async fn get(
                 .help("add --digest sha256:…, as the publisher says it"));
         };
         let bar = Bar::new(environment);
-        let bundle = Bundle::download(source, digest, &|transfer| bar.show(&transfer)).await.map_err(failed)?;
+        let bundle = Bundle::download(source, digest, &folders.downloads, &|transfer| bar.show(&transfer)).await;
+        let bundle = bundle.map_err(failed)?;
         bar.end();
         return Ok((bundle, source.to_owned()));
     }
