@@ -411,3 +411,38 @@ async fn a_manifest_that_says_something_else_than_its_component_is_refused() {
     let honest = acme.signed("1.0.0", READS).await;
     assert_eq!(install(&host, &[&file(&host, "counts.tar", &honest), "--yes"]).code, Some(0));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ctrl_c_ends_a_transfer_and_the_same_command_goes_on_there() {
+    let acme = Publisher::new("acme");
+    let bundle = acme.signed("1.0.0", READS).await;
+    let archive = bundle.to_archive();
+    let half = archive.len() / 2;
+    let server = Server::start(move |request| match request.header("range") {
+        None => Answer::pieces([archive[..half].to_vec()]).hanging(),
+        Some(_) => {
+            let range = format!("bytes {half}-{}/{}", archive.len() - 1, archive.len());
+            Answer::pieces([archive[half..].to_vec()]).with_status(206).header("content-range", &range)
+        }
+    })
+    .await;
+    let host = Host::new(["run"]).env("XDG_CACHE_HOME", tempfile::tempdir().expect("a folder").keep());
+    trust(&host, &acme);
+    let (address, digest) = (server.url("/counts.tar"), bundle.digest().to_string());
+    let arguments = ["plugin", "install", &address, "--digest", &digest, "--yes"];
+    let mut command = host.command_of(&arguments);
+    let downloads = command.get_envs().find(|(name, _)| *name == "XDG_CACHE_HOME").and_then(|(_, value)| value);
+    let downloads = Path::new(downloads.expect("it is set")).join("host/downloads");
+    let mut child = command.spawn().expect("it starts");
+    let came = || {
+        let entries = std::fs::read_dir(&downloads).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.metadata().ok()).any(|about| about.len() == half as u64)
+    };
+    host_tests::eventually(came).await;
+    let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw).expect("it has an id");
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let ended = install_of(&host, &arguments[2..]).await;
+    assert!(ended.code == Some(0) && ended.stdout.contains("Installed `acme/counts`"), "{ended:?}");
+    assert_eq!(server.requests().len(), 2, "nothing was fetched twice");
+}

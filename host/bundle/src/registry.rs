@@ -68,7 +68,7 @@ pub struct Transfer {
     pub digest: OciDigest,
     /// Bytes of it that are there.
     pub done: u64,
-    /// Bytes that it has.
+    /// Bytes that it has; 0 where nobody said.
     pub total: u64,
 }
 

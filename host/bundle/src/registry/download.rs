@@ -129,7 +129,7 @@ impl Wanted<'_> {
         }
         let total = answer.content_length().map(|more| part.done + more);
         let told = |done: u64| {
-            progress(Transfer { digest: self.digest.clone(), done, total: total.unwrap_or_default().max(done) });
+            progress(Transfer { digest: self.digest.clone(), done, total: total.unwrap_or_default() });
         };
         told(part.done);
         let mut stream = answer.bytes_stream();

@@ -35,7 +35,7 @@ pub(super) async fn run(
     let out = Out::new(stop.clone());
     match &install.source {
         Some(source) => {
-            let (bundle, place) = transfer::get(source, install.digest.as_ref(), &folders, environment).await?;
+            let (bundle, place) = transfer::get(source, install.digest.as_ref(), &folders, environment, &stop).await?;
             one(&bundle, &place, install, &mut target, &folders, environment, &out, &stop).await?;
         }
         None => {
@@ -44,7 +44,8 @@ pub(super) async fn run(
                 out.write("Every plugin of the list is installed.\n");
             }
             for (name, locked) in missing {
-                let (bundle, _) = transfer::get(&locked.source, Some(&locked.digest), &folders, environment).await?;
+                let (bundle, _) =
+                    transfer::get(&locked.source, Some(&locked.digest), &folders, environment, &stop).await?;
                 if bundle.manifest().name != name {
                     let found = bundle.manifest().name.clone();
                     return Err(Failure::new(Code::Untrusted, format!("the list says `{name}`, and it is `{found}`")));
