@@ -164,12 +164,16 @@ impl Workbench {
     pub(super) fn renew(&mut self, begun: &mut Begun, model: &Model, when: When) -> Vec<String> {
         let Renewed { plugins, told } = self.place.renewed(when);
         let Some(plugins) = plugins else { return told };
-        let before = std::mem::replace(&mut self.place.plugins, plugins);
-        let mode = self.place.granted.mode();
-        match self.regrant(begun, mode, model) {
+        let granted = self.granted.clone().with_plugins(&plugins, &self.place.folders);
+        let before = (std::mem::replace(&mut self.place.plugins, plugins), self.granted.clone());
+        let renewed = granted.and_then(|granted| {
+            self.granted = granted;
+            self.regrant(begun, before.1.mode(), model)
+        });
+        match renewed {
             Ok(_) => told,
             Err(failure) => {
-                self.place.plugins = before;
+                (self.place.plugins, self.granted) = before;
                 vec![renew::stays(&failure)]
             }
         }
