@@ -198,3 +198,47 @@ fn arguments(tool: &ToolEntry) -> String {
     // It stands between quotes of the shell.
     visible(&format!("{{{}}}", fields.join(", "))).replace('\'', "'\\''")
 }
+
+#[cfg(test)]
+mod tests {
+    use host_bundle::{Manifest, Source};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn sizes_and_paths_are_written_to_be_read_and_pasted() {
+        for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (57_524, "57,524"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(number), text);
+        }
+        for (path, text) in
+            [("dist", "dist"), ("/a/b-c_1.0", "/a/b-c_1.0"), ("my dist", "'my dist'"), ("a'b", "'a'\\''b'")]
+        {
+            assert_eq!(shown(Path::new(path)), text);
+        }
+    }
+
+    #[test]
+    fn what_a_tool_has_to_be_given_is_there_to_be_filled_in() {
+        for (schema, expected) in [
+            (json!({"type": "object"}), "{}"),
+            (json!({"type": "object", "properties": {"a": {"type": "string"}}}), "{}"),
+            (
+                json!({"type": "object", "required": ["path", "n", "yes", "list", "any"], "properties": {
+                    "path": {"type": "string"}, "n": {"type": "integer"}, "yes": {"type": "boolean"},
+                    "list": {"type": "array"}, "any": {}
+                }}),
+                r#"{"path": "…", "n": 0, "yes": false, "list": [], "any": null}"#,
+            ),
+            (json!({"type": "object", "required": ["it's \u{1b}"]}), r#"{"it'\''s \u001b": null}"#),
+        ] {
+            let manifest = json!({
+                "manifest": 1, "name": "a", "version": "0.1.0", "license": "MIT", "contract": "0.1.0", "capabilities": {},
+                "tools": [{"name": "t", "description": "T.", "input_schema": schema, "annotations": {}}],
+            });
+            let manifest = Manifest::parse(&manifest.to_string(), Source::Bundle);
+            let manifest = manifest.unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(arguments(&manifest.tools[0]), expected);
+        }
+    }
+}
