@@ -419,3 +419,67 @@ async fn a_secret_that_goes_to_another_server_is_asked_about() {
     let says = "it sends the secret `token` to a.example, b.example instead of a.example";
     assert!(ended.code == Some(0) && ended.stdout.contains(says), "{ended:?}");
 }
+
+#[tokio::test]
+async fn a_manifest_that_says_something_else_than_its_component_is_refused() {
+    let acme = Publisher::new("acme");
+    let host = Host::new(["run"]);
+    trust(&host, &acme);
+    type Lie = fn(&mut Manifest);
+    let lies: [(Lie, &str); 3] = [
+        (|it| it.tools[0].spec.description = "Harmless.".to_owned(), "its description is \"Harmless.\""),
+        (|it| it.tools[0].spec.name = host_message::ToolName::new("count_words"), "has a tool `count_lines`"),
+        (|it| it.tools[0].spec.annotations.destructive = !it.tools[0].spec.annotations.destructive, "its hints"),
+    ];
+    for (lie, says) in lies {
+        let honest = acme.bundle("1.0.0", READS).await;
+        let mut manifest = honest.manifest().clone();
+        lie(&mut manifest);
+        let component = honest.component().to_vec();
+        let mut bundle = Bundle::pack(Parts { manifest, component, readme: None, license: None }).expect("packed");
+        // Signed by its publisher, it is no less a lie.
+        acme.sign(&mut bundle);
+        let ended = install(&host, &[&file(&host, "counts.tar", &bundle), "--yes"]);
+        refused(&ended, 55, says);
+        assert!(ended.stdout.is_empty(), "nothing was shown of it: {ended:?}");
+        assert!(!host.repository().join(".host/plugins.lock").exists());
+        assert!(!host.home().join(".local/share/host/plugins").exists());
+    }
+    let honest = acme.signed("1.0.0", READS).await;
+    assert_eq!(install(&host, &[&file(&host, "counts.tar", &honest), "--yes"]).code, Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ctrl_c_ends_a_transfer_and_the_same_command_goes_on_there() {
+    let acme = Publisher::new("acme");
+    let bundle = acme.signed("1.0.0", READS).await;
+    let archive = bundle.to_archive();
+    let half = archive.len() / 2;
+    let server = Server::start(move |request| match request.header("range") {
+        None => Answer::pieces([archive[..half].to_vec()]).hanging(),
+        Some(_) => {
+            let range = format!("bytes {half}-{}/{}", archive.len() - 1, archive.len());
+            Answer::pieces([archive[half..].to_vec()]).with_status(206).header("content-range", &range)
+        }
+    })
+    .await;
+    let host = Host::new(["run"]).env("XDG_CACHE_HOME", tempfile::tempdir().expect("a folder").keep());
+    trust(&host, &acme);
+    let (address, digest) = (server.url("/counts.tar"), bundle.digest().to_string());
+    let arguments = ["plugin", "install", &address, "--digest", &digest, "--yes"];
+    let mut command = host.command_of(&arguments);
+    let downloads = command.get_envs().find(|(name, _)| *name == "XDG_CACHE_HOME").and_then(|(_, value)| value);
+    let downloads = Path::new(downloads.expect("it is set")).join("host/downloads");
+    let mut child = command.spawn().expect("it starts");
+    let came = || {
+        let entries = std::fs::read_dir(&downloads).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.metadata().ok()).any(|about| about.len() == half as u64)
+    };
+    host_tests::eventually(came).await;
+    let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw).expect("it has an id");
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let ended = install_of(&host, &arguments[2..]).await;
+    assert!(ended.code == Some(0) && ended.stdout.contains("Installed `acme/counts`"), "{ended:?}");
+    assert_eq!(server.requests().len(), 2, "nothing was fetched twice");
+}

@@ -14,6 +14,7 @@ mod languages;
 mod layers;
 mod museum;
 mod plugin_check;
+mod plugin_dev;
 mod plugin_test;
 mod policy;
 mod run;

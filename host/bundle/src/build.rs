@@ -89,6 +89,9 @@ pub struct BuiltComponent {
     pub component: Vec<u8>,
     /// SHA-256 over the names and digests of the source files that went into it.
     pub sources: String,
+    /// The source files among them that lie outside of the folder that was built, such as those of a path dependency;
+    /// real paths.
+    pub elsewhere: Vec<PathBuf>,
     /// What built it; the same for all of one build.
     pub toolchain: Toolchain,
 }

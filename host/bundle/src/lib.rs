@@ -37,8 +37,8 @@ pub use lock::{
     Allow, LockError, LockFile, Locked, SignerChange, Signers, Update, UpdateRefusal, VersionChange, check_update,
 };
 pub use manifest::{
-    ConfigKey, ConfigType, Declared, DeclaredSecret, Manifest, ManifestError, Source, SourceManifest, ToolEntry,
-    check_name, shipped_schema, written_schema,
+    ConfigKey, ConfigType, Declared, DeclaredSecret, Manifest, ManifestError, Mismatch, Source, SourceManifest,
+    ToolEntry, check_name, shipped_schema, written_schema,
 };
 pub use oci::{Descriptor, EMPTY_TYPE, IMAGE_TYPE, INDEX_TYPE, ImageManifest, NoDigest, OciDigest};
 pub use provenance::{Provenance, ProvenanceEntry};

@@ -6,6 +6,7 @@
 //!
 //! Deliberately not here: whether the component imports what the manifest says (`bundle`), and how a plugin is built.
 
+mod described;
 mod error;
 mod schema;
 mod settings;
@@ -17,7 +18,7 @@ use std::path::Path;
 use host_capability::{Capability, CapabilitySet, Grants, PluginName, Scope};
 use host_message::ToolSpec;
 use host_plugin::admission::CONTRACT;
-use host_plugin::{MAX_DESCRIPTION, MAX_SCHEMA, MAX_TOOLS, Need, ToolDef};
+use host_plugin::{MAX_DESCRIPTION, MAX_SCHEMA, MAX_TOOLS, ToolDef};
 use schemars::JsonSchema;
 use semver::Version;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 use crate::build::Build;
 use crate::shown::cut;
 
+pub use described::Mismatch;
 pub use error::{ManifestError, Source};
 pub use schema::{shipped_schema, written_schema};
 pub use settings::{ConfigKey, ConfigType, DeclaredSecret};
@@ -172,12 +174,11 @@ impl Manifest {
     ///
     /// When a tool needs a capability that the plugin does not ask for.
     pub fn new(source: SourceManifest, contract: Version, tools: Vec<ToolDef>) -> Result<Self, ManifestError> {
-        let mut entries = Vec::with_capacity(tools.len());
-        for ToolDef { spec, needs } in tools {
-            if let Some(Need { name, .. }) = needs.iter().find(|need| !source.capabilities.contains_key(&need.name)) {
+        let entries: Vec<ToolEntry> = tools.into_iter().map(ToolEntry::from).collect();
+        for ToolEntry { spec, capabilities } in &entries {
+            if let Some(name) = capabilities.iter().find(|name| !source.capabilities.contains_key(*name)) {
                 return Err(ManifestError::Undeclared { tool: spec.name.to_string(), need: name.clone() });
             }
-            entries.push(ToolEntry { spec, capabilities: needs.into_iter().map(|need| need.name).collect() });
         }
         Ok(Self {
             manifest: LAYOUT,
@@ -382,6 +383,8 @@ fn check_words(key: &'static str, text: &str) -> Result<(), ManifestError> {
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
+
+    use host_plugin::Need;
 
     use super::*;
 

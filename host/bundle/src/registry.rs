@@ -10,6 +10,7 @@
 mod client;
 mod download;
 mod error;
+mod part;
 mod pull;
 mod push;
 mod reference;
@@ -67,7 +68,7 @@ pub struct Transfer {
     pub digest: OciDigest,
     /// Bytes of it that are there.
     pub done: u64,
-    /// Bytes that it has.
+    /// Bytes that it has; 0 where nobody said.
     pub total: u64,
 }
 

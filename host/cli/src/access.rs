@@ -11,7 +11,7 @@ use host_tool::ApprovalMode;
 use crate::arguments::Access;
 use crate::environment::Folders;
 use crate::exit::Failure;
-use crate::plugins::Installed;
+use crate::plugins::{Installed, Place};
 
 /// Files and folders that no tool may change, whatever was granted and whoever says yes: version control's own, the
 /// host's, and what a shell runs when it starts.
@@ -50,7 +50,7 @@ impl Granted {
         let mode = access.approval_mode.or(configured).unwrap_or(ApprovalMode::Default);
         let grants = access.grant.iter().map(|text| grant(text, plugins, workspace)).collect::<Result<_, _>>()?;
         let denies = access.deny.iter().map(|text| deny(text, plugins, workspace)).collect::<Result<_, _>>()?;
-        Ok(Self { mode, writable: writable(own)?, by_mode: by_mode(mode, workspace)?, grants, denies })
+        Ok(Self { mode, writable: writable(own, plugins)?, by_mode: by_mode(mode, workspace)?, grants, denies })
     }
 
     /// Lets every plugin that reads also read this folder of the host's own.
@@ -74,6 +74,11 @@ impl Granted {
     /// The same in another mode.
     pub(crate) fn in_mode(self, mode: ApprovalMode, workspace: &Path) -> Result<Self, Failure> {
         Ok(Self { mode, by_mode: by_mode(mode, workspace)?, ..self })
+    }
+
+    /// The same with these plugins.
+    pub(crate) fn with_plugins(self, plugins: &[Installed], own: &Folders) -> Result<Self, Failure> {
+        Ok(Self { writable: writable(own, plugins)?, ..self })
     }
 
     /// The mode.
@@ -131,14 +136,25 @@ fn quoted(path: &Path) -> String {
     if text.contains('\'') { format!("\"{text}\"") } else { format!("'{text}'") }
 }
 
-/// Everything but what is never written, and the folders of the host's own.
-fn writable(own: &Folders) -> Result<Scope, Failure> {
-    let denied = own.all().into_iter().map(|folder| format!(",!{}", quoted(folder))).collect::<String>();
+/// Everything but what is never written, the folders of the host's own, and the files that plugins were read from: what
+/// the person granted a plugin is granted to what they named, and a conversation reads it again.
+fn writable(own: &Folders, plugins: &[Installed]) -> Result<Scope, Failure> {
+    let files = plugins.iter().filter_map(|plugin| match &plugin.place {
+        Place::File(component) => Some([component.clone(), component.with_extension("json")]),
+        Place::BuiltIn(_) | Place::Discovered | Place::Shelf(_) => None,
+    });
+    // As tools' paths are held against it.
+    let files = files.flatten().filter_map(|file| std::fs::canonicalize(file).ok());
+    let never = own.all().into_iter().map(Path::to_owned).chain(files);
+    let denied = never.map(|path| format!(",!{}", quoted(&path))).collect::<String>();
     let text = format!("{NEVER_WRITTEN}{denied}");
     Scope::parse_absolute(Capability::FsWrite, &text).map_err(|error| {
-        Failure::configuration("the host's own folders cannot be protected")
+        Failure::configuration("what no tool may change, the host's own folders and plugins, cannot be protected")
             .cause(error.to_string())
-            .help("set XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME to folders with printable names")
+            .help(
+                "set XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME to folders with printable names, and keep plugins in \
+                 such",
+            )
     })
 }
 

@@ -1,6 +1,7 @@
 //! The command line: what can be said, and how it is explained.
 
 pub(crate) mod bundles;
+pub(crate) mod dev;
 pub(crate) mod shelf;
 
 use std::path::PathBuf;
@@ -373,6 +374,8 @@ Examples:
   host plugin test plugins --filter \"is denied\"
   host plugin test my-plugin --built dist --json | jq '.[] | select(.passed | not)'")]
     Test(PluginTest),
+    /// Build a plugin and run its cases, again at each change of its sources
+    Dev(dev::PluginDev),
     /// Check a plugin before others get it: imports, requests, schemas, size, and what changed
     #[command(after_help = "Errors, and a version that is too low for what changed, end it with 54.
 

@@ -22,7 +22,7 @@ use crate::exit::{Code, Failure};
 use crate::project::ProjectFile;
 
 /// The list of the person's own plugins, in the folder of the configuration.
-const OWN_LOCK: &str = "plugins.lock";
+pub(crate) const OWN_LOCK: &str = "plugins.lock";
 
 /// What was agreed to, in the folder of the bundles.
 const AGREED: &str = "agreed.json";

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::{Code, Failure};
@@ -69,6 +69,11 @@ where
         .build()
         .map_err(|error| Failure::configuration(format!("no threads to work with: {error}")))?;
     let interrupt = Interrupt::default();
+    // Before the work begins: whoever sees something of it may press Ctrl-C.
+    let signals = {
+        let _entered = runtime.enter();
+        Signals::of_this_process()?
+    };
     // A task of its own, so that it runs on the threads that its connections run on. From the thread that blocks here,
     // each piece of a reply would be two hops from thread to thread, which cost ten times as much as reading it.
     let mut work = runtime.spawn(work(interrupt.clone()));
@@ -78,7 +83,7 @@ where
                 Ok(panic) => std::panic::resume_unwind(panic),
                 Err(error) => Err(Failure::configuration(format!("the work was ended: {error}"))),
             }),
-            ended = signals(&interrupt) => ended,
+            ended = signals.heard(&interrupt) => ended,
         }
     });
     // Before anything is said about the end.
@@ -88,19 +93,34 @@ where
     ended
 }
 
-/// Ends when the process is to end at once.
-async fn signals(interrupts: &Interrupt) -> Result<Code, Failure> {
-    let unable = |error: std::io::Error| Failure::configuration(format!("signals cannot be received: {error}"));
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(unable)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(unable)?;
-    let mut hang_up = signal(SignalKind::hangup()).map_err(unable)?;
-    loop {
-        tokio::select! {
-            // In the editor it is the editor's, as with git: all programs of the terminal are told.
-            _ = interrupt.recv() => if !terminal::is_lent() { interrupts.press() },
-            _ = terminate.recv() => interrupts.end(),
-            _ = hang_up.recv() => interrupts.end(),
-            () = interrupts.now.cancelled() => return Err(Failure::new(Code::Cancelled, "ended at once")),
+/// What the system says when the process is to end.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hang_up: Signal,
+}
+
+impl Signals {
+    /// From here on they end nothing by themselves.
+    fn of_this_process() -> Result<Self, Failure> {
+        let unable = |error: std::io::Error| Failure::configuration(format!("signals cannot be received: {error}"));
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt()).map_err(unable)?,
+            terminate: signal(SignalKind::terminate()).map_err(unable)?,
+            hang_up: signal(SignalKind::hangup()).map_err(unable)?,
+        })
+    }
+
+    /// Ends when the process is to end at once.
+    async fn heard(mut self, interrupts: &Interrupt) -> Result<Code, Failure> {
+        loop {
+            tokio::select! {
+                // In the editor it is the editor's, as with git: all programs of the terminal are told.
+                _ = self.interrupt.recv() => if !terminal::is_lent() { interrupts.press() },
+                _ = self.terminate.recv() => interrupts.end(),
+                _ = self.hang_up.recv() => interrupts.end(),
+                () = interrupts.now.cancelled() => return Err(Failure::new(Code::Cancelled, "ended at once")),
+            }
         }
     }
 }

@@ -1,23 +1,23 @@
-//! The plugins that there are: the built-in ones, those of a trusted project, and those that the person named with
-//! `--plugin`.
+//! A plugin that can be used, and the tools of all of them, each with what it may touch.
 //!
-//! Only manifests are read here. A component is looked at when one of its tools is first called.
+//! Deliberately not here: where plugins come from besides the host itself (`gather`).
+
+mod gather;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use host_bundle::{Manifest, ManifestError, Source, ToolEntry};
 use host_capability::{Capability, Grants, Scope};
 use host_message::{ToolName, ToolSpec};
-use host_plugin::{Digest, MAX_COMPONENT, Plugin, Runtime, Secrets, Workspace};
+use host_plugin::{Digest, Plugin, Runtime, Secrets, Workspace};
 use host_tool::{PluginTool, ProgramInput, Registry, Sandbox};
 
+pub(crate) use self::gather::{Found, Gathered, Place, distinct, gather};
 use crate::access::Granted;
 use crate::exit::Failure;
-use crate::installed::Usable;
-use crate::project::ProjectFile;
 
 /// A plugin that is part of the host.
 struct BuiltIn {
@@ -35,8 +35,10 @@ const BUILT_IN: &[BuiltIn] = include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
 pub(crate) const DISCOVERED: &str = "discovered";
 
 /// A plugin, and what its manifest says.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Installed {
+    /// Where it was found.
+    pub(crate) place: Place,
     pub(crate) manifest: Manifest,
     pub(crate) plugin: Arc<Plugin>,
     /// What the person agreed to when it was installed: it is granted as by a flag.
@@ -70,70 +72,16 @@ pub(crate) struct Listed {
     pub(crate) command: Vec<String>,
 }
 
-/// Reads the manifests of all plugins.
-pub(crate) fn all(
-    named: &[PathBuf],
-    of_project: &[(ProjectFile, ProjectFile)],
-    of_others: Vec<Usable>,
-    workspace: &Path,
-) -> Result<Vec<Installed>, Failure> {
-    let mut plugins = Vec::new();
-    for built_in in BUILT_IN.iter().filter(|built_in| built_in.name != DISCOVERED) {
+/// The plugins that are part of the host, but for the one behind tools that a command tells of.
+pub(crate) fn built_in(workspace: &Path) -> Result<Vec<Installed>, Failure> {
+    let plugin = |built_in: &BuiltIn| {
         let source = Source::BuiltIn(built_in.name);
         let digest = Some(Digest::from_sha256(&built_in.sha256));
-        let component = Cow::Borrowed(built_in.component);
-        let plugin = installed(built_in.manifest, source, component, digest, workspace)?;
-        plugins.push(Installed { whose: Whose::Host, ..plugin });
-    }
-    for Usable { bundle, agreed } in of_others {
-        let place = PathBuf::from(bundle.statement());
-        // Both were read, and the digest taken, when the bundle was.
-        let digest = Digest::from_sha256(&bundle.component_digest().to_sha256());
-        let (manifest, component) = bundle.into_manifest_and_component();
-        let plugin = assembled(manifest, Cow::Owned(component), Some(digest), workspace).map_err(unfit)?;
-        take(&mut plugins, Installed { agreed, ..plugin }, &place)?;
-    }
-    for (component, manifest) in of_project {
-        if manifest.bytes.is_empty() {
-            return Err(Failure::configuration(format!("the plugin `{}` has no manifest", component.path.display()))
-                .help("`host plugin build` puts a component NAME.wasm and its manifest NAME.json side by side"));
-        }
-        let bytes = Cow::Owned(component.bytes.clone());
-        let source = Source::File(manifest.path.clone());
-        let digest = Some(component.digest.clone());
-        let plugin = installed(manifest.text()?, source, bytes, digest, workspace)?;
-        take(&mut plugins, Installed { whose: Whose::Projects, ..plugin }, &component.path)?;
-    }
-    for path in named {
-        for file in components(path)? {
-            let manifest = file.with_extension("json");
-            let text = read(&manifest, "the manifest", 32 << 20)?;
-            let text = String::from_utf8(text)
-                .map_err(|_| Failure::input(format!("the manifest `{}` is no text", manifest.display())))?;
-            let component = read(&file, "the component", MAX_COMPONENT as u64)?;
-            let plugin = installed(&text, Source::File(manifest), Cow::Owned(component), None, workspace)?;
-            take(&mut plugins, plugin, &file)?;
-        }
-    }
-    Ok(plugins)
-}
-
-/// Adds a plugin that is not built in.
-fn take(plugins: &mut Vec<Installed>, plugin: Installed, file: &Path) -> Result<(), Failure> {
-    // Better said now than at its first call.
-    plugin.plugin.imports().map_err(|error| {
-        Failure::input(format!("`{}` is not taken", file.display()))
-            .cause(error.to_string())
-            .help("`host plugin build` makes components that are")
-    })?;
-    let name = &plugin.manifest.name;
-    if name == DISCOVERED || plugins.iter().any(|other| other.manifest.name == *name) {
-        return Err(Failure::input(format!("there is a plugin `{name}` already"))
-            .cause(format!("`{}` has the same name", file.display()))
-            .help("give the other one another name in its plugin.toml, and build it again"));
-    }
-    plugins.push(plugin);
-    Ok(())
+        let (place, component) = (Place::BuiltIn(built_in.name), Cow::Borrowed(built_in.component));
+        let plugin = installed(place, built_in.manifest, source, component, digest, workspace)?;
+        Ok(Installed { whose: Whose::Host, ..plugin })
+    };
+    BUILT_IN.iter().filter(|built_in| built_in.name != DISCOVERED).map(plugin).collect()
 }
 
 /// The plugin with these tools, each of which may run its command and no other.
@@ -170,6 +118,7 @@ fn bound(commands: BTreeMap<ToolName, Vec<String>>, tools: Option<Vec<ToolEntry>
     let words = serde_json::to_string(&commands).map_err(|error| Failure::configuration(error.to_string()))?;
     let config = Arc::new(BTreeMap::from_iter([("commands".to_owned(), words)]));
     Ok(Installed {
+        place: Place::Discovered,
         manifest,
         plugin,
         agreed: Grants::none(),
@@ -242,6 +191,7 @@ pub(crate) fn registry(
 }
 
 fn installed(
+    place: Place,
     manifest: &str,
     source: Source,
     component: Cow<'static, [u8]>,
@@ -249,7 +199,7 @@ fn installed(
     workspace: &Path,
 ) -> Result<Installed, Failure> {
     let manifest = Manifest::parse(manifest, source).map_err(unfit)?;
-    assembled(manifest, component, digest, workspace).map_err(unfit)
+    assembled(place, manifest, component, digest, workspace).map_err(unfit)
 }
 
 fn unfit(error: ManifestError) -> Failure {
@@ -257,6 +207,7 @@ fn unfit(error: ManifestError) -> Failure {
 }
 
 fn assembled(
+    place: Place,
     manifest: Manifest,
     component: Cow<'static, [u8]>,
     digest: Option<Digest>,
@@ -269,6 +220,7 @@ fn assembled(
         None => plugin,
     };
     Ok(Installed {
+        place,
         manifest,
         plugin: Arc::new(plugin),
         commands: BTreeMap::new(),
@@ -277,42 +229,6 @@ fn assembled(
         secrets: Arc::default(),
         whose: Whose::Persons,
     })
-}
-
-/// The components that a path names: itself, or all in the folder.
-fn components(path: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let unreadable =
-        |error: std::io::Error| Failure::input(format!("the plugin `{}` cannot be read: {error}", path.display()));
-    if !std::fs::metadata(path).map_err(unreadable)?.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(path).map_err(unreadable)? {
-        let file = entry.map_err(unreadable)?.path();
-        if file.extension().is_some_and(|end| end == "wasm") {
-            files.push(file);
-        }
-    }
-    files.sort();
-    if files.is_empty() {
-        return Err(Failure::input(format!("there is no plugin in `{}`", path.display()))
-            .help("`host plugin build SOURCES --out DIR` puts components there"));
-    }
-    Ok(files)
-}
-
-fn read(path: &Path, what: &str, limit: u64) -> Result<Vec<u8>, Failure> {
-    use std::io::Read;
-    let mut bytes = Vec::new();
-    let read = std::fs::File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes));
-    match read {
-        Ok(_) if bytes.len() as u64 > limit => {
-            Err(Failure::input(format!("{what} `{}` is over the limit of {limit} bytes", path.display())))
-        }
-        Ok(_) => Ok(bytes),
-        Err(error) => Err(Failure::input(format!("{what} `{}` cannot be read: {error}", path.display()))
-            .help("`host plugin build` puts a component NAME.wasm and its manifest NAME.json side by side")),
-    }
 }
 
 #[cfg(test)]

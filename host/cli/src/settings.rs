@@ -6,6 +6,7 @@
 //! said what is missing and where it goes. No message has a word of a secret in it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,9 @@ use std::sync::Arc;
 use host_bundle::{DeclaredSecret, Manifest};
 use host_plugin::{Secret, Secrets};
 
-use crate::configuration::{OfFile, OfPlugin, OfPlugins, OfVariable, SecretSource, VARIABLE};
+use crate::configuration::{
+    Configuration, OfFile, OfPlugin, OfPlugins, OfVariable, SecretSource, VARIABLE, beneath, of_environment,
+};
 use crate::environment::Environment;
 use crate::exit::Failure;
 use crate::plugins::{Installed, Whose};
@@ -23,47 +26,62 @@ use crate::printer::visible;
 /// Bytes of a file with a secret. Protects memory; no header field takes more.
 const MAX_FILE: u64 = 64 << 10;
 
-/// The plugins with what was set for them, and what there is to say of those that are left out.
-pub(crate) fn settle(
-    plugins: Vec<Installed>,
-    of_plugins: &OfPlugins,
-    environment: &Environment,
-) -> Result<(Vec<Installed>, Vec<String>), Failure> {
-    let (mut settled, mut notes) = (Vec::new(), Vec::new());
-    let nothing = OfPlugin::default();
-    for installed in plugins {
+/// What a person set for the plugins, and the environment in which secrets may stand.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    of_plugins: OfPlugins,
+    environment: Environment,
+}
+
+/// A plugin with what was set for it.
+pub(crate) enum Settled {
+    Usable(Box<Installed>),
+    /// It is of no use without something that was not set; says what.
+    LeftOut(String),
+}
+
+impl Settings {
+    /// What the configuration says, and the variable over it.
+    pub(crate) fn read(configuration: &Configuration, environment: &Environment) -> Result<Self, Failure> {
+        let of_plugins = beneath(configuration.plugins.clone(), of_environment(environment)?);
+        Ok(Self { of_plugins, environment: environment.clone() })
+    }
+
+    /// The environment without the variables that secrets stand in: no program that a plugin runs is to see them.
+    pub(crate) fn environment_for_programs(&self) -> Vec<(OsString, OsString)> {
+        let sources = self.of_plugins.values().flat_map(|of_plugin| of_plugin.secrets.values());
+        let secret: Vec<&str> = sources
+            .filter_map(|source| match source {
+                SecretSource::Variable(OfVariable { env }) => Some(env.as_str()),
+                SecretSource::Here(_) | SecretSource::File(_) => None,
+            })
+            .chain([VARIABLE])
+            .collect();
+        let mut variables = self.environment.all();
+        variables.retain(|(name, _)| !secret.iter().any(|secret| name == secret));
+        variables
+    }
+
+    /// The plugin with what was set for it.
+    pub(crate) fn settle(&self, installed: Installed) -> Result<Settled, Failure> {
         let manifest = &installed.manifest;
-        let set = of_plugins.get(&manifest.name).unwrap_or(&nothing);
+        let nothing = OfPlugin::default();
+        let set = self.of_plugins.get(&manifest.name).unwrap_or(&nothing);
         are_read("config", &manifest.name, set.config.keys(), manifest.config.keys())?;
         are_read("secrets", &manifest.name, set.secrets.keys(), manifest.secrets.keys())?;
         let mut missing = Vec::new();
         let config = config(manifest, set, &mut missing)?;
         let secrets = match installed.whose {
-            Whose::Host | Whose::Persons => secrets(manifest, set, environment, &mut missing)?,
+            Whose::Host | Whose::Persons => secrets(manifest, set, &self.environment, &mut missing)?,
             Whose::Projects => withheld(manifest, &mut missing),
         };
-        if missing.is_empty() {
-            // Those that a source beside the manifest brought along stay.
-            let config = match config.is_empty() {
-                true => Arc::clone(&installed.config),
-                false => Arc::new(config),
-            };
-            settled.push(Installed { config, secrets: Arc::new(secrets), ..installed });
-        } else {
-            notes.push(format!("the plugin `{}` is left out until {}", manifest.name, missing.join(" and ")));
+        if !missing.is_empty() {
+            let why = format!("the plugin `{}` is left out until {}", manifest.name, missing.join(" and "));
+            return Ok(Settled::LeftOut(why));
         }
+        let (config, secrets) = (Arc::new(config), Arc::new(secrets));
+        Ok(Settled::Usable(Box::new(Installed { config, secrets, ..installed })))
     }
-    Ok((settled, notes))
-}
-
-/// The variables of the environment that secrets stand in: no program that a plugin runs is to see them.
-pub(crate) fn variables(of_plugins: &OfPlugins) -> impl Iterator<Item = &str> {
-    let named =
-        of_plugins.values().flat_map(|of_plugin| of_plugin.secrets.values()).filter_map(|source| match source {
-            SecretSource::Variable(OfVariable { env }) => Some(env.as_str()),
-            SecretSource::Here(_) | SecretSource::File(_) => None,
-        });
-    named.chain([VARIABLE])
 }
 
 /// The words with which a person would set what a plugin cannot do without; none where there is no such thing.

@@ -224,6 +224,120 @@ async fn a_half_that_somebody_put_there_is_found_out() {
     assert_eq!(pull(&server, &registry).await.expect("pulled").digest(), bundle.digest());
 }
 
+/// A web server with the archive of a bundle as its version `"one"`. It gives half of it to whoever asks for all, and what
+/// `rest` makes of the other half to whoever asks to go on there.
+async fn halves(archive: &[u8], rest: impl Fn(&Request, Answer) -> Answer + Send + Sync + 'static) -> Server {
+    let (first, second) = archive.split_at(archive.len() / 2);
+    let (first, second, all) = (first.to_vec(), second.to_vec(), archive.len());
+    Server::start(move |request| match request.header("range") {
+        None => Answer::pieces([first.clone()]).header("etag", "\"one\"").torn(),
+        Some(_) => {
+            let range = format!("bytes {}-{}/{all}", first.len(), all - 1);
+            rest(request, Answer::pieces([second.clone()]).with_status(206).header("content-range", &range))
+        }
+    })
+    .await
+}
+
+fn ranges(server: &Server) -> Vec<Option<String>> {
+    server.requests().iter().map(|request| request.header("range").map(str::to_owned)).collect()
+}
+
+#[tokio::test]
+async fn what_broke_off_at_an_address_goes_on_where_it_was() {
+    let bundle = bundle();
+    let archive = bundle.to_archive();
+    let half = archive.len() / 2;
+    let broken = Arc::new(Mutex::new(true));
+    let still = Arc::clone(&broken);
+    let server = halves(&archive, move |_, rest| match *still.lock().expect("no test panics with it") {
+        true => Answer::pieces([]).with_status(206).header("content-range", &format!("bytes {half}-")).torn(),
+        false => rest,
+    })
+    .await;
+    let (address, downloads) = (server.url("/ls.tar"), downloads());
+    let error = Bundle::download(&address, bundle.digest(), &downloads, &quiet).await.expect_err("it breaks off");
+    assert!(matches!(error, RegistryError::BrokeOff { done, total: None, .. } if done == half as u64), "{error}");
+    assert!(error.to_string().contains(&format!("broke off after {half} bytes of {}", bundle.digest())), "{error}");
+
+    // Another process, later: nothing is fetched twice, and the server is told which version it goes on with.
+    *broken.lock().expect("no test panics with it") = false;
+    let before = server.requests().len();
+    let came = Bundle::download(&address, bundle.digest(), &downloads, &quiet).await.expect("it goes on");
+    assert_eq!(came.digest(), bundle.digest());
+    let asked = server.requests().split_off(before);
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert_eq!(asked[0].header("range"), Some(format!("bytes={half}-").as_str()));
+    assert_eq!(asked[0].header("if-range"), Some("\"one\""));
+    assert_eq!(std::fs::read_dir(&downloads).expect("it is there").count(), 0, "nothing is left");
+}
+
+#[tokio::test]
+async fn an_address_that_has_another_file_meanwhile_is_fetched_from_its_beginning() {
+    let bundle = bundle();
+    let archive = bundle.to_archive();
+    // The other version, which a server that knows of versions gives whole.
+    let whole = archive.clone();
+    let server = halves(&archive, move |request, _| match request.header("if-range") {
+        Some("\"one\"") => Answer::ok(&whole).header("etag", "\"two\""),
+        _ => Answer::status(500, "no version"),
+    })
+    .await;
+    let address = server.url("/ls.tar");
+    let came = Bundle::download(&address, bundle.digest(), &downloads(), &quiet).await.expect("it is there");
+    assert_eq!(came.digest(), bundle.digest());
+}
+
+#[tokio::test]
+async fn halves_that_do_not_fit_are_found_out_and_fetched_anew_once() {
+    let bundle = bundle();
+    let archive = bundle.to_archive();
+    let half = archive.len() / 2;
+    let whole = archive.clone();
+    let server = Server::start(move |request| match request.header("range") {
+        Some(_) => {
+            let range = format!("bytes {half}-{}/{}", whole.len() - 1, whole.len());
+            Answer::pieces([whole[half..].to_vec()]).with_status(206).header("content-range", &range)
+        }
+        None => Answer::ok(&whole),
+    })
+    .await;
+    let (address, downloads) = (server.url("/ls.tar"), downloads());
+    let part = downloads.join(format!("{}.archive.part", bundle.digest().digits()));
+    let put = |address: &str| {
+        std::fs::write(&part, vec![7; half]).expect("written");
+        std::fs::write(part.with_extension("from"), format!("{address}\n\n")).expect("written");
+    };
+    put(&address);
+    let came = Bundle::download(&address, bundle.digest(), &downloads, &quiet).await.expect("the second time");
+    assert_eq!(came.digest(), bundle.digest());
+    assert_eq!(ranges(&server), [Some(format!("bytes={half}-")), None]);
+    // A half from elsewhere, or from nobody knows where, is not gone on with at all.
+    put("https://example.com/ls.tar");
+    Bundle::download(&address, bundle.digest(), &downloads, &quiet).await.expect("it is there");
+    put(&"x".repeat(10_000));
+    Bundle::download(&address, bundle.digest(), &downloads, &quiet).await.expect("it is there");
+    assert_eq!(ranges(&server).split_off(2), [None, None]);
+    // What is another bundle, whole, is no better the second time, and is not kept.
+    let other = host_bundle::OciDigest::of(b"another");
+    let error = Bundle::download(&address, &other, &downloads, &quiet).await.expect_err("it is another");
+    assert!(matches!(error, RegistryError::Changed { .. }), "{error}");
+    assert_eq!(std::fs::read_dir(&downloads).expect("it is there").count(), 0, "nothing is left");
+}
+
+#[tokio::test]
+async fn a_server_that_sends_another_part_than_was_asked_for_is_not_believed() {
+    let bundle = bundle();
+    let archive = bundle.to_archive();
+    let server = halves(&archive, |_, _| {
+        Answer::pieces([b"x".to_vec()]).with_status(206).header("content-range", "bytes 0-0/9")
+    })
+    .await;
+    let error = Bundle::download(&server.url("/ls.tar"), bundle.digest(), &downloads(), &quiet).await;
+    assert!(matches!(error, Err(RegistryError::BrokeOff { .. })), "{error:?}");
+    assert_eq!(ranges(&server).len(), 3, "it is not asked for ever");
+}
+
 #[tokio::test]
 async fn a_redirect_takes_no_login_along_and_leads_nowhere_without_tls() {
     let bundle = bundle();

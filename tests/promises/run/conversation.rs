@@ -4,6 +4,7 @@ mod commands;
 mod ends;
 mod keys;
 mod looks;
+mod reload;
 
 use host_tests::host::Host;
 use host_tests::pty::Pty;

@@ -74,5 +74,6 @@ pub(super) fn finish(
 ) -> Result<BuiltComponent, BuildError> {
     let component = componentize(&manifest.name, &read(&folder.join(module))?)?;
     let sources = package::sources(folder, endings, &[])?;
-    Ok(BuiltComponent { manifest, folder: folder.to_owned(), component, sources, toolchain })
+    let folder = folder.to_owned();
+    Ok(BuiltComponent { manifest, folder, component, sources, elsewhere: Vec::new(), toolchain })
 }

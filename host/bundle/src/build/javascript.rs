@@ -58,5 +58,6 @@ pub(super) fn build(folder: &Path, manifest: SourceManifest) -> Result<BuiltComp
     let component = read(&out.join("plugin.wasm"))?;
     let sources =
         package::sources(folder, &["js", "mjs", "ts"], &["package.json", "package-lock.json", "tsconfig.json"])?;
-    Ok(BuiltComponent { manifest, folder: folder.to_owned(), component, sources, toolchain })
+    let folder = folder.to_owned();
+    Ok(BuiltComponent { manifest, folder, component, sources, elsewhere: Vec::new(), toolchain })
 }

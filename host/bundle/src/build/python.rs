@@ -48,7 +48,8 @@ pub(super) fn build(folder: &Path, manifest: SourceManifest) -> Result<BuiltComp
     };
     let component = read(&folder.join(component))?;
     let sources = package::sources(folder, &["py"], &["requirements.txt"])?;
-    Ok(BuiltComponent { manifest, folder: folder.to_owned(), component, sources, toolchain })
+    let folder = folder.to_owned();
+    Ok(BuiltComponent { manifest, folder, component, sources, elsewhere: Vec::new(), toolchain })
 }
 
 /// Copies the modules of the package to a folder of their own: the compiler takes all that lies in a folder, and in the

@@ -36,9 +36,10 @@ pub(super) fn build(folder: &Path, tools: &Tools) -> Result<Vec<BuiltComponent>,
         .map(|(package, manifest)| {
             let module = modules.get(&package.id).ok_or_else(|| BuildError::Nothing(folder.to_owned()))?;
             let component = componentize(&manifest.name, &read(module)?)?;
-            let sources = sources(module, package, &metadata.workspace_root)?;
+            let (sources, files) = sources(module, package, &metadata.workspace_root)?;
+            let elsewhere = files.into_iter().filter(|file| !file.starts_with(folder)).collect();
             let folder = package.manifest_path.parent().unwrap_or(&metadata.workspace_root).to_owned();
-            Ok(BuiltComponent { manifest, folder, component, sources, toolchain: toolchain.clone() })
+            Ok(BuiltComponent { manifest, folder, component, sources, elsewhere, toolchain: toolchain.clone() })
         })
         .collect()
 }
@@ -176,8 +177,8 @@ fn compile(
 }
 
 /// A digest over the source files of the project that the compiler says went into a module, and over the lock file,
-/// the configuration and the manifest. Files of registries are covered by the lock file.
-fn sources(module: &Path, package: &Package, workspace: &Path) -> Result<String, BuildError> {
+/// the configuration and the manifest; and these files. Files of registries are covered by the lock file.
+fn sources(module: &Path, package: &Package, workspace: &Path) -> Result<(String, Vec<PathBuf>), BuildError> {
     let list = module.with_extension("d");
     let text = String::from_utf8_lossy(&read(&list)?).into_owned();
     let project = workspace.parent().unwrap_or(workspace);
@@ -187,16 +188,18 @@ fn sources(module: &Path, package: &Package, workspace: &Path) -> Result<String,
     files.extend([package.manifest_path.clone(), package.manifest_path.with_file_name("plugin.toml")]);
     files.retain(|file| file.exists());
     let mut named = BTreeMap::new();
+    let mut all = Vec::new();
     for file in files {
         let real = std::fs::canonicalize(&file).map_err(|error| BuildError::Read { path: file.clone(), error })?;
         let name = real.strip_prefix(project).unwrap_or(&real).to_string_lossy().into_owned();
         named.insert(name, hex(&Sha256::digest(read(&real)?)));
+        all.push(real);
     }
     let mut digest = Sha256::new();
     for (name, file) in named {
         digest.update(format!("{file}  {name}\n"));
     }
-    Ok(hex(&digest.finalize()))
+    Ok((hex(&digest.finalize()), all))
 }
 
 /// The words of a line in which a space within a word is escaped with a backslash.

@@ -1,8 +1,17 @@
 //! A bundle from any web server: its archive, at an address.
+//!
+//! What broke off goes on where it was, as far as the server lets it (RFC 9110, 14.2 and 13.1.5). Only what is whole is
+//! looked at, and what was put together of two transfers and is no good is fetched once more from its beginning: a server
+//! may have another file by then, or somebody else may have written the first half.
 
-use reqwest::{StatusCode, Url};
+use std::path::Path;
 
-use super::client::{Http, body, is_safe, refused, send};
+use futures::StreamExt as _;
+use reqwest::header::{ACCEPT_ENCODING, CONTENT_RANGE, ETAG, HeaderMap, HeaderValue, IF_RANGE, LAST_MODIFIED, RANGE};
+use reqwest::{Response, StatusCode, Url};
+
+use super::client::{Http, is_safe, refused, send};
+use super::part::{ATTEMPTS, Part};
 use super::{Progress, RegistryError, Transfer};
 use crate::bundle::Bundle;
 use crate::oci::OciDigest;
@@ -11,34 +20,152 @@ use crate::unpack::MAX_BUNDLE;
 /// What the headers of an archive take besides the files in it: 512 bytes before and up to 511 behind each.
 const FRAME: u64 = 1 << 20;
 
+/// The largest archive.
+const MAX_ARCHIVE: u64 = MAX_BUNDLE + FRAME;
+
+/// The longest text by which a server says which version of a file it has, with the address. Protects the request that
+/// it is sent back with.
+const MAX_NOTE: u64 = 8 << 10;
+
+/// Where something is got, and what.
+struct Wanted<'a> {
+    address: &'a Url,
+    server: String,
+    digest: &'a OciDigest,
+}
+
+/// How a try ended.
+enum Came {
+    /// It was all that there is.
+    Whole,
+    /// Something is missing; how much there is in all, where the server said so.
+    Half(Option<u64>),
+}
+
 impl Bundle {
     /// Gets the archive at an address, which has to be `https`, or of this machine. What is wanted is known by its digest
-    /// alone, since the address says nothing of who put it there.
+    /// alone, since the address says nothing of who put it there. What has come when it breaks off is kept in the folder
+    /// `downloads`, and the next call goes on there.
     ///
     /// # Errors
     ///
     /// When the server does not give it, it is no bundle, or it is another one.
-    pub async fn download(url: &str, wanted: &OciDigest, progress: Progress<'_>) -> Result<Self, RegistryError> {
+    pub async fn download(
+        url: &str,
+        wanted: &OciDigest,
+        downloads: &Path,
+        progress: Progress<'_>,
+    ) -> Result<Self, RegistryError> {
         let protocol = |why: String| RegistryError::Protocol { registry: url.to_owned(), why };
         let address = Url::parse(url).map_err(|error| protocol(error.to_string()))?;
         let server = address.host_str().unwrap_or_default().to_owned();
         if !is_safe(&address) {
             return Err(RegistryError::Insecure { registry: server, url: url.to_owned() });
         }
+        let wanted = Wanted { address: &address, server, digest: wanted };
         let http = Http::new()?;
-        let answer = send(&server, http.0.get(address)).await?;
-        if answer.status() != StatusCode::OK {
-            return Err(refused(&server, &format!("`{url}`"), answer).await);
+        let part = wanted.open(downloads)?;
+        let is_of_two = part.done > 0;
+        match wanted.read(wanted.get(&http, part, progress).await?) {
+            Err(_) if is_of_two => wanted.read(wanted.get(&http, wanted.open(downloads)?, progress).await?),
+            ended => ended,
         }
-        let total = answer.content_length().unwrap_or_default();
-        progress(Transfer { digest: wanted.clone(), done: 0, total });
-        let bytes = body(&server, &format!("`{url}`"), answer, MAX_BUNDLE + FRAME).await?;
-        progress(Transfer { digest: wanted.clone(), done: bytes.len() as u64, total: bytes.len() as u64 });
-        let bundle = Self::read_archive(bytes.as_slice())?;
-        if bundle.digest() != wanted {
-            let (wanted, found) = (wanted.clone(), bundle.digest().clone());
-            return Err(RegistryError::Changed { registry: server, wanted, found });
+    }
+}
+
+impl Wanted<'_> {
+    /// What is there of it, when it came from the same address.
+    fn open(&self, downloads: &Path) -> Result<Part, RegistryError> {
+        let mut part = Part::open(downloads, &format!("{}.archive", self.digest.digits()), MAX_ARCHIVE)?;
+        let from = part.note(MAX_NOTE).unwrap_or_default();
+        if part.done > MAX_ARCHIVE || from.lines().next() != Some(self.address.as_str()) {
+            part.restart()?;
+        }
+        Ok(part)
+    }
+
+    /// All of it.
+    async fn get(&self, http: &Http, mut part: Part, progress: Progress<'_>) -> Result<Vec<u8>, RegistryError> {
+        let mut total = None;
+        for _ in 0..ATTEMPTS {
+            match self.go_on(http, &mut part, progress).await? {
+                Came::Whole => {
+                    let size = part.done;
+                    return part.finish(size);
+                }
+                Came::Half(said) => total = said,
+            }
+        }
+        let (registry, digest) = (self.server.clone(), self.digest.clone());
+        Err(RegistryError::BrokeOff { registry, digest, done: part.done, total })
+    }
+
+    /// Asks for what is missing, and takes what comes.
+    async fn go_on(&self, http: &Http, part: &mut Part, progress: Progress<'_>) -> Result<Came, RegistryError> {
+        // Parts are parts of the file as it is.
+        let mut headers = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))]);
+        if part.done > 0
+            && let Ok(range) = HeaderValue::from_str(&format!("bytes={}-", part.done))
+        {
+            headers.insert(RANGE, range);
+            let note = part.note(MAX_NOTE).unwrap_or_default();
+            if let Some(version) = note.lines().nth(1).and_then(|version| HeaderValue::from_str(version).ok()) {
+                headers.insert(IF_RANGE, version);
+            }
+        }
+        let answer = send(&self.server, http.0.get(self.address.clone()).headers(headers)).await?;
+        match answer.status() {
+            StatusCode::PARTIAL_CONTENT if part.done > 0 && begins(&answer) == Some(part.done) => {}
+            StatusCode::OK => {
+                part.restart()?;
+                part.write_down(&format!("{}\n{}\n", self.address, version(&answer).unwrap_or_default()))?;
+            }
+            // A part that is none of ours, or more than there is: from the beginning.
+            StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE if part.done > 0 => {
+                part.restart()?;
+                return Ok(Came::Half(None));
+            }
+            _ => return Err(refused(&self.server, &format!("`{}`", self.address), answer).await),
+        }
+        let total = answer.content_length().map(|more| part.done + more);
+        let told = |done: u64| {
+            progress(Transfer { digest: self.digest.clone(), done, total: total.unwrap_or_default() });
+        };
+        told(part.done);
+        let mut stream = answer.bytes_stream();
+        while let Some(piece) = stream.next().await {
+            // What has come until here is kept, and the next try goes on.
+            let Ok(piece) = piece else { return Ok(Came::Half(total)) };
+            if part.done + piece.len() as u64 > MAX_ARCHIVE {
+                part.restart()?;
+                let (registry, what) = (self.server.clone(), format!("`{}`", self.address));
+                return Err(RegistryError::TooLarge { registry, what, limit: MAX_ARCHIVE });
+            }
+            part.add(&piece)?;
+            told(part.done);
+        }
+        Ok(Came::Whole)
+    }
+
+    fn read(&self, archive: Vec<u8>) -> Result<Bundle, RegistryError> {
+        let bundle = Bundle::read_archive(archive.as_slice())?;
+        if bundle.digest() != self.digest {
+            let (wanted, found) = (self.digest.clone(), bundle.digest().clone());
+            return Err(RegistryError::Changed { registry: self.server.clone(), wanted, found });
         }
         Ok(bundle)
     }
+}
+
+/// Where a part begins (RFC 9110, 14.4).
+fn begins(answer: &Response) -> Option<u64> {
+    let range = answer.headers().get(CONTENT_RANGE)?.to_str().ok()?;
+    range.strip_prefix("bytes ")?.split('-').next()?.trim().parse().ok()
+}
+
+/// By what the server tells one version of the file from another; none where that is no exact word (RFC 9110, 13.1.5).
+fn version(answer: &Response) -> Option<String> {
+    let tag = answer.headers().get(ETAG).and_then(|tag| tag.to_str().ok()).filter(|tag| !tag.starts_with("W/"));
+    let date = || answer.headers().get(LAST_MODIFIED).and_then(|date| date.to_str().ok());
+    tag.or_else(date).filter(|version| version.len() as u64 <= MAX_NOTE / 2).map(str::to_owned)
 }

@@ -76,7 +76,7 @@ pub enum RegistryError {
         limit: u64,
     },
     /// It broke off, time after time.
-    #[error("`{registry}` broke off after {done} of {total} bytes of {digest}; the same command goes on from there")]
+    #[error("`{registry}` broke off after {done}{} bytes of {digest}; the same command goes on from there", of(*total))]
     BrokeOff {
         /// The server.
         registry: String,
@@ -84,8 +84,8 @@ pub enum RegistryError {
         digest: OciDigest,
         /// What is there.
         done: u64,
-        /// What there should be.
-        total: u64,
+        /// What there should be, where that is known.
+        total: Option<u64>,
     },
     /// It sent something else.
     #[error("`{registry}` sent {found} in the place of {wanted}")]
@@ -111,4 +111,8 @@ pub enum RegistryError {
         /// What the system said.
         error: io::Error,
     },
+}
+
+fn of(total: Option<u64>) -> String {
+    total.map(|total| format!(" of {total}")).unwrap_or_default()
 }

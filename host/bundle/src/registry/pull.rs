@@ -1,24 +1,18 @@
 //! From a registry to a bundle.
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
-use std::path::Path;
 
 use futures::StreamExt as _;
 use reqwest::StatusCode;
 use reqwest::header::{ACCEPT, HeaderValue, RANGE};
-use sha2::{Digest as _, Sha256};
 
 use super::client::{Asked, body, protocol, refused};
+use super::part::{ATTEMPTS, Part};
 use super::{Progress, Reference, Registry, RegistryError, Transfer, Which};
 use crate::bundle::{Bundle, MAX_IMAGE, MAX_SIGNATURES, SIGNATURE_TYPE};
 use crate::oci::{Descriptor, IMAGE_TYPE, INDEX_TYPE, Index, OciDigest};
 use crate::signature::Signature;
 use crate::unpack::MAX_BLOB;
-
-/// How often a blob that broke off is gone on with before that is told.
-const ATTEMPTS: usize = 3;
 
 impl Registry {
     /// Gets a bundle with the signatures that refer to it. Of who made it nothing is known yet.
@@ -133,7 +127,7 @@ impl Registry {
         if found.contains_key(digest) {
             return Ok(());
         }
-        let mut part = Part::open(&self.downloads, digest)?;
+        let mut part = Part::open(&self.downloads, digest.digits(), MAX_BLOB)?;
         for _ in 0..ATTEMPTS {
             if part.done > *size {
                 part.restart()?;
@@ -147,7 +141,7 @@ impl Registry {
         }
         if part.done < *size {
             let (registry, digest) = (reference.registry().to_owned(), digest.clone());
-            return Err(RegistryError::BrokeOff { registry, digest, done: part.done, total: *size });
+            return Err(RegistryError::BrokeOff { registry, digest, done: part.done, total: Some(*size) });
         }
         let bytes = part.finish(*size)?;
         let came = OciDigest::of(&bytes);
@@ -202,78 +196,5 @@ impl Registry {
             return Err(RegistryError::Changed { registry, wanted, found });
         }
         Ok(())
-    }
-}
-
-/// What has come of a blob.
-struct Part {
-    file: std::fs::File,
-    path: Option<std::path::PathBuf>,
-    done: u64,
-    hash: Sha256,
-}
-
-impl Part {
-    /// What is there of a blob; while another process gets the same, nothing.
-    fn open(folder: &Path, digest: &OciDigest) -> Result<Self, RegistryError> {
-        let path = folder.join(format!("{}.part", digest.digits()));
-        let unusable = |error| RegistryError::Io { path: path.clone(), error };
-        std::fs::create_dir_all(folder).map_err(unusable)?;
-        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).clone();
-        let file = options.open(&path).map_err(unusable)?;
-        // The system unlocks it when the process ends, however it does.
-        if file.try_lock().is_err() {
-            let file = tempfile::tempfile_in(folder).map_err(unusable)?;
-            return Ok(Self { file, path: None, done: 0, hash: Sha256::new() });
-        }
-        let mut part = Self { file, path: Some(path.clone()), done: 0, hash: Sha256::new() };
-        part.take_up().map_err(unusable)?;
-        Ok(part)
-    }
-
-    /// Hashes what is there already.
-    fn take_up(&mut self) -> std::io::Result<()> {
-        let mut chunk = vec![0; 64 << 10];
-        loop {
-            let read = self.file.read(&mut chunk)?;
-            if read == 0 || self.done > MAX_BLOB {
-                return Ok(());
-            }
-            self.hash.update(chunk.get(..read).unwrap_or_default());
-            self.done += read as u64;
-        }
-    }
-
-    fn add(&mut self, bytes: &[u8]) -> Result<(), RegistryError> {
-        self.file.write_all(bytes).map_err(|error| self.unusable(error))?;
-        self.hash.update(bytes);
-        self.done += bytes.len() as u64;
-        Ok(())
-    }
-
-    fn restart(&mut self) -> Result<(), RegistryError> {
-        let emptied = self.file.set_len(0).and_then(|()| self.file.seek(SeekFrom::Start(0)));
-        emptied.map_err(|error| self.unusable(error))?;
-        (self.done, self.hash) = (0, Sha256::new());
-        Ok(())
-    }
-
-    fn digest(&self) -> OciDigest {
-        OciDigest::from_sha256(&self.hash.clone().finalize().into())
-    }
-
-    /// All of it; the file is gone then.
-    fn finish(mut self, size: u64) -> Result<Vec<u8>, RegistryError> {
-        let mut bytes = Vec::new();
-        let read = self.file.seek(SeekFrom::Start(0)).and_then(|_| (&self.file).take(size + 1).read_to_end(&mut bytes));
-        read.map_err(|error| self.unusable(error))?;
-        if let Some(path) = &self.path {
-            std::fs::remove_file(path).map_err(|error| self.unusable(error))?;
-        }
-        Ok(bytes)
-    }
-
-    fn unusable(&self, error: std::io::Error) -> RegistryError {
-        RegistryError::Io { path: self.path.clone().unwrap_or_default(), error }
     }
 }

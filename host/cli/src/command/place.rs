@@ -1,5 +1,7 @@
 //! Where a command works, and with what: the workspace, the configuration, the plugins, the grants, the runtime.
 
+pub(crate) mod renew;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,18 +9,18 @@ use host_plugin::{Runtime, RuntimeOptions, Workspace};
 use host_tool::{Bus, Gate, Policy, Registry, RulesFile};
 use tokio_util::sync::CancellationToken;
 
+use self::renew::Watched;
 use crate::access::{self, Granted};
 use crate::arguments::{Access, Place};
-use crate::configuration::{self, Configuration};
+use crate::configuration::Configuration;
 use crate::discovered::{self, Gathering};
 use crate::environment::{Environment, Folders};
 use crate::exit::Failure;
-use crate::installed;
 use crate::plugins::{self, DISCOVERED, Holder, Installed};
 use crate::policies;
 use crate::printer;
-use crate::project::{Brought, Part, Project, ProjectFile};
-use crate::settings;
+use crate::project::{Part, Project, ProjectFile};
+use crate::settings::Settings;
 
 /// By these a folder is known to be the top of a repository.
 pub(crate) const REPOSITORY_MARKS: &[&str] = &[".git", ".hg", ".jj", ".svn", ".host"];
@@ -38,6 +40,10 @@ pub(crate) struct Workplace {
     pub(crate) is_attended: bool,
     /// The agents of the project, where it is trusted.
     pub(crate) agents: Vec<ProjectFile>,
+    /// What a person set for the plugins.
+    settings: Settings,
+    /// By what it is known whether the plugins are still those that were gathered.
+    watched: Watched,
 }
 
 impl Workplace {
@@ -51,33 +57,28 @@ impl Workplace {
         stop: &CancellationToken,
     ) -> Result<Self, Failure> {
         let folders = environment.folders()?;
-        let Brought { configuration, agents, plugins: of_project, lock, policies: of_project_rules, programs } =
-            project.brought();
-        let configuration = Configuration::read(environment, &folders)?.with_project(configuration.as_ref())?;
-        let policy = policies::read(&folders, &of_project_rules)?;
+        let brought = project.brought();
+        let configuration = Configuration::read(environment, &folders)?.with_project(brought.configuration.as_ref())?;
+        let policy = policies::read(&folders, &brought.policies)?;
         let root = folder(place)?;
-        let of_plugins =
-            configuration::beneath(configuration.plugins.clone(), configuration::of_environment(environment)?);
-        let mut for_programs = environment.all();
-        for name in settings::variables(&of_plugins) {
-            for_programs.retain(|(variable, _)| variable != name);
-        }
+        let settings = Settings::read(&configuration, environment)?;
         let runtime = Arc::new(Runtime::new(RuntimeOptions {
             cache: Some(folders.cache.clone()),
             state: Some(folders.state.clone()),
-            environment: for_programs,
+            environment: settings.environment_for_programs(),
             limits: configuration.limits(),
         }));
-        let (of_others, notes) = installed::usable(&folders, lock.as_ref(), &root)?;
-        printer::notes(&notes, environment);
-        let plugins = plugins::all(&access.plugin, &of_project, of_others, &root)?;
-        let (mut plugins, notes) = settings::settle(plugins, &of_plugins, environment)?;
-        printer::notes(&notes, environment);
+        // Before they are read: what changes while they are is another fingerprint then.
+        let watched = Watched::new(&access.plugin, configuration.commands(), &project, &folders);
+        let gathered = plugins::gather(&access.plugin, &brought, &folders, &root, &settings)?;
+        printer::notes(&gathered.notes, environment);
+        let watched = watched.told(&gathered.notes);
+        let mut plugins = gathered.all()?;
         let workspace = Arc::new(Workspace::new(root.clone()));
         let gathering = Gathering {
             configuration: &configuration,
-            programs: &programs,
-            agents: &agents,
+            programs: &brought.programs,
+            agents: &brought.agents,
             plugins: &plugins,
             folders: &folders,
             runtime: &runtime,
@@ -107,7 +108,9 @@ impl Workplace {
             policy,
             project,
             is_attended: false,
-            agents,
+            agents: brought.agents,
+            settings,
+            watched,
         })
     }
 

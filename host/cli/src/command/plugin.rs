@@ -2,6 +2,7 @@
 
 mod build;
 mod check;
+mod dev;
 mod explain;
 mod install;
 mod listed;
@@ -30,6 +31,7 @@ pub(crate) async fn run(command: Command, environment: Environment, stop: Cancel
             let plugins = build::ready(&arguments.plugins, &environment).await?;
             test::run(plugins, &arguments, &environment, &Out::new(CancellationToken::new())).await
         }
+        Command::Dev(dev) => dev::run(dev, &environment, stop).await,
         Command::Check(arguments) => {
             let plugins = build::ready(&arguments.plugins, &environment).await?;
             check::run(plugins, &arguments, &environment, &Out::new(CancellationToken::new())).await
@@ -40,8 +42,8 @@ pub(crate) async fn run(command: Command, environment: Environment, stop: Cancel
         Command::Install(install) => install::run(&install, &environment, stop).await,
         Command::List(list) => listed::list(&list, &environment),
         Command::Remove(remove) => listed::remove(&remove, &environment),
-        Command::Push(push) => transfer::push(&push, &environment).await,
-        Command::Pull(pull) => transfer::pull(&pull, &environment).await,
+        Command::Push(push) => transfer::push(&push, &environment, &stop).await,
+        Command::Pull(pull) => transfer::pull(&pull, &environment, &stop).await,
         Command::Explain { built } => {
             explain::run(&build::built_into(&built, &built)?, &Out::new(CancellationToken::new()))
         }

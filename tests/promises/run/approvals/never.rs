@@ -1,5 +1,7 @@
 //! What nobody is asked about: what may never happen, what a subagent may not, plan mode, and where nobody is.
 
+use host_tests::host::guest_file;
+
 use super::*;
 
 /// Each way to write a file, with the words that name it.
@@ -60,6 +62,26 @@ fn the_hosts_own_configuration_is_refused_by_its_absolute_path() {
         assert!(!pty.everything().contains("wants to"), "{}", pty.everything());
         assert_eq!(std::fs::read_to_string(&path).expect("it is there"), "[run]\n");
         assert_eq!(super::rules(&host), None);
+    }
+}
+
+#[tokio::test]
+async fn no_tool_changes_the_files_of_a_plugin_that_it_runs_beside() {
+    let paths = ["dist/counts.wasm", "dist/counts.json"];
+    for (way, mode) in [(Way::Task, "yolo"), (Way::Talk, "auto-edit")] {
+        let calls = [write(paths[0], "evil"), write(paths[1], "evil"), write("dist/notes.txt", "fine")];
+        let told = ["was not run", "was not run", "notes.txt"];
+        let host = calling(&calls, &told, &["--approval-mode", mode, "--plugin", "dist"]).file("dist/notes.txt", "");
+        guest_file("counts", &host.repository().join("dist")).await;
+        let before = paths.map(|path| std::fs::read(host.repository().join(path)).expect("built"));
+        let mut pty = begin(&host, way, 80, 30);
+        pty.saw("All is done.");
+        if way == Way::Talk {
+            pty.sees("auto-edit › ").types("\u{4}");
+        }
+        assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+        assert_eq!(paths.map(|path| std::fs::read(host.repository().join(path)).expect("built")), before);
+        assert_eq!(file(&host, "dist/notes.txt").as_deref(), Some("fine"));
     }
 }
 

@@ -1,7 +1,10 @@
 //! `host plugin build`: from sources to components, manifests and a provenance file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::fs::Permissions;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use host_bundle::{BuiltComponent, Manifest, Provenance, ProvenanceEntry, Source, Toolchain, Tools};
@@ -19,28 +22,88 @@ const PROVENANCE: &str = "provenance.json";
 
 /// Builds the plugins of a folder, or holds what is there against what would be built.
 pub(super) async fn run(folder: &Path, target: &Path, check: bool, environment: &Environment) -> Result<Code, Failure> {
+    let made = make(folder, environment, &runtime(environment)).await?;
+    if check {
+        return compare(&made.files, target);
+    }
+    made.write(target)?;
+    let mut text = String::new();
+    for (name, entry) in &made.provenance.plugins {
+        text.push_str(&format!("{name}  {} bytes  SHA-256 {}\n", entry.size, entry.sha256));
+    }
+    Out::new(CancellationToken::new()).write(&text);
+    Ok(Code::Done)
+}
+
+/// What a build of a folder made.
+pub(super) struct Made {
+    /// What is written, by its name.
+    files: BTreeMap<PathBuf, Vec<u8>>,
+    provenance: Provenance,
+    pub(super) plugins: Vec<Ready>,
+    /// Sources that lie outside of the folder.
+    pub(super) elsewhere: BTreeSet<PathBuf>,
+}
+
+/// Builds the plugins of a folder, and asks each for its tools.
+pub(super) async fn make(folder: &Path, environment: &Environment, runtime: &Runtime) -> Result<Made, Failure> {
     let built = compiled(folder, tools(environment)).await?;
-    let runtime = runtime(environment);
-    let mut files: BTreeMap<PathBuf, Vec<u8>> = BTreeMap::new();
-    let mut plugins = BTreeMap::new();
+    let (mut files, mut elsewhere, mut plugins) = (BTreeMap::new(), BTreeSet::new(), Vec::new());
+    let mut entries = BTreeMap::new();
     let mut toolchain = None;
-    for BuiltComponent { manifest, component, sources, toolchain: used, .. } in built {
+    for BuiltComponent { manifest, folder, component, sources, elsewhere: more, toolchain: used } in built {
         toolchain = Some(used);
+        elsewhere.extend(more);
         let name = manifest.name.clone();
         let entry = ProvenanceEntry { sources, size: component.len(), sha256: Digest::of(&component).to_string() };
-        let manifest = described(&runtime, manifest, &component).await?;
+        let manifest = described(runtime, manifest, &component).await?;
         // A publisher's slash is no folder.
         let file = name.replace('/', "+");
         files.insert(PathBuf::from(format!("{file}.json")), manifest.to_json().into_bytes());
-        files.insert(PathBuf::from(format!("{file}.wasm")), component);
-        plugins.insert(name, entry);
+        files.insert(PathBuf::from(format!("{file}.wasm")), component.clone());
+        entries.insert(name, entry);
+        plugins.push(Ready { manifest, component, folder });
     }
     let Some(Toolchain { compiler, target: built_for, componentizer }) = toolchain else {
         return Err(Failure::input(format!("there is no plugin in `{}`", folder.display())));
     };
-    let provenance = Provenance { compiler, target: built_for, componentizer, plugins };
+    let provenance = Provenance { compiler, target: built_for, componentizer, plugins: entries };
     files.insert(PathBuf::from(PROVENANCE), provenance.to_json().into_bytes());
-    if check { compare(&files, target) } else { write(&files, target, &provenance) }
+    Ok(Made { files, provenance, plugins, elsewhere })
+}
+
+impl Made {
+    /// Writes all of it, each file whole: whoever reads the folder while it is written, or after this process was killed,
+    /// finds no half of a file. All are written before the first of them takes its place, so that a full disk leaves
+    /// what was there. A file that is as it was is left alone, so that nobody takes it for another.
+    pub(super) fn write(&self, target: &Path) -> Result<(), Failure> {
+        let failed = |path: &Path, error: std::io::Error| {
+            Failure::input(format!("`{}` cannot be written: {error}", path.display()))
+        };
+        std::fs::create_dir_all(target).map_err(|error| failed(target, error))?;
+        // The permissions of any new file: the user's umask takes what it takes.
+        let mut builder = tempfile::Builder::new();
+        let builder = builder.prefix(".built-").permissions(Permissions::from_mode(0o666));
+        let mut waiting = Vec::new();
+        for (name, bytes) in &self.files {
+            let path = target.join(name);
+            if std::fs::read(&path).is_ok_and(|there| there == *bytes) {
+                continue;
+            }
+            let mut file = builder.tempfile_in(target).map_err(|error| failed(&path, error))?;
+            file.write_all(bytes).map_err(|error| failed(&path, error))?;
+            waiting.push((file, path));
+        }
+        for (file, path) in waiting {
+            file.persist(&path).map_err(|error| failed(&path, error.error))?;
+        }
+        Ok(())
+    }
+
+    /// What is written, by its name.
+    pub(super) fn names(&self) -> BTreeSet<PathBuf> {
+        self.files.keys().cloned().collect()
+    }
 }
 
 /// A plugin that was built.
@@ -57,13 +120,7 @@ pub(super) async fn ready(plugins: &Sources, environment: &Environment) -> Resul
     if let Some(built) = built {
         return built_into(built, sources);
     }
-    let runtime = runtime(environment);
-    let mut plugins = Vec::new();
-    for BuiltComponent { manifest, folder, component, .. } in compiled(sources, tools(environment)).await? {
-        let manifest = described(&runtime, manifest, &component).await?;
-        plugins.push(Ready { manifest, component, folder });
-    }
-    Ok(plugins)
+    Ok(make(sources, environment, &runtime(environment)).await?.plugins)
 }
 
 /// The plugins that were built into a folder, or the one of a file; their sources lie in another folder.
@@ -141,22 +198,6 @@ pub(super) async fn described(
     }
     let tools = runtime.describe(&plugin).await.map_err(|error| wrong(&error))?;
     Manifest::new(manifest.clone(), admission::CONTRACT, tools).map_err(|error| wrong(&error))
-}
-
-fn write(files: &BTreeMap<PathBuf, Vec<u8>>, target: &Path, provenance: &Provenance) -> Result<Code, Failure> {
-    let failed =
-        |path: &Path, error: std::io::Error| Failure::input(format!("`{}` cannot be written: {error}", path.display()));
-    std::fs::create_dir_all(target).map_err(|error| failed(target, error))?;
-    for (name, bytes) in files {
-        let path = target.join(name);
-        std::fs::write(&path, bytes).map_err(|error| failed(&path, error))?;
-    }
-    let mut text = String::new();
-    for (name, entry) in &provenance.plugins {
-        text.push_str(&format!("{name}  {} bytes  SHA-256 {}\n", entry.size, entry.sha256));
-    }
-    Out::new(CancellationToken::new()).write(&text);
-    Ok(Code::Done)
 }
 
 /// Holds what was built against what is there.

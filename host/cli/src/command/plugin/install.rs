@@ -10,10 +10,12 @@ mod agree;
 use std::path::PathBuf;
 
 use host_bundle::{Allow, Bundle, Changes, KeyId, Locked, Refusal, Signers, Verdict, VersionChange, check_update};
+use host_capability::Grants;
+use host_plugin::Plugin;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::{explain, transfer};
+use super::{build, explain, transfer};
 use crate::arguments::shelf::Install;
 use crate::command::place;
 use crate::environment::{Environment, Folders};
@@ -34,7 +36,7 @@ pub(super) async fn run(
     let out = Out::new(stop.clone());
     match &install.source {
         Some(source) => {
-            let (bundle, place) = transfer::get(source, install.digest.as_ref(), &folders, environment).await?;
+            let (bundle, place) = transfer::get(source, install.digest.as_ref(), &folders, environment, &stop).await?;
             one(&bundle, &place, install, &mut target, &folders, environment, &out, &stop).await?;
         }
         None => {
@@ -43,7 +45,8 @@ pub(super) async fn run(
                 out.write("Every plugin of the list is installed.\n");
             }
             for (name, locked) in missing {
-                let (bundle, _) = transfer::get(&locked.source, Some(&locked.digest), &folders, environment).await?;
+                let (bundle, _) =
+                    transfer::get(&locked.source, Some(&locked.digest), &folders, environment, &stop).await?;
                 if bundle.manifest().name != name {
                     let found = bundle.manifest().name.clone();
                     return Err(Failure::new(Code::Untrusted, format!("the list says `{name}`, and it is `{found}`")));
@@ -149,6 +152,7 @@ async fn one(
     let style = Style::of_stdout(environment);
     let imports = host_plugin::admission::imports(&bundle.manifest().plugin_name(), bundle.component())
         .map_err(|error| Failure::of(Code::Input, &error))?;
+    says_what_it_is(bundle, environment, stop).await?;
     out.write(&explain::in_words(bundle.manifest(), &imports));
     out.write(&format!("\n{}", made_by(&signers, &not_counted, style)));
     if let Some(before) = &before {
@@ -201,12 +205,34 @@ fn signers(bundle: &Bundle, install: &Install, folders: &Folders) -> Result<(Sig
     }
 }
 
+/// Whether the manifest says of the tools what the component says, which is asked in a sandbox that has nothing: what the
+/// person is shown, and a model is told from then on, is the manifest.
+async fn says_what_it_is(bundle: &Bundle, environment: &Environment, stop: &CancellationToken) -> Result<(), Failure> {
+    let manifest = bundle.manifest();
+    let refused = |why: &str| {
+        Failure::new(Code::Untrusted, format!("`{}` is not installed: {why}", manifest.name))
+            .help("tell its publisher; `host plugin build` and `host plugin pack` make a manifest that agrees")
+    };
+    let plugin = Plugin::new(manifest.plugin_name(), bundle.component().to_vec(), Grants::none());
+    let runtime = build::runtime(environment);
+    let described = tokio::select! {
+        biased;
+        () = stop.cancelled() => return Err(Failure::new(Code::Cancelled, "cancelled")),
+        described = runtime.describe(&plugin) => described,
+    };
+    let described =
+        described.map_err(|error| refused("its component does not say which tools it has").cause(error.to_string()))?;
+    manifest
+        .check_described(described)
+        .map_err(|mismatch| refused("its manifest is not what its component says").cause(mismatch.to_string()))
+}
+
 /// Whether its name and those of its tools are nobody else's.
 fn is_free(bundle: &Bundle, target: &Target, folders: &Folders) -> Result<(), Failure> {
     let root = PathBuf::from("/");
     let name = &bundle.manifest().name;
     let mut others = Vec::new();
-    for installed in plugins::all(&[], &[], Vec::new(), &root)? {
+    for installed in plugins::built_in(&root)? {
         others.push(installed.manifest);
     }
     let shelf = Shelf::of(folders);

@@ -25,12 +25,19 @@ use crate::exit::{Code, Failure};
 use crate::printer::{Out, Style, visible};
 
 /// What came of one case.
-struct Ended {
+pub(super) struct Ended {
     plugin: String,
     file: PathBuf,
     name: String,
     took: Duration,
     wrong: Vec<String>,
+}
+
+impl Ended {
+    /// Whether all was as it was expected.
+    pub(super) fn passed(&self) -> bool {
+        self.wrong.is_empty()
+    }
 }
 
 /// Runs the cases of these plugins and prints what came of them.
@@ -40,6 +47,33 @@ pub(super) async fn run(
     environment: &Environment,
     out: &Out,
 ) -> Result<Code, Failure> {
+    let style = Style::of_stdout(environment);
+    let shown = |case: &Ended, before: Option<&Ended>| {
+        if !arguments.json {
+            out.write(&told(case, style, before));
+        }
+    };
+    let ended = cases(&plugins, arguments.filter.as_deref(), environment, shown).await?;
+    if ended.is_empty() {
+        return Err(nothing(&plugins, arguments));
+    }
+    let failed = ended.iter().filter(|case| !case.passed()).count();
+    if arguments.json {
+        super::super::tool::print_json(&as_json(&ended), out)?;
+    } else {
+        out.write(&format!("\n{} passed, {failed} failed\n", ended.len() - failed));
+    }
+    Ok(if failed == 0 { Code::Done } else { Code::Tool })
+}
+
+/// Runs the cases of these plugins that have the filter in their names, one after the other. Each is handed on when it
+/// has ended, with the one before it.
+pub(super) async fn cases(
+    plugins: &[Ready],
+    filter: Option<&str>,
+    environment: &Environment,
+    shown: impl Fn(&Ended, Option<&Ended>),
+) -> Result<Vec<Ended>, Failure> {
     let no_folder = |error| Failure::configuration(format!("no folder for the cases can be made: {error}"));
     let scratch = tempfile::tempdir().map_err(no_folder)?;
     let world = World::beneath(&std::fs::canonicalize(scratch.path()).map_err(no_folder)?);
@@ -50,13 +84,13 @@ pub(super) async fn run(
         ..RuntimeOptions::default()
     });
     let mut ended = Vec::new();
-    for tested in &plugins {
+    for tested in plugins {
         let files = files(&tested.folder)?;
         let declared = tested.manifest.declared(&world.workspace).map_err(|error| Failure::of(Code::Input, &error))?;
         let plugin = Plugin::new(tested.manifest.plugin_name(), tested.component.clone(), declared)
             .with_optional(tested.manifest.optional());
         for (file, cases) in files {
-            for case in cases.iter().filter(|case| wanted(case, arguments.filter.as_deref())) {
+            for case in cases.iter().filter(|case| wanted(case, filter)) {
                 let begun = Instant::now();
                 let wrong = run_case(case, &tested.manifest, &plugin, &runtime, &world).await?;
                 let case = Ended {
@@ -66,23 +100,12 @@ pub(super) async fn run(
                     took: begun.elapsed(),
                     wrong,
                 };
-                if !arguments.json {
-                    out.write(&told(&case, Style::of_stdout(environment), ended.last()));
-                }
+                shown(&case, ended.last());
                 ended.push(case);
             }
         }
     }
-    if ended.is_empty() {
-        return Err(nothing(&plugins, arguments));
-    }
-    let failed = ended.iter().filter(|case| !case.wrong.is_empty()).count();
-    if arguments.json {
-        super::super::tool::print_json(&as_json(&ended), out)?;
-    } else {
-        out.write(&format!("\n{} passed, {failed} failed\n", ended.len() - failed));
-    }
-    Ok(if failed == 0 { Code::Done } else { Code::Tool })
+    Ok(ended)
 }
 
 fn nothing(plugins: &[Ready], arguments: &PluginTest) -> Failure {
@@ -195,13 +218,14 @@ async fn run_case(
     Ok(judge::judge(&case.expect, &seen, tested.output.as_ref()))
 }
 
-fn told(case: &Ended, style: Style, before: Option<&Ended>) -> String {
+/// A case as it is told, below the plugin and the file that it is from where the one before it is from another.
+pub(super) fn told(case: &Ended, style: Style, before: Option<&Ended>) -> String {
     let mut text = String::new();
     if before.is_none_or(|before| before.file != case.file) {
         let file = case.file.file_name().unwrap_or_default().to_string_lossy();
         text.push_str(&format!("{} ({file})\n", style.bold(&visible(&case.plugin))));
     }
-    let (word, colour) = if case.wrong.is_empty() { ("ok  ", AnsiColor::Green) } else { ("FAIL", AnsiColor::Red) };
+    let (word, colour) = if case.passed() { ("ok  ", AnsiColor::Green) } else { ("FAIL", AnsiColor::Red) };
     let took = style.dim(&format!("({} ms)", case.took.as_millis()));
     text.push_str(&format!("  {} {} {took}\n", style.paint(word, colour), visible(&case.name)));
     for line in case.wrong.iter().flat_map(|wrong| wrong.lines()) {
@@ -222,7 +246,7 @@ fn as_json(ended: &[Ended]) -> Value {
             "plugin": case.plugin,
             "file": case.file.display().to_string(),
             "name": case.name,
-            "passed": case.wrong.is_empty(),
+            "passed": case.passed(),
             "wrong": case.wrong,
             "milliseconds": u64::try_from(case.took.as_millis()).unwrap_or(u64::MAX),
         })

@@ -18,6 +18,7 @@ use crate::access::Granted;
 use crate::agents::Agents;
 use crate::arguments::Run;
 use crate::command::place::Workplace;
+use crate::command::place::renew::{self, Renewed, When};
 use crate::environment::Environment;
 use crate::exit::{Code, Failure};
 use crate::models::{self, Model};
@@ -135,7 +136,7 @@ impl Workbench {
         })
     }
 
-    /// Changes what needs no asking, from the next run on. What is denied and never granted stays so.
+    /// Changes what needs no asking, and the tools, from the next run on. What is denied and never granted stays so.
     pub(super) fn regrant(
         &mut self,
         begun: &mut Begun,
@@ -148,12 +149,34 @@ impl Workbench {
         let definition = main_agent::definition(&self.run, &self.place, model)?;
         let Begun { executor, session, observer, ledger, gate, spill } = begun;
         let around = Around { session, observer, ledger, gate, spill };
-        let tools = self.tools(self.place.tools()?, model, &around)?;
+        let plain = self.place.tools()?;
+        self.place.warm(&plain);
+        let tools = self.tools(plain, model, &around)?;
         executor.regrant(tools, gate, definition.prompt.system.clone()).map_err(|error| {
             let failure = Failure::of(Code::Configuration, &error);
             Failure { help: error.help(), ..failure }
         })?;
         Ok(definition)
+    }
+
+    /// Takes up plugins that are others than before, from the next run on; what there is to say of that, a line each. What
+    /// cannot be taken up leaves all of them as they were.
+    pub(super) async fn renew(&mut self, begun: &mut Begun, model: &Model, when: When) -> Vec<String> {
+        let Renewed { plugins, told } = self.place.renewed(when).await;
+        let Some(plugins) = plugins else { return told };
+        let granted = self.granted.clone().with_plugins(&plugins, &self.place.folders);
+        let before = (std::mem::replace(&mut self.place.plugins, plugins), self.granted.clone());
+        let renewed = granted.and_then(|granted| {
+            self.granted = granted;
+            self.regrant(begun, before.1.mode(), model)
+        });
+        match renewed {
+            Ok(_) => told,
+            Err(failure) => {
+                (self.place.plugins, self.granted) = before;
+                vec![renew::stays(&failure)]
+            }
+        }
     }
 
     fn check_price(&self, model: &Model, run: RunConfig) -> Result<(), Failure> {

@@ -29,6 +29,7 @@ use super::{MAIN, main_agent};
 use crate::approval;
 use crate::arguments::Run;
 use crate::attach::{self, Attached};
+use crate::command::place::renew::When;
 use crate::environment::Environment;
 use crate::exit::{self, Code, Failure};
 use crate::interrupt::Interrupt;
@@ -128,7 +129,10 @@ impl Talk {
             };
             let Said::Prompt(text) = said else { return Ok(self.left()) };
             match commands::meant(&text) {
-                Meant::Prompt(prompt) => self.run(Some(&prompt)).await,
+                Meant::Prompt(prompt) => {
+                    self.renew(When::Changed).await;
+                    self.run(Some(&prompt)).await;
+                }
                 Meant::Command(command) => match self.command(command).await {
                     Ok(Then::GoOn) => {}
                     Ok(Then::Leave) => return Ok(self.left()),

@@ -7,6 +7,7 @@ use host_tool::ApprovalMode;
 
 use super::commands::{self, Command};
 use super::{Talk, Then, clipboard, mode};
+use crate::command::place::renew::When;
 use crate::command::run::begin::Workbench;
 use crate::command::run::main_agent;
 use crate::exit::{Code, Failure};
@@ -22,6 +23,11 @@ impl Talk {
             Command::Quit => return Ok(Then::Leave),
             Command::Help => self.terminal.lines(&commands::help(self.terminal.columns())),
             Command::Tools => self.terminal.lines(&crate::command::tool::listed(place)),
+            Command::Reload => {
+                if self.renew(When::Asked).await == 0 {
+                    self.note("the plugins are as they were");
+                }
+            }
             Command::Agents => {
                 let agents = self.workbench.agents.all();
                 self.terminal.lines(&crate::command::agent::list(agents));
@@ -44,6 +50,13 @@ impl Talk {
             Command::UndoLastPrompt => self.undo()?,
         }
         Ok(Then::GoOn)
+    }
+
+    /// Takes up plugins that changed, and tells what there is to say of that; how many lines that was.
+    pub(super) async fn renew(&mut self, when: When) -> usize {
+        let told = self.workbench.renew(&mut self.begun, &self.model, when).await;
+        told.iter().for_each(|line| self.note(line));
+        told.len()
     }
 
     fn choose(&mut self, id: &str) -> Result<(), Failure> {

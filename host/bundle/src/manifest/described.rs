@@ -1,0 +1,179 @@
+//! Holds the tools of a manifest against what the component says of itself: whoever installs a plugin is shown the
+//! manifest, and a model calls the component.
+//!
+//! Deliberately not here: asking the component, which runs it.
+
+use host_message::ToolSpec;
+use host_plugin::ToolDef;
+use serde_json::Value;
+
+use super::{Manifest, ToolEntry};
+use crate::shown::cut;
+
+/// The first thing that a manifest says otherwise than the component.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Mismatch {
+    /// A tool that there is not.
+    #[error("the manifest has a tool `{tool}`, and the component has none of that name")]
+    NotThere {
+        /// The tool.
+        tool: String,
+    },
+    /// A tool that is left out.
+    #[error("the component has a tool `{tool}`, and the manifest does not say so")]
+    LeftOut {
+        /// The tool.
+        tool: String,
+    },
+    /// A tool that is another one than it is said to be.
+    #[error("of `{tool}` the manifest says that its {part} is {says}, and the component that it is {is}")]
+    Otherwise {
+        /// The tool.
+        tool: String,
+        /// What is said of it.
+        part: &'static str,
+        /// What the manifest has, as JSON, cut.
+        says: String,
+        /// What the component has.
+        is: String,
+    },
+}
+
+impl From<ToolDef> for ToolEntry {
+    fn from(ToolDef { spec, needs }: ToolDef) -> Self {
+        Self { spec, capabilities: needs.into_iter().map(|need| need.name).collect() }
+    }
+}
+
+impl Manifest {
+    /// Whether the tools are those that the component described.
+    ///
+    /// # Errors
+    ///
+    /// With the first difference.
+    pub fn check_described(&self, described: Vec<ToolDef>) -> Result<(), Mismatch> {
+        let described: Vec<ToolEntry> = described.into_iter().map(ToolEntry::from).collect();
+        let named = |tools: &[ToolEntry], name: &ToolEntry| tools.iter().position(|it| it.spec.name == name.spec.name);
+        if let Some(tool) = described.iter().find(|tool| named(&self.tools, tool).is_none()) {
+            return Err(Mismatch::LeftOut { tool: cut(tool.spec.name.as_str()) });
+        }
+        for tool in &self.tools {
+            match named(&described, tool).and_then(|at| described.get(at)) {
+                None => return Err(Mismatch::NotThere { tool: cut(tool.spec.name.as_str()) }),
+                Some(is) => same(tool, is)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn same(says: &ToolEntry, is: &ToolEntry) -> Result<(), Mismatch> {
+    let parts = |entry: &ToolEntry| -> [(&'static str, Value); 6] {
+        // A part that is added has to be named here.
+        let ToolEntry { spec, capabilities } = entry;
+        let ToolSpec { name: _, title, description, input_schema, output_schema, annotations } = spec;
+        [
+            ("list of capabilities", Value::from(capabilities.clone())),
+            ("hints", serde_json::to_value(annotations).unwrap_or_default()),
+            ("title", Value::from(title.clone())),
+            ("description", Value::from(description.clone())),
+            ("input schema", input_schema.clone()),
+            ("output schema", output_schema.clone().unwrap_or_default()),
+        ]
+    };
+    for ((part, says_), (_, is_)) in parts(says).into_iter().zip(parts(is)) {
+        if says_ != is_ {
+            let tool = cut(says.spec.name.as_str());
+            return Err(Mismatch::Otherwise { tool, part, says: cut(&says_.to_string()), is: cut(&is_.to_string()) });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use host_message::{Annotations, ToolName};
+    use host_plugin::Need;
+    use serde_json::json;
+
+    use super::*;
+    use crate::manifest::{Source, SourceManifest};
+
+    fn described() -> Vec<ToolDef> {
+        let tool = |name: &str| ToolDef {
+            spec: ToolSpec {
+                name: ToolName::new(name),
+                title: Some("Fetch".to_owned()),
+                description: "Fetches.".to_owned(),
+                input_schema: json!({"type": "object"}),
+                output_schema: None,
+                annotations: Annotations::default(),
+            },
+            needs: vec![Need { name: "http".to_owned(), scope: "*".to_owned(), reason: "to fetch".to_owned() }],
+        };
+        vec![tool("fetch"), tool("head")]
+    }
+
+    fn manifest() -> Manifest {
+        let text = "name = \"acme/fetch\"\nversion = \"1.2.0\"\nlicense = \"MIT\"\n[capabilities.http]\nscope = \"*\"\n\
+                    reason = \"to fetch\"\n";
+        let source = SourceManifest::parse(text, &Source::Bundle).expect("it is right");
+        let manifest = Manifest::new(source, semver::Version::new(0, 1, 0), described()).expect("it is right");
+        // As whoever installs it has it.
+        Manifest::parse(&manifest.to_json(), Source::Bundle).expect("it is right")
+    }
+
+    #[test]
+    fn a_manifest_that_was_built_says_what_the_component_says() {
+        assert_eq!(manifest().check_described(described()), Ok(()));
+        let mut turned = described();
+        turned.reverse();
+        assert_eq!(manifest().check_described(turned), Ok(()), "the order is no difference");
+    }
+
+    #[test]
+    fn a_manifest_that_lies_is_told_by_its_first_lie() {
+        type Lie = fn(&mut Manifest);
+        let lies: [(Lie, &str); 8] = [
+            (|it| drop(it.tools.pop()), "the component has a tool `head`, and the manifest does not say so"),
+            (|it| it.tools[1].spec.name = ToolName::new("post"), "the component has a tool `head`"),
+            (
+                |it| {
+                    it.tools.push(ToolEntry {
+                        spec: ToolSpec { name: ToolName::new("post"), ..it.tools[0].spec.clone() },
+                        ..it.tools[0].clone()
+                    })
+                },
+                "the manifest has a tool `post`",
+            ),
+            (
+                |it| it.tools[0].spec.description = "Reads.".to_owned(),
+                "its description is \"Reads.\", and the component that it is \"Fetches.\"",
+            ),
+            (|it| it.tools[0].spec.title = None, "its title is null"),
+            (|it| it.tools[0].spec.annotations.read_only = true, "of `fetch` the manifest says that its hints"),
+            (
+                |it| it.tools[1].spec.input_schema = json!({"type": "object", "required": ["x"]}),
+                "of `head` the manifest says that its input schema",
+            ),
+            (
+                |it| it.tools[0].capabilities.clear(),
+                "its list of capabilities is [], and the component that it is [\"http\"]",
+            ),
+        ];
+        for (lie, says) in lies {
+            let mut manifest = manifest();
+            lie(&mut manifest);
+            let told = manifest.check_described(described()).expect_err(says).to_string();
+            assert!(told.contains(says), "{told}");
+        }
+    }
+
+    #[test]
+    fn what_a_manifest_says_is_cut_where_it_is_told() {
+        let mut manifest = manifest();
+        manifest.tools[0].spec.description = "x".repeat(10_000);
+        let told = manifest.check_described(described()).expect_err("it lies").to_string();
+        assert!(told.len() < 2_000, "{} bytes", told.len());
+    }
+}

@@ -1,0 +1,108 @@
+//! A transfer that can break off: what has come of it is kept in a file, and the next try goes on there.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use super::RegistryError;
+use crate::oci::OciDigest;
+
+/// How often a transfer that broke off is gone on with before that is told.
+pub(super) const ATTEMPTS: usize = 3;
+
+/// What has come of something.
+pub(super) struct Part {
+    file: File,
+    path: Option<PathBuf>,
+    pub(super) done: u64,
+    hash: Sha256,
+}
+
+impl Part {
+    /// What is there under this name, which has no more than `limit` bytes; while another process gets the same, nothing.
+    pub(super) fn open(folder: &Path, name: &str, limit: u64) -> Result<Self, RegistryError> {
+        let path = folder.join(format!("{name}.part"));
+        let unusable = |error| RegistryError::Io { path: path.clone(), error };
+        std::fs::create_dir_all(folder).map_err(unusable)?;
+        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).clone();
+        let file = options.open(&path).map_err(unusable)?;
+        // The system unlocks it when the process ends, however it does.
+        if file.try_lock().is_err() {
+            let file = tempfile::tempfile_in(folder).map_err(unusable)?;
+            return Ok(Self { file, path: None, done: 0, hash: Sha256::new() });
+        }
+        let mut part = Self { file, path: Some(path.clone()), done: 0, hash: Sha256::new() };
+        part.take_up(limit).map_err(unusable)?;
+        Ok(part)
+    }
+
+    /// Hashes what is there already.
+    fn take_up(&mut self, limit: u64) -> std::io::Result<()> {
+        let mut chunk = vec![0; 64 << 10];
+        loop {
+            let read = self.file.read(&mut chunk)?;
+            if read == 0 || self.done > limit {
+                return Ok(());
+            }
+            self.hash.update(chunk.get(..read).unwrap_or_default());
+            self.done += read as u64;
+        }
+    }
+
+    pub(super) fn add(&mut self, bytes: &[u8]) -> Result<(), RegistryError> {
+        self.file.write_all(bytes).map_err(|error| self.unusable(error))?;
+        self.hash.update(bytes);
+        self.done += bytes.len() as u64;
+        Ok(())
+    }
+
+    pub(super) fn restart(&mut self) -> Result<(), RegistryError> {
+        let emptied = self.file.set_len(0).and_then(|()| self.file.seek(SeekFrom::Start(0)));
+        emptied.map_err(|error| self.unusable(error))?;
+        (self.done, self.hash) = (0, Sha256::new());
+        Ok(())
+    }
+
+    pub(super) fn digest(&self) -> OciDigest {
+        OciDigest::from_sha256(&self.hash.clone().finalize().into())
+    }
+
+    /// All of it; the file is gone then.
+    pub(super) fn finish(mut self, size: u64) -> Result<Vec<u8>, RegistryError> {
+        let mut bytes = Vec::new();
+        let read = self.file.seek(SeekFrom::Start(0)).and_then(|_| (&self.file).take(size + 1).read_to_end(&mut bytes));
+        read.map_err(|error| self.unusable(error))?;
+        if let Some(note) = self.note_path() {
+            // Most have none.
+            std::fs::remove_file(note).ok();
+        }
+        if let Some(path) = &self.path {
+            std::fs::remove_file(path).map_err(|error| self.unusable(error))?;
+        }
+        Ok(bytes)
+    }
+
+    /// What was written down beside it, when it is no longer than that.
+    pub(super) fn note(&self, limit: u64) -> Option<String> {
+        let mut text = String::new();
+        let file = File::open(self.note_path()?).ok()?;
+        file.take(limit + 1).read_to_string(&mut text).ok()?;
+        (text.len() as u64 <= limit).then_some(text)
+    }
+
+    /// Writes down something beside it, which goes with it.
+    pub(super) fn write_down(&self, note: &str) -> Result<(), RegistryError> {
+        let Some(path) = self.note_path() else { return Ok(()) };
+        std::fs::write(path, note).map_err(|error| self.unusable(error))
+    }
+
+    fn note_path(&self) -> Option<PathBuf> {
+        self.path.as_ref().map(|path| path.with_extension("from"))
+    }
+
+    fn unusable(&self, error: std::io::Error) -> RegistryError {
+        RegistryError::Io { path: self.path.clone().unwrap_or_default(), error }
+    }
+}

@@ -1,0 +1,244 @@
+//! What is told of each round: what was built, what is different for whoever uses the plugin, how its cases went, how it is
+//! tried. Lines of text, the same in a pipe as on a terminal but for colour; nothing that was told is taken back.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anstyle::AnsiColor;
+use host_bundle::{Changes, Manifest, ToolEntry, Weight};
+use serde_json::Value;
+
+use super::super::build::Ready;
+use super::super::test::{self, Ended};
+use super::Changed;
+use crate::exit::{self, Failure};
+use crate::printer::{Out, Style, to_stderr, visible};
+
+/// Files that are named as changed.
+const NAMED: usize = 3;
+
+/// Tells of rounds.
+pub(super) struct Report {
+    out: Out,
+    style: Style,
+    /// For standard error.
+    errors: Style,
+    /// Where the builds go, as the person wrote it.
+    target: PathBuf,
+    round: u32,
+}
+
+impl Report {
+    pub(super) fn new(out: Out, style: Style, errors: Style, target: PathBuf) -> Self {
+        Self { out, style, errors, target, round: 0 }
+    }
+
+    /// Watching has begun.
+    pub(super) fn begins(&self, folder: &Path, files: usize) {
+        let folder = visible(&folder.display().to_string()).into_owned();
+        self.line(&format!("watching {files} files in {folder}; Ctrl-C ends it"));
+    }
+
+    /// A round begins.
+    pub(super) fn round(&mut self, changed: &Changed, folder: &Path) {
+        self.round += 1;
+        let files: Vec<&PathBuf> = changed.sources.iter().chain(&changed.cases).collect();
+        let name = |path: &&PathBuf| {
+            let path = path.strip_prefix(folder).unwrap_or(path);
+            visible(&path.display().to_string()).replace(['\n', '\t'], " ")
+        };
+        let mut named: Vec<String> = files.iter().take(NAMED).map(name).collect();
+        if let Some(more) = files.len().checked_sub(NAMED).filter(|more| *more > 0) {
+            named.push(format!("{more} more"));
+        }
+        let why = if named.is_empty() { String::new() } else { format!(": {} changed", named.join(", ")) };
+        self.out.write(&format!("\n{}{why}\n", self.style.bold(&format!("round {}", self.round))));
+    }
+
+    /// The plugins were built; these were the ones before.
+    pub(super) fn built(&self, plugins: &[Ready], before: &[Manifest], took: Duration) {
+        for Ready { manifest, component, .. } in plugins {
+            let name = self.style.bold(&visible(&manifest.name));
+            self.line(&format!("{name} {}, {} bytes", manifest.version, grouped(component.len())));
+            match before.iter().find(|old| old.name == manifest.name) {
+                None => self.line(&format!("  tools     {}", tools(manifest))),
+                Some(old) => self.changes(&Changes::between(old, manifest)),
+            }
+        }
+        for gone in before.iter().filter(|old| plugins.iter().all(|plugin| plugin.manifest.name != old.name)) {
+            self.line(&format!("{} is gone", visible(&gone.name)));
+        }
+        self.line(&self.style.dim(&format!("built in {:.1} s", took.as_secs_f64())));
+    }
+
+    fn changes(&self, changes: &Changes) {
+        for change in changes.iter() {
+            let colour = match change.weight {
+                Weight::Breaking => AnsiColor::Red,
+                Weight::Addition => AnsiColor::Green,
+                Weight::Fix => AnsiColor::Cyan,
+            };
+            let word = self.style.paint(&format!("{:9}", change.weight), colour);
+            self.line(&format!("  {word} {}", visible(&change.what)));
+        }
+        if changes.iter().next().is_none() {
+            self.line(&self.style.dim("  its tools and what it asks for are as they were"));
+        }
+    }
+
+    /// One case has ended.
+    pub(super) fn case(&self, case: &Ended) {
+        if !case.passed() {
+            self.out.write(&test::told(case, self.style, Some(case)));
+        }
+    }
+
+    /// All cases have ended.
+    pub(super) fn cases(&self, ended: &[Ended], filter: Option<&str>) {
+        let failed = ended.iter().filter(|case| !case.passed()).count();
+        let passed = ended.len() - failed;
+        self.line(&match (ended.len(), filter) {
+            (0, None) => "no cases: tests/*.toml has none".to_owned(),
+            (0, Some(filter)) => format!("no case has `{}` in its name", visible(filter)),
+            (..) if failed == 0 => {
+                format!("{}, 0 failed", self.style.paint(&format!("{passed} passed"), AnsiColor::Green))
+            }
+            (..) => format!("{passed} passed, {}", self.style.paint(&format!("{failed} failed"), AnsiColor::Red)),
+        });
+    }
+
+    /// What was built is good, and written.
+    pub(super) fn good(&self, plugins: &[Ready]) {
+        let target = shown(&self.target);
+        match plugins.iter().find_map(|plugin| plugin.manifest.tools.first()) {
+            Some(tool) => {
+                let name = visible(tool.spec.name.as_str()).into_owned();
+                self.line(&format!("try it: host tool call {name} '{}' --plugin {target}", arguments(tool)));
+            }
+            None => self.line(&format!("try it: host run --plugin {target}")),
+        }
+    }
+
+    /// A case failed.
+    pub(super) fn not_kept(&self, before: bool) {
+        self.stays("not written, since it is not as its cases expect", before);
+    }
+
+    /// The sources do not build.
+    pub(super) fn not_built(&self, failure: &Failure, before: bool) {
+        self.failed(failure);
+        self.stays("not built", before);
+    }
+
+    /// Something else went wrong.
+    pub(super) fn failed(&self, failure: &Failure) {
+        to_stderr(&exit::words(failure, self.errors));
+    }
+
+    fn stays(&self, what: &str, before: bool) {
+        let what = self.style.paint(what, AnsiColor::Red);
+        let target = shown(&self.target);
+        self.line(&match before {
+            true => format!("{what}; {target} has what was good last"),
+            false => format!("{what}; nothing was written to {target}"),
+        });
+    }
+
+    /// A line of a round.
+    fn line(&self, text: &str) {
+        let indent = if self.round == 0 { "" } else { "  " };
+        self.out.write(&format!("{indent}{text}\n"));
+    }
+}
+
+/// A path as it is given to a shell.
+fn shown(path: &Path) -> String {
+    let path = visible(&path.display().to_string()).into_owned();
+    let plain = path.chars().all(|c| c.is_alphanumeric() || "/._-+~".contains(c));
+    if plain { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
+}
+
+fn tools(manifest: &Manifest) -> String {
+    let names: Vec<&str> = manifest.tools.iter().map(|tool| tool.spec.name.as_str()).collect();
+    visible(&names.join(", ")).into_owned()
+}
+
+/// Digits in groups of three.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The arguments that a tool has to be given, to be filled in.
+fn arguments(tool: &ToolEntry) -> String {
+    let schema = &tool.spec.input_schema;
+    let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let fields: Vec<String> = required
+        .iter()
+        .filter_map(Value::as_str)
+        .map(|name| {
+            let value = match schema["properties"][name]["type"].as_str() {
+                Some("string") => "\"…\"",
+                Some("integer" | "number") => "0",
+                Some("boolean") => "false",
+                Some("array") => "[]",
+                Some("object") => "{}",
+                Some(_) | None => "null",
+            };
+            format!("{}: {value}", Value::from(name))
+        })
+        .collect();
+    // It stands between quotes of the shell.
+    visible(&format!("{{{}}}", fields.join(", "))).replace('\'', "'\\''")
+}
+
+#[cfg(test)]
+mod tests {
+    use host_bundle::{Manifest, Source};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn sizes_and_paths_are_written_to_be_read_and_pasted() {
+        for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (57_524, "57,524"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(number), text);
+        }
+        for (path, text) in
+            [("dist", "dist"), ("/a/b-c_1.0", "/a/b-c_1.0"), ("my dist", "'my dist'"), ("a'b", "'a'\\''b'")]
+        {
+            assert_eq!(shown(Path::new(path)), text);
+        }
+    }
+
+    #[test]
+    fn what_a_tool_has_to_be_given_is_there_to_be_filled_in() {
+        for (schema, expected) in [
+            (json!({"type": "object"}), "{}"),
+            (json!({"type": "object", "properties": {"a": {"type": "string"}}}), "{}"),
+            (
+                json!({"type": "object", "required": ["path", "n", "yes", "list", "any"], "properties": {
+                    "path": {"type": "string"}, "n": {"type": "integer"}, "yes": {"type": "boolean"},
+                    "list": {"type": "array"}, "any": {}
+                }}),
+                r#"{"path": "…", "n": 0, "yes": false, "list": [], "any": null}"#,
+            ),
+            (json!({"type": "object", "required": ["it's \u{1b}"]}), r#"{"it'\''s \u001b": null}"#),
+        ] {
+            let manifest = json!({
+                "manifest": 1, "name": "a", "version": "0.1.0", "license": "MIT", "contract": "0.1.0", "capabilities": {},
+                "tools": [{"name": "t", "description": "T.", "input_schema": schema, "annotations": {}}],
+            });
+            let manifest = Manifest::parse(&manifest.to_string(), Source::Bundle);
+            let manifest = manifest.unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(arguments(&manifest.tools[0]), expected);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Hears that something happened in the folders of sources, and when it is quiet again.
+//!
+//! What happened is not kept: whoever waits looks for itself (`sources`), so that an event that was lost among others, or
+//! said twice, makes no difference. That is why no debouncer of events is used here; those that there are keep the events,
+//! or take a file that is merely opened for one that changed.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use notify::event::{AccessKind, AccessMode, EventKind};
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
+
+use crate::exit::Failure;
+
+/// How long it has to be quiet after a change. Editors and version control write several files, or one in several
+/// steps; a person does not notice this much.
+const QUIET: Duration = Duration::from_millis(100);
+/// How long that is waited for at most, where something is written without end.
+const LONGEST: Duration = Duration::from_secs(2);
+
+/// Folders that are watched.
+pub(super) struct Watch {
+    watcher: RecommendedWatcher,
+    folders: BTreeSet<PathBuf>,
+    /// Holds one permit, however much happened.
+    happened: Arc<Notify>,
+}
+
+impl Watch {
+    pub(super) fn new() -> Result<Self, Failure> {
+        let happened = Arc::new(Notify::new());
+        let told = Arc::clone(&happened);
+        let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+            // When the system says that it lost events, something happened too.
+            if event.map_or(true, |event| counts(event.kind)) {
+                told.notify_one();
+            }
+        });
+        let watcher = watcher.map_err(|error| unable(&error))?;
+        Ok(Self { watcher, folders: BTreeSet::new(), happened })
+    }
+
+    /// Watches these folders, each without what lies beneath it, and no others. Answers whether one of them was not
+    /// watched before.
+    pub(super) fn only(&mut self, folders: &BTreeSet<PathBuf>) -> Result<bool, Failure> {
+        for folder in self.folders.difference(folders) {
+            // One that is gone is not watched any more.
+            self.watcher.unwatch(folder).ok();
+        }
+        let mut watched = BTreeSet::new();
+        for folder in folders {
+            // Also those that were watched before: one that went and came again in between is another.
+            match self.watcher.watch(folder, RecursiveMode::NonRecursive) {
+                Ok(()) => drop(watched.insert(folder.clone())),
+                // Its parent's event is on its way.
+                Err(_) if !folder.exists() => {}
+                Err(error) => return Err(unable(&error)),
+            }
+        }
+        let is_new = !watched.is_subset(&self.folders);
+        self.folders = watched;
+        Ok(is_new)
+    }
+
+    /// Waits for something to happen, and for quiet after it. Dropping it loses nothing that is not looked for anyway.
+    pub(super) async fn settled(&self) {
+        quiet(&self.happened).await;
+    }
+}
+
+/// Waits for something to happen, and then until nothing did for a while.
+async fn quiet(happened: &Notify) {
+    happened.notified().await;
+    let end = Instant::now() + LONGEST;
+    while Instant::now() < end && timeout_at(end.min(Instant::now() + QUIET), happened.notified()).await.is_ok() {}
+}
+
+/// Whether something may be another after this. Looking at the sources opens them, which is an event too.
+fn counts(kind: EventKind) -> bool {
+    match kind {
+        EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,
+        EventKind::Access(_) => false,
+        EventKind::Any | EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_) | EventKind::Other => true,
+    }
+}
+
+fn unable(error: &notify::Error) -> Failure {
+    Failure::configuration("the sources cannot be watched")
+        .cause(error.to_string())
+        .help("on Linux the limits are fs.inotify.max_user_watches and fs.inotify.max_user_instances (sysctl)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_only_read_did_not_change() {
+        for (kind, expected) in [
+            (EventKind::Access(AccessKind::Open(AccessMode::Any)), false),
+            (EventKind::Access(AccessKind::Read), false),
+            (EventKind::Access(AccessKind::Close(AccessMode::Read)), false),
+            (EventKind::Access(AccessKind::Close(AccessMode::Write)), true),
+            (EventKind::Modify(notify::event::ModifyKind::Any), true),
+            (EventKind::Create(notify::event::CreateKind::File), true),
+            (EventKind::Remove(notify::event::RemoveKind::File), true),
+        ] {
+            assert_eq!(counts(kind), expected, "{kind:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn many_changes_are_one_until_it_is_quiet_and_none_is_put_off_for_ever() {
+        for (times, every, expected) in
+            [(1, QUIET / 2, QUIET), (5, QUIET / 2, QUIET / 2 * 4 + QUIET), (1_000, QUIET / 2, LONGEST)]
+        {
+            let happened = Arc::new(Notify::new());
+            let heard = Arc::clone(&happened);
+            let begun = Instant::now();
+            let writing = tokio::spawn(async move {
+                for i in 0..times {
+                    heard.notify_one();
+                    tokio::time::sleep_until(begun + every * (i + 1)).await;
+                }
+            });
+            quiet(&happened).await;
+            assert_eq!(begun.elapsed(), expected, "{times} changes");
+            writing.abort();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_folder_that_went_and_came_again_is_heard() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let inner = folder.path().join("inner");
+        std::fs::create_dir(&inner).expect("made");
+        let mut watch = Watch::new().expect("this system can watch");
+        let folders = BTreeSet::from([inner.clone()]);
+        watch.only(&folders).expect("watched");
+        std::fs::remove_dir(&inner).expect("removed");
+        std::fs::create_dir(&inner).expect("made");
+        watch.settled().await;
+        watch.only(&folders).expect("watched again");
+        std::fs::write(inner.join("x.c"), "x").expect("written");
+        watch.settled().await;
+    }
+}
