@@ -210,6 +210,26 @@ fn no_grant_lets_a_tool_write_into_what_the_host_keeps() {
 }
 
 #[test]
+fn what_the_host_keeps_is_protected_whatever_its_folder_is_called() {
+    for name in ["a[b]c", "a*", "a?c", "{a,b}", "it's", "a\\b", "it's \"[x]\\\"", "a b, c;!d"] {
+        let host = Host::new(["tool"]);
+        let home = host.home().display().to_string();
+        let folder = host.home().join(name);
+        std::fs::create_dir_all(&folder).expect("made");
+        let host = host.env("XDG_CONFIG_HOME", &folder);
+        let write = |path: std::path::PathBuf| {
+            let arguments = json!({"path": path, "content": "evil"}).to_string();
+            let (grant, read) = (format!("write_file:fs-write={home}"), format!("write_file:fs-read={home}"));
+            host.run_of(&["tool", "call", "write_file", &arguments, "--grant", &grant, "--grant", &read])
+        };
+        let kept = folder.join("host/config.toml");
+        let ended = write(kept.clone());
+        assert!(ended.code == Some(54) && ended.stderr.contains("fs-write") && !kept.exists(), "{name}: {ended:?}");
+        assert_eq!(write(folder.join("mine.txt")).code, Some(0), "{name}: what lies beside is not the host's");
+    }
+}
+
+#[test]
 fn a_session_is_recorded_as_it_happens() {
     let replies = [json!({"chunks": [call("ls", json!({}))]}), answer("Done.")];
     let host = Host::scripted(&replies, &["Look"]);

@@ -81,8 +81,8 @@ impl Deny {
     }
 }
 
-/// The glob that matches this path alone.
-pub(crate) fn escaped(path: &str) -> String {
+/// The glob that matches this path alone, as a deny (`!`) of a scope has it.
+pub fn escaped(path: &str) -> String {
     // globset's own escaping leaves the backslash, which escapes what follows it.
     globset::escape(path).replace('\\', "\\\\")
 }

@@ -37,6 +37,7 @@ pub use authorities::Authorities;
 pub use authority::{Authority, HostError};
 pub use capability::{Capability, CapabilitySet, UnknownCapability};
 pub use denied::Denied;
+pub use deny::escaped;
 pub use grants::Grants;
 pub use paths::{Paths, Root};
 pub use permit::{HttpPermit, ProcessPermit, ReadPermit, StatePermit, WritePermit};

@@ -132,8 +132,14 @@ pub(crate) fn unknown_plugin<'a>(access: &'a Access, plugins: &[Installed]) -> O
 
 /// A path as a scope has it, taken literally.
 fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    if text.contains('\'') { format!("\"{text}\"") } else { format!("'{text}'") }
+    quoted_text(&path.display().to_string())
+}
+
+fn quoted_text(text: &str) -> String {
+    match text.contains('\'') {
+        true => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
+        false => format!("'{text}'"),
+    }
 }
 
 /// Everything but what is never written, the folders of the host's own, and the files that plugins were read from: what
@@ -146,16 +152,21 @@ fn writable(own: &Folders, plugins: &[Installed]) -> Result<Scope, Failure> {
     // As tools' paths are held against it.
     let files = files.flatten().filter_map(|file| std::fs::canonicalize(file).ok());
     let never = own.all().into_iter().map(Path::to_owned).chain(files);
-    let denied = never.map(|path| format!(",!{}", quoted(&path))).collect::<String>();
-    let text = format!("{NEVER_WRITTEN}{denied}");
-    Scope::parse_absolute(Capability::FsWrite, &text).map_err(|error| {
+    let unprotected = |why: String| {
         Failure::configuration("what no tool may change, the host's own folders and plugins, cannot be protected")
-            .cause(error.to_string())
+            .cause(why)
             .help(
                 "set XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME to folders with printable names, and keep plugins in \
                  such",
             )
-    })
+    };
+    let mut text = NEVER_WRITTEN.to_owned();
+    for path in never {
+        let path = path.to_str().ok_or_else(|| unprotected(format!("the name `{}` is no text", path.display())))?;
+        // A deny is a glob, and the name may have characters in it that mean something there.
+        text.push_str(&format!(",!{}", quoted_text(&host_capability::escaped(path))));
+    }
+    Scope::parse_absolute(Capability::FsWrite, &text).map_err(|error| unprotected(error.to_string()))
 }
 
 fn by_mode(mode: ApprovalMode, workspace: &Path) -> Result<Grants, Failure> {

@@ -18,9 +18,9 @@
 //! ```
 
 use crate::Failure;
+pub use crate::bindings::host::cap::http::{Error, Request, Response};
 #[cfg(target_family = "wasm")]
 pub use crate::bindings::host::cap::http::{fetch, fetch_with_secrets};
-pub use crate::bindings::host::cap::http::{Error, Request, Response};
 #[cfg(not(target_family = "wasm"))]
 pub use crate::fake::http::{fetch, fetch_with_secrets};
 

@@ -1,6 +1,6 @@
 //! A plugin that asks for every capability and uses each as it is told, to try what its grants cover.
 
-use host_sdk::{Confirmation, context, Failure, Outcome, Tool, export_plugin, fs_read, fs_write, http, process, state};
+use host_sdk::{Confirmation, Failure, Outcome, Tool, context, export_plugin, fs_read, fs_write, http, process, state};
 use serde::Deserialize;
 
 export_plugin!(
