@@ -38,6 +38,8 @@ for template in sdk/*/template; do
         [ ! -f Cargo.toml ] || cargo generate-lockfile --quiet
         XDG_CACHE_HOME=$work/cache-build "$host" plugin build . --out dist > "$folder.log" 2>&1
     )
+    # Somebody saved the tool.
+    find "$folder" -maxdepth 2 \( -name 'plugin.*' -o -path '*/src/lib.rs' \) -exec touch {} +
     begin=$(now)
     (cd "$folder" && XDG_CACHE_HOME=$work/cache-build "$host" plugin build . --out dist > "$folder.log" 2>&1)
     build=$(milliseconds "$begin" "$(now)")
