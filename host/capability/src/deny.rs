@@ -1,13 +1,13 @@
 //! The globs that take something out of a granted root again.
 //!
-//! A glob is stored absolute and compiled once, when it is parsed: from then on a check cannot fail, and costs
-//! one look at an automaton. It denies what it matches and everything beneath that.
+//! A glob is stored absolute, and is known to be one when it was parsed: from then on a check cannot fail. It is compiled
+//! once, and a check costs one look at an automaton. It denies what it matches and everything beneath that.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -17,12 +17,16 @@ use crate::visible::visible;
 /// How deeply braces may be nested: globset goes through them by recursion, which the stack must bear.
 const BRACE_LIMIT: usize = 8;
 
+/// Bytes of a glob that is compiled at its first check, where it has neither braces nor classes: what it compiles to is of
+/// its length, which is far below any limit. Each costs a tenth of a millisecond, and a run has dozens of the host's own.
+const PLAIN_LIMIT: usize = 1024;
+
 /// A glob that denies. Equal and ordered by its text.
 #[derive(Clone)]
 pub(crate) struct Deny {
     text: Arc<str>,
-    /// The glob, and the glob with `/**` behind it.
-    set: Arc<GlobSet>,
+    /// The glob, and the glob with `/**` behind it, once it was needed; none where it cannot be compiled.
+    set: Arc<OnceLock<Option<GlobSet>>>,
 }
 
 impl Deny {
@@ -60,14 +64,11 @@ impl Deny {
         Self::compile(&absolute).map_err(|error| glob(&error.kind().to_string()))
     }
 
-    /// A set is built even for one glob: compiling a single one panics in globset when it is too large.
     fn compile(absolute: &str) -> Result<Self, globset::Error> {
-        let mut set = GlobSetBuilder::new();
-        for glob in [absolute, &format!("{}/**", absolute.trim_end_matches('/'))] {
-            let mut builder = GlobBuilder::new(glob);
-            set.add(builder.literal_separator(true).backslash_escape(true).empty_alternates(true).build()?);
-        }
-        Ok(Self { text: absolute.into(), set: Arc::new(set.build()?) })
+        let globs = both(absolute)?;
+        let is_plain = absolute.len() <= PLAIN_LIMIT && !absolute.contains(['{', '[']);
+        let set = if is_plain { OnceLock::new() } else { OnceLock::from(Some(globs.build()?)) };
+        Ok(Self { text: absolute.into(), set: Arc::new(set) })
     }
 
     /// The absolute glob.
@@ -77,8 +78,21 @@ impl Deny {
 
     /// Whether it matches the path or a directory above it. The path is absolute and has no `..`.
     pub(crate) fn denies(&self, path: &Candidate<'_>) -> bool {
-        self.set.is_match_candidate(path)
+        let set = self.set.get_or_init(|| both(&self.text).and_then(|globs| globs.build()).ok());
+        // One that could not be compiled would deny everything.
+        set.as_ref().is_none_or(|set| set.is_match_candidate(path))
     }
+}
+
+/// The glob, and the glob with `/**` behind it. A set is built even for one glob: compiling a single one panics in globset
+/// when it is too large.
+fn both(absolute: &str) -> Result<GlobSetBuilder, globset::Error> {
+    let mut set = GlobSetBuilder::new();
+    for glob in [absolute, &format!("{}/**", absolute.trim_end_matches('/'))] {
+        let mut builder = GlobBuilder::new(glob);
+        set.add(builder.literal_separator(true).backslash_escape(true).empty_alternates(true).build()?);
+    }
+    Ok(set)
 }
 
 /// The glob that matches this path alone, as a deny (`!`) of a scope has it.
