@@ -415,6 +415,11 @@ async fn a_secret_that_goes_to_another_server_is_asked_about() {
         42,
         "asks for the secret `token`, and nobody can be asked",
     );
+    // Nor does a flag that grants something else say yes to that.
+    let granting = [&file(&host, "c.tar", &more), "--grant", "fs-read"];
+    refused(&install(&host, &granting), 42, "asks for the secret `token`, and nobody can be asked");
+    let shown = host.run_of(&["plugin", "verify", "c.tar"]);
+    assert!(shown.stdout.contains("sends your secret token: to a.example, b.example"), "{shown:?}");
     let ended = install(&host, &[&file(&host, "c.tar", &more), "--yes"]);
     let says = "it sends the secret `token` to a.example, b.example instead of a.example";
     assert!(ended.code == Some(0) && ended.stdout.contains(says), "{ended:?}");
@@ -482,4 +487,16 @@ async fn a_ctrl_c_ends_a_transfer_and_the_same_command_goes_on_there() {
     let ended = install_of(&host, &arguments[2..]).await;
     assert!(ended.code == Some(0) && ended.stdout.contains("Installed `acme/counts`"), "{ended:?}");
     assert_eq!(server.requests().len(), 2, "nothing was fetched twice");
+}
+
+#[tokio::test]
+async fn the_name_of_the_tools_that_a_command_tells_of_is_nobodys() {
+    let host = Host::new(["run"]);
+    let honest = Publisher::new("acme").bundle("1.0.0", READS).await;
+    let manifest = Manifest { name: "discovered".to_owned(), ..honest.manifest().clone() };
+    let component = honest.component().to_vec();
+    let bundle = Bundle::pack(Parts { manifest, component, readme: None, license: None }).expect("packed");
+    let ended = install(&host, &[&file(&host, "a.tar", &bundle), "--yes", "--allow-unsigned"]);
+    refused(&ended, 42, "`discovered` cannot be installed");
+    assert_eq!(host.run_of(&["tool", "list"]).code, Some(0));
 }

@@ -231,6 +231,11 @@ async fn says_what_it_is(bundle: &Bundle, environment: &Environment, stop: &Canc
 fn is_free(bundle: &Bundle, target: &Target, folders: &Folders) -> Result<(), Failure> {
     let root = PathBuf::from("/");
     let name = &bundle.manifest().name;
+    if name == plugins::DISCOVERED {
+        return Err(Failure::input(format!("`{name}` cannot be installed"))
+            .cause("tools that a command tells of are the plugin with this name")
+            .help("ask its publisher for one with a name of its own"));
+    }
     let mut others = Vec::new();
     for installed in plugins::built_in(&root)? {
         others.push(installed.manifest);

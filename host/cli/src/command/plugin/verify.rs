@@ -74,6 +74,9 @@ fn shown(bundle: &Bundle, verdict: &Result<Verdict, Refusal>) -> String {
         let optional = if *optional { " (optional)" } else { "" };
         let _ = writeln!(text, "asks for {capability}{optional}: {scope}, to {}", reason.trim_start_matches("to "));
     }
+    for (name, secret) in &manifest.secrets {
+        let _ = writeln!(text, "sends your secret {name}: to {}", secret.servers.join(", "));
+    }
     if let Ok(Verdict::Signed { by, not_counted }) = verdict {
         let by: Vec<String> = by.iter().map(ToString::to_string).collect();
         let _ = writeln!(text, "signed by {}", by.join(", "));

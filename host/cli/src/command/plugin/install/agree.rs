@@ -57,7 +57,9 @@ pub(super) async fn agreed(
         })
         .map(|(name, _)| name)
         .collect();
-    if (new.is_empty() && sent.is_empty()) || install.yes || !install.grant.is_empty() {
+    // A flag that grants says nothing of secrets, and no call asks about one.
+    let is_said = install.yes || (sent.is_empty() && !install.grant.is_empty());
+    if (new.is_empty() && sent.is_empty()) || is_said {
         return Ok(agreed);
     }
     if !environment.stdin_is_terminal || !environment.stderr_is_terminal {
@@ -68,7 +70,12 @@ pub(super) async fn agreed(
             manifest.name,
             names.join(", ")
         ))
-        .help("add --yes to be asked at each call, or --grant CAPABILITY to let it without a question"));
+        .help(match sent.is_empty() {
+            true => "add --yes to be asked at each call, or --grant CAPABILITY to let it without a question",
+            false => {
+                "add --yes, once you have seen where it sends what you give it: `host plugin verify` shows a bundle"
+            }
+        }));
     }
     match answer(manifest, &new, &sent, stop).await? {
         Answer::Yes => Ok(agreed),
