@@ -149,10 +149,10 @@ fn linked(bytes: Vec<u8>) -> Result<(), CallError> {
 }
 
 #[test]
-fn a_component_that_uses_the_whole_of_an_old_contract_still_links() {
-    let museum = wit().join("../tests/museum");
+fn compat_component_that_uses_all_of_an_earlier_contract_links() {
+    let fixtures = wit().join("../tests/compat");
     let mut seen = 0;
-    for contract in std::fs::read_dir(museum).expect("the museum").flatten() {
+    for contract in std::fs::read_dir(fixtures).expect("the fixtures").flatten() {
         let wit = contract.path().join("wit");
         if !wit.is_dir() {
             continue;
@@ -164,7 +164,7 @@ fn a_component_that_uses_the_whole_of_an_old_contract_still_links() {
         linked(component_of(&wit, &names)).unwrap_or_else(|error| panic!("{}: {error}", wit.display()));
         seen += 1;
     }
-    assert!(seen > 0, "no contract in the museum");
+    assert!(seen > 0, "no contract in tests/compat");
 }
 
 #[test]

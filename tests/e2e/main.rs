@@ -1,9 +1,10 @@
-//! The promises of SECURITY.md and README.md, each tried once against the real thing.
+//! End-to-end tests: each promise of SECURITY.md and README.md once, with the real binary or the real sandbox.
 
 mod agents;
 mod bundles;
 mod cache;
 mod codes;
+mod compat;
 mod components;
 mod discovered;
 mod documents;
@@ -12,7 +13,6 @@ mod imports;
 mod installed;
 mod languages;
 mod layers;
-mod museum;
 mod plugin_check;
 mod plugin_dev;
 mod plugin_test;

@@ -1,4 +1,4 @@
-//! Plugins that were built long ago still do what they did: `tests/museum` has them as they were.
+//! Plugins built against earlier contracts still work: `tests/compat` keeps them, never rebuilt.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,45 +9,45 @@ use host_tests::server::{Answer, Server};
 use host_tests::{Bench, repository, runtime, text};
 use serde_json::{Value, json};
 
-/// Every plugin of the museum, with the folder that it stands in.
-fn exhibits() -> Vec<(PathBuf, Manifest, Arc<Plugin>)> {
-    let museum = repository().join("tests/museum");
+/// Every plugin fixture, with its path.
+fn fixtures() -> Vec<(PathBuf, Manifest, Arc<Plugin>)> {
+    let root = repository().join("tests/compat");
     let files = |folder: &Path| -> Vec<PathBuf> {
         let mut files: Vec<_> = std::fs::read_dir(folder).expect("read").flatten().map(|entry| entry.path()).collect();
         files.sort();
         files
     };
-    let folders = files(&museum).into_iter().filter(|path| path.is_dir());
+    let folders = files(&root).into_iter().filter(|path| path.is_dir());
     let components = folders.flat_map(|folder| files(&folder)).filter(|file| file.extension() == Some("wasm".as_ref()));
     components
         .map(|file| {
             let json = std::fs::read_to_string(file.with_extension("json")).expect("it has a manifest");
             let manifest = Manifest::parse(&json, Source::File(file.clone())).expect("a host of today reads it");
-            let declared = manifest.declared(Path::new("/")).expect("its scopes make sense");
+            let declared = manifest.declared(Path::new("/")).expect("its scopes are valid");
             let component = std::fs::read(&file).expect("read");
             (file, manifest.clone(), Arc::new(Plugin::new(manifest.plugin_name(), component, declared)))
         })
         .collect()
 }
 
-/// What each tool is asked, and what it has to say to that.
+/// The arguments of one call of each tool, and what its output must contain.
 fn task(tool: &str, server: &Server) -> (Value, &'static str) {
     match tool {
         "read_file" => (json!({"path": "a.txt"}), "one two"),
         "edit" => (json!({"path": "a.txt", "old_string": "two", "new_string": "2"}), "a.txt"),
         "shell" => (json!({"command": "echo from a program"}), "from a program"),
-        "memory" => (json!({"action": "save", "fact": "the museum is open"}), "Saved as"),
+        "memory" => (json!({"action": "save", "fact": "the gate is open"}), "Saved as"),
         "web_fetch" => (json!({"url": server.url("/")}), "from a server"),
         "word_count" => (json!({"path": "a.txt"}), "1 lines, 2 words, 8 bytes"),
-        other => panic!("say what `{other}` is asked"),
+        other => panic!("no task for `{other}`"),
     }
 }
 
 #[tokio::test]
-async fn plugins_that_were_built_long_ago_still_do_what_they_did() {
+async fn compat_plugins_built_against_earlier_contracts_still_work() {
     let server = Server::start(|_| Answer::ok("from a server").header("content-type", "text/plain")).await;
     let mut seen = Vec::new();
-    for (file, manifest, plugin) in exhibits() {
+    for (file, manifest, plugin) in fixtures() {
         let place = file.display();
         let described = runtime().describe(&plugin).await.unwrap_or_else(|error| panic!("{place}: {error}"));
         let names: Vec<&str> = described.iter().map(|tool| tool.spec.name.as_str()).collect();
@@ -64,7 +64,7 @@ async fn plugins_that_were_built_long_ago_still_do_what_they_did() {
         seen.push(names[0].to_owned());
     }
     assert_eq!(server.requests().len(), seen.iter().filter(|name| *name == "web_fetch").count());
-    // Each capability, and each language whose compiler brings something along.
+    // Each capability, and each language whose compiler adds imports of its own.
     for (tool, at_least) in
         [("read_file", 1), ("edit", 1), ("shell", 1), ("memory", 1), ("web_fetch", 1), ("word_count", 3)]
     {
