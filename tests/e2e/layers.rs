@@ -19,6 +19,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("host-plugin", "plugin"),
     ("host-bundle", "bundle"),
     ("host-model", "model"),
+    ("host-shell", "shell"),
     ("host-tool", "tool"),
     ("host-agent", "agent"),
     ("host", "cli"),
@@ -26,6 +27,7 @@ const LAYERS: &[(&str, &str)] = &[
 
 /// Dependencies that belong to some crates alone, with why.
 const KEPT: &[(&str, &[&str], &str)] = &[
+    ("brush-parser", &["host-shell"], "shell lines are read in one place"),
     ("anyhow", &["host"], "an error below the binary says which of its cases it is"),
     ("wasmtime", &["host-plugin"], "guests run in one place"),
     ("wasmtime-wasi", &["host-plugin"], "guests run in one place"),

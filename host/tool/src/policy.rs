@@ -10,20 +10,13 @@
 //! Deliberately not here: what a plugin may touch at all (its grants hold whatever a rule says), asking a person, and
 //! where files with rules lie.
 
-mod analysis;
 mod built_in;
 mod decide;
 mod file;
-mod git;
-mod harmless;
-mod hazard;
 mod prefix;
-mod protected;
 mod rule;
-mod shell;
 mod suggest;
 mod verdict;
-mod wrapper;
 mod write;
 
 use std::path::{Path, PathBuf};

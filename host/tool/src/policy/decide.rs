@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use host_capability::{Capability, Grants};
+use host_shell::{Analysis, Part, Place, Word, analyse};
 use serde_json::{Map, Value};
 
-use super::analysis::{Analysis, Part, Place, analyse};
 use super::prefix::{Met, granted, meets};
 use super::rule::{Rule, Tier, Who};
 use super::{Because, Decision, Policy, Query, Reason, Verdict};
@@ -69,7 +69,7 @@ impl Policy {
                 && rule.decision != Decision::Allow
                 && rule.is_about(&who)
         };
-        let words: Vec<_> = argv.iter().map(super::shell::Word::literal_of).collect();
+        let words: Vec<_> = argv.iter().map(Word::literal_of).collect();
         let granted_whole = granted(query.granted, &words).is_some();
         let unconditional = match base {
             Some(rule) => rule.decision == Decision::Allow && rule.arguments.is_none(),

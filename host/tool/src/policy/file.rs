@@ -5,13 +5,12 @@ mod form;
 use std::path::PathBuf;
 
 use form::{Example, RawFile, RawRule};
+use host_shell::{Place, Word, analyse_line, read};
 use serde_json::Value;
 use toml::Spanned;
 
-use super::analysis::{Place, analyse_line};
 use super::prefix::{Met, meets};
 use super::rule::MAX_PRIORITY;
-use super::shell::{self, Word};
 use super::{ArgumentsPattern, Decision, Policy, Rule, RuleSource, Tier, decide};
 
 /// The largest file, in bytes: a project's is read before anyone trusts what is in it.
@@ -169,7 +168,7 @@ fn rule(raw: RawRule, source: RuleSource) -> Result<Rule, PolicyProblem> {
 
 /// Reads the first words of a command.
 fn words(text: &str) -> Result<Vec<String>, String> {
-    let line = shell::read(text);
+    let line = read(text);
     let plain = |word: &Word| word.literal().filter(|text| !text.is_empty()).map(str::to_owned);
     match line.commands.as_slice() {
         [only] if line.doubts.is_empty() && only.assignments.is_empty() && only.redirects.is_empty() => {

@@ -4,10 +4,10 @@
 //! `/tmp/git`, and denies both.
 
 use host_capability::{Capability, Grants, Scope};
+use host_shell::{Word, base_name};
 
+use super::Decision;
 use super::rule::Rule;
-use super::shell::Word;
-use super::{Decision, analysis};
 
 /// How a rule and a command meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ fn widely(prefix: &[String], words: &[Word]) -> Met {
     match first.literal() {
         None => return Met::Perhaps,
         Some(literal) if literal == program => {}
-        Some(_) if !program.contains('/') && analysis::base_name(words) == program => {}
+        Some(_) if !program.contains('/') && base_name(words) == program => {}
         Some(_) => return Met::No,
     }
     let mut at = 1;

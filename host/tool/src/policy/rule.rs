@@ -5,11 +5,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use host_capability::{Capability, Grants};
+use host_shell::quote;
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
 use super::Query;
-use super::shell::quote;
 use crate::ApprovalMode;
 
 /// The largest program that a pattern may compile to, in bytes. Protects memory from a hostile project's file.

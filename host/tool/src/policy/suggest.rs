@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use super::analysis::{Place, analyse, base_name};
-use super::harmless::{self, Judged};
-use super::shell::Word;
-use super::{git, hazard, wrapper};
+use host_shell::harmless::{self, Judged};
+use host_shell::{Place, Word, analyse, base_name, git, hazard, wrapper};
 
 /// A command that would run, as it was understood.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! A denied command hidden in a line, and lines that are nothing at all.
 
+use host_shell::quote;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::lines::example;
 use super::*;
-use crate::policy::shell::quote;
 
 /// Lines with another in them, at `@`; at `#` it is one quoted word, at `%` it stands in backquotes.
 const AROUND: &[&str] = &[

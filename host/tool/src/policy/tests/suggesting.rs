@@ -82,9 +82,8 @@ fn a_person_is_shown_the_commands_as_they_were_read() {
 #[test]
 fn commands_in_commands_end_soon() {
     let policy = Policy::new([]);
-    let nested = |wrapper: &str| {
-        (0..14).fold("ls".to_owned(), |line, _| format!("{wrapper} {}", crate::policy::shell::quote(&line)))
-    };
+    let nested =
+        |wrapper: &str| (0..14).fold("ls".to_owned(), |line, _| format!("{wrapper} {}", host_shell::quote(&line)));
     let mut lines: Vec<String> =
         ["sh -c", "eval", "ssh a", "sh -z -c", "bash -o a -c", "env -S", "watch", "trap", "parallel a"]
             .iter()

@@ -260,7 +260,7 @@ impl Parser<'_> {
 }
 
 /// Whether this is a name by which no program chooses what it does: scripts' own variables are written so.
-pub(in crate::policy) fn is_own_name(name: &str) -> bool {
+pub(crate) fn is_own_name(name: &str) -> bool {
     let own = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(own) && !name.ends_with("_proxy")
 }

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::analysis::{Place, base_name};
-use super::shell::Word;
+use super::line::Word;
 
 /// Folders of which nothing may be changed.
 const FOLDERS: [&str; 5] = [".git", ".hg", ".jj", ".svn", ".host"];

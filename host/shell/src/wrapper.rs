@@ -7,7 +7,7 @@ mod options;
 use options::{BARE, Form, form, skip_options};
 
 use super::analysis::{Hazard, base_name};
-use super::shell::{Word, quote};
+use super::line::{Word, quote};
 
 /// How many words of a wrapper that is not understood are taken for a command, and how many words each then has.
 const CANDIDATES: usize = 24;
@@ -49,7 +49,7 @@ fn is_runner(name: &str) -> bool {
 const SHELLS: [&str; 10] = ["sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh", "ash", "rbash", "yash"];
 
 /// Whether the program runs the commands that it is given.
-pub(super) fn is_wrapper(name: &str) -> bool {
+pub fn is_wrapper(name: &str) -> bool {
     SHELLS.contains(&name)
         || form(name).is_some()
         || is_runner(name)

@@ -20,10 +20,10 @@ mod word;
 
 use std::fmt;
 
-pub(super) use parser::is_own_name;
+pub(crate) use parser::is_own_name;
 
 /// The longest line that is read, in bytes.
-pub(super) const LINE_BYTES: usize = 64 << 10;
+const LINE_BYTES: usize = 64 << 10;
 
 /// How deep commands, words and expansions may nest: protects the stack.
 const DEPTH: usize = 40;
@@ -35,73 +35,78 @@ const COMMANDS: usize = 512;
 const DOUBTS: usize = 16;
 
 /// What stands in a word's text for a part that only running would tell. No argument can hold this character.
-pub(super) const UNKNOWN: char = '\0';
+pub(crate) const UNKNOWN: char = '\0';
 
 /// What was found in a line.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Line {
+pub struct Line {
     /// The simple commands, wherever they stand, in the order of their beginnings.
-    pub(super) commands: Vec<Simple>,
+    pub commands: Vec<Simple>,
     /// Why the line is not understood; empty when it is.
-    pub(super) doubts: Vec<String>,
+    pub doubts: Vec<String>,
 }
 
 /// A command with its words, or the assignments or redirections of a compound one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Simple {
-    pub(super) assignments: Vec<Word>,
-    pub(super) words: Vec<Word>,
-    pub(super) redirects: Vec<Redirect>,
+pub struct Simple {
+    /// The assignments before its words.
+    pub assignments: Vec<Word>,
+    /// The program and its arguments.
+    pub words: Vec<Word>,
+    /// Where it reads from and writes to.
+    pub redirects: Vec<Redirect>,
     /// As it was written.
-    pub(super) source: String,
+    pub source: String,
 }
 
 /// A redirection to or from a file.
 #[derive(Clone, Debug)]
-pub(super) struct Redirect {
-    pub(super) writes: bool,
-    pub(super) target: Word,
+pub struct Redirect {
+    /// It writes the file.
+    pub writes: bool,
+    /// The file.
+    pub target: Word,
 }
 
 /// A word after quote removal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Word {
+pub struct Word {
     /// Its text, with [`UNKNOWN`] for each part that is not literal.
-    pub(super) text: String,
+    pub text: String,
     /// It has parts that only running would tell.
-    pub(super) dynamic: bool,
+    pub dynamic: bool,
     /// Such a part is unquoted, so the word can become several, or none.
-    pub(super) split: bool,
+    pub split: bool,
     /// It has an unquoted `*`, `?` or `[`.
-    pub(super) glob: bool,
+    pub glob: bool,
     /// It has what bash takes for a brace expansion.
-    pub(super) brace: bool,
+    pub brace: bool,
     /// It begins with an unquoted `~`.
-    pub(super) tilde: bool,
+    pub tilde: bool,
     /// Some of it was quoted.
-    pub(super) quoted: bool,
+    pub quoted: bool,
     /// It can be an assignment, and its name has so many bytes.
-    pub(super) assigns: Option<usize>,
+    pub assigns: Option<usize>,
 }
 
 impl Word {
     /// A word that stands for itself.
-    pub(super) fn literal_of(text: impl Into<String>) -> Self {
+    pub fn literal_of(text: impl Into<String>) -> Self {
         Self { text: text.into(), quoted: true, ..Self::default() }
     }
 
     /// A word of which nothing is known.
-    pub(super) fn unknown() -> Self {
+    pub(crate) fn unknown() -> Self {
         Self { text: UNKNOWN.to_string(), dynamic: true, split: true, ..Self::default() }
     }
 
     /// The word, when it is the same whatever happens.
-    pub(super) fn literal(&self) -> Option<&str> {
+    pub fn literal(&self) -> Option<&str> {
         (!self.dynamic && !self.glob && !self.brace && !self.tilde).then_some(self.text.as_str())
     }
 
     /// Whether this is literally that word.
-    pub(super) fn is(&self, text: &str) -> bool {
+    pub fn is(&self, text: &str) -> bool {
         self.literal() == Some(text)
     }
 }
@@ -118,7 +123,7 @@ impl fmt::Display for Word {
 }
 
 /// The text as one word of a shell that stands for itself wherever it is.
-pub(super) fn quote(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     const RESERVED: [&str; 15] = [
         "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "select", "then",
         "until", "while",
@@ -133,7 +138,7 @@ pub(super) fn quote(text: &str) -> String {
 }
 
 /// Reads a line.
-pub(super) fn read(line: &str) -> Line {
+pub fn read(line: &str) -> Line {
     let mut found = Line::default();
     match line.len() > LINE_BYTES {
         true => found.doubt(format!("it has {} bytes, over the {LINE_BYTES} that are read", line.len())),

@@ -1,7 +1,7 @@
 //! What of git's commands destroys what git keeps, or runs something else.
 
 use super::analysis::Hazard;
-use super::shell::Word;
+use super::line::Word;
 use super::wrapper::{Inner, Look, as_line, doubtful};
 
 /// Options before the command that take the next word.
@@ -18,7 +18,7 @@ const COMMANDS: &str = "add am annotate apply archive bisect blame branch bundle
     update-index update-ref var verify-commit verify-tag version whatchanged worktree write-tree";
 
 /// Whether the command, whatever its options, leaves what git keeps.
-pub(super) fn only_adds(command: &str) -> bool {
+pub fn only_adds(command: &str) -> bool {
     const ONLY: &str =
         "add blame cat-file commit describe diff fetch log ls-files ls-tree rev-list rev-parse shortlog show status";
     ONLY.split_whitespace().any(|known| known == command)
@@ -102,7 +102,7 @@ pub(super) fn destructive(words: &[Word]) -> Option<&'static str> {
 }
 
 /// The words by which git runs something else, writes elsewhere, or does what only its configuration says.
-pub(super) fn hazards(words: &[Word]) -> Vec<Hazard> {
+pub fn hazards(words: &[Word]) -> Vec<Hazard> {
     let mut hazards = Vec::new();
     let mut add = |at, why: &str| hazards.push(Hazard { at, why: why.to_owned() });
     let end = command(words).unwrap_or(words.len());

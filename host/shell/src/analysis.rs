@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::harmless::{self, variable_doubt};
-use super::shell::{self, Simple, Word};
+use super::line::{self, Simple, Word};
 use super::wrapper::{self, Inner};
 use super::{git, hazard, protected};
 
@@ -18,64 +18,67 @@ const PARTS: usize = 1024;
 
 /// A command, taken apart.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Analysis {
-    pub(super) parts: Vec<Part>,
+pub struct Analysis {
+    /// The commands that would run.
+    pub parts: Vec<Part>,
     /// Why what runs is not known as a whole; empty when it is.
-    pub(super) doubts: Vec<String>,
+    pub doubts: Vec<String>,
 }
 
 /// One command that would run.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Part {
-    pub(super) words: Vec<Word>,
+pub struct Part {
+    /// The program and its arguments.
+    pub words: Vec<Word>,
     /// As it was written.
-    pub(super) shown: String,
+    pub shown: String,
     /// Why it is not known what it does.
-    pub(super) doubts: Vec<String>,
+    pub doubts: Vec<String>,
     /// Words that make the program run or write something else. Who names them allows them.
-    pub(super) hazards: Vec<Hazard>,
+    pub hazards: Vec<Hazard>,
     /// Files that redirections of it write.
-    pub(super) writes: Vec<String>,
+    pub writes: Vec<String>,
     /// What it would change although nothing may.
-    pub(super) protected: Option<String>,
+    pub protected: Option<String>,
     /// Why it would destroy what git keeps.
-    pub(super) destructive: Option<&'static str>,
+    pub destructive: Option<&'static str>,
     /// It does nothing by itself that could need a rule.
-    pub(super) harmless: bool,
+    pub harmless: bool,
     /// It only runs other parts, which say all that it does.
-    pub(super) transparent: bool,
+    pub transparent: bool,
     /// It may be no command at all, but an argument of the part around it.
-    pub(super) perhaps: bool,
+    pub perhaps: bool,
     /// The part that would run it, and which of that part's words its program is.
-    pub(super) outer: Option<(usize, usize)>,
+    pub outer: Option<(usize, usize)>,
 }
 
 /// A word that makes a program do more than its name says.
 #[derive(Clone, Debug)]
-pub(super) struct Hazard {
+pub struct Hazard {
     /// Which word; one behind the last is never named by a rule.
-    pub(super) at: usize,
-    pub(super) why: String,
+    pub at: usize,
+    /// Why.
+    pub why: String,
 }
 
 /// Where a command runs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
+pub struct Place<'a> {
     /// The absolute path of the workspace.
-    pub(super) workspace: &'a Path,
+    pub workspace: &'a Path,
     /// Folders of the host's own, absolute.
-    pub(super) own: &'a [PathBuf],
+    pub own: &'a [PathBuf],
 }
 
 impl Place<'static> {
     /// Anywhere: for what does not depend on it.
-    pub(super) fn anywhere() -> Self {
+    pub fn anywhere() -> Self {
         Self { workspace: Path::new("/"), own: &[] }
     }
 }
 
 /// Takes a command apart.
-pub(super) fn analyse(argv: &[String], place: Place<'_>) -> Analysis {
+pub fn analyse(argv: &[String], place: Place<'_>) -> Analysis {
     let words: Vec<Word> = argv.iter().map(Word::literal_of).collect();
     let mut analysis = Analysis::default();
     if words.is_empty() {
@@ -88,7 +91,7 @@ pub(super) fn analyse(argv: &[String], place: Place<'_>) -> Analysis {
 }
 
 /// Takes a shell line apart.
-pub(super) fn analyse_line(line: &str, place: Place<'_>) -> Analysis {
+pub fn analyse_line(line: &str, place: Place<'_>) -> Analysis {
     let mut analysis = Analysis::default();
     analysis.add_line(line, None, 0, place);
     analysis
@@ -103,7 +106,7 @@ impl Analysis {
     }
 
     fn add_line(&mut self, line: &str, outer: Option<(usize, usize)>, depth: usize, place: Place<'_>) {
-        let line = shell::read(line);
+        let line = line::read(line);
         line.doubts.into_iter().for_each(|doubt| self.doubt(doubt));
         for simple in line.commands {
             self.add(simple, outer, depth, place);
@@ -198,7 +201,7 @@ impl Analysis {
 }
 
 /// The program without its folders; empty when it is not literal.
-pub(super) fn base_name(words: &[Word]) -> &str {
+pub fn base_name(words: &[Word]) -> &str {
     let program = words.first().and_then(Word::literal).unwrap_or_default();
     program.rsplit('/').next().unwrap_or_default()
 }

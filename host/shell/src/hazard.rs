@@ -4,7 +4,7 @@
 //! told with its place, and a rule that does not reach it does not cover it.
 
 use super::analysis::{Hazard, base_name};
-use super::shell::Word;
+use super::line::Word;
 
 /// The options of a program by which it runs something or writes, without their values. Two dashes are a long one.
 fn options(name: &str) -> &'static [&'static str] {
@@ -82,12 +82,12 @@ fn interpreter(name: &str) -> Option<&'static str> {
 }
 
 /// Whether the program runs programs in a language of its own.
-pub(super) fn is_interpreter(name: &str) -> bool {
+pub fn is_interpreter(name: &str) -> bool {
     interpreter(name).is_some()
 }
 
 /// The words of a command, whose program is literal, that its name alone does not allow.
-pub(super) fn hazards(words: &[Word]) -> Vec<Hazard> {
+pub fn hazards(words: &[Word]) -> Vec<Hazard> {
     let name = base_name(words);
     let mut hazards = Vec::new();
     let mut add = |at: usize, why: &str| hazards.push(Hazard { at, why: why.to_owned() });

@@ -3,11 +3,11 @@
 use std::path::{Component, Path};
 
 use super::analysis::base_name;
-use super::shell::{Word, is_own_name};
+use super::line::{Word, is_own_name};
 
 /// What is known of a command of the shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Judged {
+pub enum Judged {
     /// It needs no rule.
     Harmless,
     /// It changes how the shell reads or finds what follows.
@@ -35,7 +35,7 @@ const SHOWING: [&str; 14] = [
 ];
 
 /// Looks at a command whose program is literal.
-pub(super) fn judge(words: &[Word], workspace: &Path) -> Judged {
+pub fn judge(words: &[Word], workspace: &Path) -> Judged {
     let arguments = &words[1..];
     let doubt = |why: &str| Judged::Doubt(why.to_owned());
     let unless = |fine: bool, why: &str| if fine { Judged::Harmless } else { Judged::Doubt(why.to_owned()) };

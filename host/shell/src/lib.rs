@@ -1,0 +1,19 @@
+//! Shell lines and known programs: what a command would run and write, as far as its text says.
+//!
+//! Owns the grammar of shell lines ([`read`]), what is known about single programs, and [`analyse`], which takes a
+//! command apart into the simple commands that would run, with the reasons why something about them is not clear.
+//!
+//! It promises to end for any text, without a panic and with bounded recursion, and to do no I/O.
+//!
+//! Deliberately not here: rules, grants, and whether a command may run. `host-tool` decides that from what is found.
+
+mod analysis;
+pub mod git;
+pub mod harmless;
+pub mod hazard;
+mod line;
+mod protected;
+pub mod wrapper;
+
+pub use analysis::{Analysis, Hazard, Part, Place, analyse, analyse_line, base_name};
+pub use line::{Line, Redirect, Simple, Word, quote, read};
