@@ -107,6 +107,8 @@ async fn what_was_compiled_once_is_loaded_by_the_next() {
     assert!(key.is_still_at(&cache.key()) && entry.is_still_at(&cache.entry()));
 }
 
+// promise cache.entry: An entry that is cut, changed, another component's or made with another key is removed and
+//   compiled again.
 #[tokio::test]
 async fn an_entry_that_was_cut_or_grew_is_made_anew() {
     let cache = Cache::filled().await;
@@ -123,6 +125,7 @@ async fn an_entry_that_was_cut_or_grew_is_made_anew() {
     }
 }
 
+// promise cache.entry
 #[tokio::test]
 async fn an_entry_with_another_byte_anywhere_is_made_anew() {
     let cache = Cache::filled().await;
@@ -140,6 +143,7 @@ async fn an_entry_with_another_byte_anywhere_is_made_anew() {
     }
 }
 
+// promise cache.entry
 #[tokio::test]
 async fn an_entry_of_another_component_is_not_taken() {
     let cache = Cache::filled().await;
@@ -154,6 +158,7 @@ async fn an_entry_of_another_component_is_not_taken() {
     assert!(!copied.is_still_at(&one) && fs::read(&one).expect("read") == good);
 }
 
+// promise cache.entry
 #[tokio::test]
 async fn an_entry_that_was_written_with_another_key_is_not_taken() {
     let (cache, other) = (Cache::filled().await, Cache::filled().await);
@@ -168,6 +173,8 @@ async fn an_entry_that_was_written_with_another_key_is_not_taken() {
     assert!(!copied.is_still_at(&entry) && fs::read(&entry).expect("read") == good);
 }
 
+// promise cache.key: A key that is damaged or readable by others is discarded with its entries; a linked key or
+//   another user's key is not used.
 #[tokio::test]
 async fn a_key_that_others_could_know_is_made_anew_and_so_is_all_that_it_vouched_for() {
     let cache = Cache::filled().await;
@@ -195,6 +202,7 @@ async fn a_key_that_others_could_know_is_made_anew_and_so_is_all_that_it_vouched
     }
 }
 
+// promise cache.folder: An entry or folder that others may write to is not used.
 #[tokio::test]
 async fn what_others_could_have_written_is_not_taken() {
     let cache = Cache::filled().await;
@@ -212,6 +220,7 @@ async fn what_others_could_have_written_is_not_taken() {
     assert!(!entry.exists(), "nothing is kept where others can write");
 }
 
+// promise cache.key
 #[tokio::test]
 async fn a_key_that_is_somewhere_else_or_somebody_elses_is_not_used() {
     let cache = Cache::filled().await;
@@ -232,6 +241,7 @@ async fn a_key_that_is_somewhere_else_or_somebody_elses_is_not_used() {
     }
 }
 
+// promise cache.key
 #[tokio::test]
 async fn what_is_no_file_is_neither_trusted_nor_waited_for() {
     let cache = Cache::filled().await;
@@ -256,6 +266,7 @@ async fn what_is_no_file_is_neither_trusted_nor_waited_for() {
     assert_eq!(cache.names().len(), 1, "what could not be put in its place is not left over");
 }
 
+// promise cache.optional: An unusable cache makes the start slower and fails no call.
 #[tokio::test]
 async fn a_cache_that_cannot_be_used_is_no_reason_to_fail() {
     let cache = Cache::new();
@@ -269,6 +280,7 @@ async fn a_cache_that_cannot_be_used_is_no_reason_to_fail() {
     assert_eq!(fs::read(&file).expect("read"), b"mine");
 }
 
+// promise cache.shared: Entries and the key appear atomically, so several processes can share one folder.
 #[test]
 fn hosts_that_start_at_once_share_one_key_and_one_entry() {
     const HOSTS: usize = 4;

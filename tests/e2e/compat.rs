@@ -43,6 +43,7 @@ fn task(tool: &str, server: &Server) -> (Value, &'static str) {
     }
 }
 
+// promise contract.compatible: A component built against an earlier contract keeps working.
 #[tokio::test]
 async fn compat_plugins_built_against_earlier_contracts_still_work() {
     let server = Server::start(|_| Answer::ok("from a server").header("content-type", "text/plain")).await;

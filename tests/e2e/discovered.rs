@@ -97,6 +97,7 @@ fn tools_are_found_and_shown_with_where_they_come_from() {
     assert_eq!(shown["component"]["imports"].as_array().map(Vec::len), Some(4), "{shown}");
 }
 
+// promise command-tools.list: A list of tools takes no existing name, is limited in size and cannot control a terminal.
 #[test]
 fn a_name_that_is_taken_gets_a_prefix_and_takes_nothing_from_its_owner() {
     let list =
@@ -123,6 +124,7 @@ fn repository_file(name: &str) -> Vec<u8> {
     std::fs::read(host_tests::repository().join("plugins/dist").join(name)).expect("it is built")
 }
 
+// promise command-tools.subagent: A subagent never has such a tool.
 #[test]
 fn a_subagent_never_gets_a_discovered_tool() {
     let agent = "---\nname: reader\ndescription: Reads.\ntools: [web_search]\n---\nYou read.\n";

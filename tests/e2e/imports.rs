@@ -29,6 +29,7 @@ fn dist(name: &str) -> PathBuf {
     repository().join("plugins/dist").join(name)
 }
 
+// promise plugin.built-in: A built-in tool requests only the capabilities that it uses.
 #[test]
 fn each_component_imports_its_capabilities_and_nothing_else() {
     for (name, capabilities) in SMALLEST {
@@ -46,6 +47,7 @@ fn each_component_imports_its_capabilities_and_nothing_else() {
     }
 }
 
+// promise plugin.built-in
 #[test]
 fn each_manifest_declares_exactly_what_its_component_imports() {
     for (name, capabilities) in SMALLEST {

@@ -98,6 +98,8 @@ fn lock(host: &Host) -> LockFile {
     LockFile::parse(&text).expect("it is one")
 }
 
+// promise install.version
+// promise install.changed
 #[tokio::test]
 async fn from_a_registry_to_a_call_and_on_to_an_update_and_a_revocation() {
     let (server, acme) = (DockerRegistry::start(false), Publisher::new("acme"));
@@ -196,6 +198,10 @@ async fn a_model_calls_it_in_a_run() {
     assert!(ended.code == Some(0) && ended.stdout.contains("It has two lines."), "{ended:?}");
 }
 
+// promise install.publisher: A bundle that is not known to come from its publisher is not installed;
+//   `--allow-unsigned` applies to that bundle, which stays marked.
+// promise install.version: The same version with other bytes, an older version and other signers are reported and
+//   denied.
 #[tokio::test]
 async fn what_is_not_known_to_be_its_publishers_is_refused() {
     let (acme, evil) = (Publisher::new("acme"), Publisher::new("evil"));
@@ -242,6 +248,7 @@ async fn what_is_not_known_to_be_its_publishers_is_refused() {
     );
 }
 
+// promise install.changed: An installed bundle that was changed or revoked is not used.
 #[tokio::test]
 async fn a_bundle_that_was_changed_on_the_shelf_is_an_alarm() {
     let acme = Publisher::new("acme");
@@ -268,6 +275,8 @@ async fn a_bundle_that_was_changed_on_the_shelf_is_an_alarm() {
     refused(&host.run_of(&["tool", "list"]), 52, "others could have written it");
 }
 
+// promise install.agreed: A plugin acts without a question only within what the user agreed to for its digest; a
+//   project's list grants nothing and an update asks about additions.
 #[tokio::test]
 async fn a_projects_list_grants_nothing_and_is_installed_to_the_byte() {
     let acme = Publisher::new("acme");
@@ -301,6 +310,7 @@ async fn a_projects_list_grants_nothing_and_is_installed_to_the_byte() {
     refused(&install(&late, &["--yes"]), 55, "is another bundle");
 }
 
+// promise install.agreed
 #[tokio::test]
 async fn a_name_or_a_tool_of_another_is_not_taken() {
     let (acme, other) = (Publisher::new("acme"), Publisher::new("other"));
@@ -319,6 +329,7 @@ async fn a_name_or_a_tool_of_another_is_not_taken() {
     refused(&install(&host, &["a.tar", "--grant", "fs-reed"]), 42, "does not ask for `fs-reed`");
 }
 
+// promise install.server
 #[tokio::test(flavor = "multi_thread")]
 async fn an_address_needs_a_digest() {
     let acme = Publisher::new("acme");
@@ -353,6 +364,7 @@ async fn install_of(host: &Host, arguments: &[&str]) -> Ended {
     tokio::task::block_in_place(|| host.end(command))
 }
 
+// promise install.agreed
 #[tokio::test]
 async fn a_person_is_asked_about_what_is_new_alone() {
     let acme = Publisher::new("acme");
@@ -388,6 +400,7 @@ async fn a_person_is_asked_about_what_is_new_alone() {
     assert!(Path::new(&wider).exists());
 }
 
+// promise secret.owner
 #[tokio::test]
 async fn a_secret_that_goes_to_another_server_is_asked_about() {
     let acme = Publisher::new("acme");
@@ -425,6 +438,8 @@ async fn a_secret_that_goes_to_another_server_is_asked_about() {
     assert!(ended.code == Some(0) && ended.stdout.contains(says), "{ended:?}");
 }
 
+// promise install.described: The tools shown before installation come from the component itself, run in a sandbox
+//   without capabilities.
 #[tokio::test]
 async fn a_manifest_that_says_something_else_than_its_component_is_refused() {
     let acme = Publisher::new("acme");

@@ -86,6 +86,7 @@ const REACHES: &[&str] = &[
     ".try_exists(",
 ];
 
+// promise design.layers: Imports run one way.
 #[test]
 fn imports_run_one_way() {
     let wrong: Vec<String> = LAYERS.iter().flat_map(|(name, folder)| wrong_arrows(name, &manifest(folder))).collect();
@@ -120,11 +121,14 @@ fn every_crate_has_a_front_page_that_says_what_is_deliberately_not_there() {
     }
 }
 
+// promise design.edges: Only the binary prints, reads the environment or the home folder, and only `main` ends the
+//   process.
 #[test]
 fn only_the_binary_prints_or_reads_the_environment() {
     check(SURROUNDINGS, |folder, _| folder == "cli", "only host/cli prints and reads the environment");
 }
 
+// promise design.scopes: Only the binary and manifests make a scope from text.
 #[test]
 fn only_the_binary_and_manifests_make_a_scope() {
     let allowed = |folder: &str, file: &str| match folder {
@@ -135,6 +139,7 @@ fn only_the_binary_and_manifests_make_a_scope() {
     check(WIDENS, allowed, "a grant is a person's word, or what a manifest asks for");
 }
 
+// promise design.tools: Only plugins and the agent itself implement `Tool`.
 #[test]
 fn only_plugins_and_the_agent_itself_are_tools() {
     let tools = [("tool", "plugin_tool.rs"), ("agent", "complete.rs"), ("agent", "subagent.rs")];
@@ -142,11 +147,13 @@ fn only_plugins_and_the_agent_itself_are_tools() {
     check(CALLABLE, allowed, "whatever else a model calls runs in a component");
 }
 
+// promise design.edges
 #[test]
 fn only_main_ends_the_process() {
     check(ENDS, |folder, file| folder == "cli" && file == "main.rs", "only main ends the process");
 }
 
+// promise design.permits: The lattice does no I/O; a permit names the root and the path beneath it.
 #[test]
 fn the_lattice_touches_nothing() {
     check(REACHES, |folder, _| folder != "capability", "host-capability decides and never acts");

@@ -33,6 +33,7 @@ fn with_rules(host: Host) -> Host {
     host.home_file(".config/host/policies/mine.toml", RULES)
 }
 
+// promise policy.hidden
 #[test]
 fn rules_allow_deny_and_hide_tools_from_the_model() {
     let line = |command: &str| call("shell", json!({ "command": command }));
@@ -70,6 +71,7 @@ fn a_file_that_makes_no_sense_stops_the_run_and_says_where() {
     }
 }
 
+// promise run.protected
 #[test]
 fn what_becomes_of_a_call_is_explained_and_nothing_runs() {
     let host = with_rules(Host::new(["policy"]));

@@ -132,6 +132,7 @@ fn each_call_gets_its_outcome_in_the_order_of_the_calls_whatever_happened() {
     assert!(!host.repository().join("b.txt").exists() && !host.repository().join("c.txt").exists());
 }
 
+// promise run.modes: A denied call becomes allowed only by an approval mode or a grant.
 #[test]
 fn a_mode_or_a_grant_allows_what_was_refused() {
     let write = call("write_file", json!({"path": "b.txt", "content": "written\n"}));
@@ -166,6 +167,8 @@ fn a_mode_or_a_grant_allows_what_was_refused() {
     assert!(!host.repository().join("b.txt").exists() && !host.repository().join("c.txt").exists());
 }
 
+// promise run.protected: No tool changes version control, the host's own folders, shell start-up files or a loaded
+//   plugin's files, whatever is granted.
 #[test]
 fn no_mode_lets_a_tool_write_into_version_control() {
     let replies = [
@@ -182,6 +185,7 @@ fn no_mode_lets_a_tool_write_into_version_control() {
     assert!(!host.repository().join(".git/hooks").exists() && !host.repository().join("sub").exists());
 }
 
+// promise run.protected
 #[test]
 fn no_grant_lets_a_tool_write_into_what_the_host_keeps() {
     let host = Host::new(["tool"]);
@@ -209,6 +213,7 @@ fn no_grant_lets_a_tool_write_into_what_the_host_keeps() {
     assert_eq!(write("mine.txt").code, Some(0));
 }
 
+// promise run.protected
 #[test]
 fn what_the_host_keeps_is_protected_whatever_its_folder_is_called() {
     for name in ["a[b]c", "a*", "a?c", "{a,b}", "it's", "a\\b", "it's \"[x]\\\"", "a b, c;!d"] {

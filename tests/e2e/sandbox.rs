@@ -16,6 +16,8 @@ mod secrets;
 mod shown;
 mod states;
 
+// promise plugin.dropped: Dropping a call frees its store and ends its programs, whether the guest computes or waits
+//   in the host.
 /// The first promise of all: whoever drops a call gets everything back at once, whatever the guest is doing.
 #[tokio::test(flavor = "multi_thread")]
 async fn dropping_a_call_frees_its_store_whether_the_guest_computes_or_waits_in_the_host() {
@@ -43,6 +45,7 @@ async fn dropping_a_call_frees_its_store_whether_the_guest_computes_or_waits_in_
     assert!(store.upgrade().is_none());
 }
 
+// promise plugin.instance: Each call has a fresh instance that sees nothing of earlier calls.
 #[tokio::test]
 async fn each_call_has_an_instance_of_its_own() {
     let bench = Bench::new("misbehave", &[]);
@@ -51,6 +54,7 @@ async fn each_call_has_an_instance_of_its_own() {
     }
 }
 
+// promise plugin.misbehaves
 #[tokio::test]
 async fn a_guest_that_traps_says_what_and_where_and_the_next_call_works() {
     let bench = Bench::new("misbehave", &[]);
@@ -65,6 +69,7 @@ async fn a_guest_that_traps_says_what_and_where_and_the_next_call_works() {
     assert_eq!(bench.text("echo", json!({"text": "still here"})).await, "still here");
 }
 
+// promise plugin.misbehaves
 #[tokio::test]
 async fn a_guest_that_grows_is_stopped_by_its_limit() {
     let bench = Bench::new("misbehave", &[]);
@@ -73,6 +78,8 @@ async fn a_guest_that_grows_is_stopped_by_its_limit() {
     assert_eq!(bench.text("echo", json!({"text": "still here"})).await, "still here");
 }
 
+// promise plugin.misbehaves: A guest that loops, grows, recurses or traps is stopped and reported, and the next call
+//   works.
 #[tokio::test]
 async fn a_guest_that_loops_is_stopped_by_the_time_limit() {
     let bench = Bench::new("misbehave", &[]);
@@ -98,6 +105,7 @@ async fn a_guest_that_is_told_to_stop_can_say_what_it_had() {
     );
 }
 
+// promise plugin.bounded: What a guest returns and shows is limited.
 #[tokio::test]
 async fn what_a_guest_returns_is_bounded() {
     let bench = Bench::new("misbehave", &[]);
@@ -116,6 +124,8 @@ async fn what_a_guest_returns_is_bounded() {
     assert!(text.len() <= (8 << 20) + 100 && text.contains("cut here"), "{}", text.len());
 }
 
+// promise plugin.imports: Imports are read before compilation; an unknown, undeclared or ungranted import is denied by
+//   name, and a linker holds only granted interfaces.
 #[tokio::test]
 async fn an_import_that_was_not_granted_is_not_linked_and_the_refusal_says_what_would_grant_it() {
     let bench = Bench::new("reach", &["fs-read=.", "process=*", "http=*", "state=write"]);
@@ -128,6 +138,7 @@ async fn an_import_that_was_not_granted_is_not_linked_and_the_refusal_says_what_
     assert!(error.contains("manifest does not declare") && error.contains("host:cap/"), "{error}");
 }
 
+// promise plugin.optional: An optional capability that was not granted is denied where it is used, and nowhere else.
 #[tokio::test]
 async fn a_capability_that_a_plugin_can_do_without_is_refused_where_it_is_used_and_nowhere_else() {
     let whole = guest("reach");
@@ -155,6 +166,7 @@ async fn a_capability_that_a_plugin_can_do_without_is_refused_where_it_is_used_a
     assert!(error.contains("state"), "{error}");
 }
 
+// promise plugin.preview: `preview` changes nothing and fetches nothing.
 #[tokio::test]
 async fn a_preview_cannot_change_anything() {
     let bench = Bench::new("reach", &["fs-read=.", "fs-write=.", "process=*", "http=*", "state=write"]);
@@ -163,6 +175,7 @@ async fn a_preview_cannot_change_anything() {
     assert!(!bench.root().join("x").exists());
 }
 
+// promise plugin.describe: `describe` runs without any capability.
 #[tokio::test]
 async fn a_plugin_describes_itself_without_a_capability() {
     let tools = runtime().describe(guest("reach")).await.expect("it only talks");

@@ -77,6 +77,7 @@ fn a_run_that_answered_by_a_schema_goes_on_with_one_and_without() {
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Two.\n"), "{ended:?}");
 }
 
+// promise session.grants: Resuming a session grants nothing that is not granted now.
 #[test]
 fn what_a_session_may_touch_is_what_is_granted_now() {
     let write = json!({"chunks": [call("write_file", json!({"path": "a.txt", "content": "x"}))]});

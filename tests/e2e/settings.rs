@@ -89,6 +89,7 @@ async fn a_plugin_reads_what_was_set_for_it_and_what_nobody_reads_is_an_error() 
     );
 }
 
+// promise secret.redacted
 #[tokio::test(flavor = "multi_thread")]
 async fn a_secret_is_sent_from_where_the_person_keeps_it_and_seen_by_nobody() {
     let server =
@@ -157,6 +158,8 @@ async fn a_plugin_that_is_of_no_use_without_a_setting_is_left_out_and_says_which
     assert!(ended.stdout.contains("configured") && !ended.stderr.contains("left out"), "{ended:?}");
 }
 
+// promise secret.owner: A project's plugin of the same name gets no secret, and an update that sends one to another
+//   server asks again.
 #[tokio::test]
 async fn a_project_gets_no_secret_of_the_persons_whatever_its_plugin_is_called() {
     let server = Server::start(|_| Answer::ok("hello")).await;

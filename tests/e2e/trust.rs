@@ -50,6 +50,8 @@ fn refused(ended: &Ended, code: i32, says: &[&str]) {
     }
 }
 
+// promise project.untrusted: Nothing in an untrusted `.host/` is parsed or used; its files are opened only to show
+//   them to the user.
 #[test]
 fn an_untrusted_project_is_not_read_and_the_run_says_so_in_one_line() {
     let broken = |arguments: &[&str]| {
@@ -107,6 +109,8 @@ fn a_trusted_project_counts() {
     assert_eq!(beneath["trust"], "trusted", "{beneath}");
 }
 
+// promise project.change: If a file changes, appears or disappears, nothing in the project is used until it is trusted
+//   again.
 #[test]
 fn a_change_is_told_and_nothing_is_used_until_it_is_trusted_again() {
     let host = run(&["Look"])
@@ -136,6 +140,7 @@ fn a_change_is_told_and_nothing_is_used_until_it_is_trusted_again() {
     assert_eq!(host.run().stderr, "");
 }
 
+// promise project.required: With `--require-trust` a run in an untrusted project ends with its own exit code.
 #[test]
 fn what_needs_an_untrusted_project_ends_with_its_own_code() {
     let host = || run(&[]).file(".host/agents/surveyor.md", AGENT).file(".host/plugins/deploy.wasm", "x");
@@ -156,6 +161,7 @@ fn what_needs_an_untrusted_project_ends_with_its_own_code() {
     assert_eq!(run(&["--require-trust", "Look"]).run().code, Some(0), "there is nothing to trust");
 }
 
+// promise project.path: Trust applies to one real path.
 #[test]
 fn a_moved_or_copied_project_is_not_trusted_and_a_link_to_it_is_the_same() {
     let host = run(&[]).file("a/.git/x", "").file("a/.host/config.toml", "model = \"offline\"\n");

@@ -186,6 +186,7 @@ mod tests {
         assert!(matches!(stranger, Err(SignatureError::OtherKey { .. })), "{stranger:?}");
     }
 
+    // promise bundle.signed
     #[test]
     fn a_signature_has_one_text() {
         let secret = keys();

@@ -105,6 +105,7 @@ mod tests {
         check(true, &["2606:4700:4700::1111", "2001:4860:4860::8888", "2001:200::1", "2a00::1", "3ffe::1"]);
     }
 
+    // promise http.private
     #[test]
     fn this_machine_and_its_neighbourhood_are_not() {
         check(false, &["0.0.0.0", "0.1.2.3", "127.0.0.1", "127.255.255.255", "169.254.169.254", "169.254.0.0"]);
@@ -117,6 +118,7 @@ mod tests {
         check(false, &["4000::1", "5f00::1", "::1.2.3.4", "::8.8.8.8", "64:ff9b:1::8.8.8.8", "::ffff:0:8.8.8.8"]);
     }
 
+    // promise http.private
     #[test]
     fn an_address_inside_another_is_judged_by_itself() {
         check(false, &["::ffff:127.0.0.1", "::ffff:10.1.2.3", "::ffff:169.254.169.254", "::ffff:0.0.0.0"]);

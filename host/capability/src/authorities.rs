@@ -319,6 +319,7 @@ mod tests {
         check("*.a.b", "*.a.b:443", &covered, &[("GET", "a.b", 443), ("GET", "xa.b", 443), ("GET", "b", 443)]);
     }
 
+    // promise http.checked
     #[test]
     fn ports_and_methods_are_part_of_a_grant() {
         check("a:8080", "a:8080", &[("GET", "a", 8080)], &[("GET", "a", 443)]);
@@ -342,6 +343,8 @@ mod tests {
         check("a,*", "a:443,*:443", &[], &[]);
     }
 
+    // promise http.private: This machine, private, link-local and reserved addresses need a grant that names the host
+    //   or says `+private`; patterns reach public addresses only.
     #[test]
     fn only_what_is_written_out_reaches_private_networks_by_itself() {
         let reach = |scope: &str| parse(scope).unwrap().reach("GET", &Authority::new("a.b", 443).unwrap());

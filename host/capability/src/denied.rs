@@ -145,6 +145,7 @@ mod tests {
         assert_eq!(help("*"), "to allow it, add --grant 'fetch:fs-read=*'");
     }
 
+    // promise plugin.messages
     #[test]
     fn what_a_guest_wrote_is_escaped_and_cut() {
         let escapes = denied(Capability::FsRead, "/a\u{1b}[2J\n\u{202e}b");

@@ -136,6 +136,7 @@ mod tests {
         grants(&[("fs-read", "*"), ("fs-write", "*"), ("process", "*"), ("http", "* *:* +private"), ("state", "*")])
     }
 
+    // promise plugin.nothing: Nothing is granted by default.
     #[test]
     fn nothing_is_granted_by_default() {
         assert_eq!(Grants::none(), Grants::default());
@@ -158,6 +159,7 @@ mod tests {
         assert_eq!(requested.meet(&granted).to_string(), "fs-read=/w/src state=read");
     }
 
+    // promise plugin.preview
     #[test]
     fn reading_leaves_nothing_that_changes_or_reaches_out() {
         let reading = everything().reading();

@@ -156,6 +156,7 @@ mod tests {
         }
     }
 
+    // promise process.prefix
     #[test]
     fn a_prefix_covers_whole_words_only() {
         check("git", &["git", "git push"], &["", "/tmp/git", "./git", "gitk", "Git", "sh git"]);

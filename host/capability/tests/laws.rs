@@ -111,6 +111,7 @@ fn grants() -> impl Strategy<Value = Grants> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
+    // promise plugin.meet
     #[test]
     fn a_meet_is_the_greatest_of_what_is_below_both(a in grants(), b in grants(), c in grants()) {
         let met = a.meet(&b);
@@ -152,6 +153,7 @@ proptest! {
         }
     }
 
+    // promise plugin.meet
     #[test]
     fn what_is_below_permits_nothing_more(
         a in grants(), b in grants(), requests in prop::collection::vec(request(), 32),
@@ -164,6 +166,7 @@ proptest! {
         }
     }
 
+    // promise plugin.meet: Grants only shrink on the way to a call; a `meet` permits nothing that either side does not.
     #[test]
     fn a_meet_permits_exactly_what_both_permit(
         a in grants(), b in grants(), requests in prop::collection::vec(request(), 32),
@@ -197,6 +200,7 @@ proptest! {
         }
     }
 
+    // promise files.deny
     #[test]
     fn a_denied_directory_denies_all_beneath_it(a in grants(), path in path(), deeper in path()) {
         let plugin = PluginName::new("p");
@@ -233,6 +237,7 @@ proptest! {
         prop_assert_eq!(permits(&reading, &request), permits(&a, &request) && !changes);
     }
 
+    // promise plugin.messages
     #[test]
     fn no_text_makes_the_parser_panic_and_no_message_is_unsafe(text in "[ -~ä\u{1b}\u{202e}\n]{0,60}", path in ".{0,40}") {
         for capability in Capability::ALL {

@@ -84,6 +84,7 @@ fn files_are_permitted_beneath_their_roots() {
     }
 }
 
+// promise files.read-only
 #[test]
 fn reading_is_not_writing() {
     let read = grants(Capability::FsRead, "*");
@@ -92,6 +93,7 @@ fn reading_is_not_writing() {
     assert!(ask(&write, Capability::FsRead, "/a").is_err());
 }
 
+// promise process.prefix
 #[test]
 fn commands_are_permitted_by_their_first_words() {
     check(Capability::Process, "", &[], &["git", "git push -f"]);
@@ -100,6 +102,7 @@ fn commands_are_permitted_by_their_first_words() {
     check(Capability::Process, "*", &["rm -rf"], &[]);
 }
 
+// promise http.checked
 #[test]
 fn requests_are_permitted_by_method_host_and_port() {
     check(Capability::Http, "", &[], &["GET a.b 443", "PUT a.b 80"]);
@@ -115,6 +118,7 @@ fn state_is_permitted_up_to_its_access() {
     check(Capability::State, "write", &["read", "write"], &[]);
 }
 
+// promise design.permits
 #[test]
 fn a_permit_names_the_root_and_the_path_beneath_it() {
     let grants = grants(Capability::FsRead, "src,/data,!x;src/deep");
@@ -129,6 +133,7 @@ fn a_permit_names_the_root_and_the_path_beneath_it() {
     assert_eq!(at("/w/src/deep/y"), ("/w/src/deep".to_owned(), "y".to_owned()));
 }
 
+// promise files.deny: A denied glob applies under every name that leads to the file.
 #[test]
 fn a_link_to_a_denied_file_is_found_by_the_recheck() {
     let grants = grants(Capability::FsWrite, ".,!.env");
@@ -157,6 +162,8 @@ fn a_path_that_is_no_absolute_text_is_refused_without_a_suggestion() {
     assert!(grants(Capability::FsRead, "/x").permit_read(&plugin(), latin).is_ok());
 }
 
+// promise plugin.messages: A plugin can write neither a wider grant nor an escape sequence into a message that the
+//   user reads to decide.
 #[test]
 fn a_guest_cannot_write_a_wider_grant_into_the_help() {
     let authority = Authority::new("a.b", 443).unwrap();
@@ -172,6 +179,7 @@ fn a_guest_cannot_write_a_wider_grant_into_the_help() {
     assert!(held.permit_process(&plugin(), &argv("x")).is_err());
 }
 
+// promise http.resolved
 #[test]
 fn a_near_address_needs_a_grant_that_reaches_it() {
     let far = ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8"];

@@ -259,6 +259,7 @@ fn is_bidi(character: char) -> bool {
 mod tests {
     use super::*;
 
+    // promise plugin.terminal: Text from tools and models reaches a terminal with control characters escaped.
     #[test]
     fn nothing_that_steers_a_terminal_gets_through() {
         for (text, shown) in [

@@ -283,6 +283,7 @@ mod tests {
         check("7\n", &["7"]);
     }
 
+    // promise model.stream
     #[test]
     fn a_line_without_end_is_refused() {
         let mut decoder = Decoder::with_limits(Framing::Lines, 10, 1000);
@@ -293,6 +294,7 @@ mod tests {
         assert_eq!(decoder.next_event(), Err(ReplyFault::EventTooLarge { limit: 10 }));
     }
 
+    // promise model.stream
     #[test]
     fn an_event_without_end_is_refused() {
         for endless in ["data: xxxxxxxxxxx", "data: xxxxx\ndata: xxxxx\n", ": xxxxxxxxxxxx"] {
@@ -305,6 +307,7 @@ mod tests {
         }
     }
 
+    // promise model.stream
     #[test]
     fn a_reply_without_end_is_refused() {
         let mut decoder = Decoder::with_limits(Framing::Events, 100, 20);

@@ -30,6 +30,8 @@ impl fmt::Debug for ApiKey {
 mod tests {
     use super::*;
 
+    // promise model.key: An API key is sent in one header to the configured address, follows no redirect and appears
+    //   in no URL, log, error or `Debug`.
     #[test]
     fn a_key_does_not_show_itself() {
         let key = ApiKey::new(" s3cret\n").expect("it has letters");

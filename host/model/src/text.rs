@@ -48,6 +48,7 @@ fn is_command(c: char) -> bool {
 mod tests {
     use super::*;
 
+    // promise model.errors: A server's error text cannot control a terminal.
     #[test]
     fn foreign_text_cannot_command_a_terminal() {
         let check = |text: &str, shown: &str| assert_eq!(clip(text), shown, "{text:?}");

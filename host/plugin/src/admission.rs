@@ -338,6 +338,7 @@ fn outer_names(bytes: &[u8]) -> Result<Names, String> {
 mod tests {
     use super::*;
 
+    // promise plugin.imports
     #[test]
     fn versions_match_as_the_component_model_matches_them() {
         for (wanted, ours, fits) in [
@@ -355,6 +356,7 @@ mod tests {
         }
     }
 
+    // promise plugin.imports
     #[test]
     fn what_is_no_component_is_said_to_be_what_it_is() {
         let plugin = PluginName::new("x");

@@ -170,6 +170,8 @@ mod tests {
         check("-- a\n", "++ b\n", "@@ -1 +1 @@\n--- a\n+++ b\n", true);
     }
 
+    // promise preview.true-difference: The diff that the user sees leads from the file's real content to the proposed
+    //   content, whatever the plugin claims.
     #[test]
     fn a_difference_that_lies_is_not_shown() {
         let evil = "a\nb\nc\nevil\n";
@@ -189,6 +191,7 @@ mod tests {
         check("a\na\n", "a\n", "x", false);
     }
 
+    // promise preview.true-difference
     #[test]
     fn what_cannot_be_read_is_shown_as_all_new() {
         let shown = truthful("a\n+b", Before::Unknown, "x\ny\n", "lies".to_owned());

@@ -187,6 +187,7 @@ mod tests {
         Reader::new(workspace, Arc::new(Grants::none().with(scope)), PluginName::new("host"))
     }
 
+    // promise run.context
     #[test]
     fn the_host_reads_no_more_than_a_guest_with_these_grants() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -276,6 +276,8 @@ mod tests {
         secrets(scope).carried(&names, &PluginName::new("acme/fetch"), &Method::GET, &url)
     }
 
+    // promise secret.servers: A plugin never sees its secret; the host adds it to one header for the servers named at
+    //   installation, over `https` or to this machine.
     #[test]
     fn a_secret_goes_to_its_servers_alone_and_over_no_open_line() {
         let check = |scope: &str, url: &str, says: Option<&str>| match (carried(scope, &["token"], url), says) {
@@ -309,6 +311,7 @@ mod tests {
         );
     }
 
+    // promise secret.servers
     #[test]
     fn a_redirect_elsewhere_ends_it_for_good() {
         let mut carried =
@@ -326,6 +329,7 @@ mod tests {
         }
     }
 
+    // promise secret.redacted
     #[test]
     fn what_comes_back_of_a_value_is_blotted_out() {
         let carried = carried("a.example", &["token"], "https://a.example/").expect("it is sent");
@@ -336,6 +340,7 @@ mod tests {
         assert_eq!(carried.margin(), VALUE.len());
     }
 
+    // promise secret.redacted
     #[test]
     fn what_is_no_secret_is_refused_without_a_word_of_it() {
         let placement = || Placement::new("x-api-key", "{}").expect("a place");

@@ -168,6 +168,7 @@ mod tests {
         assert!(!check(&Command { environment: vec![("GIT_PAGER".to_owned(), "rm".to_owned())], ..plain }));
     }
 
+    // promise preview.command
     #[test]
     fn a_command_reads_the_input_that_was_shown_and_no_other() {
         let input = Some("{\"a\":1}".to_owned());

@@ -127,6 +127,7 @@ mod tests {
         }
     }
 
+    // promise approval.exact: A yes covers the command, file or request that was shown, and ends with the call.
     #[test]
     fn a_yes_grants_what_was_shown_and_no_more() {
         let check = |confirmation: &Confirmation, besides: &str| {
@@ -144,6 +145,7 @@ mod tests {
         check(&Confirmation::Call, "fs-write=/ process=* http=* *:* +private ");
     }
 
+    // promise preview.file: A grant for a named file covers nothing beneath it, even if it is or becomes a folder.
     #[test]
     fn a_folder_that_was_named_as_a_file_covers_nothing_in_it() {
         let plugin = PluginName::new("x");
@@ -167,6 +169,7 @@ mod tests {
         assert!(everything.is_err() || everything.is_ok_and(|all| all.permit_write(&plugin, Path::new("/x")).is_err()));
     }
 
+    // promise approval.exact
     #[test]
     fn what_the_tool_does_not_ask_for_is_no_part_of_it() {
         let reads = needs().reading();
@@ -191,6 +194,7 @@ mod tests {
         }
     }
 
+    // promise approval.links: A question names the real path of a file that a symbolic link leads to.
     #[test]
     fn a_file_behind_a_link_is_named_by_its_real_path() {
         let folder = tempfile::tempdir().expect("a folder");

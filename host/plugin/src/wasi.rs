@@ -165,6 +165,7 @@ pub(crate) fn add_to_linker(linker: &mut Linker<CallState>) -> wasmtime::Result<
 mod tests {
     use super::*;
 
+    // promise wasi.printing
     #[test]
     fn what_a_guest_prints_is_bounded() {
         let mut lines = Lines { plugin: PluginName::new("p"), line: Vec::new(), taken: 0 };

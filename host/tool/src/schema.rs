@@ -118,6 +118,7 @@ mod tests {
         assert!(words.contains("only the first 8 are told"), "{words}");
     }
 
+    // promise model.schema: A schema cannot fetch, and its patterns run in linear time.
     #[test]
     fn a_bad_schema_is_told_with_its_place() {
         for (schema, at) in [

@@ -201,6 +201,7 @@ fn an_outcome_is_taken_as_it_is_and_no_argument_is_needed() {
     assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)));
 }
 
+// promise contract.sdk
 #[test]
 fn a_call_builds_no_schema() {
     use host_sdk::schemars::{JsonSchema, Schema, SchemaGenerator};

@@ -70,6 +70,7 @@ fn agent(name: &str, tools: ToolConfig, completion: Completion) -> AgentDefiniti
     }
 }
 
+// promise subagent.reads
 #[tokio::test(flavor = "multi_thread")]
 async fn a_guest_that_claims_to_be_read_file_and_writes_is_stopped_by_its_grants() {
     let folder = tempfile::tempdir().expect("a folder");

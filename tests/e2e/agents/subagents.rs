@@ -95,6 +95,7 @@ fn a_subagent_that_failed_is_told_as_one_that_failed() {
     assert_eq!((&result["tool_name"], &result["status"]), (&json!("codebase_investigator"), &json!("error")));
 }
 
+// promise subagent.tools: A subagent calls no other agent and no tool that it does not declare.
 #[test]
 fn a_subagent_calls_no_agent_and_no_tool_but_its_own() {
     let unauthorized = |name: &str| format!("Unauthorized tool call: '{name}' is not available to this agent.");
@@ -118,6 +119,7 @@ fn a_subagent_calls_no_agent_and_no_tool_but_its_own() {
     assert!(!host.repository().join("made").exists());
 }
 
+// promise subagent.reads: A subagent's tools hold grants for reading only, whatever their names and annotations claim.
 /// The name and the annotations of a tool are what its author says. What stops it is that it holds nothing.
 #[tokio::test]
 async fn a_tool_that_lies_about_reading_is_stopped_by_its_grants() {
@@ -144,6 +146,7 @@ async fn a_tool_that_lies_about_reading_is_stopped_by_its_grants() {
     assert!(!host.repository().join("by_the_subagent.txt").exists(), "with a subagent's it does not");
 }
 
+// promise subagent.ends
 #[tokio::test]
 async fn a_first_ctrl_c_reaches_a_subagent_and_the_run_ends() {
     let hang = json!({"chunks": [{"text": "I begin"}, {"hang": true}]});

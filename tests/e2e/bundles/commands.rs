@@ -103,6 +103,7 @@ fn bundle_signer(host: &Host) -> String {
     bundle.signatures()[0].key_id().expect("a signature").to_string()
 }
 
+// promise bundle.revoked
 #[test]
 fn keys_are_rotated_and_revoked_and_a_bundle_with_them() {
     let host = publisher();
@@ -190,6 +191,7 @@ fn what_cannot_be_packed_or_signed_says_what_to_do() {
     );
 }
 
+// promise bundle.secret-key
 #[test]
 fn a_password_is_asked_for_twice_where_it_is_made_and_is_never_shown() {
     let host = publisher();

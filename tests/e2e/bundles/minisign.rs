@@ -35,6 +35,7 @@ fn write(path: &Path, bytes: impl AsRef<[u8]>) {
     std::fs::write(path, bytes).expect("written");
 }
 
+// promise bundle.minisign: Signatures are compatible with minisign in both directions.
 #[test]
 fn minisign_takes_what_we_sign_and_refuses_what_was_changed() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -94,6 +95,7 @@ fn minisign_opens_our_secret_keys_with_their_password() {
     assert_eq!(checked, Ok(()));
 }
 
+// promise bundle.minisign
 #[test]
 fn we_take_what_minisign_signs_and_its_keys() {
     let folder = tempfile::tempdir().expect("a folder");

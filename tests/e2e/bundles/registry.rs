@@ -65,6 +65,7 @@ async fn a_bundle_comes_back_from_a_real_registry_with_its_signatures() {
     assert!(matches!(error, RegistryError::NotFound { .. }), "{error}");
 }
 
+// promise install.login
 #[tokio::test]
 async fn a_registry_that_wants_a_login_is_told_it_and_no_other_is() {
     let server = DockerRegistry::start(true);
@@ -120,6 +121,8 @@ async fn a_registry_that_is_honest_is_taken_at_its_word() {
     assert_eq!(pulled.digest(), bundle().digest());
 }
 
+// promise install.server: A server's answer is limited and must be what was requested; an interrupted download
+//   resumes, and a foreign part is found.
 #[tokio::test]
 async fn a_registry_that_serves_something_else_is_refused() {
     let mut other = bundle().component().to_vec();
@@ -145,6 +148,7 @@ async fn a_registry_that_serves_something_else_is_refused() {
     assert!(matches!(error, RegistryError::Changed { .. }), "{error}");
 }
 
+// promise install.server
 #[tokio::test]
 async fn what_never_ends_is_cut_off() {
     let error = with_component(|_| Answer::ok(vec![7; 1 << 16]).endless()).await.expect_err("it never ends");
@@ -173,6 +177,7 @@ async fn what_never_ends_is_cut_off() {
     assert!(matches!(error, RegistryError::TooLarge { .. }), "{error}");
 }
 
+// promise install.server
 #[tokio::test]
 async fn what_broke_off_goes_on_where_it_was() {
     let bundle = bundle();
@@ -210,6 +215,7 @@ async fn what_broke_off_goes_on_where_it_was() {
     assert_eq!(std::fs::read_dir(downloads.path().join("parts")).expect("it is there").count(), 0, "nothing is left");
 }
 
+// promise install.server
 #[tokio::test]
 async fn a_half_that_somebody_put_there_is_found_out() {
     let bundle = bundle();
@@ -243,6 +249,7 @@ fn ranges(server: &Server) -> Vec<Option<String>> {
     server.requests().iter().map(|request| request.header("range").map(str::to_owned)).collect()
 }
 
+// promise install.server
 #[tokio::test]
 async fn what_broke_off_at_an_address_goes_on_where_it_was() {
     let bundle = bundle();
@@ -272,6 +279,7 @@ async fn what_broke_off_at_an_address_goes_on_where_it_was() {
     assert_eq!(std::fs::read_dir(&downloads).expect("it is there").count(), 0, "nothing is left");
 }
 
+// promise install.server
 #[tokio::test]
 async fn an_address_that_has_another_file_meanwhile_is_fetched_from_its_beginning() {
     let bundle = bundle();
@@ -288,6 +296,7 @@ async fn an_address_that_has_another_file_meanwhile_is_fetched_from_its_beginnin
     assert_eq!(came.digest(), bundle.digest());
 }
 
+// promise install.server
 #[tokio::test]
 async fn halves_that_do_not_fit_are_found_out_and_fetched_anew_once() {
     let bundle = bundle();
@@ -325,6 +334,7 @@ async fn halves_that_do_not_fit_are_found_out_and_fetched_anew_once() {
     assert_eq!(std::fs::read_dir(&downloads).expect("it is there").count(), 0, "nothing is left");
 }
 
+// promise install.server
 #[tokio::test]
 async fn a_server_that_sends_another_part_than_was_asked_for_is_not_believed() {
     let bundle = bundle();
@@ -338,6 +348,8 @@ async fn a_server_that_sends_another_part_than_was_asked_for_is_not_believed() {
     assert_eq!(ranges(&server).len(), 3, "it is not asked for ever");
 }
 
+// promise install.login: A login goes only to its registry or to the token service that the registry names, over TLS
+//   or to this machine.
 #[tokio::test]
 async fn a_redirect_takes_no_login_along_and_leads_nowhere_without_tls() {
     let bundle = bundle();

@@ -77,6 +77,8 @@ fn a_program_that_does_not_read_its_input_or_is_not_there_is_no_reason_to_wait()
     went_well(&host.configured(list).run());
 }
 
+// promise command-tools.decided: Policy decides about the command and the tool's name, and the question shows the
+//   arguments.
 #[test]
 fn a_call_is_decided_about_like_any_command_and_by_the_tools_name() {
     let called = "cat > /dev/null; touch \"called-$1\"";
@@ -123,6 +125,7 @@ fn what_becomes_of_a_call_is_explained_with_its_command_and_nothing_runs() {
     assert!(!host.repository().join("called").exists());
 }
 
+// promise command-tools.decided
 #[test]
 fn a_person_is_shown_the_command_and_what_it_reads() {
     let host = calling(&[call("get_time", json!({"zone": "Mars\u{1b}[2J"}))], &["Mars"], &[]);
@@ -146,6 +149,7 @@ fn a_person_is_shown_the_command_and_what_it_reads() {
     assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
 }
 
+// promise command-tools.ends
 #[tokio::test]
 async fn a_first_ctrl_c_ends_the_program_of_a_call() {
     let called = "echo begun; echo $$ > pid; exec sleep 1009";
@@ -168,6 +172,7 @@ async fn a_first_ctrl_c_ends_the_program_of_a_call() {
     assert!(!stat.is_ok_and(|stat| !stat.contains(") Z ")), "{pid} survived");
 }
 
+// promise command-tools.ends
 #[test]
 fn a_call_that_takes_too_long_is_ended() {
     let host = calling(&[call("count", json!({}))], &["`count` was stopped after 1 s"], &["--grant", GRANT, "Go"]);
@@ -189,6 +194,7 @@ fn bench(command: &[&str]) -> (Bench, Arc<BTreeMap<String, String>>) {
     (bench, Arc::new(BTreeMap::from([("commands".to_owned(), commands)])))
 }
 
+// promise command-tools.exact: A tool runs exactly its command with the arguments that were shown.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tool_runs_exactly_its_command_and_another_configuration_makes_no_other() {
     for (command, runs) in [
@@ -216,6 +222,7 @@ async fn a_tool_runs_exactly_its_command_and_another_configuration_makes_no_othe
     }
 }
 
+// promise command-tools.exact
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_whose_arguments_are_not_those_that_were_shown_does_not_run() {
     let (bench, config) = bench(&["echo", "get_time"]);

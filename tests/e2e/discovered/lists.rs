@@ -9,6 +9,7 @@ fn list(script: &str) -> host_tests::host::Ended {
     with_scripts(Host::new(["tool", "list"]), script, "").run()
 }
 
+// promise command-tools.list
 #[test]
 fn a_command_that_fails_stops_the_run_and_says_how() {
     let said = "echo '[]'; echo 'no such database' >&2; echo second >&2; exit 3";
@@ -35,6 +36,7 @@ fn a_command_that_fails_stops_the_run_and_says_how() {
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
 }
 
+// promise command-tools.list
 #[test]
 fn what_it_said_of_its_failure_is_bounded_and_cannot_steer_a_terminal() {
     let ended = list(
@@ -75,6 +77,7 @@ fn it_runs_once_in_the_folder_that_is_worked_in_without_a_shell_and_without_secr
     assert!(!host.repository().join("evil").exists());
 }
 
+// promise command-tools.path: The user's own configuration cannot name a program relative to the current folder.
 #[test]
 fn a_configuration_that_names_half_of_it_or_a_program_of_whatever_folder_is_refused() {
     for (text, says) in [

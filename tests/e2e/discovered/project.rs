@@ -38,6 +38,8 @@ fn ran(host: &Host) -> String {
     std::fs::read_to_string(host.repository().join("ran")).unwrap_or_default()
 }
 
+// promise command-tools.trusted: Commands of an untrusted project never run; a trusted project can name only programs
+//   in its own `.host/tools/`.
 #[test]
 fn the_command_of_an_untrusted_project_is_never_run() {
     let host = with_program(Host::new(["tool"]));
@@ -92,6 +94,7 @@ fn a_trusted_projects_tools_are_found_and_called() {
     );
 }
 
+// promise command-tools.bytes
 #[test]
 fn a_program_that_changed_is_asked_about_again() {
     type Change<'a> = (&'a str, &'a dyn Fn(&Host));
@@ -119,6 +122,8 @@ fn a_program_that_changed_is_asked_about_again() {
     refused(&host.run_of(&["trust", "add"]), 42, &["cannot be trusted", "tools/lib` is no regular file"]);
 }
 
+// promise command-tools.bytes: A project's program runs with the bytes that were trusted; after a change it must be
+//   trusted again.
 #[test]
 fn what_runs_are_the_bytes_that_were_trusted_even_when_the_file_is_another_by_then() {
     // The program of a call changes it: the next call runs what was trusted all the same.
@@ -139,6 +144,7 @@ fn what_runs_are_the_bytes_that_were_trusted_even_when_the_file_is_another_by_th
     assert!(ended.stdout.contains("nobody can allow it to change"), "{ended:?}");
 }
 
+// promise command-tools.trusted
 #[test]
 fn a_project_names_its_own_programs_and_no_other() {
     let host = |program: &str| {

@@ -65,6 +65,8 @@ const CPYTHON: &[&str] = &[
     "wasi:sockets/udp@0.2.9",
 ];
 
+// promise wasi.baseline: A language's runtime imports its part of the baseline and nothing else that the plugin did
+//   not request.
 #[test]
 fn each_language_imports_what_it_asks_for_and_its_part_of_the_baseline() {
     for language in LANGUAGES {
@@ -185,6 +187,7 @@ async fn tried(dist: &std::path::Path) -> Vec<String> {
     said.lines().map(str::to_owned).collect()
 }
 
+// promise wasi.inert: The baseline reads, writes, lists and starts nothing, and its environment is empty.
 #[tokio::test]
 async fn the_library_of_python_reaches_nothing() {
     let dist = probe("python", "plugin.py", PROBE_PYTHON);
@@ -205,6 +208,7 @@ async fn the_library_of_python_reaches_nothing() {
     assert_ne!(said[8], tried(&dist).await[8], "each call has numbers of its own");
 }
 
+// promise wasi.sockets: No socket can be opened; each function of `wasi:sockets` traps.
 #[tokio::test]
 async fn a_socket_of_wasi_is_a_trap_and_nobody_hears_of_it() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("this machine has a loopback");
@@ -218,6 +222,7 @@ async fn a_socket_of_wasi_is_a_trap_and_nobody_hears_of_it() {
     assert!(listener.accept().is_err(), "somebody connected");
 }
 
+// promise wasi.inert
 #[tokio::test]
 async fn the_library_of_c_reaches_nothing() {
     let said = tried(&probe("c", "plugin.c", PROBE_C)).await;
@@ -235,6 +240,7 @@ async fn the_library_of_c_reaches_nothing() {
     );
 }
 
+// promise wasi.inert
 #[tokio::test]
 async fn the_engine_of_javascript_reaches_nothing() {
     let dist = probe("js", "plugin.js", PROBE_JS);
@@ -243,6 +249,7 @@ async fn the_engine_of_javascript_reaches_nothing() {
     assert_ne!(said[2], tried(&dist).await[2], "each call has numbers of its own");
 }
 
+// promise wasi.printing: Text that a guest prints goes to the log, is limited and is never part of the output.
 #[test]
 fn what_a_plugin_prints_goes_to_the_log_and_not_to_the_output() {
     for (name, file, text) in

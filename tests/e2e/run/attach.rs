@@ -75,6 +75,7 @@ fn addresses_decorators_and_escapes_stay_text() {
     assert!(ended.stderr.contains("note: there is no file `types/node`") && !ended.stderr.contains("Override"));
 }
 
+// promise run.context
 #[test]
 fn what_may_not_be_read_is_refused_with_the_words_that_would_allow_it() {
     let host = run(&["See @/etc/hostname"]);

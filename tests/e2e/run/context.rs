@@ -109,6 +109,8 @@ fn a_context_file_includes_others_of_its_repository_and_no_more() {
     assert_eq!(ended.stdout, "Done.\n");
 }
 
+// promise run.context: Context files, the workspace tree and attachments are read through the grants of the reading
+//   tools, so a deny applies to them too.
 #[test]
 fn what_is_denied_to_every_tool_is_no_context_either() {
     let host = host(&["--deny", "*:fs-read=*.pem", "--deny", "*:fs-read=private", "Look"])

@@ -63,6 +63,7 @@ fn an_answer_that_is_cut_short_says_so() {
     }
 }
 
+// promise session.end: A run that did not reach its end never exits with code 0.
 #[test]
 fn each_kind_of_failure_has_its_code() {
     for (kind, code) in [
@@ -86,6 +87,7 @@ fn each_kind_of_failure_has_its_code() {
     }
 }
 
+// promise session.recorded
 #[test]
 fn a_session_log_that_cannot_be_written_stops_the_run_before_the_next_call() {
     let write = |name: &str| json!({"chunks": [{"text": "I write."}, call("write_file", json!({"path": name, "content": "x"}))]});

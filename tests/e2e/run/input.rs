@@ -81,6 +81,7 @@ fn a_script_that_makes_no_sense() {
     check(&host, 52, &["line 1", "bad.jsonl"]);
 }
 
+// promise plugin.imports
 #[test]
 fn a_plugin_that_is_none() {
     let manifest = r#"{"manifest":1,"name":"bad","version":"1.0.0","license":"MIT","contract":"0.1.0","capabilities":{},"tools":[]}"#;

@@ -60,6 +60,7 @@ async fn a_first_ctrl_c_ends_a_running_program_and_keeps_what_it_printed() {
     assert!(!is_running(pid.trim()), "{pid} survived");
 }
 
+// promise process.ends
 #[tokio::test]
 async fn a_second_ctrl_c_ends_at_once_and_leaves_nothing_running() {
     // The program ignores what would end it politely.

@@ -103,6 +103,7 @@ fn a_conversation_that_was_shortened_replays_the_same() {
     assert_eq!(events(&second), events(&first));
 }
 
+// promise session.private
 #[test]
 fn a_recording_is_the_users_alone_and_replaces_nothing() {
     use std::os::unix::fs::PermissionsExt;

@@ -278,6 +278,7 @@ async fn a_conversation_with_an_openai_compatible_server() {
     check_responses(&answered.iter().map(|message| message["content"].to_string()).collect::<Vec<_>>());
 }
 
+// promise plugin.misbehaves
 #[tokio::test]
 async fn a_tool_that_loops_for_ever_is_stopped_and_the_run_goes_on() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -315,6 +316,7 @@ fn a_service_that_is_not_there_is_named() {
     assert!(ended.stderr.contains("127.0.0.1:1") && ended.stderr.contains("help: "), "{ended:?}");
 }
 
+// promise process.secrets
 #[tokio::test]
 async fn programs_that_a_tool_runs_do_not_see_the_key() {
     let calls = json!([{"functionCall": {"name": "shell", "args": {"command": "env | grep -c -i -e secret -e api_key || true"}}}]);

@@ -15,6 +15,9 @@ fn bench() -> Bench {
     bench
 }
 
+// promise files.roots: Nothing outside the granted roots is read or changed through `..`, absolute paths, links,
+//   `/proc` links or trailing slashes.
+// promise files.deny
 #[tokio::test]
 async fn nothing_outside_of_the_granted_roots_is_read_by_any_way_there() {
     let bench = bench();
@@ -60,6 +63,7 @@ async fn a_refusal_says_what_was_wanted_and_what_would_allow_it() {
     }
 }
 
+// promise files.walk: A walk returns only files that may be read.
 #[tokio::test]
 async fn a_walk_hands_over_only_what_may_be_read() {
     let bench = bench();
@@ -74,6 +78,7 @@ async fn a_walk_hands_over_only_what_may_be_read() {
     assert!(bench.text("walk", json!({"path": "nowhere"})).await.contains("nowhere"));
 }
 
+// promise files.special: Pipes and devices are denied at once.
 #[tokio::test]
 async fn pipes_and_devices_are_refused_at_once() {
     let bench = bench();
@@ -83,6 +88,8 @@ async fn pipes_and_devices_are_refused_at_once() {
     assert!(!bench.text("walk", json!({"path": "."})).await.contains("pipe"));
 }
 
+// promise files.roots
+// promise files.deny
 #[tokio::test]
 async fn nothing_outside_of_the_granted_roots_is_changed_by_any_way_there() {
     let bench = bench();
@@ -126,6 +133,8 @@ async fn nothing_outside_of_the_granted_roots_is_changed_by_any_way_there() {
     assert_eq!(names, ["secret", "workspace"]);
 }
 
+// promise files.read-only: A grant for reading changes nothing, even next to a grant for writing (GHSA-2r75-cxrj-cmph,
+//   GHSA-4ch3-9j33-3pmj, GHSA-vqjp-4c8c-hfgg).
 /// The published holes of wasmtime-wasi's own file system (GHSA-2r75-cxrj-cmph, GHSA-4ch3-9j33-3pmj,
 /// GHSA-vqjp-4c8c-hfgg), tried here.
 #[tokio::test]
@@ -149,6 +158,8 @@ async fn a_grant_for_reading_changes_nothing() {
     assert_eq!(bench.content("out/b.txt"), "mine");
 }
 
+// promise files.atomic: A file is replaced completely or not at all, only if it matches what the tool expects, and
+//   keeps its permission bits.
 #[tokio::test]
 async fn a_file_is_replaced_whole_and_only_when_it_is_as_expected() {
     let bench = bench();
@@ -174,6 +185,7 @@ async fn a_file_is_replaced_whole_and_only_when_it_is_as_expected() {
     assert_eq!(bench.text("list", json!({"path": "made/on/the"})).await, "way.txt");
 }
 
+// promise files.rename: A rename never replaces an existing file.
 #[tokio::test]
 async fn a_rename_never_replaces_what_is_there() {
     let bench = bench();
@@ -192,6 +204,7 @@ async fn ignore_rules_are_told() {
     assert!(bench.text("stat", json!({"path": "a.txt"})).await.ends_with("ignored: false"));
 }
 
+// promise files.swap: A granted folder that is swapped for a link leads nowhere.
 #[tokio::test]
 async fn a_root_swapped_for_a_link_after_the_grant_leads_nowhere() {
     let bench = Bench::new("reach", &["fs-read=src", "fs-write=src", "process=*", "http=*", "state=write"]);

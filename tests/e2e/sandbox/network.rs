@@ -8,6 +8,8 @@ fn bench(http: &str) -> Bench {
     Bench::new("reach", &["fs-read=.", "fs-write=.", "process=*", &format!("http={http}"), "state=write"])
 }
 
+// promise http.credentials: A request carries no credential of the user except secrets given to the plugin; a plugin
+//   cannot set authentication or transport headers.
 #[tokio::test]
 async fn a_granted_address_is_fetched_and_what_speaks_of_credentials_stays_with_the_host() {
     let server =
@@ -23,6 +25,7 @@ async fn a_granted_address_is_fetched_and_what_speaks_of_credentials_stays_with_
     assert_eq!(server.requests().len(), 1);
 }
 
+// promise http.checked: Host, port and method are checked against the grant before anything is sent.
 #[tokio::test]
 async fn what_is_not_granted_is_not_asked() {
     let server = Server::start(|_| Answer::ok("hello")).await;
@@ -38,6 +41,8 @@ async fn what_is_not_granted_is_not_asked() {
     assert!(server.requests().is_empty());
 }
 
+// promise http.resolved: Each resolved address is checked when connecting, and only a checked address is connected to;
+//   one address outside the grant denies the name.
 #[tokio::test]
 async fn a_name_that_leads_to_this_machine_needs_a_grant_that_names_it() {
     let server = Server::start(|_| Answer::ok("hello")).await;
@@ -49,6 +54,7 @@ async fn a_name_that_leads_to_this_machine_needs_a_grant_that_names_it() {
     assert!(answer.ends_with("hello"), "{answer}");
 }
 
+// promise http.redirect: A redirect is followed only within the grant, with a permit of its own.
 #[tokio::test]
 async fn a_redirect_out_of_the_grant_is_not_followed() {
     let other = Server::start(|_| Answer::ok("stolen")).await;
@@ -72,6 +78,7 @@ async fn a_redirect_out_of_the_grant_is_not_followed() {
     assert!(bench.text("fetch", json!({"path": server.url("/on")})).await.ends_with("the end"));
 }
 
+// promise http.limits: Body size and time are limited, and a body that was cut is marked as cut.
 #[tokio::test]
 async fn a_body_is_cut_at_the_limit_and_said_to_be() {
     let server = Server::start(|_| Answer::ok("x".repeat(100_000))).await;
@@ -81,6 +88,7 @@ async fn a_body_is_cut_at_the_limit_and_said_to_be() {
     assert!(answer.len() < 2000);
 }
 
+// promise http.private
 #[tokio::test]
 async fn addresses_that_make_no_sense_are_refused_in_words() {
     let bench = bench("*:*");

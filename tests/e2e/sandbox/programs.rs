@@ -23,6 +23,7 @@ async fn a_program_runs_in_the_workspace_and_its_end_is_told() {
     assert!(answer.contains("there is no `no-such-program-here`"), "{answer}");
 }
 
+// promise process.prefix: Only commands whose first words are granted start, compared word by word, without a shell.
 #[tokio::test]
 async fn only_granted_commands_run() {
     let bench = bench("echo hello,true");
@@ -41,6 +42,7 @@ async fn only_granted_commands_run() {
     }
 }
 
+// promise process.variables: A plugin can set environment variables only if it may run any program.
 #[tokio::test]
 async fn a_narrow_grant_does_not_let_variables_choose_what_runs() {
     let bench = bench("true");
@@ -48,6 +50,7 @@ async fn a_narrow_grant_does_not_let_variables_choose_what_runs() {
     assert!(answer.contains("LD_PRELOAD"), "{answer}");
 }
 
+// promise process.secrets: Variables that look like secrets do not reach a program.
 #[tokio::test]
 async fn secrets_of_the_environment_stay_with_the_host() {
     let bench = bench("*");
@@ -55,6 +58,7 @@ async fn secrets_of_the_environment_stay_with_the_host() {
     assert!(answer.starts_with("shown none\n"), "{answer}");
 }
 
+// promise process.ends: When a call ends, its program and that program's children end too.
 #[tokio::test]
 async fn no_child_survives_its_call() {
     let bench = bench("*");
@@ -71,6 +75,7 @@ async fn no_child_survives_its_call() {
     }
 }
 
+// promise process.silent: A program that prints nothing for too long is ended.
 #[tokio::test]
 async fn a_silent_program_is_ended() {
     let bench = bench("*");
@@ -78,6 +83,7 @@ async fn a_silent_program_is_ended() {
     assert!(answer.starts_with("begun\n") && answer.contains("timed out: true"), "{answer}");
 }
 
+// promise process.ends
 #[tokio::test]
 async fn a_cancel_ends_the_program_and_keeps_what_it_printed() {
     let bench = bench("*");
@@ -92,6 +98,7 @@ async fn a_cancel_ends_the_program_and_keeps_what_it_printed() {
     assert!(answer.starts_with("begun\n") && answer.contains("signal: Some(15)"), "{answer}");
 }
 
+// promise process.folder: A program runs in the workspace or in a folder that the plugin may read.
 #[tokio::test]
 async fn the_folder_to_run_in_is_checked() {
     let bench = bench("*");

@@ -30,6 +30,8 @@ fn sent(request: &Request) -> Option<&str> {
     request.header("authorization")
 }
 
+// promise secret.redacted: A secret is redacted from responses, messages, logs and `Debug`, and is not in the
+//   environment of any program.
 #[tokio::test]
 async fn a_secret_is_sent_and_the_guest_never_has_it_whatever_the_server_sends_back() {
     // It sends back all that it was sent, in its header, its body and the address that it leads to.
@@ -61,6 +63,7 @@ async fn a_secret_is_sent_and_the_guest_never_has_it_whatever_the_server_sends_b
     assert_eq!(server.requests().last().and_then(sent), None);
 }
 
+// promise secret.servers
 #[tokio::test]
 async fn a_redirect_takes_no_secret_to_another_server() {
     let other = Server::start(|_| Answer::ok("taken")).await;
@@ -91,6 +94,7 @@ async fn a_redirect_takes_no_secret_to_another_server() {
     assert_eq!(home, expected.map(|(path, carried)| (path.to_owned(), carried)));
 }
 
+// promise secret.servers
 #[tokio::test]
 async fn a_secret_that_may_not_be_sent_is_refused_before_anything_is() {
     let server = Server::start(|_| Answer::ok("hello")).await;

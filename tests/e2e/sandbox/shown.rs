@@ -21,6 +21,8 @@ fn exec(argv: &[&str], directory: &str) -> Confirmation {
     Confirmation::Exec { argv, directory: directory.to_owned(), input: None }
 }
 
+// promise preview.command: A call that showed a command runs that command in that folder, with the input shown and no
+//   other variables, and changes nothing itself.
 #[tokio::test]
 async fn a_call_that_showed_one_command_runs_no_other() {
     let bench = Bench::new("reach", EVERYTHING);
@@ -51,6 +53,7 @@ async fn a_call_that_showed_one_command_runs_no_other() {
     assert!(bench.root().join("shown").exists());
 }
 
+// promise preview.difference: A call that showed a diff gives that file that content and changes nothing else.
 #[tokio::test]
 async fn a_call_that_showed_a_difference_writes_that_and_nothing_else() {
     let bench = Bench::new("reach", EVERYTHING);
@@ -75,6 +78,7 @@ async fn a_call_that_showed_a_difference_writes_that_and_nothing_else() {
     assert_eq!(bench.content("f"), "new");
 }
 
+// promise preview.difference
 #[tokio::test]
 async fn content_that_was_not_shown_makes_no_folder_either() {
     let bench = Bench::new("reach", EVERYTHING);
@@ -84,6 +88,7 @@ async fn content_that_was_not_shown_makes_no_folder_either() {
     assert!(!bench.root().join("a").exists());
 }
 
+// promise preview.request: A call that showed requests sends those; redirects stay within the grants.
 #[tokio::test]
 async fn a_call_that_showed_a_request_sends_that_one_and_is_redirected_within_its_grants() {
     let server = Server::start(|request| match request.path.as_str() {

@@ -7,6 +7,7 @@ fn bench(state: &str) -> Bench {
     Bench::new("reach", &["fs-read=.", "fs-write=.", "process=*", "http=*", &format!("state={state}")])
 }
 
+// promise state.project: A plugin's state belongs to that plugin and that workspace path only.
 #[tokio::test]
 async fn a_value_is_kept_for_the_project_and_for_no_other() {
     let (one, other) = (bench("write"), bench("write"));
@@ -20,6 +21,7 @@ async fn a_value_is_kept_for_the_project_and_for_no_other() {
     assert_eq!(one.text("kept", json!({"path": "k"})).await, "second");
 }
 
+// promise state.read: A grant for reading stores nothing.
 #[tokio::test]
 async fn a_grant_for_reading_keeps_nothing() {
     let bench = bench("read");
@@ -28,6 +30,7 @@ async fn a_grant_for_reading_keeps_nothing() {
     assert_eq!(bench.text("kept", json!({"path": "k"})).await, "nothing");
 }
 
+// promise state.key: A key is never used as a path.
 #[tokio::test]
 async fn a_key_is_no_path() {
     let bench = bench("write");
@@ -37,6 +40,7 @@ async fn a_key_is_no_path() {
     }
 }
 
+// promise state.bounded: Stored state is limited.
 #[tokio::test]
 async fn what_is_kept_is_bounded() {
     let bench = bench("write");

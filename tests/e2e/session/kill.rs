@@ -37,6 +37,7 @@ impl Chance {
     }
 }
 
+// promise session.recorded
 #[test]
 fn a_run_that_is_killed_anywhere_goes_on_and_no_call_is_lost_or_run_twice() {
     let mut chance = Chance(20_261_120);

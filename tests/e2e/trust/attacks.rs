@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::{AGENT, answer, noted, refused, run, trust, write};
 
+// promise project.links: In `.host/` no link is followed, no pipe or device is opened, and reads are limited.
 #[test]
 fn a_link_in_a_project_is_refused_wherever_it_leads() {
     let check = |link: &str, target: &str| {
@@ -33,6 +34,7 @@ fn a_link_in_a_project_is_refused_wherever_it_leads() {
     check("policies/r.toml", "/dev/zero");
 }
 
+// promise project.links
 #[test]
 fn a_link_that_takes_the_place_of_a_trusted_file_is_a_change_and_not_followed() {
     let text = "model = \"offline\"\n";
@@ -44,6 +46,7 @@ fn a_link_that_takes_the_place_of_a_trusted_file_is_a_change_and_not_followed() 
     noted(&host.run(), &["cannot be trusted", "is a symbolic link"]);
 }
 
+// promise project.links
 #[test]
 fn what_is_no_file_is_neither_opened_nor_waited_for() {
     let host = run(&["Look"]).file(".host/.keep", "");
@@ -59,6 +62,8 @@ fn what_is_no_file_is_neither_opened_nor_waited_for() {
     noted(&host.run(), &["over 256 files"]);
 }
 
+// promise project.settings: A trusted project cannot choose where keys go or who pays, cannot reduce questions and
+//   cannot raise a limit.
 #[test]
 fn what_says_where_keys_go_or_who_pays_is_not_for_projects() {
     for (configuration, line, key) in [
@@ -79,6 +84,7 @@ fn what_says_where_keys_go_or_who_pays_is_not_for_projects() {
     }
 }
 
+// promise project.user-files: A project cannot show a model files from the user's own configuration folder.
 #[test]
 fn a_projects_context_files_show_a_model_nothing_of_the_persons_folder() {
     let host = run(&["Look"])
@@ -92,6 +98,7 @@ fn a_projects_context_files_show_a_model_nothing_of_the_persons_folder() {
     assert!(system.contains("of the project") && !system.contains("sec-ret"), "{system}");
 }
 
+// promise project.names
 #[test]
 fn a_project_takes_no_name_that_is_taken() {
     let own = AGENT.replace("surveyor", "codebase_investigator");
@@ -102,6 +109,7 @@ fn a_project_takes_no_name_that_is_taken() {
     }
 }
 
+// promise project.names
 #[test]
 fn a_projects_agent_is_not_run_when_the_person_says_so_nor_for_longer() {
     let configuration = "[agents.codebase_investigator]\nenabled = true\nmax_turns = 900\ntimeout_minutes = 900\n";
@@ -114,6 +122,9 @@ fn a_projects_agent_is_not_run_when_the_person_says_so_nor_for_longer() {
     assert_eq!(shown["enabled"], false);
 }
 
+// promise project.bytes
+// promise project.names: A project's plugins get no extra grants, and its names replace no existing plugin, tool or
+//   agent.
 #[tokio::test]
 async fn a_projects_plugin_gets_what_the_mode_gives_and_no_more() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -29,6 +29,7 @@ fn the_flag_goes_before_the_project_and_the_project_before_the_person() {
     assert_eq!(model("", "model = \"gemini/x\"", &["--model", "offline"]).json()["model"], "offline");
 }
 
+// promise project.settings
 #[test]
 fn a_project_narrows_a_limit_and_a_flag_goes_before_it() {
     let turns = |own: &str, project: &str, arguments: &[&str]| {
@@ -44,6 +45,7 @@ fn a_project_narrows_a_limit_and_a_flag_goes_before_it() {
     assert_eq!(turns("", "run.max_turns = 2", &["--max-turns", "20"]), Some(0));
 }
 
+// promise project.settings
 #[test]
 fn a_projects_mode_asks_more_and_never_less() {
     let writes = |own: &str, project: &str, arguments: &[&str]| {

@@ -17,6 +17,8 @@ fn project() -> Host {
     run(&["Look"]).file(".host/config.toml", "model = \"offline\"\n")
 }
 
+// promise project.list: Only the user can write the list of trusted projects; it is replaced atomically and rejected
+//   if others could have written it.
 #[test]
 fn trust_is_said_shown_listed_and_taken_back() {
     let host = project();
@@ -46,6 +48,7 @@ fn trust_is_said_shown_listed_and_taken_back() {
     refused(&host.run_of(&["trust", "status", "nowhere"]), 42, &["there is no folder `nowhere`"]);
 }
 
+// promise project.list
 #[test]
 fn a_list_that_others_could_have_written_stops_the_run() {
     let host = project();
@@ -59,6 +62,7 @@ fn a_list_that_others_could_have_written_stops_the_run() {
     assert_eq!(host.run().code, Some(0));
 }
 
+// promise project.list
 #[test]
 fn a_list_that_is_broken_stops_the_run_and_says_what_to_do() {
     for text in ["", "{\"version\": 1, \"folders\": {\"/\": tr", "{\"version\": 7, \"folders\": {}}"] {
@@ -71,6 +75,7 @@ fn a_list_that_is_broken_stops_the_run_and_says_what_to_do() {
     }
 }
 
+// promise project.list
 #[test]
 fn what_many_processes_say_at_once_is_all_there() {
     let host = run(&[]);

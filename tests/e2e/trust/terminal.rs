@@ -56,6 +56,7 @@ fn is_trusted(host: &Host) -> bool {
     host.run_of(&["trust", "status", "--json"]).json()["trust"] == "trusted"
 }
 
+// promise project.change
 #[test]
 fn a_person_is_asked_once_and_again_when_something_changed() {
     let host = project();
@@ -75,6 +76,7 @@ fn a_person_is_asked_once_and_again_when_something_changed() {
     assert!(!is_trusted(&host));
 }
 
+// promise project.question
 #[test]
 fn a_person_can_leave_and_what_is_no_answer_trusts_nothing() {
     for answers in [&["l\n"][..], &["y\n", "\n", "yes\n"], &["\u{4}"], &["\n", "leave\n"]] {
@@ -89,6 +91,7 @@ fn a_person_can_leave_and_what_is_no_answer_trusts_nothing() {
     assert!(code == Some(0) && is_trusted(&host), "{seen}");
 }
 
+// promise project.question
 #[test]
 fn what_was_typed_before_the_question_is_no_answer() {
     let host = project();
@@ -97,6 +100,7 @@ fn what_was_typed_before_the_question_is_no_answer() {
     assert!(!is_trusted(&host));
 }
 
+// promise project.question: File names and manifests can write neither the trust question nor an answer to it.
 #[test]
 fn names_and_manifests_cannot_write_the_question() {
     let forged = "a\n[t]rust it, go on [w]ithout it, or [l]eave? \u{1b}[2J\u{202e}`: harmless.md";

@@ -80,6 +80,7 @@ fn settled_calls_are_in_the_history_with_their_data() {
     assert!(history.has_call(&CallId::new("2")));
 }
 
+// promise session.settled
 #[test]
 fn calls_that_nobody_settles_are_interrupted() {
     let mut history = History::new();

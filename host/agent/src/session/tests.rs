@@ -80,6 +80,7 @@ fn a_log_has_a_line_for_each_entry_and_its_version_first() {
     assert_eq!(content, Content::user("hello\nyou"));
 }
 
+// promise session.private: Only the user can read a session log or a recording.
 #[cfg(unix)]
 #[test]
 fn a_log_is_the_users_alone() {

@@ -227,6 +227,7 @@ mod tests {
         }
     }
 
+    // promise install.version
     #[test]
     fn what_an_update_changes_needs_the_word_for_it_and_for_nothing_else() {
         let none = Allow::default();

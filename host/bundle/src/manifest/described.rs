@@ -131,6 +131,7 @@ mod tests {
         assert_eq!(manifest().check_described(turned), Ok(()), "the order is no difference");
     }
 
+    // promise install.described
     #[test]
     fn a_manifest_that_lies_is_told_by_its_first_lie() {
         type Lie = fn(&mut Manifest);

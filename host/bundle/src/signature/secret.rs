@@ -263,6 +263,7 @@ mod tests {
 
     use super::*;
 
+    // promise bundle.secret-key: A secret key file belongs to its owner only, and its password is never shown.
     #[test]
     fn a_secret_key_is_its_owners_alone_and_takes_nobodys_place() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -287,6 +288,7 @@ mod tests {
         assert!(matches!(KeyPair::generate(""), Err(SecretKeyError::NoPassword)));
     }
 
+    // promise bundle.secret-key
     #[test]
     fn a_secret_key_that_others_may_use_is_not_read() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -38,6 +38,7 @@ fn changed(layout: &BTreeMap<String, Vec<u8>>, name: &str, at: usize) -> Vec<u8>
     archive(&entries(&layout))
 }
 
+// promise bundle.signed: No byte of a signed bundle or of its signature can change unnoticed.
 #[test]
 fn any_byte_changed_anywhere_is_refused_with_its_reason() {
     let secret = key();
@@ -84,6 +85,7 @@ fn any_byte_changed_anywhere_is_refused_with_its_reason() {
     assert!(tried > 3000, "{tried}");
 }
 
+// promise bundle.signed
 #[test]
 fn any_byte_of_the_signature_changed_with_its_digests_put_right_is_refused() {
     let secret = key();
@@ -105,6 +107,8 @@ fn any_byte_of_the_signature_changed_with_its_digests_put_right_is_refused() {
     }
 }
 
+// promise bundle.keys: A signature counts for its bundle only, and a key only for the plugins it is trusted for and
+//   until it expires.
 #[test]
 fn what_an_attacker_signs_or_takes_from_elsewhere_is_refused_with_its_reason() {
     let (secret, other, stranger) = (key(), key(), key());

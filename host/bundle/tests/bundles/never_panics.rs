@@ -31,6 +31,7 @@ fn check(bytes: &[u8]) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
+    // promise bundle.bytes: Arbitrary bytes are answered with an error and never cause a panic.
     #[test]
     fn arbitrary_bytes_are_answered(bytes in prop::collection::vec(any::<u8>(), 0..4096)) {
         check(&bytes);
@@ -42,6 +43,7 @@ proptest! {
         let _ = Signature::new(text).map(|signature| signature.check(key.public(), b"", ""));
     }
 
+    // promise bundle.bytes
     #[test]
     fn a_changed_archive_is_answered(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
@@ -58,6 +60,7 @@ proptest! {
         check(&bytes);
     }
 
+    // promise bundle.bytes
     #[test]
     fn changed_files_with_right_digests_are_answered(
         which in any::<prop::sample::Index>(),

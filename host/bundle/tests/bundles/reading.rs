@@ -14,6 +14,8 @@ fn with(more: Vec<Entry>) -> Vec<u8> {
     archive(&more.into_iter().chain(entries(&bundle().layout())).collect::<Vec<_>>())
 }
 
+// promise bundle.reading: Reading a bundle writes nothing and rejects links, devices, sparse entries, unsafe or
+//   duplicate names, unknown files and wrong sizes.
 #[test]
 fn what_no_bundle_has_is_refused_by_its_name_and_kind() {
     let blob = format!("blobs/sha256/{}", "0".repeat(64));
@@ -51,6 +53,7 @@ fn what_no_bundle_has_is_refused_by_its_name_and_kind() {
     }
 }
 
+// promise bundle.reading
 #[test]
 fn what_is_there_twice_too_large_or_without_end_is_refused() {
     let layout = bundle().layout();
@@ -88,6 +91,7 @@ fn what_is_there_twice_too_large_or_without_end_is_refused() {
     assert!(refused(&archive(&large)).contains("over 104857600 bytes"));
 }
 
+// promise bundle.reading
 #[test]
 fn an_archive_that_breaks_off_or_goes_on_is_refused() {
     let whole = bundle().to_archive();
@@ -153,6 +157,8 @@ fn replace(image: &mut Value, layout: &mut BTreeMap<String, Vec<u8>>, layer: usi
     layout.insert(path(bytes), bytes.to_vec());
 }
 
+// promise bundle.consistent: The parts of a bundle agree even if all digests are correct: blobs, sizes, imports,
+//   manifest and annotations.
 #[test]
 fn a_forger_who_puts_all_digests_right_is_told_from_an_honest_packer() {
     Bundle::read_archive(forged(|_, _, _| {}).as_slice()).expect("what is not changed is right");
@@ -240,6 +246,7 @@ fn a_forger_who_puts_all_digests_right_is_told_from_an_honest_packer() {
     }
 }
 
+// promise bundle.consistent
 #[test]
 fn what_an_index_lists_is_one_plugin_and_its_signatures() {
     let mut signed = bundle();
@@ -267,6 +274,7 @@ fn what_an_index_lists_is_one_plugin_and_its_signatures() {
     }
 }
 
+// promise bundle.reading
 #[test]
 fn a_folder_is_read_as_an_archive_is_and_no_link_is_followed() {
     let bundle = bundle();
@@ -304,6 +312,7 @@ fn a_folder_is_read_as_an_archive_is_and_no_link_is_followed() {
     assert!(Bundle::read(&root.join("nothing")).is_err());
 }
 
+// promise bundle.consistent
 #[test]
 fn what_a_registry_hands_over_is_bounded_before_it_is_fetched_and_checked_when_it_is_there() {
     let bundle = bundle();
@@ -330,6 +339,7 @@ fn what_a_registry_hands_over_is_bounded_before_it_is_fetched_and_checked_when_i
     assert!(Bundle::wanted(&vec![b' '; (1 << 20) + 1]).expect_err("too large").to_string().contains("1048576"));
 }
 
+// promise bundle.consistent
 #[test]
 fn what_refers_to_a_plugin_and_is_no_signature_of_it_is_refused() {
     let mut signed = bundle();

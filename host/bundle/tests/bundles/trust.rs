@@ -41,6 +41,7 @@ fn counted(verdict: Result<Verdict, Refusal>) -> Vec<String> {
     }
 }
 
+// promise bundle.keys
 #[test]
 fn a_pattern_covers_a_publishers_plugins_and_nobody_elses() {
     for (pattern, plugin, covers) in [
@@ -59,6 +60,7 @@ fn a_pattern_covers_a_publishers_plugins_and_nobody_elses() {
     }
 }
 
+// promise bundle.keys
 #[test]
 fn a_key_counts_until_it_expires_and_for_what_it_is_trusted_for() {
     let secret = key();
@@ -89,6 +91,7 @@ fn a_key_counts_until_it_expires_and_for_what_it_is_trusted_for() {
     assert_eq!(counted(elsewhere.check(&bundle, now())), [id.to_string()]);
 }
 
+// promise bundle.revoked: A revocation is permanent, whoever signed the bundle.
 #[test]
 fn what_is_revoked_wins_over_everything_and_stays() {
     let (good, bad) = (key(), key());
@@ -128,6 +131,8 @@ fn what_is_revoked_wins_over_everything_and_stays() {
     }
 }
 
+// promise bundle.rotation: A new key replaces an old one only with the old key's signature, and is trusted for no more
+//   and no longer.
 #[test]
 fn a_new_key_takes_an_old_ones_place_on_its_word_alone() {
     let (old, new, thief) = (key(), key(), key());
@@ -177,6 +182,8 @@ fn a_new_key_takes_an_old_ones_place_on_its_word_alone() {
     }
 }
 
+// promise bundle.key-list: The list of trusted keys is replaced atomically and rejected if others could have written
+//   it.
 #[test]
 fn what_is_trusted_at_once_from_many_sides_is_all_there() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -203,6 +210,7 @@ fn what_is_trusted_at_once_from_many_sides_is_all_there() {
     assert!(refused.is_err() && std::fs::read(&path).expect("read") == before, "what fails changes nothing");
 }
 
+// promise bundle.key-list
 #[test]
 fn a_list_of_keys_that_others_could_have_written_or_that_makes_no_sense_is_not_believed() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -151,6 +151,7 @@ mod tests {
         check(Some(&["a", &"x".repeat(MAX_COMMAND)]), Some(&["a"]), Some("over the limit of 32768"));
     }
 
+    // promise command-tools.path
     #[test]
     fn a_program_is_the_same_wherever_one_works_or_was_trusted() {
         let check = |whose, program: &str, fits: bool| {

@@ -315,6 +315,7 @@ mod tests {
         assert_eq!(both.of_project.context_files, Some(vec!["OURS.md".to_owned()]));
     }
 
+    // promise project.settings
     #[test]
     fn a_projects_limit_only_makes_the_persons_narrower() {
         let run = |own: &str, project: &str| layered(own, project).expect("it is right").run;
@@ -344,6 +345,7 @@ mod tests {
         assert_eq!(mode("approval_mode = 'yolo'", ""), Some(ApprovalMode::Yolo));
     }
 
+    // promise project.settings
     #[test]
     fn a_limit_of_costs_counts_in_the_persons_prices() {
         let price = |text: &str| format!("[models.m]\nprice = {{ input = {text}, output = {text} }}\n");

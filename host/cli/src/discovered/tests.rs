@@ -75,6 +75,7 @@ async fn gone(pid: &str) {
     }
 }
 
+// promise command-tools.ends: Neither command outlives its time limit or a cancellation.
 #[tokio::test]
 async fn a_command_that_never_ends_is_told_of_and_ended_when_its_time_is_over() {
     let bench = Bench::new("echo $$ > pid; exec sleep 1011");
@@ -97,6 +98,7 @@ async fn a_command_that_never_ends_is_told_of_and_ended_when_its_time_is_over() 
     gone(&pid).await;
 }
 
+// promise command-tools.ends
 #[tokio::test]
 async fn a_cancel_ends_a_command_that_lists_tools() {
     let bench = Bench::new("echo $$ > pid; exec sleep 1012");

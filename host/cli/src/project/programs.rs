@@ -98,6 +98,7 @@ mod tests {
         files.iter().map(file).collect()
     }
 
+    // promise command-tools.bytes
     #[test]
     fn what_is_placed_is_what_was_trusted_whatever_was_there() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -146,6 +146,7 @@ fn escaped(text: &str, longest: usize) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
+    // promise project.question
     #[test]
     fn a_name_stays_in_its_line_and_its_quotes() {
         for (written, expected) in [

@@ -165,6 +165,7 @@ fn one_unreadable_call_takes_the_others_with_it() {
     check(&[], "refusal", FinishReason::Safety);
 }
 
+// promise model.stream
 #[test]
 fn a_message_cannot_hold_calls_without_end() {
     let begun = calling("a", "ls");
@@ -249,6 +250,7 @@ async fn a_configured_version_replaces_the_usual_one() {
     assert!(request.contains("anthropic-version: 2099-01-01\r\n") && !request.contains("2023"), "{request}");
 }
 
+// promise model.stream
 #[tokio::test]
 async fn a_reply_that_broke_off_is_an_error() {
     let hm = said("hm");

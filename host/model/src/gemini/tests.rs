@@ -186,6 +186,7 @@ async fn a_reply_cut_into_single_bytes_arrives_whole() {
     assert_eq!(chunks[1].usage, Some(Usage { input: 2, output: 3, ..Usage::default() }));
 }
 
+// promise model.key
 #[tokio::test]
 async fn the_key_goes_into_its_header_and_not_into_the_address() {
     let service = Loopback::start(Answer::events([format!("{LAST}\n\n").as_bytes()], End::Whole)).await;
@@ -198,6 +199,7 @@ async fn the_key_goes_into_its_header_and_not_into_the_address() {
     assert!(request.contains(concat!("user-agent: host/", env!("CARGO_PKG_VERSION"))), "{request}");
 }
 
+// promise model.stream
 #[tokio::test]
 async fn a_reply_that_broke_off_is_an_error() {
     let check = async |pieces: &[&[u8]], end: End, text_before: &str| {

@@ -51,6 +51,8 @@ fn form(request: &str) -> Vec<(String, String)> {
     url::form_urlencoded::parse(body.as_bytes()).into_owned().collect()
 }
 
+// promise model.google: Google credentials go only to the token address, the token only to the configured address,
+//   both `https` or this machine, and neither is shown.
 #[test]
 fn a_file_that_cannot_be_used_is_named_with_what_is_wrong() {
     let check = |text: &str, why: &str| {
@@ -198,6 +200,7 @@ async fn a_forgotten_token_is_fetched_anew_and_a_newer_one_is_kept() {
     assert_eq!(tokens.current().await, Ok(second));
 }
 
+// promise model.google
 #[tokio::test]
 async fn whoever_gives_no_token_is_named_with_its_words_and_no_secret() {
     let check = async |status: &'static str, body: &str, why: &str| {

@@ -83,6 +83,8 @@ async fn it_is_asked_without_a_key_at_an_address_without_a_scheme() {
     assert!(request.contains("accept: application/x-ndjson\r\n") && !request.contains("authorization"), "{request}");
 }
 
+// promise model.stream: An invalid, interrupted or endless stream is an error, never a panic and never a shorter
+//   answer.
 #[tokio::test]
 async fn a_reply_that_broke_off_is_an_error() {
     let check = async |tail: &str, end: End| {

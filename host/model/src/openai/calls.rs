@@ -241,6 +241,7 @@ mod tests {
         check("none", &[], &[]);
     }
 
+    // promise model.stream
     #[test]
     fn a_call_that_cannot_be_read_says_why() {
         let check = |piece: &str, why: &str| {
@@ -253,6 +254,7 @@ mod tests {
         check(r#"{"function":{"arguments":"{}"}}"#, "no name");
         check("{}", "no name");
     }
+    // promise model.stream
     #[test]
     fn calls_without_end_are_not_kept() {
         let mut all = Calls::default();

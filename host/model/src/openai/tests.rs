@@ -191,6 +191,7 @@ async fn a_server_without_a_key_is_sent_none() {
     assert!(!service.request.await.unwrap().contains("authorization"));
 }
 
+// promise model.key
 #[tokio::test]
 async fn a_refusal_gives_kind_words_and_delay_and_never_the_key() {
     let check = async |status, headers, body: &str, kind: ErrorKind, words: &str| {

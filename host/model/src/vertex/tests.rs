@@ -83,6 +83,7 @@ async fn a_token_that_was_taken_back_is_fetched_once_more() {
     assert_eq!(bench.tokens.left(), 2);
 }
 
+// promise model.google
 #[tokio::test]
 async fn a_second_refusal_is_an_error_without_the_token() {
     let answers = vec![unauthorized("no"), unauthorized("t0ken-2 is nobody"), reply()];
@@ -138,6 +139,7 @@ fn a_location_has_its_address() {
     check("eu", "https://aiplatform.eu.rep.googleapis.com");
 }
 
+// promise model.google
 #[test]
 fn what_is_not_configured_is_said_with_where_to_set_it() {
     let check = |access: Access, kind: ErrorKind, variable: &str| {

@@ -76,6 +76,7 @@ fn has_password(value: &str) -> bool {
 mod tests {
     use super::*;
 
+    // promise process.secrets
     #[test]
     fn what_looks_like_a_secret_stays_here() {
         for (name, value, secret) in [

@@ -73,6 +73,7 @@ fn each_capability_is_an_interface_and_each_interface_a_capability() {
     assert_eq!(interfaces(), names);
 }
 
+// promise plugin.imports
 #[test]
 fn no_interface_is_linked_under_any_set_of_grants_that_lacks_it() {
     let runtime = Runtime::new(RuntimeOptions::default());
@@ -109,6 +110,7 @@ fn a_component_that_imports_everything_is_linked_with_everything_alone() {
     }
 }
 
+// promise plugin.imports
 #[tokio::test]
 async fn a_call_is_refused_under_every_set_of_grants_that_lacks_an_import() {
     let runtime = Runtime::new(RuntimeOptions::default());
@@ -148,6 +150,7 @@ fn linked(bytes: Vec<u8>) -> Result<(), CallError> {
     runtime.link(&plugin, &component, plugin.imports()?, linked).map(drop)
 }
 
+// promise contract.compatible
 #[test]
 fn compat_component_that_uses_all_of_an_earlier_contract_links() {
     let fixtures = wit().join("../tests/compat");
@@ -167,6 +170,7 @@ fn compat_component_that_uses_all_of_an_earlier_contract_links() {
     assert!(seen > 0, "no contract in tests/compat");
 }
 
+// promise contract.compatible
 #[test]
 fn a_component_that_needs_what_a_later_contract_added_says_that_the_host_is_too_old() {
     let later = tempfile::tempdir().expect("a folder");

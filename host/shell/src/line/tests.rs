@@ -162,6 +162,7 @@ fn a_quoted_word_is_read_back() {
     }
 }
 
+// promise policy.hidden
 #[test]
 fn what_one_reader_missed_the_other_finds() {
     for line in [

@@ -64,6 +64,7 @@ async fn answers_find_their_questions_in_any_order() {
     assert_eq!(second.await.expect("it ends"), Ok(Answer::Cancel { reason: None }));
 }
 
+// promise approval.nobody
 #[tokio::test]
 async fn a_question_that_nobody_hears_does_not_wait() {
     let bus = Bus::new();

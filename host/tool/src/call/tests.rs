@@ -97,6 +97,7 @@ fn a_call_can_settle_from_each_state() {
     }
 }
 
+// promise session.settled: Each call settles exactly once, also when the run is cancelled or dropped.
 #[test]
 fn a_settled_call_keeps_its_first_outcome() {
     let mut state = CallState::new(call());
@@ -109,6 +110,8 @@ fn a_settled_call_keeps_its_first_outcome() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
 
+    // promise approval.order: No call runs before it is decided, none runs twice, and a rejected call ends the calls
+    //   after it.
     /// Whatever happens in whatever order: a call runs at most once, after it was allowed to; it settles at most once;
     /// and nothing changes it after that.
     #[test]

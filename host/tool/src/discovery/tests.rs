@@ -174,6 +174,7 @@ fn a_list_is_bounded_in_size_and_number() {
     assert_eq!(read_with(&long, &nothing_taken), Err(DiscoveryError::TooLong { size: MAX_LIST + 1 }));
 }
 
+// promise command-tools.list
 #[test]
 fn no_list_makes_the_reader_panic() {
     let whole = json!([

@@ -218,6 +218,7 @@ fn always(lasting: Lasting) -> Answer {
     Answer::Proceed { lasting }
 }
 
+// promise approval.exact
 #[tokio::test]
 async fn what_is_granted_runs_and_what_is_not_is_asked_about_once() {
     let bus = Bus::new();
@@ -238,6 +239,8 @@ async fn what_is_granted_runs_and_what_is_not_is_asked_about_once() {
     assert_eq!(question.touches.to_string(), "process=sh -c make $");
 }
 
+// promise approval.nobody: Without a user to ask, a call that needs an answer is denied; cancelling withdraws the
+//   question.
 #[tokio::test]
 async fn nobody_to_ask_is_a_refusal_that_says_what_would_allow_it() {
     let bus = Bus::new();
@@ -254,6 +257,7 @@ async fn nobody_to_ask_is_a_refusal_that_says_what_would_allow_it() {
     assert!(words[1].contains("nobody is here to be asked") && words[1].contains("line 1 (user)"), "{words:?}");
 }
 
+// promise approval.order
 #[tokio::test]
 async fn a_declined_call_takes_those_behind_it_along_and_no_other() {
     let bus = Bus::new();
@@ -268,6 +272,7 @@ async fn a_declined_call_takes_those_behind_it_along_and_no_other() {
     assert_eq!(words(&settled), ["Declined cancelled: the user did not allow this call"]);
 }
 
+// promise approval.lasting
 #[tokio::test]
 async fn an_answer_for_good_is_a_rule_bound_to_what_was_shown() {
     let bus = Bus::new();
@@ -304,6 +309,7 @@ async fn an_answer_for_good_is_a_rule_bound_to_what_was_shown() {
     assert!(reasons.iter().any(|reason| reason == words), "{reasons:?}");
 }
 
+// promise approval.lasting
 #[tokio::test]
 async fn an_answer_for_good_reaches_a_file_or_every_call_of_the_tool() {
     let edit = |path: &str| ("run", json!({ "path": path }));
@@ -319,6 +325,7 @@ async fn an_answer_for_good_reaches_a_file_or_every_call_of_the_tool() {
     assert_eq!(settled[0].decided, Some(Decided::Declined), "every file of the workspace, and no other");
 }
 
+// promise preview.edits-only: A yes to all edits of a tool does not cover the commands of the same tool.
 #[tokio::test]
 async fn a_yes_to_all_changes_of_files_is_none_to_a_command_of_the_same_tool() {
     let bus = Bus::new();
@@ -342,6 +349,7 @@ async fn a_rule_for_a_command_is_asked_about_outside_of_the_workspace() {
     }
 }
 
+// promise approval.lasting
 #[tokio::test]
 async fn an_answer_that_was_not_offered_allows_nothing() {
     let bus = Bus::new();
@@ -354,6 +362,7 @@ async fn an_answer_that_was_not_offered_allows_nothing() {
     assert_eq!(asked[1].objection.as_deref(), Some("that answer is not offered for this call"));
 }
 
+// promise approval.changed: A call that the user changed is checked and shown again before it runs.
 #[tokio::test]
 async fn what_a_person_changed_is_checked_and_asked_about_again() {
     let bus = Bus::new();
@@ -380,6 +389,7 @@ async fn a_rule_that_denies_is_told_and_asks_nobody() {
     assert_eq!(words(&settled), ["Denied Denied: `run` was not run: use just", "Allowed {} with nothing"]);
 }
 
+// promise approval.nobody
 #[tokio::test(start_paused = true)]
 async fn while_somebody_is_asked_time_stands_still_and_a_cancel_takes_the_question_back() {
     let bus = Bus::new();

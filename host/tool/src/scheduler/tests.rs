@@ -146,6 +146,7 @@ async fn only_so_many_calls_run_side_by_side() {
     assert_eq!(running.1.load(Ordering::SeqCst), SIDE_BY_SIDE);
 }
 
+// promise model.calls: A call to an unknown tool, to another agent's tool or with invalid arguments does not run.
 #[tokio::test(start_paused = true)]
 async fn what_is_refused_is_told_and_stops_nothing() {
     let all =
@@ -182,6 +183,7 @@ async fn a_panic_is_an_outcome_and_siblings_go_on() {
     assert_eq!(failure.message, "the tool panicked: no number 5");
 }
 
+// promise model.stream
 #[tokio::test(start_paused = true)]
 async fn a_reply_cannot_hold_calls_without_end() {
     let read = tool("read", true, |_, _| async { done() });
@@ -218,6 +220,7 @@ fn stubborn(dropped: &Arc<AtomicBool>) -> Registry {
     registry([polite, deaf, write])
 }
 
+// promise session.settled
 #[tokio::test(start_paused = true)]
 async fn a_cancel_settles_every_call() {
     let dropped = Arc::new(AtomicBool::new(false));
@@ -308,6 +311,7 @@ async fn every_change_is_told_in_order_and_nothing_after_the_end() {
     assert_eq!(told.join(","), want);
 }
 
+// promise session.settled
 #[tokio::test(start_paused = true)]
 async fn dropping_the_run_drops_its_calls() {
     let dropped = Arc::new(AtomicBool::new(false));

@@ -44,6 +44,7 @@ fn each_capability_can_be_taken_away() {
     }
 }
 
+// promise contract.sdk
 #[test]
 fn a_tool_holds_what_it_asks_for_and_no_more() {
     let host = FakeHost::new().file("a", "1").file("src/b", "2");
@@ -126,6 +127,8 @@ fn paths() -> impl Strategy<Value = Vec<String>> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
+    // promise contract.sdk: The SDK's fake host denies what the host denies, and `#[tool]` reports mistakes where they
+    //   are.
     #[test]
     fn what_is_denied_is_neither_named_nor_read(paths in paths()) {
         // A leaf of its own, so that no file is where another one's folder is.

@@ -24,6 +24,7 @@ fn is_not_asked(host: &Host, way: Way) {
     assert!(!pty.everything().contains("wants to"), "{}", pty.everything());
 }
 
+// promise approval.lasting
 #[test]
 fn always_for_a_command_holds_for_those_that_begin_with_it_and_for_no_other() {
     for way in WAYS {
@@ -59,6 +60,7 @@ fn always_for_a_command_holds_for_those_that_begin_with_it_and_for_no_other() {
     }
 }
 
+// promise approval.once: A command that deletes or is obscure is asked about each time.
 #[test]
 fn a_command_that_deletes_or_is_obscure_is_never_offered_for_always() {
     for command in ["rm -f x", "python3 -c 'print(1)'", "$EDITOR x", "git push --force", "env X=1 sh -c 'make'"] {
@@ -75,6 +77,7 @@ fn a_command_that_deletes_or_is_obscure_is_never_offered_for_always() {
     }
 }
 
+// promise approval.lasting
 #[test]
 fn always_for_a_file_holds_for_that_file_and_always_for_the_tool_for_this_folder() {
     for way in WAYS {
@@ -107,6 +110,7 @@ fn always_for_a_file_holds_for_that_file_and_always_for_the_tool_for_this_folder
     }
 }
 
+// promise approval.lasting
 #[tokio::test(flavor = "multi_thread")]
 async fn always_for_a_request_holds_for_that_server() {
     let page = |_: &_| Answer::ok("the page").header("content-type", "text/plain");
@@ -147,6 +151,7 @@ fn change(component: &Path) {
     std::fs::write(component, bytes).expect("written");
 }
 
+// promise approval.lasting
 #[tokio::test(flavor = "multi_thread")]
 async fn always_for_a_tool_or_a_plugin_ends_when_its_component_changes() {
     let search = |path: &str| call("web_search", json!({"path": path}));

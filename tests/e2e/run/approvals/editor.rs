@@ -2,6 +2,7 @@
 
 use super::*;
 
+// promise approval.changed
 #[test]
 fn another_content_is_shown_and_asked_about_again_and_then_written() {
     for way in WAYS {
@@ -71,6 +72,7 @@ fn an_editor_that_fails_or_changes_nothing_is_told_and_it_is_asked_again() {
     }
 }
 
+// promise approval.changed
 #[test]
 fn a_change_to_what_may_never_run_is_not_taken() {
     let host = editor(calling(&[shell("touch a.txt")], &[DECLINED], &[]), "echo 'echo x > .git/config' > \"$1\"");

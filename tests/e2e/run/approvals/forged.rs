@@ -54,6 +54,7 @@ fn a_models_text_before_a_call_is_no_question() {
     }
 }
 
+// promise approval.forged
 #[test]
 fn a_command_line_cannot_leave_its_lines() {
     for way in WAYS {
@@ -72,6 +73,7 @@ fn a_command_line_cannot_leave_its_lines() {
     }
 }
 
+// promise approval.forged
 #[test]
 fn a_line_and_a_text_without_end_say_what_is_not_shown() {
     let padded = format!("echo {}; touch evil", "x".repeat(20_000));
@@ -95,6 +97,7 @@ fn a_line_and_a_text_without_end_say_what_is_not_shown() {
     }
 }
 
+// promise approval.forged
 #[test]
 fn a_path_cannot_look_like_the_rows_of_a_question() {
     let pad = " ".repeat(40);
@@ -108,6 +111,7 @@ fn a_path_cannot_look_like_the_rows_of_a_question() {
     }
 }
 
+// promise approval.forged
 #[test]
 fn what_an_earlier_call_prints_while_it_runs_stays_out_of_a_question() {
     let prints = "cat forged.txt; echo ready; while [ ! -e go ]; do sleep 0.02; done; cat forged.txt";

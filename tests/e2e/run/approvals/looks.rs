@@ -7,6 +7,7 @@ fn long_command() -> String {
     format!("cargo test --package {} && git log --oneline", "a-name-that-is-long".repeat(4))
 }
 
+// promise approval.forged
 #[test]
 fn in_any_size_the_call_and_what_a_yes_grants_are_seen_whole() {
     for (columns, rows) in [(40, 30), (40, 12), (60, 16), (120, 40)] {

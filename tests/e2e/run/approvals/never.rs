@@ -12,6 +12,7 @@ fn writes(path: &str) -> Vec<Value> {
     calls
 }
 
+// promise run.protected
 #[test]
 fn files_that_are_never_written_are_refused_and_nobody_is_asked() {
     let modes: [&[&str]; 4] = [
@@ -40,6 +41,7 @@ fn files_that_are_never_written_are_refused_and_nobody_is_asked() {
     }
 }
 
+// promise run.protected
 #[test]
 fn the_hosts_own_configuration_is_refused_by_its_absolute_path() {
     for mode in ["default", "auto-edit", "yolo"] {
@@ -65,6 +67,7 @@ fn the_hosts_own_configuration_is_refused_by_its_absolute_path() {
     }
 }
 
+// promise run.protected
 #[tokio::test]
 async fn no_tool_changes_the_files_of_a_plugin_that_it_runs_beside() {
     let paths = ["dist/counts.wasm", "dist/counts.json"];
@@ -85,6 +88,7 @@ async fn no_tool_changes_the_files_of_a_plugin_that_it_runs_beside() {
     }
 }
 
+// promise approval.nobody
 #[test]
 fn a_subagents_call_is_never_asked_about() {
     let definition = "---\nname: keeper\ndescription: Keeps.\ntools: [memory]\ninputs:\n  topic: {type: string, description: What.}\n---\nYou keep.\n";
@@ -104,6 +108,7 @@ fn a_subagents_call_is_never_asked_about() {
     }
 }
 
+// promise approval.nobody
 #[test]
 fn plan_mode_asks_nothing_and_refuses() {
     let calls = [write("a.txt", "x"), shell("touch b"), call("memory", json!({"action": "save", "fact": "x"}))];
@@ -114,6 +119,7 @@ fn plan_mode_asks_nothing_and_refuses() {
     assert!(!host.repository().join("a.txt").exists() && !host.repository().join("b").exists());
 }
 
+// promise approval.nobody
 #[test]
 fn where_nobody_is_there_what_would_be_asked_is_refused_with_what_would_allow_it() {
     let calls = [

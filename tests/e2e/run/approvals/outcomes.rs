@@ -5,6 +5,7 @@ use host_tests::server::{Answer, Server};
 
 use super::*;
 
+// promise approval.exact
 #[test]
 fn a_yes_to_a_command_runs_exactly_that_and_a_no_runs_nothing() {
     for way in WAYS {
@@ -22,6 +23,7 @@ fn a_yes_to_a_command_runs_exactly_that_and_a_no_runs_nothing() {
     }
 }
 
+// promise approval.exact
 #[test]
 fn a_yes_to_an_edit_changes_that_file_and_no_other() {
     for way in WAYS {
@@ -43,6 +45,7 @@ fn a_yes_to_an_edit_changes_that_file_and_no_other() {
     }
 }
 
+// promise approval.exact
 #[tokio::test(flavor = "multi_thread")]
 async fn a_yes_to_a_request_sends_that_and_a_no_sends_nothing() {
     for way in WAYS {
@@ -76,6 +79,7 @@ fn a_yes_to_a_fact_keeps_it_and_results_that_are_there_stay() {
     }
 }
 
+// promise approval.exact
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_of_which_nothing_is_known_shows_its_arguments_and_all_that_it_could_touch() {
     let folder = tempfile::tempdir().expect("a folder");

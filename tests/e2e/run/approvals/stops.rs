@@ -90,6 +90,7 @@ fn esc_is_a_no_and_the_work_goes_on() {
     }
 }
 
+// promise approval.typed-ahead: A key pressed before a question appears never answers it.
 #[test]
 fn what_was_typed_before_a_question_could_be_seen_never_answers_it() {
     // The first call ends when the test says so, and has been allowed; keys are pressed while it runs.

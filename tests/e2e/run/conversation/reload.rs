@@ -93,6 +93,8 @@ async fn reload_takes_what_is_new_and_tells_what_is_gone() {
     assert_eq!(pty.ends(), Some(0));
 }
 
+// promise approval.lasting: A lasting answer covers what was shown, in this folder, for this component; an answer that
+//   was not offered allows nothing.
 #[tokio::test]
 async fn what_was_allowed_for_good_ends_with_the_component_that_it_was_allowed_to() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -117,6 +119,8 @@ async fn what_was_allowed_for_good_ends_with_the_component_that_it_was_allowed_t
     assert!(host.repository().join("b.txt").exists() && !host.repository().join("c.txt").exists());
 }
 
+// promise project.conversation: A running conversation reloads nothing from a project that changed since it was
+//   trusted or is no longer trusted.
 #[tokio::test]
 async fn a_project_that_is_not_as_it_was_trusted_is_not_read_again_without_trust() {
     let replies = [counting("2 lines"), counting("2 lines"), counting("2 lines")].concat();

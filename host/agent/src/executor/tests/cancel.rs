@@ -73,6 +73,7 @@ async fn a_task_completed_in_the_turn_that_meets_the_deadline_is_a_goal() {
     assert_eq!((came_to(&result), result.recovered_from), ((Goal, Some("found"), None, 1), None));
 }
 
+// promise session.settled
 #[tokio::test(start_paused = true)]
 async fn dropping_a_run_settles_its_calls_as_interrupted() {
     let mut bench = bench(definition(Completion::Text), [calls([("wait", json!({}))])]);

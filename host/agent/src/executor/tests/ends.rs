@@ -119,6 +119,7 @@ async fn inputs_that_do_not_fit_are_told_before_anyone_is_asked() {
     assert_eq!(bench.watcher.types(), ["run_started", "error", "run_ended"]);
 }
 
+// promise model.calls
 #[tokio::test(start_paused = true)]
 async fn tools_that_are_not_the_agents_do_not_run() {
     let tools = ToolConfig::Only(vec!["look".to_owned()]);

@@ -114,6 +114,8 @@ async fn initial_messages_are_written_down_once() {
     assert_eq!(disk.entries()[4..], ["run_started", "content user", "usage", "content model", "run_ended GOAL"]);
 }
 
+// promise session.recorded: No call runs before it is recorded, and no call that was recorded as done runs again,
+//   wherever the process was killed.
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_recorded_does_not_run() {
     let writes = || calls([("read", json!({})), ("write", json!({})), ("write", json!({}))]);

@@ -65,6 +65,7 @@ impl Bench {
     }
 }
 
+// promise session.recorded
 #[tokio::test(start_paused = true)]
 async fn a_recorded_conversation_is_the_one_that_was_held() {
     let check = async |completion: Completion, runs: usize, replies: [Scripted; 3]| {

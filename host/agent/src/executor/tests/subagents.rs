@@ -179,6 +179,7 @@ async fn a_subagent_has_its_own_tools_and_no_agents() {
     assert_eq!(bench.model.tools(), "helper ask", "the parent's own are as they were");
 }
 
+// promise subagent.ends: A subagent ends with its caller and within its caller's time.
 #[tokio::test(start_paused = true)]
 async fn cancelling_the_parent_cancels_its_subagent_whatever_it_does() {
     let stuck = || calls([("stuck", json!({})), ("wait", json!({}))]);
@@ -205,6 +206,7 @@ async fn cancelling_the_parent_cancels_its_subagent_whatever_it_does() {
     }
 }
 
+// promise subagent.ends
 #[tokio::test(start_paused = true)]
 async fn dropping_the_parent_drops_its_subagent() {
     let Family { mut bench, dropped } =
@@ -214,6 +216,7 @@ async fn dropping_the_parent_drops_its_subagent() {
     assert!(dropped.load(Ordering::SeqCst));
 }
 
+// promise subagent.ends
 #[tokio::test(start_paused = true)]
 async fn a_subagent_answers_before_its_parents_time_is_over() {
     let long = RunConfig {
@@ -250,6 +253,7 @@ async fn a_person_who_is_asked_takes_no_time_from_any_agent() {
     assert_eq!(began.elapsed().as_secs(), 7_200);
 }
 
+// promise subagent.bounded: The number of subagents and the turns of all agents together are limited.
 #[tokio::test(start_paused = true)]
 async fn the_number_of_subagents_is_bounded_and_the_run_goes_on() {
     let one = TreeLimits { subagents: 1, ..TreeLimits::default() };
@@ -262,6 +266,7 @@ async fn the_number_of_subagents_is_bounded_and_the_run_goes_on() {
     );
 }
 
+// promise subagent.bounded
 #[tokio::test(start_paused = true)]
 async fn the_turns_of_all_agents_together_are_bounded() {
     let two = TreeLimits { turns: 2, ..TreeLimits::default() };

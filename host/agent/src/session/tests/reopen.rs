@@ -142,6 +142,7 @@ fn a_replaced_history_is_the_conversation_from_there_on() {
     assert_eq!(past.into_parts().1, 8);
 }
 
+// promise session.recorded
 #[test]
 fn a_log_that_broke_off_at_any_byte_is_gone_on_with() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -68,6 +68,7 @@ fn check(bytes: &[u8]) {
     assert!(entries(&texts[4]).is_array());
 }
 
+// promise session.tampered
 #[test]
 fn what_is_shown_of_a_log_cannot_steer_a_terminal_wherever_it_breaks_off() {
     let whole = log().join("\n") + "\n";
@@ -79,6 +80,7 @@ fn what_is_shown_of_a_log_cannot_steer_a_terminal_wherever_it_breaks_off() {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    // promise session.tampered
     #[test]
     fn no_log_makes_a_command_panic(
         order in prop::collection::vec(prop::sample::select(log()), 0..20),

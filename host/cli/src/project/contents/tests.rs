@@ -41,6 +41,7 @@ fn only_what_can_be_used_is_read() {
     assert!(Listing::of(nothing.path()).expect("a file is no folder").is_empty());
 }
 
+// promise project.links
 #[test]
 fn no_link_is_followed_wherever_it_stands_and_leads() {
     for at in ["", "agents", "agents/x.md", "config.toml", "plugins/p.wasm"] {
@@ -53,6 +54,8 @@ fn no_link_is_followed_wherever_it_stands_and_leads() {
     }
 }
 
+// promise project.bytes: The bytes that are used are the bytes that were trusted: each file is read once, compared and
+//   then used.
 #[test]
 fn a_link_that_takes_a_files_place_after_the_listing_is_not_followed() {
     let folder = project();
@@ -87,6 +90,7 @@ fn what_is_no_file_or_too_much_is_refused() {
     assert!(why(folder.path()).contains("over 256 files"));
 }
 
+// promise project.links
 #[cfg(target_os = "linux")]
 #[test]
 fn a_pipe_is_not_waited_for() {

@@ -264,6 +264,7 @@ async fn the_request_goes_to_its_address_with_the_key_in_its_header() {
     assert!(request.contains("authorization: Bearer secret-key-1234\r\n"), "{request}");
 }
 
+// promise model.stream
 #[tokio::test]
 async fn a_reply_that_broke_off_is_an_error() {
     let begun = stream(&[delta("output_text", 0, "a"), done(1, call("a", "{}"))]);

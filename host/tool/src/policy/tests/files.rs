@@ -58,6 +58,7 @@ fn an_example_that_the_rule_does_not_keep_is_an_error() {
         .expect("ok");
 }
 
+// promise policy.project: Rules of a project or a bundle allow nothing.
 #[test]
 fn a_project_and_a_bundle_allow_nothing() {
     for (tier, allows) in

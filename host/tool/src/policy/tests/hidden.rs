@@ -593,6 +593,7 @@ pub(super) fn all_but_rm() -> Policy {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
 
+    // promise policy.hidden
     #[test]
     fn a_hidden_command_is_never_allowed(line in hiding()) {
         for policy in [example(), all_but_rm()] {

@@ -46,6 +46,8 @@ fn unescaped(text: &str) -> String {
     line
 }
 
+// promise policy.hidden: A command that a rule denies is not allowed wherever it hides in a shell line, as far as the
+//   line shows it.
 #[test]
 fn every_line_of_the_table_is_decided_as_it_says() {
     let policy = example();

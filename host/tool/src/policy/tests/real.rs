@@ -106,6 +106,7 @@ fn cases(usual: u32) -> ProptestConfig {
     ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) }
 }
 
+// promise policy.hidden
 #[test]
 fn what_runs_a_denied_command_was_not_allowed() {
     let place = Place::new();
