@@ -1,53 +1,14 @@
-//! Lists the built-in plugins: whatever lies in `plugins/dist`, so that a new tool needs no line here. Their digests
-//! are taken here and not at each start. Lists what `host plugin new` writes in the same way: whatever lies in
-//! `sdk/*/template`, so that a new language needs no line either.
+//! Lists what `host plugin new` writes: whatever lies in `sdk/*/template`, so that a new language needs no line here.
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
-use sha2::{Digest as _, Sha256};
-
 /// Folders of a binding that hold nothing that a new plugin needs.
 const NOT_SHIPPED: &[&str] = &["template", "tests", "target", "build", "dist", "node_modules", ".venv", "__pycache__"];
 
 fn main() {
-    built_in();
     templates();
-}
-
-fn built_in() {
-    // Read when it runs and told as a relative path: a build folder that was copied from another checkout would
-    // otherwise go on with the components of that one.
-    let package = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it");
-    let dist = Path::new(&package).join("../../plugins/dist");
-    println!("cargo::rerun-if-changed=../../plugins/dist");
-    let mut names: Vec<String> = fs::read_dir(&dist)
-        .map(|entries| {
-            entries
-                .filter_map(|entry| {
-                    entry.ok()?.file_name().into_string().ok()?.strip_suffix(".wasm").map(str::to_owned)
-                })
-                .collect()
-        })
-        .unwrap_or_default();
-    names.sort();
-    let mut list = String::from("&[\n");
-    for name in names {
-        let file = |end: &str| dist.join(format!("{name}.{end}")).display().to_string();
-        let component = file("wasm");
-        let sha256: [u8; 32] = Sha256::digest(fs::read(&component).expect("it was listed")).into();
-        writeln!(
-            list,
-            "    BuiltIn {{ name: {name:?}, manifest: include_str!({:?}), component: include_bytes!({component:?}), \
-             sha256: {sha256:?} }},",
-            file("json"),
-        )
-        .expect("a string takes everything");
-    }
-    list.push(']');
-    let out = Path::new(&env::var_os("OUT_DIR").expect("cargo sets it")).join("built_in.rs");
-    fs::write(out, list).expect("cargo's own folder can be written");
 }
 
 /// The languages that have a template, with the files of the template and those of the binding that it is written with;

@@ -22,6 +22,8 @@ const LAYERS: &[(&str, &str)] = &[
     ("host-shell", "shell"),
     ("host-tool", "tool"),
     ("host-agent", "agent"),
+    ("host-terminal", "terminal"),
+    ("host-app", "app"),
     ("host", "cli"),
 ];
 
@@ -31,8 +33,17 @@ const KEPT: &[(&str, &[&str], &str)] = &[
     ("anyhow", &["host"], "an error below the binary says which of its cases it is"),
     ("wasmtime", &["host-plugin"], "guests run in one place"),
     ("wasmtime-wasi", &["host-plugin"], "guests run in one place"),
-    ("tokio", &["host-plugin", "host-model", "host-tool", "host-agent", "host"], "what lies lower waits for nothing"),
+    (
+        "tokio",
+        &["host-plugin", "host-model", "host-tool", "host-agent", "host-terminal", "host-app", "host"],
+        "what lies lower waits for nothing",
+    ),
+    ("clap", &["host"], "a command line is one frontend of several"),
+    ("clap_complete", &["host"], "a command line is one frontend of several"),
 ];
+
+/// The standard streams.
+const STREAMS: &[&str] = &["stdin()", "stdout()", "stderr()"];
 
 /// What prints or reads the process's own surroundings.
 const SURROUNDINGS: &[&str] = &[
@@ -41,9 +52,6 @@ const SURROUNDINGS: &[&str] = &[
     "eprint!",
     "eprintln!",
     "dbg!",
-    "stdin()",
-    "stdout()",
-    "stderr()",
     "env::{",
     "env::args",
     "env::current_dir",
@@ -124,15 +132,18 @@ fn every_crate_has_a_front_page_that_says_what_is_deliberately_not_there() {
 // promise design.edges: Only the binary prints, reads the environment or the home folder, and only `main` ends the
 //   process.
 #[test]
-fn only_the_binary_prints_or_reads_the_environment() {
+fn layers_only_the_binary_prints_or_reads_the_environment() {
     check(SURROUNDINGS, |folder, _| folder == "cli", "only host/cli prints and reads the environment");
+    let draws = |folder: &str, _: &str| ["cli", "terminal"].contains(&folder);
+    check(STREAMS, draws, "only host/cli, and the terminal that it opens, use the standard streams");
 }
 
 // promise design.scopes: Only the binary and manifests make a scope from text.
 #[test]
-fn only_the_binary_and_manifests_make_a_scope() {
+fn layers_only_users_words_and_manifests_make_a_scope() {
     let allowed = |folder: &str, file: &str| match folder {
-        "capability" | "cli" => true,
+        "capability" | "app" => true,
+        "cli" => file == "command/plugin/test/prepared.rs",
         "bundle" => ["manifest.rs", "manifest/settings.rs"].contains(&file),
         _ => false,
     };
@@ -268,7 +279,7 @@ fn a_forbidden_word_is_found_in_code_and_nowhere_else() {
         ("#[cfg(test)]\n#[allow(unused)]\nfn f(x: [u8; 2]) { dbg!() }\nfn g() { dbg!() }", &[4]),
         ("#[cfg(not(test))]\nfn f() { dbg!() }", &[2]),
     ] {
-        let found = Source::of(text).find(SURROUNDINGS);
+        let found = Source::of(text).find(&[SURROUNDINGS, STREAMS].concat());
         assert_eq!(found.iter().map(|(line, _)| *line).collect::<Vec<_>>(), lines, "{text}: {found:?}");
     }
     assert_eq!(Source::of("#[cfg(test)]\nmod tests;\nmod real;").test_modules(), ["tests"]);

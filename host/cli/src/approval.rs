@@ -9,13 +9,13 @@ mod look;
 
 use std::sync::Arc;
 
+use host_app::environment::Environment;
 use host_plugin::{Confirmation, command_line};
+use host_terminal::{self as terminal, Choice, Chosen, Terminal};
 use host_tool::{Answer, Bus, Lasting, Listener, Notice, Question, QuestionId};
 use tokio::task::AbortHandle;
 
-use crate::environment::Environment;
 use crate::printer::Style;
-use crate::terminal::{self, Choice, Chosen, Terminal};
 
 /// Whoever is asked. Dropping it ends that.
 pub(crate) struct Person(AbortHandle);

@@ -10,6 +10,8 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use host_app::error::ErrorKind;
+use host_app::request::{AccessRequest, FolderRequest, RunRequest};
 use host_tool::ApprovalMode;
 
 use crate::exit::Code;
@@ -19,7 +21,7 @@ use crate::templates;
 pub(crate) fn parse() -> Result<Arguments, Code> {
     Arguments::try_parse().map_err(|error| {
         let told = error.print();
-        if error.use_stderr() || told.is_err() { Code::Input } else { Code::Done }
+        if error.use_stderr() || told.is_err() { Code::Failed(ErrorKind::Input) } else { Code::Done }
     })
 }
 
@@ -239,6 +241,42 @@ pub(crate) struct Access {
     /// Add a plugin that `host plugin build` made: its .wasm file, or a folder of them; may be repeated
     #[arg(long, value_name = "PATH")]
     pub(crate) plugin: Vec<PathBuf>,
+}
+
+impl Run {
+    /// The run as a plain request.
+    pub(crate) fn request(&self) -> RunRequest {
+        RunRequest {
+            model: self.model.clone(),
+            record: self.record.clone(),
+            agent: self.agent.clone(),
+            input: self.input.clone(),
+            output_schema: self.output_schema.clone(),
+            max_turns: self.max_turns,
+            timeout: self.timeout,
+            max_tokens: self.max_tokens,
+            max_cost: self.max_cost,
+        }
+    }
+}
+
+impl Place {
+    /// The folder as a plain request.
+    pub(crate) fn request(&self) -> FolderRequest {
+        FolderRequest { folder: self.folder.clone(), any_folder: self.any_folder }
+    }
+}
+
+impl Access {
+    /// The access as a plain request.
+    pub(crate) fn request(&self) -> AccessRequest {
+        AccessRequest {
+            approval_mode: self.approval_mode,
+            grant: self.grant.clone(),
+            deny: self.deny.clone(),
+            plugin: self.plugin.clone(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

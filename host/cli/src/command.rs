@@ -3,7 +3,6 @@
 pub(crate) mod agent;
 pub(crate) mod doctor;
 pub(crate) mod keys;
-pub(crate) mod place;
 pub(crate) mod plugin;
 pub(crate) mod policy;
 pub(crate) mod run;
@@ -13,10 +12,11 @@ pub(crate) mod trust;
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;
+use host_app::error::Failure;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{Arguments, Format, Schema};
-use crate::exit::{Code, Failure};
+use crate::exit::Code;
 use crate::printer::{self, Out};
 
 /// `host completions`: a script for a shell.

@@ -4,60 +4,16 @@
 //! takes Ctrl-C itself, since there it stops one run of several; what else asks the process to end still does so here.
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use host_app::error::{ErrorKind, Failure};
+use host_terminal::Interrupt;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio_util::sync::CancellationToken;
 
-use crate::exit::{Code, Failure};
-use crate::terminal;
+use crate::exit::Code;
 
 /// How long dropping everything may take after a second Ctrl-C.
 const DROPPING: Duration = Duration::from_millis(500);
-
-/// Who is told of a Ctrl-C.
-#[derive(Clone, Default)]
-pub(crate) struct Interrupt {
-    /// Fires with the first Ctrl-C, or when the process is asked to end.
-    pub(crate) stop: CancellationToken,
-    /// Fires when the process is to end at once.
-    now: CancellationToken,
-    instead: Arc<Mutex<Option<Instead>>>,
-}
-
-/// What a Ctrl-C does in the place of stopping the work.
-type Instead = Arc<dyn Fn() + Send + Sync>;
-
-impl Interrupt {
-    /// Ctrl-C was pressed.
-    pub(crate) fn press(&self) {
-        let instead = self.instead.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match instead {
-            Some(instead) => instead(),
-            None => self.end(),
-        }
-    }
-
-    /// From here on this is what Ctrl-C does.
-    pub(crate) fn divert(&self, instead: impl Fn() + Send + Sync + 'static) {
-        *self.instead.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(instead));
-    }
-
-    /// The process is to end: in good order the first time, at once the second.
-    fn end(&self) {
-        if self.stop.is_cancelled() {
-            self.now.cancel();
-        }
-        self.stop.cancel();
-    }
-
-    /// The process is to end at once.
-    pub(crate) fn end_at_once(&self) {
-        self.stop.cancel();
-        self.now.cancel();
-    }
-}
 
 /// Runs the work of a command, which hears of a Ctrl-C by what it is given.
 pub(crate) fn block_on<F>(work: impl FnOnce(Interrupt) -> F) -> Result<Code, Failure>
@@ -87,7 +43,7 @@ where
         }
     });
     // Before anything is said about the end.
-    terminal::leave();
+    host_terminal::leave();
     // Whatever still runs is dropped here; a blocked system call is not waited for.
     runtime.shutdown_timeout(DROPPING);
     ended
@@ -116,10 +72,10 @@ impl Signals {
         loop {
             tokio::select! {
                 // In the editor it is the editor's, as with git: all programs of the terminal are told.
-                _ = self.interrupt.recv() => if !terminal::is_lent() { interrupts.press() },
+                _ = self.interrupt.recv() => if !host_terminal::is_lent() { interrupts.press() },
                 _ = self.terminate.recv() => interrupts.end(),
                 _ = self.hang_up.recv() => interrupts.end(),
-                () = interrupts.now.cancelled() => return Err(Failure::new(Code::Cancelled, "ended at once")),
+                () = interrupts.ends_at_once() => return Err(Failure::new(ErrorKind::Cancelled, "ended at once")),
             }
         }
     }

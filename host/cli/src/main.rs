@@ -7,44 +7,34 @@
 //! Deliberately not here: any decision about what a call may touch beyond reading the person's words (`access`
 //! turns flags into grants; `host-capability` decides), and anything that a web page would need as well.
 
-mod access;
-mod agents;
 mod approval;
 mod arguments;
-mod attach;
 mod command;
-mod configuration;
-mod context;
-mod discovered;
-mod environment;
 mod exit;
-mod installed;
 mod interrupt;
-mod models;
 mod password;
-mod plugins;
-mod policies;
 mod printer;
-mod project;
-mod settings;
+mod process;
 mod templates;
-mod terminal;
+mod trust_question;
 
 use std::process::ExitCode;
 
+use host_app::environment::Environment;
+use host_app::error::Failure;
+
 use arguments::{Arguments, Command};
-use environment::Environment;
-use exit::{Code, Failure};
+use exit::Code;
 
 fn main() -> ExitCode {
     let arguments = match arguments::parse() {
         Ok(arguments) => arguments,
         Err(code) => return code.into(),
     };
-    let environment = Environment::of_this_process();
+    let environment = process::environment();
     start_log(&environment);
     ignore_file_size_signal();
-    let style = printer::Style::of(&environment);
+    let style = printer::style(&environment);
     match dispatch(arguments, environment) {
         Ok(code) => code.into(),
         Err(failure) => exit::report(&failure, style).into(),
@@ -78,7 +68,7 @@ fn start_log(environment: &Environment) {
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(|| printer::Stderr)
-        .with_ansi(printer::Style::of(environment).colour)
+        .with_ansi(printer::style(environment).colour)
         .without_time()
         .with_target(false)
         .finish();

@@ -11,10 +11,10 @@ use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use host_app::environment::Environment;
+use host_app::error::{ErrorKind, Failure};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 
-use crate::environment::Environment;
-use crate::exit::{Code, Failure};
 use crate::printer::visible;
 
 /// The longest password: minisign takes none that is longer.
@@ -70,7 +70,7 @@ fn prompt(words: &str) -> Result<String, Failure> {
     (&terminal).write_all(b"\n").map_err(failed)?;
     match typed? {
         Typed::Line(bytes) => String::from_utf8(bytes).map_err(|_| Failure::input("the password is no UTF-8 text")),
-        Typed::Cancelled => Err(Failure::new(Code::Cancelled, "cancelled")),
+        Typed::Cancelled => Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
         Typed::TooLong => Err(Failure::input(format!("the password is over the limit of {MAX_PASSWORD} bytes"))),
     }
 }

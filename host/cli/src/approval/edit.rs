@@ -6,8 +6,8 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-use crate::environment::Environment;
-use crate::terminal::Terminal;
+use host_app::environment::Environment;
+use host_terminal::Terminal;
 
 /// The largest text that is taken back, in bytes: no more can be written to a file by a tool.
 const MAX_TEXT: u64 = 20 << 20;

@@ -7,10 +7,10 @@
 
 use anstyle::AnsiColor;
 use host_plugin::{Confirmation, command_line};
+use host_terminal::{broken_at, width};
 use host_tool::Question;
 
 use crate::printer::Style;
-use crate::terminal::{broken_at, width};
 
 /// Lines of a command, or of arguments, that are shown.
 const TEXT_LINES: usize = 24;

@@ -3,17 +3,18 @@
 use std::fmt::Write as _;
 
 use host_agent::{AgentDefinition, InputConfig, ToolConfig};
+use host_app::agents::{Agent, Agents, Source};
+use host_app::configuration::Configuration;
+use host_app::environment::Environment;
+use host_app::error::Failure;
+use host_app::project::Project;
 use host_tool::cut;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::agents::{Agent, Agents, Source};
 use crate::arguments;
-use crate::configuration::Configuration;
-use crate::environment::Environment;
-use crate::exit::{Code, Failure};
+use crate::exit::Code;
 use crate::printer::{self, Out, visible};
-use crate::project::Project;
 
 /// How much of a description stands in the list, in characters: it is one line.
 const FIRST_WORDS: usize = 100;

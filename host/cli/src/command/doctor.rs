@@ -4,18 +4,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anstyle::AnsiColor;
+use host_app::configuration::{Commands, Configuration};
+use host_app::environment::Environment;
+use host_app::error::Failure;
+use host_app::models;
+use host_app::plugins;
 use host_model::ProviderKind;
 use host_plugin::{Allocator, Runtime, RuntimeOptions, Workspace, command_line};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Doctor;
-use crate::configuration::{Commands, Configuration};
-use crate::environment::Environment;
-use crate::exit::{Code, Failure};
-use crate::models;
-use crate::plugins;
-use crate::printer::{Out, Style};
+use crate::exit::Code;
+use crate::printer::{self, Out, Style};
 
 /// What was looked at.
 #[derive(Serialize)]
@@ -135,7 +136,7 @@ fn print(findings: &[Finding], doctor: &Doctor, environment: &Environment) -> Re
         out.write(&format!("{json}\n"));
         return Ok(());
     }
-    let style = Style { colour: Style::of(environment).colour && environment.stdout_is_terminal };
+    let style = Style { colour: printer::style(environment).colour && environment.stdout_is_terminal };
     for finding in findings {
         let mark = match finding.state {
             State::Good => style.paint("good", AnsiColor::Green),

@@ -4,9 +4,11 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
+use host_app::environment::Environment;
+use host_app::error::{ErrorKind, Failure};
 use host_bundle::{
     KeyPair, OciDigest, PublicKey, Revocation, Revoked, Rotation, SecretKeyFile, StoreError, Trust, TrustStore,
     TrustedKey,
@@ -16,8 +18,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::bundles::Keys;
-use crate::environment::Environment;
-use crate::exit::{Code, Failure};
+use crate::exit::Code;
 use crate::password::{self, Ask};
 use crate::printer::{Out, visible};
 
@@ -41,7 +42,7 @@ pub(crate) fn run(keys: Keys, environment: &Environment) -> Result<Code, Failure
             format!("The key {id} is trusted for {}{}.\n", shown.join(", "), until(expires))
         }
         Keys::Rotate { statement: Some(file), .. } => {
-            let rotation = Rotation::parse(&text(&file)?).map_err(|error| Failure::of(Code::Input, &error))?;
+            let rotation = Rotation::parse(&text(&file)?).map_err(|error| Failure::of(ErrorKind::Input, &error))?;
             store.change(|trust| trust.rotate(&rotation, now)).map_err(of_store)?;
             format!("The key {} has taken the place of {}.\n", rotation.new_key().id(), rotation.old_key().id())
         }
@@ -69,9 +70,9 @@ pub(crate) fn public(given: &str) -> Result<PublicKey, Failure> {
     if !given.starts_with("RW") || path.is_file() {
         let words =
             text(path).map_err(|failure| failure.help("give the key, a line that begins with RW, or its .pub file"))?;
-        return words.parse().map_err(|error: host_bundle::KeyError| Failure::of(Code::Input, &error));
+        return words.parse().map_err(|error: host_bundle::KeyError| Failure::of(ErrorKind::Input, &error));
     }
-    given.parse().map_err(|error: host_bundle::KeyError| Failure::of(Code::Input, &error))
+    given.parse().map_err(|error: host_bundle::KeyError| Failure::of(ErrorKind::Input, &error))
 }
 
 /// A short text out of a file.
@@ -88,7 +89,7 @@ pub(crate) fn text(path: &Path) -> Result<String, Failure> {
 
 fn generate(out: &Path, password: Option<&Path>, environment: &Environment) -> Result<String, Failure> {
     let failed = |path: &Path, error: std::io::Error| match error.kind() {
-        ErrorKind::AlreadyExists => Failure::input(format!("`{}` is there already", path.display()))
+        io::ErrorKind::AlreadyExists => Failure::input(format!("`{}` is there already", path.display()))
             .help("a key never takes another's place; name another file with --out"),
         _ => Failure::input(format!("`{}` cannot be written: {error}", path.display())),
     };
@@ -96,7 +97,7 @@ fn generate(out: &Path, password: Option<&Path>, environment: &Environment) -> R
     // Before a password is asked for in vain.
     for path in [out, &beside] {
         if path.symlink_metadata().is_ok() {
-            return Err(failed(path, ErrorKind::AlreadyExists.into()));
+            return Err(failed(path, io::ErrorKind::AlreadyExists.into()));
         }
     }
     if let Some(folder) = out.parent() {
@@ -104,8 +105,8 @@ fn generate(out: &Path, password: Option<&Path>, environment: &Environment) -> R
     }
     let what = format!("`{}`", out.display());
     let password = password::read(&what, password, Ask::Twice, environment)?;
-    let pair = KeyPair::generate(&password).map_err(|error| Failure::of(Code::Configuration, &error))?;
-    pair.write(out).map_err(|error| Failure::of(Code::Input, &error))?;
+    let pair = KeyPair::generate(&password).map_err(|error| Failure::of(ErrorKind::Configuration, &error))?;
+    pair.write(out).map_err(|error| Failure::of(ErrorKind::Input, &error))?;
     let mut file = File::create_new(&beside).map_err(|error| failed(&beside, error))?;
     file.write_all(pair.public().to_file().as_bytes()).map_err(|error| failed(&beside, error))?;
     Ok(format!(
@@ -124,7 +125,7 @@ fn say(
     password: Option<&Path>,
     environment: &Environment,
 ) -> Result<String, Failure> {
-    let failed = |error: &dyn std::error::Error| Failure::of(Code::Input, error);
+    let failed = |error: &dyn std::error::Error| Failure::of(ErrorKind::Input, error);
     let new = public(to)?;
     let secret = SecretKeyFile::read(key).map_err(|error| failed(&error))?;
     let password = match secret.is_encrypted() {
@@ -144,7 +145,7 @@ fn say(
 fn revoked(what: &str) -> Result<Revoked, Failure> {
     if what.starts_with("sha256:") {
         let digest: Result<OciDigest, _> = what.parse();
-        return digest.map(Revoked::Digest).map_err(|error| Failure::of(Code::Input, &error));
+        return digest.map(Revoked::Digest).map_err(|error| Failure::of(ErrorKind::Input, &error));
     }
     match what.parse() {
         Ok(id) => Ok(Revoked::Key(id)),
@@ -218,11 +219,11 @@ fn described(trust: &Trust, now: Timestamp) -> Value {
 
 fn of_store(error: StoreError) -> Failure {
     let code = match error {
-        StoreError::Trust(_) => Code::Input,
+        StoreError::Trust(_) => ErrorKind::Input,
         StoreError::Unreadable { .. }
         | StoreError::Exposed { .. }
         | StoreError::Malformed { .. }
-        | StoreError::Unwritable { .. } => Code::Configuration,
+        | StoreError::Unwritable { .. } => ErrorKind::Configuration,
     };
     Failure::of(code, &error)
 }

@@ -15,12 +15,13 @@ mod verify;
 
 use std::path::Path;
 
+use host_app::environment::Environment;
+use host_app::error::Failure;
 use host_bundle::Bundle;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Plugin as Command;
-use crate::environment::Environment;
-use crate::exit::{Code, Failure};
+use crate::exit::Code;
 use crate::printer::Out;
 
 pub(crate) async fn run(command: Command, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {

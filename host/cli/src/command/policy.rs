@@ -2,18 +2,19 @@
 
 use std::fmt::Write as _;
 
+use host_app::app_context::project;
+use host_app::environment::Environment;
+use host_app::error::Failure;
+use host_app::policies;
 use host_capability::{Grants, Scope};
 use host_message::AgentId;
 use host_tool::{Bus, Decision, Rule};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::place::project;
 use super::tool::{call_of, open, print_json};
 use crate::arguments::Policy;
-use crate::environment::Environment;
-use crate::exit::{Code, Failure};
-use crate::policies;
+use crate::exit::Code;
 use crate::printer::{self, Out, visible};
 
 pub(crate) async fn run(policy: Policy, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
@@ -49,7 +50,7 @@ pub(crate) async fn run(policy: Policy, environment: Environment, stop: Cancella
         }
         Policy::List { place, json } => {
             let folders = environment.folders()?;
-            let project = project(&place, &folders)?;
+            let project = project(&place.request(), &folders)?;
             printer::notes(project.note().as_slice(), &environment);
             list(policies::read(&folders, &project.brought().policies)?.rules(), json, &out)
         }

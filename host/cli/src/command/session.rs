@@ -3,7 +3,6 @@
 //! Promises that whatever lies in a log, nothing here panics, and nothing of it steers a terminal. Deliberately not
 //! here: going on with a session, which is `host run --resume`, and removing one.
 
-pub(crate) mod find;
 mod list;
 mod markdown;
 mod show;
@@ -12,12 +11,14 @@ mod transcript;
 use std::path::Path;
 
 use host_agent::Sessions;
+use host_app::environment::Environment;
+use host_app::error::Failure;
+use host_app::session::find;
 use tokio_util::sync::CancellationToken;
 
 use self::transcript::Transcript;
 use crate::arguments::{ExportFormat, Session};
-use crate::environment::Environment;
-use crate::exit::{Code, Failure};
+use crate::exit::Code;
 use crate::printer::Out;
 
 pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, Failure> {

@@ -3,6 +3,10 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use host_app::app_context::{self, Workplace};
+use host_app::environment::Environment;
+use host_app::error::{ErrorKind, Failure};
+use host_app::plugins::Installed;
 use host_capability::Capability;
 use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName};
 use host_plugin::{Confirmation, Invocation};
@@ -10,11 +14,8 @@ use host_tool::{CallContext, LiveOutput, Outcome, ProgramInput, Standstill};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::place::{self, Workplace};
 use crate::arguments::{Access, Place, Tool};
-use crate::environment::Environment;
-use crate::exit::{Code, Failure};
-use crate::plugins::Installed;
+use crate::exit::Code;
 use crate::printer::{self, Out, visible};
 
 pub(crate) async fn run(tool: Tool, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
@@ -42,9 +43,17 @@ pub(super) async fn open(
     environment: &Environment,
     stop: &CancellationToken,
 ) -> Result<Workplace, Failure> {
-    let project = place::project(place, &environment.folders()?)?;
+    let project = app_context::project(&place.request(), &environment.folders()?)?;
     printer::notes(project.note().as_slice(), environment);
-    Workplace::open(place, access, project, environment, stop).await
+    Workplace::open(
+        &place.request(),
+        &access.request(),
+        project,
+        environment,
+        &|note| printer::notes(&[note.to_owned()], environment),
+        stop,
+    )
+    .await
 }
 
 fn not_arguments(why: &str) -> Failure {
@@ -197,10 +206,10 @@ async fn run_call(
             out.write(&text_of(&output));
             Ok(Code::Done)
         }
-        Outcome::Error(failure) => Err(Failure::new(Code::Tool, failure.message)),
+        Outcome::Error(failure) => Err(Failure::new(ErrorKind::Tool, failure.message)),
         Outcome::Cancelled { reason, partial } => {
             out.write(&partial.unwrap_or_default());
-            Err(Failure::new(Code::Cancelled, reason))
+            Err(Failure::new(ErrorKind::Cancelled, reason))
         }
     }
 }
@@ -215,7 +224,7 @@ async fn show_preview(place: &Workplace, call: FunctionCall, json: bool, out: &O
         ..Invocation::new(call.id, call.name.clone(), arguments, grants, workspace)
     };
     let preview = place.runtime.preview(&installed.plugin, invocation).await;
-    let confirmation = preview.map_err(|error| Failure::new(Code::Tool, error.to_string()))?;
+    let confirmation = preview.map_err(|error| Failure::new(ErrorKind::Tool, error.to_string()))?;
     let input = match installed.commands.contains_key(&call.name) {
         true => ProgramInput::Arguments,
         false => ProgramInput::Nothing,
@@ -289,7 +298,7 @@ fn text_of(output: &Output) -> String {
 }
 
 pub(super) fn print_json(value: &Value, out: &Out) -> Result<Code, Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::new(Code::Tool, error.to_string()))?;
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::new(ErrorKind::Tool, error.to_string()))?;
     out.write(&format!("{text}\n"));
     Ok(Code::Done)
 }

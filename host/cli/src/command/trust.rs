@@ -5,15 +5,16 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use host_app::environment::{Environment, Folders};
+use host_app::error::Failure;
+use host_app::project::shown::{self, Length};
+use host_app::project::{Change, Contents, FOLDER, Project, Standing, Store, Trusted};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Trust;
-use crate::environment::{Environment, Folders};
-use crate::exit::{Code, Failure};
+use crate::exit::Code;
 use crate::printer::Out;
-use crate::project::shown::{self, Length};
-use crate::project::{Change, Contents, FOLDER, Project, Standing, Store, Trusted};
 
 pub(crate) fn run(trust: Option<Trust>, environment: &Environment) -> Result<Code, Failure> {
     let folders = environment.folders()?;

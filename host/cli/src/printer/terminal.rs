@@ -8,13 +8,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use host_agent::{Event, EventKind, Observer, RunResult};
+use host_app::error::Failure;
+use host_app::report::tally::Tally;
+use host_app::report::{About, Report, notices};
+use host_terminal::{self as terminal, Activity};
 
 use self::calls::{CallEnd, Calls, INDENT};
 use self::markdown::Markdown;
-use super::tally::Tally;
-use super::{About, Printer, Style, text, visible};
-use crate::exit::{Failure, words};
-use crate::terminal::{self, Activity};
+use super::{Style, text, visible};
+use crate::exit::words;
 
 /// Shows runs on a terminal.
 pub(crate) struct Terminal {
@@ -133,12 +135,14 @@ impl Terminal {
             | EventKind::ToolCallProgress { .. }
             | EventKind::ToolCallEnd { .. } => return false,
             EventKind::Thought { subject: Some(subject), .. } => format!("· {}", visible(subject)),
-            EventKind::Retry { reason, wait_ms, attempt, attempts } => super::again(reason, wait_ms, attempt, attempts),
-            EventKind::ModelSwitched { model, reason } => super::switched(model, reason),
-            EventKind::ChatCompressed { status, tokens_before, tokens_after } => {
-                super::compressed(status, tokens_before, tokens_after)
+            EventKind::Retry { reason, wait_ms, attempt, attempts } => {
+                notices::again(reason, wait_ms, attempt, attempts)
             }
-            EventKind::LoopDetected { repeated } => super::circles(repeated),
+            EventKind::ModelSwitched { model, reason } => notices::switched(model, reason),
+            EventKind::ChatCompressed { status, tokens_before, tokens_after } => {
+                notices::compressed(status, tokens_before, tokens_after)
+            }
+            EventKind::LoopDetected { repeated } => notices::circles(repeated),
             EventKind::RecoveryStarted { .. } => "a limit was met; it is asked for its best answer so far".to_owned(),
             EventKind::Error { message } => visible(message).into_owned(),
             EventKind::RunStarted { .. } => {
@@ -220,14 +224,14 @@ impl Observer for Terminal {
             // The retry that follows says why.
             EventKind::InvalidStream { .. } => {}
             EventKind::ChatCompressed { status, tokens_before, tokens_after } => {
-                self.note(state, &super::compressed(status, tokens_before, tokens_after));
+                self.note(state, &notices::compressed(status, tokens_before, tokens_after));
             }
             EventKind::ModelSwitched { model, reason } => {
-                let note = format!("{}{}", super::switched(model, reason), state.void_reply());
+                let note = format!("{}{}", notices::switched(model, reason), state.void_reply());
                 self.note(state, &note);
             }
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
-                let again = super::again(reason, wait_ms, attempt, attempts);
+                let again = notices::again(reason, wait_ms, attempt, attempts);
                 let note = format!("{again}{}", state.void_reply());
                 self.note(state, &note);
             }
@@ -265,7 +269,7 @@ impl Observer for Terminal {
             EventKind::LoopDetected { repeated } => {
                 state.waiting = None;
                 let void = state.void_reply();
-                self.note(state, &format!("{}; the model is told{void}", super::circles(repeated)));
+                self.note(state, &format!("{}; the model is told{void}", notices::circles(repeated)));
             }
             EventKind::RunEnded { .. } => {
                 state.waiting = None;
@@ -282,7 +286,7 @@ impl Observer for Terminal {
     }
 }
 
-impl Printer for Terminal {
+impl Report for Terminal {
     fn finish(&self, result: &RunResult, failure: Option<&Failure>) {
         let mut state = self.state();
         state.waiting = None;

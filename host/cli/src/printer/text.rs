@@ -5,10 +5,12 @@ use std::sync::{Mutex, PoisonError};
 
 use anstyle::AnsiColor;
 use host_agent::{Event, EventKind, Observer, RunResult};
+use host_app::error::Failure;
+use host_app::report::tally::Tally;
+use host_app::report::{About, Report, notices};
 
-use super::tally::Tally;
-use super::{About, Out, Printer, Style, to_stderr, visible};
-use crate::exit::{Failure, words};
+use super::{Out, Style, to_stderr, visible};
+use crate::exit::words;
 
 pub(super) struct Text {
     out: Out,
@@ -29,8 +31,10 @@ impl Observer for Text {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner).count(event);
         // A wait of seconds must be explained even where nothing else is shown before the answer.
         let note = match event.kind {
-            EventKind::Retry { reason, wait_ms, attempt, attempts } => super::again(reason, wait_ms, attempt, attempts),
-            EventKind::ModelSwitched { model, reason } => super::switched(model, reason),
+            EventKind::Retry { reason, wait_ms, attempt, attempts } => {
+                notices::again(reason, wait_ms, attempt, attempts)
+            }
+            EventKind::ModelSwitched { model, reason } => notices::switched(model, reason),
             _ => return,
         };
         let whose = if event.agent_id.is_subagent() { format!("{}: ", visible(event.agent)) } else { String::new() };
@@ -38,7 +42,7 @@ impl Observer for Text {
     }
 }
 
-impl Printer for Text {
+impl Report for Text {
     fn finish(&self, result: &RunResult, failure: Option<&Failure>) {
         if let Some(answer) = &result.result {
             self.out.write(answer);

@@ -7,14 +7,15 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use host_app::environment::Environment;
+use host_app::error::{ErrorKind, Failure};
 use host_bundle::{BuiltComponent, Manifest, Provenance, ProvenanceEntry, Source, Toolchain, Tools};
 use host_capability::{Grants, PluginName};
 use host_plugin::{Digest, Runtime, RuntimeOptions, admission};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Sources;
-use crate::environment::Environment;
-use crate::exit::{Code, Failure};
+use crate::exit::Code;
 use crate::printer::Out;
 
 /// The file beside the components that says where they came from.
@@ -157,7 +158,7 @@ pub(super) fn built_into(built: &Path, sources: &Path) -> Result<Vec<Ready>, Fai
 pub(super) fn manifest_of(file: &Path) -> Result<Manifest, Failure> {
     let text = std::fs::read_to_string(file)
         .map_err(|error| Failure::input(format!("the manifest `{}` cannot be read: {error}", file.display())))?;
-    Manifest::parse(&text, Source::File(file.to_owned())).map_err(|error| Failure::of(Code::Input, &error))
+    Manifest::parse(&text, Source::File(file.to_owned())).map_err(|error| Failure::of(ErrorKind::Input, &error))
 }
 
 /// The components of a package or workspace. Cargo's progress goes to standard error.
@@ -218,7 +219,7 @@ fn compare(files: &BTreeMap<PathBuf, Vec<u8>>, target: &Path) -> Result<Code, Fa
         return Ok(Code::Done);
     }
     let failure = Failure::new(
-        Code::Tool,
+        ErrorKind::Tool,
         format!("`{}` is not what the sources build: {}", target.display(), differing.join(", ")),
     );
     Err(match built_with(target) {

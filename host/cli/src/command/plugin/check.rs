@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anstyle::AnsiColor;
+use host_app::environment::Environment;
+use host_app::error::{ErrorKind, Failure};
 use host_bundle::{Changes, Manifest, VersionVerdict, Weight};
 use host_capability::Grants;
 use host_plugin::{Plugin, Runtime, RuntimeOptions};
@@ -16,8 +18,7 @@ use serde_json::{Value, json};
 use self::lint::{Finding, Severity};
 use super::build::Ready;
 use crate::arguments::PluginCheck;
-use crate::environment::Environment;
-use crate::exit::{Code, Failure};
+use crate::exit::Code;
 use crate::printer::{self, Out, Style, visible};
 
 /// What was found out about one plugin.
@@ -56,7 +57,7 @@ pub(super) async fn run(
         }
         let one = check(ready, &released).await?;
         if !arguments.json {
-            out.write(&told(&one, Style::of_stdout(environment)));
+            out.write(&told(&one, printer::stdout_style(environment)));
         }
         checked.push(one);
     }
@@ -67,13 +68,13 @@ pub(super) async fn run(
         let all: Vec<Value> = checked.iter().map(as_json).collect();
         super::super::tool::print_json(&json!(all), out)?;
     }
-    Ok(if checked.iter().all(Checked::is_good) { Code::Done } else { Code::Tool })
+    Ok(if checked.iter().all(Checked::is_good) { Code::Done } else { Code::Failed(ErrorKind::Tool) })
 }
 
 async fn check(ready: Ready, released: &[Manifest]) -> Result<Checked, Failure> {
     let Ready { manifest, component, .. } = ready;
     let size = component.len();
-    let declared = manifest.declared(Path::new("/")).map_err(|error| Failure::of(Code::Input, &error))?;
+    let declared = manifest.declared(Path::new("/")).map_err(|error| Failure::of(ErrorKind::Input, &error))?;
     let refused = |error: &dyn std::error::Error| {
         Failure::input(format!("`{}` would not be taken", manifest.name)).cause(error.to_string())
     };

@@ -14,6 +14,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use host_app::environment::Environment;
+use host_app::error::Failure;
 use host_bundle::Manifest;
 use host_plugin::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -24,9 +26,8 @@ use self::watch::Watch;
 use super::build::{self, Made, Ready};
 use super::test::{self, Ended};
 use crate::arguments::dev::PluginDev;
-use crate::environment::Environment;
-use crate::exit::{Code, Failure};
-use crate::printer::{Out, Style};
+use crate::exit::Code;
+use crate::printer::{self, Out, Style};
 
 pub(super) async fn run(dev: PluginDev, environment: &Environment, stop: CancellationToken) -> Result<Code, Failure> {
     // A reader that goes away ends it as Ctrl-C does.
@@ -91,7 +92,7 @@ impl<'a> Session<'a> {
                 .help("name a folder of its own with --out DIR"));
         }
         let sources = Sources::new(folder.clone(), real);
-        let report = Report::new(out, Style::of_stdout(environment), Style::of(environment), target.clone());
+        let report = Report::new(out, printer::stdout_style(environment), printer::style(environment), target.clone());
         let runtime = build::runtime(environment);
         let (made, manifests, written) = (None, Vec::new(), BTreeSet::new());
         Ok(Self { environment, runtime, folder, target, filter, report, sources, made, manifests, written })

@@ -3,14 +3,14 @@
 //! Promises: what is said rests on the component's imports and on its manifest, not on what the plugin says of itself; its
 //! own words are marked as such.
 
+use host_app::error::Failure;
 use host_bundle::Manifest;
 use host_capability::Capability;
 use host_plugin::admission::Imports;
 
-use crate::exit::{Code, Failure};
-use crate::printer::{Out, visible};
-
 use super::build::Ready;
+use crate::exit::Code;
+use crate::printer::{Out, visible};
 
 /// Prints it for each plugin.
 pub(super) fn run(plugins: &[Ready], out: &Out) -> Result<Code, Failure> {

@@ -3,12 +3,19 @@
 //! Promises: nothing is kept before it is known who made it and what it may touch, and the person agreed; what it may do
 //! without a question is what was agreed to, never what the bundle or a project says.
 //!
-//! Deliberately not here: getting the bundle (`transfer`), and using it (`crate::installed`).
+//! Deliberately not here: getting the bundle (`transfer`), and using it (`host_app::plugins::store`).
 
 mod agree;
 
 use std::path::PathBuf;
 
+use host_app::app_context;
+use host_app::environment::{Environment, Folders};
+use host_app::error::{ErrorKind, Failure};
+use host_app::plugins;
+use host_app::plugins::settings;
+use host_app::plugins::store::{self, List, Shelf};
+use host_app::project::{FOLDER, LOCK, Project, Standing};
 use host_bundle::{Allow, Bundle, Changes, KeyId, Locked, Refusal, Signers, Verdict, VersionChange, check_update};
 use host_capability::Grants;
 use host_plugin::Plugin;
@@ -17,14 +24,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{build, explain, transfer};
 use crate::arguments::shelf::Install;
-use crate::command::place;
-use crate::environment::{Environment, Folders};
-use crate::exit::{Code, Failure};
-use crate::installed::{self, List, Shelf};
-use crate::plugins;
-use crate::printer::{Out, Style};
-use crate::project::{FOLDER, LOCK, Project, Standing};
-use crate::settings;
+use crate::exit::Code;
+use crate::printer::{self, Out, Style};
 
 pub(super) async fn run(
     install: &Install,
@@ -49,7 +50,10 @@ pub(super) async fn run(
                     transfer::get(&locked.source, Some(&locked.digest), &folders, environment, &stop).await?;
                 if bundle.manifest().name != name {
                     let found = bundle.manifest().name.clone();
-                    return Err(Failure::new(Code::Untrusted, format!("the list says `{name}`, and it is `{found}`")));
+                    return Err(Failure::new(
+                        ErrorKind::Untrusted,
+                        format!("the list says `{name}`, and it is `{found}`"),
+                    ));
                 }
                 one(&bundle, &locked.source, install, &mut target, &folders, environment, &out, &stop).await?;
             }
@@ -70,14 +74,14 @@ impl Target {
         if install.user {
             return Ok(Self { list: List::own(folders)?, project: None });
         }
-        let project = place::project(&install.place, folders)?;
+        let project = app_context::project(&install.place.request(), folders)?;
         Self::of_project(project)
     }
 
     pub(super) fn of_project(project: Project) -> Result<Self, Failure> {
         if let Standing::Unusable(why) = &project.standing {
             return Err(
-                Failure::new(Code::Untrusted, "the project's list of plugins cannot be used").cause(why.clone())
+                Failure::new(ErrorKind::Untrusted, "the project's list of plugins cannot be used").cause(why.clone())
             );
         }
         let list = List::at(project.root.join(FOLDER).join(LOCK))?;
@@ -137,7 +141,7 @@ async fn one(
     if let Some(old) = &old {
         let allow = Allow { downgrade: install.allow_downgrade, other_signers: install.allow_other_signers };
         let update = check_update((&name, old), (&name, &new));
-        update.permit(&name, allow).map_err(|error| Failure::of(Code::Untrusted, &error))?;
+        update.permit(&name, allow).map_err(|error| Failure::of(ErrorKind::Untrusted, &error))?;
         if update.version == VersionChange::Same && shelf.bundle(&old.digest)?.is_some() && install.grant.is_empty() {
             out.write(&format!("`{name}` {} is installed already.\n", old.version));
             return Ok(());
@@ -149,9 +153,9 @@ async fn one(
         Some(old) => shelf.bundle(&old.digest)?,
         None => None,
     };
-    let style = Style::of_stdout(environment);
+    let style = printer::stdout_style(environment);
     let imports = host_plugin::admission::imports(&bundle.manifest().plugin_name(), bundle.component())
-        .map_err(|error| Failure::of(Code::Input, &error))?;
+        .map_err(|error| Failure::of(ErrorKind::Input, &error))?;
     says_what_it_is(bundle, environment, stop).await?;
     out.write(&explain::in_words(bundle.manifest(), &imports));
     out.write(&format!("\n{}", made_by(&signers, &not_counted, style)));
@@ -187,9 +191,9 @@ async fn one(
 
 /// Who signed a bundle, of those whom the person trusts, and which signatures were not counted.
 fn signers(bundle: &Bundle, install: &Install, folders: &Folders) -> Result<(Signers, Vec<Refusal>), Failure> {
-    let trust = installed::believed(folders)?;
+    let trust = store::believed(folders)?;
     let refused = |why: String| {
-        Failure::new(Code::Untrusted, format!("`{}` is not installed", bundle.manifest().name)).cause(why)
+        Failure::new(ErrorKind::Untrusted, format!("`{}` is not installed", bundle.manifest().name)).cause(why)
     };
     match trust.check(bundle, Timestamp::now()) {
         Ok(Verdict::Signed { by, not_counted }) => Ok((Signers::Keys(by), not_counted)),
@@ -210,14 +214,14 @@ fn signers(bundle: &Bundle, install: &Install, folders: &Folders) -> Result<(Sig
 async fn says_what_it_is(bundle: &Bundle, environment: &Environment, stop: &CancellationToken) -> Result<(), Failure> {
     let manifest = bundle.manifest();
     let refused = |why: &str| {
-        Failure::new(Code::Untrusted, format!("`{}` is not installed: {why}", manifest.name))
+        Failure::new(ErrorKind::Untrusted, format!("`{}` is not installed: {why}", manifest.name))
             .help("tell its publisher; `host plugin build` and `host plugin pack` make a manifest that agrees")
     };
     let plugin = Plugin::new(manifest.plugin_name(), bundle.component().to_vec(), Grants::none());
     let runtime = build::runtime(environment);
     let described = tokio::select! {
         biased;
-        () = stop.cancelled() => return Err(Failure::new(Code::Cancelled, "cancelled")),
+        () = stop.cancelled() => return Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
         described = runtime.describe(&plugin) => described,
     };
     let described =

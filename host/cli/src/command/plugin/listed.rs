@@ -1,5 +1,9 @@
 //! `host plugin list` and `remove`: the plugins of others that are used here.
 
+use host_app::app_context;
+use host_app::environment::{Environment, Folders};
+use host_app::error::Failure;
+use host_app::plugins::store::{self, List, Shelf};
 use host_bundle::{Locked, Refusal, Signers};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -7,15 +11,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::install::Target;
 use crate::arguments::shelf;
-use crate::command::{place, tool};
-use crate::environment::{Environment, Folders};
-use crate::exit::{Code, Failure};
-use crate::installed::{self, List, Shelf};
-use crate::printer::{Out, Style, visible};
+use crate::command::tool;
+use crate::exit::Code;
+use crate::printer::{self, Out, Style, visible};
 
 pub(super) fn list(list: &shelf::List, environment: &Environment) -> Result<Code, Failure> {
     let folders = environment.folders()?;
-    let project = Target::of_project(place::project(&list.place, &folders)?)?;
+    let project = Target::of_project(app_context::project(&list.place.request(), &folders)?)?;
     let mut rows = Vec::new();
     for (whose, file) in [("project", project.list.file), ("user", List::own(&folders)?.file)] {
         for (name, locked) in file.plugins {
@@ -29,7 +31,7 @@ pub(super) fn list(list: &shelf::List, environment: &Environment) -> Result<Code
             rows.iter().map(|(whose, name, locked, state)| row(whose, name, locked, state)).collect();
         return tool::print_json(&json!(rows), &out);
     }
-    let style = Style::of_stdout(environment);
+    let style = printer::stdout_style(environment);
     let mut text = String::new();
     for (whose, name, locked, state) in &rows {
         let by = match &locked.signers {
@@ -60,7 +62,7 @@ pub(super) fn remove(remove: &shelf::Remove, environment: &Environment) -> Resul
     let folders = environment.folders()?;
     let mut target = match remove.user {
         true => Target { list: List::own(&folders)?, project: None },
-        false => Target::of_project(place::project(&remove.place, &folders)?)?,
+        false => Target::of_project(app_context::project(&remove.place.request(), &folders)?)?,
     };
     if target.list.file.plugins.remove(&remove.plugin).is_none() {
         let other = if remove.user { "the project's list may have it" } else { "with --user your own list is meant" };
@@ -75,7 +77,7 @@ pub(super) fn remove(remove: &shelf::Remove, environment: &Environment) -> Resul
 
 /// Whether a plugin is used, with what was agreed to.
 enum State {
-    Used(installed::Agreed),
+    Used(store::Agreed),
     Not(String),
 }
 
@@ -84,7 +86,7 @@ fn state(locked: &Locked, folders: &Folders) -> Result<State, Failure> {
     let Some(bundle) = shelf.bundle(&locked.digest)? else {
         return Ok(State::Not("it is not installed here; `host plugin install` gets it".to_owned()));
     };
-    match installed::believed(folders)?.check(&bundle, Timestamp::now()) {
+    match store::believed(folders)?.check(&bundle, Timestamp::now()) {
         Err(refusal @ (Refusal::RevokedKey { .. } | Refusal::RevokedDigest { .. })) => {
             Ok(State::Not(refusal.to_string()))
         }

@@ -5,10 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
+use host_app::error::Failure;
 use host_bundle::{Source, SourceManifest};
 use tokio_util::sync::CancellationToken;
 
-use crate::exit::{Code, Failure};
+use crate::exit::Code;
 use crate::printer::Out;
 use crate::templates;
 

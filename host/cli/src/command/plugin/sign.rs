@@ -1,18 +1,19 @@
 //! `host plugin sign`: adds a signature to a bundle.
 
+use host_app::environment::Environment;
+use host_app::error::{ErrorKind, Failure};
 use host_bundle::{Bundle, SecretKeyFile, Signature};
 use tokio_util::sync::CancellationToken;
 
 use super::pack::{Existing, write};
 use crate::arguments::bundles::Sign;
 use crate::command::keys;
-use crate::environment::Environment;
-use crate::exit::{Code, Failure};
+use crate::exit::Code;
 use crate::password::{self, Ask};
 use crate::printer::Out;
 
 pub(super) fn run(sign: &Sign, environment: &Environment) -> Result<Code, Failure> {
-    let failed = |error: &dyn std::error::Error| Failure::of(Code::Input, error);
+    let failed = |error: &dyn std::error::Error| Failure::of(ErrorKind::Input, error);
     if sign.file.is_dir() {
         return Err(Failure::input(format!(
             "`{}` is a folder, and a signature is added to a file",
@@ -44,12 +45,12 @@ pub(super) fn run(sign: &Sign, environment: &Environment) -> Result<Code, Failur
 
 /// Adds a signature that was made elsewhere: one that says that it is of this bundle. Whether it is, `verify` says.
 fn add(bundle: &mut Bundle, text: &str) -> Result<(), Failure> {
-    let signature = Signature::new(text).map_err(|error| Failure::of(Code::Input, &error))?;
-    let of = signature.statement().map_err(|error| Failure::of(Code::Input, &error))?;
+    let signature = Signature::new(text).map_err(|error| Failure::of(ErrorKind::Input, &error))?;
+    let of = signature.statement().map_err(|error| Failure::of(ErrorKind::Input, &error))?;
     if of != bundle.statement() {
         return Err(Failure::input(format!("the signature says that it is of `{of}`"))
             .cause(format!("this bundle is `{}`", bundle.statement()))
             .help(format!("sign its manifest with minisign -t '{}'", bundle.statement())));
     }
-    bundle.add_signature(signature).map_err(|error| Failure::of(Code::Input, &error))
+    bundle.add_signature(signature).map_err(|error| Failure::of(ErrorKind::Input, &error))
 }

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anstyle::AnsiColor;
+use host_app::environment::Environment;
+use host_app::error::{ErrorKind, Failure};
 use host_bundle::Manifest;
 use host_plugin::{Plugin, Runtime, RuntimeOptions};
 use serde_json::{Value, json};
@@ -20,9 +22,8 @@ use self::judge::{Failed, Seen};
 use self::prepared::{Prepared, tool};
 use super::build::Ready;
 use crate::arguments::PluginTest;
-use crate::environment::Environment;
-use crate::exit::{Code, Failure};
-use crate::printer::{Out, Style, visible};
+use crate::exit::Code;
+use crate::printer::{self, Out, Style, visible};
 
 /// What came of one case.
 pub(super) struct Ended {
@@ -47,7 +48,7 @@ pub(super) async fn run(
     environment: &Environment,
     out: &Out,
 ) -> Result<Code, Failure> {
-    let style = Style::of_stdout(environment);
+    let style = printer::stdout_style(environment);
     let shown = |case: &Ended, before: Option<&Ended>| {
         if !arguments.json {
             out.write(&told(case, style, before));
@@ -63,7 +64,7 @@ pub(super) async fn run(
     } else {
         out.write(&format!("\n{} passed, {failed} failed\n", ended.len() - failed));
     }
-    Ok(if failed == 0 { Code::Done } else { Code::Tool })
+    Ok(if failed == 0 { Code::Done } else { Code::Failed(ErrorKind::Tool) })
 }
 
 /// Runs the cases of these plugins that have the filter in their names, one after the other. Each is handed on when it
@@ -86,7 +87,8 @@ pub(super) async fn cases(
     let mut ended = Vec::new();
     for tested in plugins {
         let files = files(&tested.folder)?;
-        let declared = tested.manifest.declared(&world.workspace).map_err(|error| Failure::of(Code::Input, &error))?;
+        let declared =
+            tested.manifest.declared(&world.workspace).map_err(|error| Failure::of(ErrorKind::Input, &error))?;
         let plugin = Plugin::new(tested.manifest.plugin_name(), tested.component.clone(), declared)
             .with_optional(tested.manifest.optional());
         for (file, cases) in files {

@@ -8,14 +8,15 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use docker_credential::{CredentialRetrievalError, DockerCredential};
+use host_app::environment::{Environment, Folders};
+use host_app::error::{ErrorKind, Failure};
 use host_bundle::{Bundle, Login, OciDigest, Reference, Registry, RegistryError, Transfer};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use tokio_util::sync::CancellationToken;
 
 use super::pack::{Existing, file_name, write};
 use crate::arguments::shelf::{Pull, Push};
-use crate::environment::{Environment, Folders};
-use crate::exit::{Code, Failure};
+use crate::exit::Code;
 use crate::printer::Out;
 
 /// How often what is shown of a transfer moves.
@@ -79,7 +80,7 @@ pub(super) async fn get(
     };
     match digest {
         Some(wanted) if wanted != bundle.digest() => {
-            Err(Failure::new(Code::Untrusted, format!("`{source}` is another bundle"))
+            Err(Failure::new(ErrorKind::Untrusted, format!("`{source}` is another bundle"))
                 .cause(format!("it is {}, and not {wanted}", bundle.digest()))
                 .help("ask the publisher which digest is right before you use either"))
         }
@@ -99,7 +100,7 @@ async fn from_registry(
 }
 
 fn reference(text: &str) -> Result<Reference, Failure> {
-    text.parse().map_err(|error: host_bundle::NoReference| Failure::of(Code::Input, &error))
+    text.parse().map_err(|error: host_bundle::NoReference| Failure::of(ErrorKind::Input, &error))
 }
 
 fn registry(place: &Reference, folders: &Folders) -> Result<Registry, Failure> {
@@ -125,18 +126,18 @@ fn login(registry: &str) -> Result<Option<Login>, Failure> {
 
 fn failed(error: RegistryError) -> Failure {
     let code = match error {
-        RegistryError::Unauthorized { .. } => Code::Authentication,
+        RegistryError::Unauthorized { .. } => ErrorKind::Authentication,
         RegistryError::Changed { .. }
         | RegistryError::Content(_)
         | RegistryError::Refused(_)
-        | RegistryError::Insecure { .. } => Code::Untrusted,
-        RegistryError::Io { .. } | RegistryError::Client(_) => Code::Configuration,
+        | RegistryError::Insecure { .. } => ErrorKind::Untrusted,
+        RegistryError::Io { .. } | RegistryError::Client(_) => ErrorKind::Configuration,
         RegistryError::Unreachable { .. }
         | RegistryError::NotFound { .. }
         | RegistryError::Status { .. }
         | RegistryError::Protocol { .. }
         | RegistryError::TooLarge { .. }
-        | RegistryError::BrokeOff { .. } => Code::Input,
+        | RegistryError::BrokeOff { .. } => ErrorKind::Input,
     };
     Failure::of(code, &error)
 }
@@ -212,7 +213,7 @@ async fn unless<T>(
 ) -> Result<T, Failure> {
     tokio::select! {
         biased;
-        () = stop.cancelled() => Err(Failure::new(Code::Cancelled, "cancelled")),
+        () = stop.cancelled() => Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
         ended = work => ended.map_err(failed),
     }
 }

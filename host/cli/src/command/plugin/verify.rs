@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use host_app::environment::Environment;
+use host_app::error::{ErrorKind, Failure};
 use host_bundle::{Bundle, Declared, Pattern, Refusal, Trust, TrustStore, Verdict};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -9,15 +11,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arguments::bundles::Verify;
 use crate::command::keys;
-use crate::environment::Environment;
-use crate::exit::{Code, Failure};
+use crate::exit::Code;
 use crate::printer::{Out, visible};
 
 pub(super) fn run(verify: &Verify, environment: &Environment) -> Result<Code, Failure> {
     let bundle = super::read(&verify.file)?;
     let now = Timestamp::now();
     let store = TrustStore::at(environment.folders()?.keys);
-    let trust = store.load().map_err(|error| Failure::of(Code::Configuration, &error))?;
+    let trust = store.load().map_err(|error| Failure::of(ErrorKind::Configuration, &error))?;
     let trust = match &verify.key {
         Some(key) => only(key, &bundle, &trust, now)?,
         None => trust,
@@ -31,8 +32,9 @@ pub(super) fn run(verify: &Verify, environment: &Environment) -> Result<Code, Fa
     } else {
         out.write(&visible_lines(&shown(&bundle, &verdict)));
     }
-    let refused =
-        || Failure::new(Code::Untrusted, format!("`{}` is not known to be its publisher's", verify.file.display()));
+    let refused = || {
+        Failure::new(ErrorKind::Untrusted, format!("`{}` is not known to be its publisher's", verify.file.display()))
+    };
     match verdict {
         Ok(Verdict::Signed { .. }) => Ok(Code::Done),
         Ok(Verdict::Unsigned) => Err(refused()
@@ -44,10 +46,10 @@ pub(super) fn run(verify: &Verify, environment: &Environment) -> Result<Code, Fa
 
 /// This key alone, for this plugin; what is revoked stays revoked.
 fn only(key: &str, bundle: &Bundle, known: &Trust, now: Timestamp) -> Result<Trust, Failure> {
-    let failed = |error: &dyn std::error::Error| Failure::of(Code::Input, error);
+    let failed = |error: &dyn std::error::Error| Failure::of(ErrorKind::Input, error);
     let pattern: Pattern = bundle.manifest().name.parse().map_err(|_| {
         Failure::new(
-            Code::Untrusted,
+            ErrorKind::Untrusted,
             format!("`{}` has no publisher, so nobody's key can sign it", bundle.manifest().name),
         )
         .help("its name has to be PUBLISHER/NAME")
@@ -57,7 +59,7 @@ fn only(key: &str, bundle: &Bundle, known: &Trust, now: Timestamp) -> Result<Tru
     for revocation in known.revoked() {
         trust.revoke(revocation.what.clone(), &revocation.reason, now).map_err(|error| failed(&error))?;
     }
-    trust.trust(key, vec![pattern], None, now).map_err(|error| Failure::of(Code::Untrusted, &error))?;
+    trust.trust(key, vec![pattern], None, now).map_err(|error| Failure::of(ErrorKind::Untrusted, &error))?;
     Ok(trust)
 }
 

@@ -1,10 +1,11 @@
 //! `/compress` in the place of a prompt: a recorded conversation is made shorter, and nothing else is asked.
 
 use host_agent::{CompressionStatus, Executor};
+use host_app::error::{ErrorKind, Failure};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Format;
-use crate::exit::{Code, Failure};
+use crate::exit::Code;
 use crate::printer::{self, Out};
 
 /// The word for it.
@@ -23,21 +24,24 @@ pub(super) async fn run(
     stop: &CancellationToken,
 ) -> Result<Code, Failure> {
     let status = executor.compress(stop).await.map_err(|error| {
-        let failure = Failure::of(Code::Configuration, &error);
+        let failure = Failure::of(ErrorKind::Configuration, &error);
         Failure { help: error.help(), ..failure }
     })?;
     if stop.is_cancelled() {
-        return Err(Failure::new(Code::Cancelled, "cancelled; the conversation is as it was"));
+        return Err(Failure::new(ErrorKind::Cancelled, "cancelled; the conversation is as it was"));
     }
     let words = match status {
         CompressionStatus::Summarised => "A summary stands for the beginning of the conversation.",
         CompressionStatus::Shortened => "Old outputs of tools were cut short.",
         CompressionStatus::Nothing => "There is nothing to shorten.",
         CompressionStatus::Inflated | CompressionStatus::Empty | CompressionStatus::Failed => {
-            return Err(Failure::new(Code::Service, "no summary came that is shorter; the conversation is as it was")
-                .help("try again, or with another model"));
+            return Err(Failure::new(
+                ErrorKind::Service,
+                "no summary came that is shorter; the conversation is as it was",
+            )
+            .help("try again, or with another model"));
         }
     };
-    printer::shortened(format, out, status, words);
+    printer::compressed(format, out, status, words);
     Ok(Code::Done)
 }

@@ -17,25 +17,28 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use host_agent::{AgentDefinition, Left, Reopened, RunResult, TerminateReason};
+use host_app::attach::{self, Attached};
+use host_app::environment::Environment;
+use host_app::error::{ErrorKind, Failure, of_run};
+use host_app::models::Model;
+use host_app::plugins::reload::When;
+use host_app::report::{About, Report as _};
+use host_app::session::builder::{Begun, Workbench};
+use host_app::session::{MAIN, main_agent};
 use host_message::AgentId;
+use host_terminal::Interrupt;
+use host_terminal::{self as terminal, History, Keyboard, Said, Terminal};
 use host_tool::ApprovalMode;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use self::commands::Meant;
 use self::stats::Stats;
-use super::begin::{Begun, Workbench};
-use super::{MAIN, main_agent};
 use crate::approval;
 use crate::arguments::Run;
-use crate::attach::{self, Attached};
-use crate::command::place::renew::When;
-use crate::environment::Environment;
-use crate::exit::{self, Code, Failure};
-use crate::interrupt::Interrupt;
-use crate::models::Model;
-use crate::printer::{About, Printer as _, Style, is_drawn, terminal as drawn, visible};
-use crate::terminal::{self, History, Keyboard, Said, Terminal};
+use crate::exit::{self, Code};
+use crate::printer::{self, Style, is_drawn, terminal as drawn, visible};
+use crate::process;
 
 /// The program and its version.
 const HOST: &str = concat!("host ", env!("CARGO_PKG_VERSION"));
@@ -79,7 +82,7 @@ pub(super) async fn hold(
     about: About,
 ) -> Result<Code, Failure> {
     let stop = interrupt.stop.clone();
-    let style = Style::of(&workbench.environment);
+    let style = printer::style(&workbench.environment);
     let left = reopened.as_ref().and_then(|reopened| reopened.recorded().past(&AgentId::new(MAIN)));
     let left = left.map_or(Left::Nothing, |past| past.left());
     let is_resumed = reopened.is_some();
@@ -105,13 +108,13 @@ fn open(workbench: &Workbench, style: Style, interrupt: Interrupt) -> Result<Ter
     let state = sessions.parent().unwrap_or(sessions);
     let terminal = Terminal::open(terminal::Setup {
         keyboard: Keyboard::Always,
-        looks: workbench.environment.looks(),
+        looks: process::looks(&workbench.environment),
         style,
         interrupt: interrupt.clone(),
         history: History::open(state.join("history")),
         completer: complete::completer(&workbench.place),
     })
-    .map_err(terminal::unusable)?;
+    .map_err(exit::terminal_unusable)?;
     let told = terminal.clone();
     interrupt.divert(move || told.interrupted());
     Ok(terminal)
@@ -124,7 +127,7 @@ impl Talk {
             let stop = self.stop.clone();
             let said = tokio::select! {
                 biased;
-                () = stop.cancelled() => return Err(Failure::new(Code::Cancelled, "cancelled")),
+                () = stop.cancelled() => return Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
                 said = self.terminal.next(&label) => said,
             };
             let Said::Prompt(text) = said else { return Ok(self.left()) };
@@ -206,7 +209,7 @@ impl Talk {
         if let Some(answer) = &result.result {
             self.answer = Some(answer.clone());
         }
-        let (_, failure) = exit::of_run(result);
+        let failure = of_run(result);
         if failure.is_some() {
             // What was to come after it may make no sense now; what is written after it was told does.
             self.terminal.unqueue();

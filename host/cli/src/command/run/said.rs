@@ -3,10 +3,10 @@
 use std::io::Read;
 use std::time::Duration;
 
+use host_app::environment::Environment;
+use host_app::error::{ErrorKind, Failure};
 use tokio_util::sync::CancellationToken;
 
-use crate::environment::Environment;
-use crate::exit::{Code, Failure};
 use crate::printer;
 
 /// How long standard input may stay silent when there is a prompt already. What sits at the other end of a pipe in a
@@ -53,7 +53,7 @@ pub(super) async fn said(
         true => String::new(),
         false => tokio::select! {
             biased;
-            () = stop.cancelled() => return Err(Failure::new(Code::Cancelled, "cancelled")),
+            () = stop.cancelled() => return Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
             piped = standard_input(!needed, environment) => piped?,
         },
     };

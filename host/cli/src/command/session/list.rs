@@ -7,13 +7,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use host_agent::{Logged, ReadError, Record, Sessions, Stored, TerminateReason};
+use host_app::error::Failure;
 use host_message::{AgentId, Role};
 use host_tool::cut;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use crate::exit::Failure;
 use crate::printer::visible;
 
 /// The most sessions that are listed for a person.

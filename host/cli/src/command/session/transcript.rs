@@ -5,12 +5,12 @@
 use std::collections::HashMap;
 
 use host_agent::{CallStatus, Logged, ReadError, Record, Stored, TerminateReason};
+use host_app::error::{ErrorKind, Failure};
 use host_message::{CallId, Content, Display, Part, PartData, ResponseBody, Role, Usage};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::exit::{Code, Failure};
 use crate::printer::is_harmful;
 
 /// A session, as far as its log can be read.
@@ -129,7 +129,7 @@ impl Transcript {
     pub(super) fn whole(mut self) -> Result<Self, Failure> {
         match self.damage.take() {
             None => Ok(self),
-            Some(error) => Err(Failure::of(Code::Input, &error)
+            Some(error) => Err(Failure::of(ErrorKind::Input, &error)
                 .cause(format!("so ends what can be read of the session `{}`", self.id))
                 .help("host session show has what lies before it")),
         }

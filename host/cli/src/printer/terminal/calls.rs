@@ -5,10 +5,10 @@ use std::time::Instant;
 use anstyle::AnsiColor;
 use host_agent::CallStatus;
 use host_message::{AgentId, CallId, Display, FunctionCall};
+use host_terminal::{self as terminal, Activity};
 use host_tool::cut;
 
 use crate::printer::{Style, visible};
-use crate::terminal::{self, Activity};
 
 /// The longest words about a call's arguments, in characters.
 const ARGUMENTS: usize = 60;

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anstyle::AnsiColor;
+use host_app::error::Failure;
 use host_bundle::{Changes, Manifest, ToolEntry, Weight};
 use serde_json::Value;
 
 use super::super::build::Ready;
 use super::super::test::{self, Ended};
 use super::Changed;
-use crate::exit::{self, Failure};
+use crate::exit;
 use crate::printer::{Out, Style, to_stderr, visible};
 
 /// Files that are named as changed.

@@ -11,10 +11,9 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use host_app::error::Failure;
 use host_plugin::Digest;
 use ignore::{DirEntry, WalkBuilder};
-
-use crate::exit::Failure;
 
 /// Files and folders that are watched. Protects the system's own limits and the person from a folder that is no
 /// package, such as a home folder.

@@ -9,12 +9,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use host_app::error::Failure;
 use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
-
-use crate::exit::Failure;
 
 /// How long it has to be quiet after a change. Editors and version control write several files, or one in several
 /// steps; a person does not notice this much.

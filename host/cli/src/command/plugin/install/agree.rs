@@ -3,15 +3,15 @@
 //! Promises: nobody is asked about what was agreed to before and is asked for still; where nobody can be asked, nothing is
 //! agreed to that was not said on the command line.
 
+use host_app::environment::Environment;
+use host_app::error::{ErrorKind, Failure};
+use host_app::plugins::store::Agreed;
 use host_bundle::{Bundle, Manifest};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::shelf::Install;
-use crate::environment::Environment;
-use crate::exit::{Code, Failure};
-use crate::installed::Agreed;
 use crate::printer::visible;
-use crate::project::ask;
+use crate::trust_question;
 
 /// How often something that is no answer is asked about again.
 const TRIES: usize = 3;
@@ -87,7 +87,7 @@ pub(super) async fn agreed(
             }
             Ok(agreed)
         }
-        Answer::No => Err(Failure::new(Code::Cancelled, "nothing was installed")),
+        Answer::No => Err(Failure::new(ErrorKind::Cancelled, "nothing was installed")),
     }
 }
 
@@ -122,10 +122,10 @@ async fn answer(
     });
     let listed: Vec<String> = scopes.chain(servers).collect();
     crate::printer::to_stderr(&format!("\nNew to you, of what it asks for:\n{}\n", listed.concat()));
-    ask::discard_what_was_typed();
+    trust_question::discard_what_was_typed();
     for _ in 0..TRIES {
         crate::printer::to_stderr("Install it? [y]es and ask at each call, yes and [g]rant this, [n]o: ");
-        match ask::line(stop).await?.as_deref().map(|line| line.trim().to_ascii_lowercase()).as_deref() {
+        match trust_question::line(stop).await?.as_deref().map(|line| line.trim().to_ascii_lowercase()).as_deref() {
             Some("y" | "yes") => return Ok(Answer::Yes),
             Some("g" | "grant") => return Ok(Answer::Grant),
             Some("n" | "no") | None => return Ok(Answer::No),

@@ -7,11 +7,10 @@ use std::path::{Component, Path};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use host_app::error::Failure;
 use host_plugin::{PreparedAnswer, PreparedNetwork};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-
-use crate::exit::Failure;
 
 /// The largest file of cases. Protects memory; no text that a person writes comes near.
 const MAX_FILE: u64 = 16 << 20;

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use host_agent::{CompressionStatus, Sessions};
+use host_app::error::{ErrorKind, Failure};
+use host_app::models;
+use host_app::plugins::reload::When;
+use host_app::session::builder::Workbench;
+use host_app::session::main_agent;
+use host_terminal::{self as terminal, Choice, Chosen, Looks, Question};
 use host_tool::ApprovalMode;
 
 use super::commands::{self, Command};
 use super::{Talk, Then, clipboard, mode};
-use crate::command::place::renew::When;
-use crate::command::run::begin::Workbench;
-use crate::command::run::main_agent;
-use crate::exit::{Code, Failure};
-use crate::models;
 use crate::printer::{terminal as drawn, visible};
-use crate::terminal::{self, Choice, Chosen, Looks, Question};
 
 impl Talk {
     /// Does what a command says.
@@ -88,7 +88,7 @@ impl Talk {
         let status = self.begun.executor.compress(&turn).await;
         self.printer.waits_no_more();
         self.terminal.rests();
-        let status = status.map_err(|error| Failure::of(Code::Configuration, &error))?;
+        let status = status.map_err(|error| Failure::of(ErrorKind::Configuration, &error))?;
         match status {
             _ if turn.is_cancelled() => self.note("stopped; the conversation is as it was"),
             CompressionStatus::Nothing => self.note("there is nothing to shorten"),
@@ -159,7 +159,7 @@ impl Talk {
 
     fn undo(&mut self) -> Result<(), Failure> {
         let undone = self.begun.executor.undo_last_prompt().map_err(|error| {
-            let failure = Failure::of(Code::Configuration, &error);
+            let failure = Failure::of(ErrorKind::Configuration, &error);
             Failure { help: error.help(), ..failure }
         })?;
         let Some(text) = undone else {

@@ -1,7 +1,7 @@
 //! What a line of a conversation means: a prompt, or a command.
 
-use crate::exit::Failure;
-use crate::terminal;
+use host_app::error::Failure;
+use host_terminal as terminal;
 
 /// Something that is no prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]

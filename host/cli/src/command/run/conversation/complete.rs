@@ -4,11 +4,12 @@
 
 use std::sync::Arc;
 
+use host_app::app_context::Workplace;
+use host_app::repository::REPOSITORY_MARKS;
 use host_plugin::{FileKind, Reader};
+use host_terminal::{Completer, Completions};
 
 use super::commands;
-use crate::command::place::{REPOSITORY_MARKS, Workplace};
-use crate::terminal::{Completer, Completions};
 
 /// The most candidates that are looked at. Protects the person who waits for a folder with very many files.
 const MAX_CANDIDATES: usize = 1_000;

@@ -1,0 +1,219 @@
+//! The agents that there are: those that are built in, those of the user's folder and those of a trusted project, with
+//! what the configuration says of them.
+//!
+//! An agent's file is read strictly, and one that is wrong stops the command: an agent that is silently not there is
+//! found out much later. So do two with one name, wherever they come from: nobody who calls an agent by its name is to
+//! get another one than they know.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use host_agent::{AgentDefinition, Declared, DefinitionError, MAX_DEFINITION_BYTES, ModelConfig};
+
+use crate::configuration::{self, Configuration};
+use crate::environment::{Environment, Folders};
+use crate::error::Failure;
+use crate::models::{self, Model};
+use crate::project::{Part, Project, ProjectFile};
+
+/// The folder for agents, in the user's configuration folder.
+const FOLDER: &str = "agents";
+
+/// How many files are read. Protects the model's window: each agent is a tool that it is told of.
+const MAX_AGENTS: usize = 64;
+
+/// An agent, and what was said of it.
+#[derive(Debug)]
+pub struct Agent {
+    pub declared: Declared,
+    pub source: Source,
+    /// Whether it may be run.
+    pub enabled: bool,
+}
+
+/// Where an agent comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    BuiltIn,
+    File(PathBuf),
+}
+
+/// All agents, in the order of their names.
+#[derive(Debug)]
+pub struct Agents(Vec<Agent>);
+
+impl Agents {
+    /// Reads them; those of a project from the files that were trusted.
+    pub fn read(folders: &Folders, configuration: &Configuration, of_project: &[ProjectFile]) -> Result<Self, Failure> {
+        let built_in = Declared::built_in().map_err(wrong)?;
+        let mut agents: Vec<_> = built_in.into_iter().map(|declared| (declared, Source::BuiltIn)).collect();
+        for file in files(&folders.configuration.join(FOLDER))? {
+            let declared = Declared::parse(&read(&file)?, &file).map_err(wrong)?;
+            agents.push((declared, Source::File(file)));
+        }
+        for file in of_project {
+            let declared = Declared::parse(file.text()?, &file.path).map_err(wrong)?;
+            agents.push((declared, Source::File(file.path.clone())));
+        }
+        let mut agents: Vec<_> =
+            agents.into_iter().map(|(declared, source)| Agent { declared, source, enabled: true }).collect();
+        agents.sort_by(|a, b| a.name().cmp(b.name()));
+        for pair in agents.windows(2) {
+            if let [one, other] = pair
+                && one.name() == other.name()
+            {
+                return Err(Failure::configuration(format!("there are two agents `{}`", one.name()))
+                    .cause(format!("one is {}, the other {}", one.source, other.source))
+                    .help("give one of them another name"));
+            }
+        }
+        let mut agents = Self(agents);
+        for (name, settings) in &configuration.agents {
+            agents.find_mut(name)?.configure(settings);
+        }
+        for (name, settings) in &configuration.of_project.agents {
+            agents.find_mut(name)?.configure_within(settings);
+        }
+        Ok(agents)
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[Agent] {
+        &self.0
+    }
+
+    /// The agent with this name. It may be one of those that the project declares, and nobody trusts.
+    pub fn find(&self, name: &str, project: &Project) -> Result<&Agent, Failure> {
+        self.0.iter().find(|agent| agent.name() == name).ok_or_else(|| {
+            let withheld = project.withholds(Part::Agent).then(|| project.untrusted(self.unknown(name).message));
+            withheld.flatten().unwrap_or_else(|| self.unknown(name))
+        })
+    }
+
+    fn find_mut(&mut self, name: &str) -> Result<&mut Agent, Failure> {
+        match self.0.iter().position(|agent| agent.name() == name) {
+            Some(at) => Ok(&mut self.0[at]),
+            None => {
+                let Failure { message, help, .. } = self.unknown(name);
+                let failure = Failure::configuration(format!("`[agents.{name}]` is of no agent: {message}"));
+                Err(Failure { help, ..failure })
+            }
+        }
+    }
+
+    fn unknown(&self, name: &str) -> Failure {
+        let distance = |agent: &&Agent| strsim::damerau_levenshtein(name, agent.name());
+        let failure = Failure::input(format!("there is no agent `{name}`"));
+        match self.0.iter().min_by_key(distance) {
+            Some(agent) => failure.help(format!("the nearest is `{}`; `host agent list` has them all", agent.name())),
+            None => failure,
+        }
+    }
+}
+
+impl Agent {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.declared.definition.name
+    }
+
+    /// The model that it wants; it must want one.
+    pub fn own_model(&self, configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
+        let id = self.declared.model.as_deref().unwrap_or_default();
+        models::connect(id, configuration, environment).map_err(|failure| {
+            let about = format!("the agent `{}` wants the model `{id}`", self.name());
+            Failure { message: format!("{about}: {}", failure.message), ..failure }
+        })
+    }
+
+    /// The agent, asking this model whichever it wants.
+    pub fn asking(&self, model: Model, configuration: &Configuration) -> (AgentDefinition, Model) {
+        let asking = ModelConfig { model: model.name.clone(), settings: model.settings.clone() };
+        let definition = self.declared.clone().asking(asking);
+        let run = configuration.of_every_run(definition.run, model.window);
+        (AgentDefinition { run, ..definition }, model)
+    }
+
+    fn configure(&mut self, settings: &configuration::Agent) {
+        let configuration::Agent { enabled, model, max_turns, timeout_minutes, temperature } = settings;
+        self.enabled = enabled.unwrap_or(true);
+        let Declared { definition, model: wanted } = &mut self.declared;
+        *wanted = model.clone().or(wanted.take());
+        let AgentDefinition { run, model, .. } = definition;
+        run.max_turns = max_turns.unwrap_or(run.max_turns);
+        run.max_time = timeout_minutes.map_or(run.max_time, |minutes| Duration::from_secs(minutes.saturating_mul(60)));
+        model.settings.temperature = temperature.or(model.settings.temperature);
+    }
+}
+
+impl Agent {
+    /// What a project says of it: never that it may be run when the user says that it may not, nor for longer.
+    fn configure_within(&mut self, settings: &configuration::Agent) {
+        let before = (self.enabled, self.declared.definition.run);
+        self.configure(settings);
+        let (enabled, within) = before;
+        let run = &mut self.declared.definition.run;
+        self.enabled &= enabled;
+        run.max_turns = run.max_turns.min(within.max_turns);
+        run.max_time = run.max_time.min(within.max_time);
+    }
+}
+
+/// As it stands in a sentence.
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::BuiltIn => f.write_str("built in"),
+            Self::File(path) => write!(f, "in `{}`", path.display()),
+        }
+    }
+}
+
+fn wrong(error: DefinitionError) -> Failure {
+    Failure::configuration(error.to_string()).help(error.help())
+}
+
+/// The files of the folder that declare an agent: `*.md`. There need not be a folder.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let unreadable = |error: std::io::Error| {
+        Failure::configuration(format!("the folder of agents `{}` cannot be read", folder.display()))
+            .cause(error.to_string())
+            .help("make it readable for you, or remove it")
+    };
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(unreadable(error)),
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(unreadable)?.path();
+        if path.extension().is_some_and(|end| end == "md") {
+            files.push(path);
+        }
+        if files.len() > MAX_AGENTS {
+            return Err(Failure::configuration(format!(
+                "the folder of agents `{}` has over {MAX_AGENTS} files",
+                folder.display()
+            ))
+            .help("move out of it what is not needed: each agent is a tool that the model is told of"));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    use std::io::Read;
+    let unreadable = |why: String| {
+        Failure::configuration(format!("the agent `{}` cannot be read", file.display()))
+            .cause(why)
+            .help("mend or remove the file")
+    };
+    // One byte more than the limit, so that what is longer is told as such.
+    let limit = MAX_DEFINITION_BYTES as u64 + 1;
+    let mut bytes = Vec::new();
+    let opened = std::fs::File::open(file).map_err(|error| unreadable(error.to_string()))?;
+    opened.take(limit).read_to_end(&mut bytes).map_err(|error| unreadable(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| unreadable(format!("it is no text: {error}")))
+}

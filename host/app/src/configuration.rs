@@ -1,0 +1,505 @@
+//! The user's configuration file, and over it that of a trusted project: read once, strict, every key read by somebody.
+//!
+//! Flags win over the environment, the environment over the project's file, that over the user's.
+
+mod commands;
+mod plugins;
+mod project;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use host_agent::{CompressionConfig, LoopDetection, Price, Prices, ReplyPolicy, RunConfig};
+use host_model::{ProviderKind, RetryPolicy, Settings};
+use host_tool::ApprovalMode;
+use serde::Deserialize;
+
+use self::commands::ToolCommands;
+pub use self::commands::{Commands, Whose};
+pub use self::plugins::{OfFile, OfPlugin, OfPlugins, OfVariable, SecretSource, VARIABLE, beneath, of_environment};
+use self::project::OfProject;
+use crate::environment::{Environment, Folders};
+use crate::error::Failure;
+
+/// The largest file that is read.
+const MAX_FILE: u64 = 1 << 20;
+
+/// Everything that can be configured.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Configuration {
+    /// The model, as `--model` has it.
+    pub model: Option<String>,
+    /// The mode, as `--approval-mode` has it.
+    pub approval_mode: Option<ApprovalMode>,
+    /// How long a run may go on.
+    pub run: Run,
+    /// What a model is told before it is asked.
+    pub context: Context,
+    /// What a conversation is like.
+    pub conversation: Conversation,
+    /// What one call may use.
+    pub limits: Limits,
+    /// Where more tools come from.
+    pub tools: ToolCommands,
+    /// How requests to a model are asked again.
+    pub retry: Retry,
+    /// When a long conversation is shortened.
+    pub compression: Compression,
+    /// How services are reached, when not in the usual way.
+    pub providers: BTreeMap<ProviderKind, Service>,
+    /// What the model `auto` is.
+    pub routing: Routing,
+    /// How models are to answer, by their ids as `--model` has them.
+    pub models: BTreeMap<String, Model>,
+    /// What is different about an agent than its declaration says, by its name.
+    pub agents: BTreeMap<String, Agent>,
+    /// What is set for plugins, by their names.
+    pub plugins: OfPlugins,
+    /// What a trusted project says beside that; no key of a file.
+    #[serde(skip)]
+    pub of_project: OfProject,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Run {
+    pub max_turns: Option<u32>,
+    pub timeout_seconds: Option<u64>,
+    pub grace_seconds: Option<u64>,
+    /// Whether a model that goes round in circles is stopped.
+    pub loop_detection: Option<bool>,
+    /// How many tokens a run and its subagents may send and receive.
+    pub max_tokens: Option<u64>,
+    /// What they may cost.
+    pub max_cost: Option<Amount>,
+    /// How many subagents a run may start; 0 is that there are none.
+    pub max_subagents: Option<u32>,
+    /// How many turns a run and its subagents may take together.
+    pub max_total_turns: Option<u32>,
+}
+
+/// What a model is told before it is asked.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Context {
+    /// The names of the files that are looked for.
+    #[serde(deserialize_with = "file_names")]
+    pub files: Option<Vec<String>>,
+}
+
+/// What a conversation is like.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Conversation {
+    /// From how long on a prompt's end is told by the bell.
+    pub bell_seconds: Option<u64>,
+}
+
+/// What is different about an agent.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Agent {
+    pub enabled: Option<bool>,
+    pub model: Option<String>,
+    pub max_turns: Option<u32>,
+    pub timeout_minutes: Option<u64>,
+    pub temperature: Option<f32>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    pub call_seconds: Option<u64>,
+    pub process_call_seconds: Option<u64>,
+    pub memory_mib: Option<usize>,
+}
+
+/// How requests to a model are asked again.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Retry {
+    pub attempts: Option<u32>,
+    pub first_pause_seconds: Option<Seconds>,
+    pub longest_pause_seconds: Option<Seconds>,
+    pub longest_named_seconds: Option<Seconds>,
+    pub reply_attempts: Option<u32>,
+    pub reply_pause_seconds: Option<Seconds>,
+}
+
+/// A time in seconds, perhaps with a fraction; never negative.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "f64")]
+pub struct Seconds(pub Duration);
+
+impl TryFrom<f64> for Seconds {
+    type Error = String;
+
+    fn try_from(seconds: f64) -> Result<Self, String> {
+        Duration::try_from_secs_f64(seconds).map(Self).map_err(|error| format!("`{seconds}` is no time: {error}"))
+    }
+}
+
+impl Retry {
+    /// How a request that failed is sent again.
+    pub fn policy(&self) -> RetryPolicy {
+        let usual = RetryPolicy::default();
+        let time = |set: Option<Seconds>, usual: Duration| set.map_or(usual, |seconds| seconds.0);
+        RetryPolicy {
+            attempts: self.attempts.unwrap_or(usual.attempts),
+            first_pause: time(self.first_pause_seconds, usual.first_pause),
+            longest_pause: time(self.longest_pause_seconds, usual.longest_pause),
+            longest_named: time(self.longest_named_seconds, usual.longest_named),
+            ..usual
+        }
+    }
+
+    /// How a reply that is no good is asked for again.
+    pub fn reply(&self) -> ReplyPolicy {
+        let usual = ReplyPolicy::default();
+        ReplyPolicy {
+            attempts: self.reply_attempts.unwrap_or(usual.attempts),
+            pause: self.reply_pause_seconds.map_or(usual.pause, |seconds| seconds.0),
+            ..usual
+        }
+    }
+}
+
+/// When a long conversation is shortened.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Compression {
+    pub threshold: Option<Share>,
+    pub summarised: Option<Share>,
+}
+
+/// A share, from 0 to 1.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "f64")]
+pub struct Share(pub f64);
+
+impl TryFrom<f64> for Share {
+    type Error = String;
+
+    fn try_from(share: f64) -> Result<Self, String> {
+        if (0.0..=1.0).contains(&share) { Ok(Self(share)) } else { Err(format!("`{share}` is not from 0 to 1")) }
+    }
+}
+
+/// How a service is reached.
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Service {
+    pub base_url: Option<String>,
+    /// Further headers; they may hold secrets.
+    pub headers: BTreeMap<String, String>,
+    pub proxy: Option<String>,
+    pub silence_seconds: Option<u64>,
+    /// For `gemini`.
+    pub auth: Option<Auth>,
+    /// For `vertex`.
+    pub project: Option<String>,
+    /// For `vertex`.
+    pub location: Option<String>,
+}
+
+/// By what a service of Google's knows who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Auth {
+    /// The key of its variable.
+    Key,
+    /// The application-default credentials.
+    Oauth,
+}
+
+/// Shows no header: they may hold secrets.
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Service").field("base_url", &self.base_url).finish_non_exhaustive()
+    }
+}
+
+/// How a model is to answer; what is not there is the service's own default.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Model {
+    pub temperature: Option<f32>,
+    pub top_p: Option<f32>,
+    pub max_output_tokens: Option<u32>,
+    pub thinking_budget: Option<i32>,
+    pub stop: Option<Vec<String>>,
+    pub safety: BTreeMap<String, String>,
+    /// The model that answers when this one's quota stays used up.
+    pub fallback: Option<String>,
+    /// The most tokens that it takes at once.
+    pub window: Option<u64>,
+    /// What a million of its tokens costs.
+    pub price: Option<ModelPrice>,
+    /// How it is offered its tools.
+    pub tools: Option<Tools>,
+}
+
+/// What a million tokens of a model costs, in any currency.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelPrice {
+    pub input: Amount,
+    pub output: Amount,
+    /// Of tokens that the service had cached; without it, as `input`.
+    pub cached: Option<Amount>,
+}
+
+/// An amount of money: a number, not negative.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "f64")]
+pub struct Amount(pub f64);
+
+impl TryFrom<f64> for Amount {
+    type Error = String;
+
+    fn try_from(amount: f64) -> Result<Self, String> {
+        if amount.is_finite() && amount >= 0.0 { Ok(Self(amount)) } else { Err(format!("`{amount}` is no amount")) }
+    }
+}
+
+/// Which models the model `auto` picks from, and who picks.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Routing {
+    /// The model that answers when nobody picks.
+    pub default: Option<String>,
+    /// The model that picks.
+    pub classifier: Option<String>,
+    /// What each model is for, by its id.
+    pub models: BTreeMap<String, String>,
+}
+
+/// How a model is offered its tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tools {
+    /// As its service has it.
+    #[default]
+    Native,
+    /// In text, for a model that cannot call any.
+    Text,
+}
+
+impl Model {
+    pub fn settings(&self) -> Settings {
+        Settings {
+            temperature: self.temperature,
+            top_p: self.top_p,
+            max_output_tokens: self.max_output_tokens,
+            thinking_budget: self.thinking_budget,
+            stop: self.stop.clone().unwrap_or_default(),
+            safety: self.safety.clone().into_iter().collect(),
+        }
+    }
+}
+
+impl Configuration {
+    /// Reads the file that `HOST_CONFIG` names, which must be there, or the usual one, which need not.
+    pub fn read(environment: &Environment, folders: &Folders) -> Result<Self, Failure> {
+        let (path, named) = match environment.variable("HOST_CONFIG") {
+            Some(path) => (PathBuf::from(path), true),
+            None => (folders.configuration.join("config.toml"), false),
+        };
+        let unreadable = |error: std::io::Error| {
+            Failure::configuration(format!("the configuration `{}` cannot be read", path.display()))
+                .cause(error.to_string())
+                .help("mend or remove the file, or set HOST_CONFIG to another")
+        };
+        match std::fs::metadata(&path) {
+            Ok(about) if about.len() > MAX_FILE => Err(unreadable(std::io::Error::other(format!(
+                "it has {} bytes, over the limit of {MAX_FILE}",
+                about.len()
+            )))),
+            Ok(about) => {
+                let read = Self::parse(&std::fs::read_to_string(&path).map_err(unreadable)?, &path)?;
+                if plugins::holds_a_secret(&read.plugins) && about.mode() & 0o077 != 0 {
+                    let path = path.display();
+                    return Err(Failure::configuration(format!("the configuration `{path}` cannot be used"))
+                        .cause("a plugin's secret stands in it, and others can read it")
+                        .help(format!("chmod 600 '{path}', or write {{ env = \"VARIABLE\" }} for the secret")));
+                }
+                read.tools.check_programs(Whose::Persons, &path)?;
+                Ok(read)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !named => Ok(Self::default()),
+            Err(error) => Err(unreadable(error)),
+        }
+    }
+
+    fn parse(text: &str, path: &Path) -> Result<Self, Failure> {
+        let configuration: Self = toml::from_str(text).map_err(|error| {
+            let failure = Failure::configuration(format!("the configuration `{}` makes no sense", path.display()))
+                .cause(error.to_string().trim_end().to_owned());
+            match nearest_key(error.message()) {
+                Some(key) => failure.help(format!("the nearest key is `{key}`")),
+                None => failure.help("the line and column are above; `docs/configuration.md` has all keys"),
+            }
+        })?;
+        configuration.check(path)?;
+        configuration.tools.check_pair(path)?;
+        Ok(configuration)
+    }
+
+    /// Refuses the keys that only some services read, where another one has them.
+    fn check(&self, path: &Path) -> Result<(), Failure> {
+        for (kind, service) in &self.providers {
+            let keys = [
+                ("auth", service.auth.is_some(), ProviderKind::Gemini),
+                ("project", service.project.is_some(), ProviderKind::Vertex),
+                ("location", service.location.is_some(), ProviderKind::Vertex),
+            ];
+            if let Some((key, _, reader)) = keys.into_iter().find(|(_, set, reader)| *set && kind != reader) {
+                let path = path.display();
+                return Err(Failure::configuration(format!("the configuration `{path}` makes no sense"))
+                    .cause(format!("nobody reads `{key}` of `[providers.{kind}]`"))
+                    .help(format!("it is for `[providers.{reader}]`")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The commands by which more tools are found and called; those of a project go before the person's. None where
+    /// nobody set them.
+    pub fn commands(&self) -> Option<Commands> {
+        let of_project = self.of_project.tools.commands(Whose::Projects);
+        of_project.or_else(|| self.tools.commands(Whose::Persons))
+    }
+
+    /// What models cost.
+    pub fn prices(&self) -> Prices {
+        let price = |ModelPrice { input, output, cached }: ModelPrice| {
+            let cached = cached.unwrap_or(input);
+            Price { input: input.0, cached: cached.0, output: output.0 }
+        };
+        self.models.iter().filter_map(|(id, options)| Some((id.clone(), price(options.price?)))).collect()
+    }
+
+    /// An agent's run with what holds for every agent that asks a model which takes so many tokens at once.
+    pub fn of_every_run(&self, run: RunConfig, window: Option<u64>) -> RunConfig {
+        RunConfig {
+            grace: self.run.grace_seconds.map_or(run.grace, Duration::from_secs),
+            reply: self.retry.reply(),
+            compression: self.compression(window),
+            loops: match self.run.loop_detection {
+                Some(true) => LoopDetection::On,
+                Some(false) => LoopDetection::Off,
+                None => run.loops,
+            },
+            ..run
+        }
+    }
+
+    /// When the conversation with such a model is shortened.
+    fn compression(&self, window: Option<u64>) -> CompressionConfig {
+        let usual = CompressionConfig::default();
+        CompressionConfig {
+            window,
+            threshold: self.compression.threshold.map_or(usual.threshold, |share| share.0),
+            summarised: self.compression.summarised.map_or(usual.summarised, |share| share.0),
+        }
+    }
+
+    /// What one call may use.
+    pub fn limits(&self) -> host_plugin::Limits {
+        let usual = host_plugin::Limits::default();
+        host_plugin::Limits {
+            time: self.limits.call_seconds.map_or(usual.time, Duration::from_secs),
+            process_time: self.limits.process_call_seconds.map_or(usual.process_time, Duration::from_secs),
+            memory: self.limits.memory_mib.map_or(usual.memory, |mib| mib.saturating_mul(1 << 20)),
+        }
+    }
+}
+
+/// Names of files, without folders: each is looked for in several.
+fn file_names<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    let is_name = |name: &&String| !name.is_empty() && *name != "." && *name != ".." && !name.contains('/');
+    match names.iter().find(|name| !is_name(name)) {
+        Some(path) => Err(serde::de::Error::custom(format!("`{path}` is no file name: write it without folders"))),
+        None => Ok(Some(names)),
+    }
+}
+
+/// The key nearest to an unknown one, out of the parser's own words.
+fn nearest_key(message: &str) -> Option<String> {
+    let mut words = message.split('`').skip(1).step_by(2);
+    let unknown =
+        ["unknown field", "unknown variant"].iter().any(|start| message.starts_with(start)).then(|| words.next())??;
+    words.map(|known| (strsim::damerau_levenshtein(unknown, known), known)).min().map(|(_, known)| known.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Configuration, Failure> {
+        Configuration::parse(text, Path::new("config.toml"))
+    }
+
+    #[test]
+    fn an_unknown_key_is_told_with_its_line_and_the_nearest() {
+        let failure = parse("model = \"offline\"\naproval_mode = \"plan\"\n").expect_err("it has a mistake");
+        assert!(failure.causes[0].contains("line 2"), "{failure:?}");
+        assert_eq!(failure.help.as_deref(), Some("the nearest key is `approval_mode`"));
+        let failure = parse("[limits]\ncall_second = 3\n").expect_err("it has a mistake");
+        assert_eq!(failure.help.as_deref(), Some("the nearest key is `call_seconds`"));
+    }
+
+    #[test]
+    fn a_service_and_a_model_have_their_options() {
+        let configuration = parse(
+            "[providers.gemini]\nheaders = { x-team = \"sec-ret\" }\nsilence_seconds = 9\n\
+             [models.\"gemini/x\"]\ntemperature = 0.5\nstop = [\"END\"]\ntools = \"text\"\n",
+        )
+        .expect("it is right");
+        let service = &configuration.providers[&ProviderKind::Gemini];
+        assert_eq!((service.silence_seconds, service.headers["x-team"].as_str()), (Some(9), "sec-ret"));
+        assert!(!format!("{configuration:?}").contains("sec-ret"));
+        let settings = configuration.models["gemini/x"].settings();
+        assert_eq!((settings.temperature, settings.stop), (Some(0.5), vec!["END".to_owned()]));
+        assert_eq!(configuration.models["gemini/x"].tools, Some(Tools::Text));
+        let failure = parse("[models.x]\ntools = \"txt\"\n").expect_err("there is no such way");
+        assert_eq!(failure.help.as_deref(), Some("the nearest key is `text`"));
+        let failure = parse("[providers.gemeni]\n").expect_err("there is no such provider");
+        assert_eq!(failure.help.as_deref(), Some("the nearest key is `gemini`"));
+    }
+
+    #[test]
+    fn a_key_that_its_service_does_not_read_is_told() {
+        let check = |text: &str, reader: &str| {
+            let failure = parse(text).expect_err("nobody reads it");
+            assert!(failure.help.as_deref().is_some_and(|help| help.contains(reader)), "{failure:?}");
+        };
+        check("[providers.openai]\nauth = \"oauth\"\n", "[providers.gemini]");
+        check("[providers.gemini]\nproject = \"p\"\n", "[providers.vertex]");
+        check("[providers.gemini]\nlocation = \"eu\"\n", "[providers.vertex]");
+        let right = "[providers.gemini]\nauth = \"oauth\"\n[providers.vertex]\nproject = \"p\"\nlocation = \"eu\"\n";
+        assert_eq!(parse(right).expect("it is right").providers[&ProviderKind::Gemini].auth, Some(Auth::Oauth));
+    }
+
+    #[test]
+    fn context_files_are_names() {
+        let files = |text: &str| parse(&format!("[context]\nfiles = {text}\n")).map(|parsed| parsed.context.files);
+        assert_eq!(files("[\"NOTES.md\"]").expect("a name"), Some(vec!["NOTES.md".to_owned()]));
+        assert_eq!(files("[]").expect("none at all"), Some(Vec::new()));
+        for wrong in ["[\"../a.md\"]", "[\"\"]", "[\"..\"]", "\"a.md\""] {
+            assert!(files(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_set_is_taken() {
+        let configuration = parse("approval_mode = \"auto-edit\"\n[limits]\ncall_seconds = 3\n").expect("it is right");
+        assert_eq!(configuration.approval_mode, Some(ApprovalMode::AutoEdit));
+        assert_eq!(configuration.limits().time, Duration::from_secs(3));
+    }
+}

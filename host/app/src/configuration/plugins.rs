@@ -1,0 +1,121 @@
+//! What is set for plugins: `[plugins."NAME"]` of a configuration, and the variable `HOST_PLUGINS`, which holds the same.
+//!
+//! Deliberately not here: which keys and secrets a plugin has (`crate::plugins::settings` holds what is set against its manifest).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::environment::Environment;
+use crate::error::Failure;
+
+/// The variable with a TOML table of plugins by their names.
+pub const VARIABLE: &str = "HOST_PLUGINS";
+
+/// What is set for each plugin, by its name.
+pub type OfPlugins = BTreeMap<String, OfPlugin>;
+
+/// What is set for one plugin.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct OfPlugin {
+    /// Its configuration, by key.
+    pub config: BTreeMap<String, ConfigValue>,
+    /// Where its secrets are, by their names.
+    pub secrets: BTreeMap<String, SecretSource>,
+}
+
+/// A value that JSON has too.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "toml::Value")]
+pub struct ConfigValue(pub Value);
+
+impl TryFrom<toml::Value> for ConfigValue {
+    type Error = String;
+
+    fn try_from(value: toml::Value) -> Result<Self, String> {
+        let json = match value {
+            toml::Value::Datetime(time) => return Err(format!("`{time}` is a time: write it as a text, in quotes")),
+            toml::Value::Float(number) if !number.is_finite() => return Err(format!("`{number}` is no number")),
+            toml::Value::Array(list) => {
+                let list = list.into_iter().map(|value| Self::try_from(value).map(|value| value.0));
+                Value::Array(list.collect::<Result<_, _>>()?)
+            }
+            toml::Value::Table(_) => return Err("a value is a text, a number, `true`, `false` or a list".to_owned()),
+            toml::Value::String(text) => Value::String(text),
+            toml::Value::Integer(number) => Value::from(number),
+            toml::Value::Float(number) => Value::from(number),
+            toml::Value::Boolean(is) => Value::Bool(is),
+        };
+        Ok(Self(json))
+    }
+}
+
+/// Where a secret is. `Debug` does not show one that stands here itself.
+#[derive(Clone, Deserialize)]
+#[serde(untagged, expecting = "the secret itself, `{ env = \"VARIABLE\" }` or `{ file = \"PATH\" }`")]
+pub enum SecretSource {
+    /// Here.
+    Here(String),
+    /// In a variable of the environment.
+    Variable(OfVariable),
+    /// In a file.
+    File(OfFile),
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfVariable {
+    pub env: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfFile {
+    pub file: PathBuf,
+}
+
+impl fmt::Debug for SecretSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Here(_) => f.write_str("Here(…)"),
+            Self::Variable(OfVariable { env }) => f.debug_tuple("Variable").field(env).finish(),
+            Self::File(OfFile { file }) => f.debug_tuple("File").field(file).finish(),
+        }
+    }
+}
+
+/// What `HOST_PLUGINS` says.
+pub fn of_environment(environment: &Environment) -> Result<OfPlugins, Failure> {
+    let Some(text) = environment.variable(VARIABLE) else { return Ok(OfPlugins::new()) };
+    let wrong = |why: String| {
+        Failure::configuration(format!("the variable {VARIABLE} makes no sense"))
+            .cause(why)
+            .help(format!("it is TOML, as beneath `[plugins]`: {VARIABLE}='\"acme/fetch\".config.region = \"eu\"'"))
+    };
+    let text = text.to_str().ok_or_else(|| wrong("it is no text".to_owned()))?;
+    // The parser shows the line that is wrong, and a secret may stand in it.
+    toml::from_str(text).map_err(|error: toml::de::Error| wrong(error.message().to_owned()))
+}
+
+/// What is set, with more over it: each key and each secret for itself.
+pub fn beneath(own: OfPlugins, over: OfPlugins) -> OfPlugins {
+    let mut all = own;
+    for (name, of_plugin) in over {
+        let both = all.entry(name).or_default();
+        both.config.extend(of_plugin.config);
+        both.secrets.extend(of_plugin.secrets);
+    }
+    all
+}
+
+/// Whether a secret stands in these settings itself.
+pub fn holds_a_secret(of_plugins: &OfPlugins) -> bool {
+    of_plugins.values().flat_map(|of_plugin| of_plugin.secrets.values()).any(|source| match source {
+        SecretSource::Here(_) => true,
+        SecretSource::Variable(_) | SecretSource::File(_) => false,
+    })
+}

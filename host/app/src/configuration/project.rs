@@ -1,0 +1,357 @@
+//! A project's own configuration: which of the keys it may set, and how it lies over the person's.
+//!
+//! The keys and their meaning are those of the person's file, and the project's go before them. But trusting a project
+//! says that its words count for how it is worked on; it does not hand over the person's safety. So what says where keys
+//! are sent, who pays, or that less is asked about is the person's alone, and a limit is only ever made narrower. The
+//! list is one of keys that are allowed: a new one is the person's alone until somebody decides about it here.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use host_agent::{RunConfig, TreeLimits};
+use host_tool::ApprovalMode;
+use toml::de::{DeTable, DeValue};
+
+use super::commands::{ToolCommands, Whose};
+use super::{Agent, Amount, Compression, Configuration, Context, Limits, Model, Routing, Run, beneath};
+use crate::error::Failure;
+use crate::project::{ProjectFile, shown};
+
+/// The keys that a project may set; `*` is any name.
+const ALLOWED: &[&[&str]] = &[
+    &["model"],
+    &["approval_mode"],
+    &["run", "max_turns"],
+    &["run", "timeout_seconds"],
+    &["run", "grace_seconds"],
+    &["run", "loop_detection"],
+    &["run", "max_tokens"],
+    &["run", "max_cost"],
+    &["run", "max_subagents"],
+    &["run", "max_total_turns"],
+    &["context", "files"],
+    &["tools", "discovery_command"],
+    &["tools", "call_command"],
+    &["limits", "call_seconds"],
+    &["limits", "process_call_seconds"],
+    &["limits", "memory_mib"],
+    &["compression", "threshold"],
+    &["compression", "summarised"],
+    &["routing", "default"],
+    &["routing", "classifier"],
+    &["routing", "models", "*"],
+    &["models", "*", "temperature"],
+    &["models", "*", "top_p"],
+    &["models", "*", "max_output_tokens"],
+    &["models", "*", "thinking_budget"],
+    &["models", "*", "stop"],
+    &["models", "*", "fallback"],
+    &["models", "*", "window"],
+    &["models", "*", "price"],
+    &["models", "*", "tools"],
+    &["agents", "*", "enabled"],
+    &["agents", "*", "model"],
+    &["agents", "*", "max_turns"],
+    &["agents", "*", "timeout_minutes"],
+    &["agents", "*", "temperature"],
+    &["plugins", "*", "config", "*"],
+];
+
+/// What a project says that stays beside what the person says.
+#[derive(Clone, Debug, Default)]
+pub struct OfProject {
+    /// The names of its context files. They are not looked for in the person's own folder, whose files are no project's
+    /// to show to a model.
+    pub context_files: Option<Vec<String>>,
+    /// About agents: after what the person says, which it can only make less.
+    pub agents: BTreeMap<String, Agent>,
+    /// Where more tools come from: programs of its own, which were trusted with it.
+    pub tools: ToolCommands,
+}
+
+impl Configuration {
+    /// This, the person's, with a trusted project's over it.
+    pub fn with_project(self, file: Option<&ProjectFile>) -> Result<Self, Failure> {
+        let Some(file) = file else { return Ok(self) };
+        let text = file.text()?;
+        let project = Self::parse(text, &file.path)?;
+        check(text, &file.path)?;
+        project.tools.check_programs(Whose::Projects, &file.path)?;
+        Ok(self.beneath(project))
+    }
+
+    fn beneath(self, project: Self) -> Self {
+        let mode = |mode: ApprovalMode| mode.min(self.approval_mode.unwrap_or(ApprovalMode::Default));
+        let mut routing = self.routing;
+        routing.models.extend(project.routing.models);
+        let mut models = self.models;
+        for (id, over) in project.models {
+            let model = models.remove(&id).unwrap_or_default();
+            models.insert(id, model.beneath(over));
+        }
+        Self {
+            model: project.model.or(self.model),
+            approval_mode: project.approval_mode.map(mode).or(self.approval_mode),
+            run: self.run.narrowed(project.run),
+            conversation: self.conversation,
+            context: Context { files: self.context.files },
+            limits: self.limits.narrowed(project.limits),
+            tools: self.tools,
+            retry: self.retry,
+            compression: Compression {
+                threshold: project.compression.threshold.or(self.compression.threshold),
+                summarised: project.compression.summarised.or(self.compression.summarised),
+            },
+            providers: self.providers,
+            routing: Routing {
+                default: project.routing.default.or(routing.default),
+                classifier: project.routing.classifier.or(routing.classifier),
+                models: routing.models,
+            },
+            models,
+            agents: self.agents,
+            plugins: beneath(self.plugins, project.plugins),
+            of_project: OfProject {
+                context_files: project.context.files,
+                agents: project.agents,
+                tools: project.tools,
+            },
+        }
+    }
+}
+
+impl Run {
+    fn narrowed(self, project: Self) -> Self {
+        let (usual, tree) = (RunConfig::default(), TreeLimits::default());
+        let max_turns = narrower(project.max_turns, self.max_turns, Some(usual.max_turns));
+        let all_turns = tree.turns.max(self.max_turns.unwrap_or(usual.max_turns));
+        let seconds = |time: Duration| Some(time.as_secs());
+        Self {
+            max_turns,
+            timeout_seconds: narrower(project.timeout_seconds, self.timeout_seconds, seconds(usual.max_time)),
+            grace_seconds: narrower(project.grace_seconds, self.grace_seconds, seconds(usual.grace)),
+            loop_detection: project.loop_detection.or(self.loop_detection),
+            max_tokens: narrower(project.max_tokens, self.max_tokens, None),
+            max_cost: match (project.max_cost, self.max_cost) {
+                (Some(Amount(project)), Some(Amount(own))) => Some(Amount(project.min(own))),
+                (project, own) => project.or(own),
+            },
+            max_subagents: narrower(project.max_subagents, self.max_subagents, Some(tree.subagents)),
+            max_total_turns: narrower(project.max_total_turns, self.max_total_turns, Some(all_turns)),
+        }
+    }
+}
+
+impl Limits {
+    fn narrowed(self, project: Self) -> Self {
+        let usual = host_plugin::Limits::default();
+        let seconds = |time: Duration| Some(time.as_secs());
+        Self {
+            call_seconds: narrower(project.call_seconds, self.call_seconds, seconds(usual.time)),
+            process_call_seconds: narrower(
+                project.process_call_seconds,
+                self.process_call_seconds,
+                seconds(usual.process_time),
+            ),
+            memory_mib: narrower(project.memory_mib, self.memory_mib, Some(usual.memory >> 20)),
+        }
+    }
+}
+
+impl Model {
+    fn beneath(self, project: Self) -> Self {
+        Self {
+            temperature: project.temperature.or(self.temperature),
+            top_p: project.top_p.or(self.top_p),
+            max_output_tokens: project.max_output_tokens.or(self.max_output_tokens),
+            thinking_budget: project.thinking_budget.or(self.thinking_budget),
+            stop: project.stop.or(self.stop),
+            safety: self.safety,
+            fallback: project.fallback.or(self.fallback),
+            window: project.window.or(self.window),
+            // The person's limit of costs counts in the person's prices.
+            price: self.price.or(project.price),
+            tools: project.tools.or(self.tools),
+        }
+    }
+}
+
+/// What the project says, no more than the person allows. Where neither they nor the host say so, anything is.
+fn narrower<T: Ord + Copy>(project: Option<T>, own: Option<T>, usual: Option<T>) -> Option<T> {
+    match (project, own.or(usual)) {
+        (Some(project), Some(most)) => Some(project.min(most)),
+        (Some(project), None) => Some(project),
+        (None, _) => own,
+    }
+}
+
+/// Refuses what is not for projects to say.
+fn check(text: &str, file: &Path) -> Result<(), Failure> {
+    // It was parsed before.
+    let Ok(table) = DeTable::parse(text) else { return Ok(()) };
+    let Some(wrong) = first_wrong(table.get_ref(), &mut Vec::new()) else { return Ok(()) };
+    let line = 1 + text.get(..wrong.at).unwrap_or(text).matches('\n').count();
+    let key = shown::name(&wrong.key);
+    Err(Failure::configuration(format!("the project's configuration `{}` cannot be used", shown::path(file)))
+        .cause(format!("line {line}: `{key}` {}", wrong.why))
+        .help(wrong.help))
+}
+
+/// Something that a project may not say.
+struct Wrong {
+    key: String,
+    at: usize,
+    why: &'static str,
+    help: &'static str,
+}
+
+/// The first such thing in the order of the keys.
+fn first_wrong(table: &DeTable<'_>, path: &mut Vec<String>) -> Option<Wrong> {
+    for (key, value) in table {
+        path.push(key.get_ref().to_string());
+        let fits = |allowed: &&[&str]| {
+            path.len() <= allowed.len() && path.iter().zip(*allowed).all(|(key, name)| *name == "*" || key == name)
+        };
+        let wrong = |why, help| Some(Wrong { key: path.join("."), at: key.span().start, why, help });
+        let allowed: Vec<_> = ALLOWED.iter().copied().filter(&fits).collect();
+        let found = match value.get_ref() {
+            _ if allowed.is_empty() => wrong("is not for projects", why_not(path)),
+            DeValue::Table(beneath) if allowed.iter().all(|allowed| allowed.len() > path.len()) => {
+                first_wrong(beneath, path)
+            }
+            DeValue::String(mode) if *path == ["approval_mode"] && !matches!(&**mode, "plan" | "default") => {
+                wrong("may be `plan` or `default` in a project", "say more with --approval-mode, or in your own file")
+            }
+            DeValue::Boolean(false) if *path == ["run", "loop_detection"] => {
+                wrong("may only be `true` in a project", "switch it off in your own file")
+            }
+            _ => None,
+        };
+        path.pop();
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
+
+/// Why a key is the person's alone, and what to do.
+fn why_not(path: &[String]) -> &'static str {
+    let names: Vec<&str> = path.iter().map(String::as_str).collect();
+    match names.as_slice() {
+        ["providers", ..] => "it says where your keys are sent and who pays: set it in your own configuration",
+        ["plugins", _, "secrets", ..] => "a secret is yours to give: set it in your own configuration",
+        ["retry", ..] => "how often your services are asked again is yours to say: set it in your own configuration",
+        ["models", _, "safety", ..] => {
+            "what your account lets through is yours to say: set it in your own configuration"
+        }
+        _ => "set it in your own configuration; `docs/trust.md` has the keys that a project may set",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use host_plugin::Digest;
+
+    use super::*;
+    use crate::project::Part;
+
+    fn layered(own: &str, project: &str) -> Result<Configuration, Failure> {
+        let own = Configuration::parse(own, Path::new("own.toml")).expect("it is right");
+        let bytes = project.as_bytes().to_vec();
+        let digest = Digest::of(&bytes);
+        let path = "/p/.host/config.toml".into();
+        own.with_project(Some(&ProjectFile { path, part: Part::Configuration, bytes, digest }))
+    }
+
+    #[test]
+    fn what_is_not_for_projects_is_an_error_with_its_line() {
+        for (project, line, key) in [
+            ("\n[providers.openai]\nbase_url = \"http://evil.example\"\n", 2, "`providers`"),
+            ("providers = {}\n", 1, "`providers`"),
+            ("providers.gemini.proxy = \"http://evil.example\"\n", 1, "`providers`"),
+            ("model = \"x\"\n[retry]\nattempts = 9\n", 2, "`retry`"),
+            ("[plugins.\"a/b\"]\nsecrets.token = { env = \"X\" }\n", 2, "`plugins.a/b.secrets`"),
+            ("[models.x.safety]\nA = \"BLOCK_NONE\"\n", 1, "`models.x.safety`"),
+            ("[models.\"a\\nb\"]\nsafety = {}\n", 2, "`models.a\\u{a}b.safety`"),
+            ("model = \"x\"\napproval_mode = \"yolo\"\n", 2, "`approval_mode`"),
+            ("approval_mode = 'auto-edit'\n", 1, "`approval_mode`"),
+            ("[run]\nmax_turns = 3\nloop_detection = false\n", 3, "`run.loop_detection`"),
+        ] {
+            let failure = layered("", project).expect_err("it is not for projects");
+            assert!(failure.causes[0].starts_with(&format!("line {line}: {key} ")), "{failure:?} for {project}");
+            assert!(failure.message.contains("/p/.host/config.toml") && failure.help.is_some(), "{failure:?}");
+        }
+        let failure = layered("", "modle = \"x\"\n").expect_err("nobody reads it");
+        assert_eq!(failure.help.as_deref(), Some("the nearest key is `model`"));
+    }
+
+    #[test]
+    fn every_key_of_the_list_is_one() {
+        for allowed in ALLOWED {
+            let key: Vec<&str> = allowed.iter().map(|name| if *name == "*" { "gemini/x" } else { name }).collect();
+            // Each is of some type, and a datetime of none: what is told is the type and not the key.
+            let quoted = key.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(".");
+            let failure = layered("", &format!("{quoted} = 2026-01-01\n")).expect_err("it is of the wrong type");
+            let last = key.last().expect("it has a name");
+            assert!(!failure.causes[0].contains(&format!("unknown field `{last}`")), "{quoted}: {failure:?}");
+        }
+    }
+
+    #[test]
+    fn the_projects_words_go_before_the_persons() {
+        let own = "model = \"a\"\n[models.a]\ntemperature = 1.0\ntop_p = 0.5\nstop = [\"X\"]\n\
+                   [routing]\ndefault = \"a\"\nclassifier = \"c\"\n[context]\nfiles = [\"MINE.md\"]\n";
+        let project = "model = \"b\"\n[models.a]\ntemperature = 0.0\nstop = []\n[models.b]\nwindow = 9\n\
+                       [routing]\ndefault = \"b\"\n[context]\nfiles = [\"OURS.md\"]\n";
+        let both = layered(own, project).expect("it is right");
+        assert_eq!(both.model.as_deref(), Some("b"));
+        let settings = both.models["a"].settings();
+        assert_eq!((settings.temperature, settings.top_p, settings.stop), (Some(0.0), Some(0.5), Vec::new()));
+        assert_eq!(both.models["b"].window, Some(9));
+        assert_eq!((both.routing.default.as_deref(), both.routing.classifier.as_deref()), (Some("b"), Some("c")));
+        assert_eq!(both.context.files, Some(vec!["MINE.md".to_owned()]));
+        assert_eq!(both.of_project.context_files, Some(vec!["OURS.md".to_owned()]));
+    }
+
+    // promise project.settings
+    #[test]
+    fn a_projects_limit_only_makes_the_persons_narrower() {
+        let run = |own: &str, project: &str| layered(own, project).expect("it is right").run;
+        assert_eq!(run("", "run.max_turns = 5").max_turns, Some(5));
+        assert_eq!(run("", "run.max_turns = 500").max_turns, Some(RunConfig::default().max_turns));
+        assert_eq!(run("run.max_turns = 50", "run.max_turns = 500").max_turns, Some(50));
+        assert_eq!(run("run.max_turns = 50", "").max_turns, Some(50));
+        assert_eq!(run("", "run.max_tokens = 7").max_tokens, Some(7));
+        assert_eq!(run("run.max_tokens = 5", "run.max_tokens = 7").max_tokens, Some(5));
+        let cost = |run: Run| run.max_cost.map(|amount| amount.0);
+        assert_eq!(cost(run("run.max_cost = 1.0", "run.max_cost = 7.0")), Some(1.0));
+        assert_eq!(cost(run("", "run.max_cost = 7.0")), Some(7.0));
+        assert_eq!(run("", "run.max_subagents = 99").max_subagents, Some(TreeLimits::default().subagents));
+        let limits = layered("limits.memory_mib = 64", "limits.memory_mib = 4096").expect("it is right").limits;
+        assert_eq!(limits.memory_mib, Some(64));
+        let usual = host_plugin::Limits::default();
+        let limits = layered("", "limits.call_seconds = 99999\nlimits.process_call_seconds = 1").expect("it is right");
+        assert_eq!((limits.limits().time, limits.limits().process_time), (usual.time, Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn a_projects_mode_only_asks_more() {
+        let mode = |own: &str, project: &str| layered(own, project).expect("it is right").approval_mode;
+        assert_eq!(mode("", "approval_mode = 'plan'"), Some(ApprovalMode::Plan));
+        assert_eq!(mode("approval_mode = 'yolo'", "approval_mode = 'default'"), Some(ApprovalMode::Default));
+        assert_eq!(mode("approval_mode = 'plan'", "approval_mode = 'default'"), Some(ApprovalMode::Plan));
+        assert_eq!(mode("approval_mode = 'yolo'", ""), Some(ApprovalMode::Yolo));
+    }
+
+    // promise project.settings
+    #[test]
+    fn a_limit_of_costs_counts_in_the_persons_prices() {
+        let price = |text: &str| format!("[models.m]\nprice = {{ input = {text}, output = {text} }}\n");
+        let both = layered(&price("2.0"), &price("0.0")).expect("it is right");
+        assert_eq!(both.models["m"].price.map(|price| price.input.0), Some(2.0));
+        let both = layered("", &price("1.0")).expect("it is right");
+        assert_eq!(both.models["m"].price.map(|price| price.input.0), Some(1.0));
+    }
+}

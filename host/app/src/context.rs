@@ -1,0 +1,75 @@
+//! What a model is told before it is asked: who it works for, where, and what was written down for it.
+//!
+//! Owns the context files (`AGENTS.md` and `GEMINI.md` of the user and of the repository) and the tree of the workspace.
+//! Everything is read through the grants that tools read with, minus what `--deny '*:…'` takes from all of them; what a
+//! repository's file says is marked as such.
+//!
+//! Deliberately not here: what a prompt attaches (`attach`).
+
+mod files;
+mod include;
+mod tree;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use host_plugin::{FileKind, Reader};
+
+use self::files::Files;
+use crate::app_context::Workplace;
+use crate::repository::REPOSITORY_MARKS;
+
+/// The names of context files where the configuration has none.
+pub const USUAL_FILES: &[&str] = &["AGENTS.md", "GEMINI.md"];
+
+/// What was found.
+#[derive(Debug)]
+pub struct Context {
+    /// For the system instructions; may be empty.
+    pub text: String,
+    /// What the person should know, a line each.
+    pub warnings: Vec<String>,
+}
+
+/// Reads the context of a workspace.
+pub fn gather(place: &Workplace) -> Context {
+    let Files { text: files, warnings } = files::read(place);
+    let mut text = String::new();
+    let tree = workspace_tree(place);
+    if !tree.is_empty() {
+        text.push_str(
+            "\n\n# The workspace\n\nIts folders and files, without what is ignored (`…` was not looked into):\n\n",
+        );
+        text.push_str(&tree);
+    }
+    if !files.is_empty() {
+        text.push_str("\n\n# Context files\n\n");
+        text.push_str(&files);
+    }
+    Context { text, warnings }
+}
+
+/// The tree of what `ls` could list.
+fn workspace_tree(place: &Workplace) -> String {
+    let Some(listing) = place.plugin("ls") else { return String::new() };
+    let grants = Arc::new(place.granted.to(listing));
+    let reader = Reader::new(Arc::clone(&place.workspace), grants, listing.manifest.plugin_name());
+    tree::tree(|path| {
+        let entries = reader.list(path).ok()?.into_iter();
+        let shown = entries.filter(|entry| !entry.found.ignored && !REPOSITORY_MARKS.contains(&entry.name.as_str()));
+        let entry = |entry: host_plugin::Listed| tree::Entry {
+            is_folder: entry.found.kind == FileKind::Folder,
+            name: entry.name,
+        };
+        Some(shown.map(entry).collect())
+    })
+}
+
+/// A name that never breaks its line, nor steers a terminal.
+pub fn name(name: &str) -> Cow<'_, str> {
+    if !name.chars().any(char::is_control) {
+        return Cow::Borrowed(name);
+    }
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    Cow::Owned(name.chars().map(escaped).collect())
+}

@@ -1,0 +1,126 @@
+//! The environment that a frontend was started in, as a plain value: variables, home folder, folders of the host.
+//!
+//! Deliberately not here: reading it from the process, which only the binary does.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use host_model::CredentialsFile;
+
+use crate::error::Failure;
+
+/// What the process was started with.
+#[derive(Clone)]
+pub struct Environment {
+    variables: BTreeMap<OsString, OsString>,
+    home: Option<PathBuf>,
+    /// Whether standard output is a terminal.
+    pub stdout_is_terminal: bool,
+    /// Whether standard error is a terminal.
+    pub stderr_is_terminal: bool,
+    /// Whether standard input is a terminal.
+    pub stdin_is_terminal: bool,
+}
+
+/// Which of the standard streams are terminals.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Terminals {
+    /// Standard input.
+    pub stdin: bool,
+    /// Standard output.
+    pub stdout: bool,
+    /// Standard error.
+    pub stderr: bool,
+}
+
+/// Where the host keeps things, each a folder of its own.
+#[derive(Clone, Debug)]
+pub struct Folders {
+    /// The user's configuration.
+    pub configuration: PathBuf,
+    /// Compiled components.
+    pub cache: PathBuf,
+    /// What plugins keep.
+    pub state: PathBuf,
+    /// Session logs.
+    pub sessions: PathBuf,
+    /// The list of trusted folders, a file.
+    pub trust: PathBuf,
+    /// The list of trusted keys, a file.
+    pub keys: PathBuf,
+    /// Plugins that were installed, and what was agreed to about them.
+    pub plugins: PathBuf,
+    /// Downloads that broke off.
+    pub downloads: PathBuf,
+    /// Copies of the programs that trusted projects bring.
+    pub programs: PathBuf,
+}
+
+impl Folders {
+    /// Each of them: what no tool may change, whatever was granted and whoever says yes.
+    pub fn all(&self) -> [&Path; 9] {
+        // One that is added has to be named here, and is protected then.
+        let Self { configuration, cache, state, sessions, trust, keys, plugins, downloads, programs } = self;
+        [configuration, cache, state, sessions, trust, keys, plugins, downloads, programs]
+    }
+}
+
+impl Environment {
+    /// An environment with these variables and this home folder, where it is known.
+    pub fn new(variables: BTreeMap<OsString, OsString>, home: Option<PathBuf>, terminals: Terminals) -> Self {
+        let Terminals { stdin, stdout, stderr } = terminals;
+        Self { variables, home, stdout_is_terminal: stdout, stderr_is_terminal: stderr, stdin_is_terminal: stdin }
+    }
+
+    /// A variable that is set to something.
+    pub fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.variables.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+
+    /// A variable that is set to text.
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.variable(name)?.to_str().map(str::to_owned)
+    }
+
+    /// All of it, for the programs that tools run.
+    pub fn all(&self) -> Vec<(OsString, OsString)> {
+        self.variables.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    /// Where Google's own clients look for application-default credentials, as their documentation has it.
+    pub fn google_credentials(&self) -> Option<CredentialsFile> {
+        if let Some(file) = self.variable("GOOGLE_APPLICATION_CREDENTIALS") {
+            return Some(CredentialsFile::Named(file.into()));
+        }
+        let folder =
+            self.variable("CLOUDSDK_CONFIG").map(PathBuf::from).or_else(|| match self.variable("APPDATA") {
+                Some(folder) if cfg!(windows) => Some(PathBuf::from(folder).join("gcloud")),
+                Some(_) | None => Some(self.home.as_ref()?.join(".config/gcloud")),
+            })?;
+        Some(CredentialsFile::Usual(folder.join("application_default_credentials.json")))
+    }
+
+    /// The folders of the XDG base directory specification, on every system: this is a program for terminals.
+    pub fn folders(&self) -> Result<Folders, Failure> {
+        let folder = |variable: &str, usual: &str| {
+            let set = self.variable(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+            let folder = set.or_else(|| Some(self.home.as_ref()?.join(usual)));
+            folder.map(|folder| folder.join("host")).ok_or_else(|| {
+                Failure::configuration("there is no home folder to keep things in")
+                    .help(format!("set HOME, or {variable} to a folder that can be written"))
+            })
+        };
+        Ok(Folders {
+            configuration: folder("XDG_CONFIG_HOME", ".config")?,
+            cache: folder("XDG_CACHE_HOME", ".cache")?.join("components"),
+            state: folder("XDG_DATA_HOME", ".local/share")?.join("state"),
+            sessions: folder("XDG_STATE_HOME", ".local/state")?.join("sessions"),
+            trust: folder("XDG_STATE_HOME", ".local/state")?.join("trust.json"),
+            keys: folder("XDG_CONFIG_HOME", ".config")?.join("keys.toml"),
+            plugins: folder("XDG_DATA_HOME", ".local/share")?.join("plugins"),
+            downloads: folder("XDG_CACHE_HOME", ".cache")?.join("downloads"),
+            programs: folder("XDG_CACHE_HOME", ".cache")?.join("tools"),
+        })
+    }
+}

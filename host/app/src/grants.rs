@@ -1,0 +1,257 @@
+//! From the words of the person to grants: the approval mode, `--grant` and `--deny`.
+//!
+//! Nothing here decides about a single path or address; it only says what is granted at all. What a plugin's manifest
+//! does not ask for is never granted, and a mode that only reads cuts everything down to reading.
+
+use std::path::Path;
+
+use host_capability::{Capability, Grants, Scope};
+use host_tool::ApprovalMode;
+
+use crate::environment::Folders;
+use crate::error::Failure;
+use crate::plugins::{Installed, Place};
+use crate::request::AccessRequest;
+
+/// Files and folders that no tool may change, whatever was granted and whoever says yes: version control's own, the
+/// host's, and what a shell runs when it starts.
+const NEVER_WRITTEN: &str = "*,!.git,!.hg,!.jj,!.svn,!.host,!.bashrc,!.bash_profile,!.bash_login,!.bash_logout,\
+                             !.bash_aliases,!.profile,!.zshrc,!.zshenv,!.zprofile,!.zlogin,!.zlogout,!.kshrc,!.cshrc,\
+                             !.tcshrc,!.login,!**/fish/config.fish,!**/fish/conf.d";
+
+/// What the person granted, read once and good for every plugin.
+#[derive(Clone, Debug)]
+pub struct Granted {
+    mode: ApprovalMode,
+    /// Everything that is not among what is never written.
+    writable: Scope,
+    by_mode: Grants,
+    grants: Vec<(String, Scope)>,
+    denies: Vec<Deny>,
+}
+
+#[derive(Clone, Debug)]
+struct Deny {
+    plugin: String,
+    capability: Capability,
+    /// The paths, for a deny that names some; none denies the capability whole.
+    paths: Option<Scope>,
+}
+
+impl Granted {
+    /// Reads the flags, and holds them against the plugins that there are.
+    pub fn read(
+        access: &AccessRequest,
+        configured: Option<ApprovalMode>,
+        plugins: &[Installed],
+        workspace: &Path,
+        own: &Folders,
+    ) -> Result<Self, Failure> {
+        let mode = access.approval_mode.or(configured).unwrap_or(ApprovalMode::Default);
+        let grants = access.grant.iter().map(|text| grant(text, plugins, workspace)).collect::<Result<_, _>>()?;
+        let denies = access.deny.iter().map(|text| deny(text, plugins, workspace)).collect::<Result<_, _>>()?;
+        Ok(Self { mode, writable: writable(own, plugins)?, by_mode: by_mode(mode, workspace)?, grants, denies })
+    }
+
+    /// Lets every plugin that reads also read this folder of the host's own.
+    pub fn also_reading(mut self, folder: &Path) -> Result<Self, Failure> {
+        let scope = Scope::parse_absolute(Capability::FsRead, &quoted(folder)).map_err(|error| {
+            Failure::configuration(format!("the folder `{}` cannot be granted", folder.display()))
+                .cause(error.to_string())
+        })?;
+        self.by_mode = self.by_mode.with(scope);
+        Ok(self)
+    }
+
+    /// What the host itself may read of a folder for a model: all of it, without what is denied to every plugin.
+    pub fn to_host(&self, folder: &Path) -> Option<Grants> {
+        let whole = Scope::parse_absolute(Capability::FsRead, &quoted(folder)).ok()?;
+        let denies = self.denies.iter().filter(|deny| deny.plugin == "*" && deny.capability == Capability::FsRead);
+        let left = denies.into_iter().try_fold(whole, |scope, deny| scope.meet(deny.paths.as_ref()?))?;
+        Some(Grants::none().with(left))
+    }
+
+    /// The same in another mode.
+    pub fn in_mode(self, mode: ApprovalMode, workspace: &Path) -> Result<Self, Failure> {
+        Ok(Self { mode, by_mode: by_mode(mode, workspace)?, ..self })
+    }
+
+    /// The same with these plugins.
+    pub fn with_plugins(self, plugins: &[Installed], own: &Folders) -> Result<Self, Failure> {
+        Ok(Self { writable: writable(own, plugins)?, ..self })
+    }
+
+    /// The mode.
+    pub fn mode(&self) -> ApprovalMode {
+        self.mode
+    }
+
+    /// What a plugin may touch without asking: what it asks for, as far as it was granted.
+    pub fn to(&self, plugin: &Installed) -> Grants {
+        let name = plugin.manifest.name.as_str();
+        let mut granted = self.by_mode.join(&plugin.agreed);
+        for (_, scope) in self.grants.iter().filter(|(wanted, _)| wanted == name) {
+            granted = granted.with(scope.clone());
+        }
+        self.bounded(granted, plugin)
+    }
+
+    /// All that a plugin may touch when somebody says yes to it.
+    pub fn at_most(&self, plugin: &Installed) -> Grants {
+        self.bounded(plugin.plugin.declared().clone(), plugin)
+    }
+
+    /// The grants within what the plugin asks for, without what is denied and what is never written; reading alone in
+    /// a mode that only reads.
+    fn bounded(&self, mut granted: Grants, plugin: &Installed) -> Grants {
+        let name = plugin.manifest.name.as_str();
+        for deny in self.denies.iter().filter(|deny| deny.plugin == "*" || deny.plugin == name) {
+            granted = granted
+                .iter()
+                .filter_map(|scope| match (&deny.paths, scope.capability() == deny.capability) {
+                    (_, false) => Some(scope.clone()),
+                    (Some(paths), true) => scope.meet(paths),
+                    (None, true) => None,
+                })
+                .collect();
+        }
+        let unwritable = |scope: &Scope| match scope.capability() {
+            Capability::FsWrite => scope.meet(&self.writable),
+            Capability::FsRead | Capability::Process | Capability::Http | Capability::State => Some(scope.clone()),
+        };
+        let effective: Grants = granted.meet(plugin.plugin.declared()).iter().filter_map(unwritable).collect();
+        if self.mode == ApprovalMode::Plan { effective.reading() } else { effective }
+    }
+}
+
+/// A plugin that a grant or a deny names, and that there is none of.
+pub fn unknown_plugin<'a>(access: &'a AccessRequest, plugins: &[Installed]) -> Option<&'a str> {
+    let names = access.grant.iter().chain(&access.deny).filter_map(|text| Some(text.split_once(':')?.0));
+    names.into_iter().find(|name| *name != "*" && !plugins.iter().any(|plugin| plugin.manifest.name == **name))
+}
+
+/// A path as a scope has it, taken literally.
+fn quoted(path: &Path) -> String {
+    quoted_text(&path.display().to_string())
+}
+
+fn quoted_text(text: &str) -> String {
+    match text.contains('\'') {
+        true => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
+        false => format!("'{text}'"),
+    }
+}
+
+/// Everything but what is never written, the folders of the host's own, and the files that plugins were read from: what
+/// the person granted a plugin is granted to what they named, and a conversation reads it again.
+fn writable(own: &Folders, plugins: &[Installed]) -> Result<Scope, Failure> {
+    let files = plugins.iter().filter_map(|plugin| match &plugin.place {
+        Place::File(component) => Some([component.clone(), component.with_extension("json")]),
+        Place::BuiltIn(_) | Place::Discovered | Place::Shelf(_) => None,
+    });
+    // As tools' paths are held against it.
+    let files = files.flatten().filter_map(|file| std::fs::canonicalize(file).ok());
+    let never = own.all().into_iter().map(Path::to_owned).chain(files);
+    let unprotected = |why: String| {
+        Failure::configuration("what no tool may change, the host's own folders and plugins, cannot be protected")
+            .cause(why)
+            .help(
+                "set XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME to folders with printable names, and keep plugins in \
+                 such",
+            )
+    };
+    let mut text = NEVER_WRITTEN.to_owned();
+    for path in never {
+        let path = path.to_str().ok_or_else(|| unprotected(format!("the name `{}` is no text", path.display())))?;
+        // A deny is a glob, and the name may have characters in it that mean something there.
+        text.push_str(&format!(",!{}", quoted_text(&host_capability::escaped(path))));
+    }
+    Scope::parse_absolute(Capability::FsWrite, &text).map_err(|error| unprotected(error.to_string()))
+}
+
+fn by_mode(mode: ApprovalMode, workspace: &Path) -> Result<Grants, Failure> {
+    let mut grants = vec![(Capability::FsRead, "."), (Capability::State, "read")];
+    if mode >= ApprovalMode::AutoEdit {
+        grants.extend([(Capability::FsWrite, "."), (Capability::State, "write")]);
+    }
+    if mode >= ApprovalMode::Yolo {
+        grants.extend([(Capability::Process, "*"), (Capability::Http, "* *:*")]);
+    }
+    grants
+        .into_iter()
+        .map(|(capability, text)| {
+            Scope::parse(capability, text, workspace).map_err(|error| {
+                Failure::input(format!("the folder `{}` cannot be granted", workspace.display()))
+                    .cause(error.to_string())
+            })
+        })
+        .collect()
+}
+
+fn grant(text: &str, plugins: &[Installed], workspace: &Path) -> Result<(String, Scope), Failure> {
+    let form = || {
+        Failure::input(format!("`--grant {text}` is no grant"))
+            .help("write it as PLUGIN:CAPABILITY=SCOPE, such as shell:process=git")
+    };
+    let (plugin, rest) = text.split_once(':').ok_or_else(form)?;
+    let (capability, scope) = rest.split_once('=').ok_or_else(form)?;
+    let installed = find(plugin, plugins, text)?;
+    let capability = parse_capability(capability, text)?;
+    if !installed.plugin.declared().has(capability) {
+        return Err(Failure::input(format!(
+            "`--grant {text}` has no effect: `{plugin}` does not ask for {capability}"
+        ))
+        .help(format!("it asks for {}", asked(installed))));
+    }
+    let scope = Scope::parse(capability, scope, workspace)
+        .map_err(|error| Failure::input(format!("`--grant {text}`: {error}")).help(error.help()))?;
+    Ok((plugin.to_owned(), scope))
+}
+
+fn deny(text: &str, plugins: &[Installed], workspace: &Path) -> Result<Deny, Failure> {
+    let form = || {
+        Failure::input(format!("`--deny {text}` is no deny"))
+            .help("write it as PLUGIN:CAPABILITY, or PLUGIN:fs-read=GLOB for paths; PLUGIN can be `*`")
+    };
+    let (plugin, rest) = text.split_once(':').ok_or_else(form)?;
+    if plugin != "*" {
+        find(plugin, plugins, text)?;
+    }
+    let (capability, glob) = rest.split_once('=').map_or((rest, None), |(capability, glob)| (capability, Some(glob)));
+    let capability = parse_capability(capability, text)?;
+    let paths = match (capability, glob) {
+        (_, None) => None,
+        (Capability::FsRead | Capability::FsWrite, Some(glob)) => {
+            let scope = format!("*,!{glob}");
+            Some(
+                Scope::parse(capability, &scope, workspace)
+                    .map_err(|error| Failure::input(format!("`--deny {text}`: {error}")).help(error.help()))?,
+            )
+        }
+        (Capability::Process | Capability::Http | Capability::State, Some(_)) => return Err(form()),
+    };
+    Ok(Deny { plugin: plugin.to_owned(), capability, paths })
+}
+
+fn find<'p>(name: &str, plugins: &'p [Installed], text: &str) -> Result<&'p Installed, Failure> {
+    plugins.iter().find(|plugin| plugin.manifest.name == name).ok_or_else(|| {
+        let nearest = plugins
+            .iter()
+            .map(|plugin| plugin.manifest.name.as_str())
+            .min_by_key(|known| strsim::damerau_levenshtein(name, known));
+        let failure = Failure::input(format!("there is no plugin `{name}` for `{text}`"));
+        match nearest {
+            Some(nearest) => failure.help(format!("the nearest name is `{nearest}`; `host tool list` has them all")),
+            None => failure,
+        }
+    })
+}
+
+fn parse_capability(name: &str, text: &str) -> Result<Capability, Failure> {
+    name.parse::<Capability>().map_err(|error| Failure::input(format!("`{text}`: {error}")))
+}
+
+fn asked(plugin: &Installed) -> String {
+    let names: Vec<String> = plugin.plugin.declared().iter().map(|scope| scope.capability().to_string()).collect();
+    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+}

@@ -1,0 +1,27 @@
+//! The application between a configuration and a running session, for any frontend.
+//!
+//! Owns settings, trust of projects, sources of plugins, grants, the choice of models, agents, context, attachments,
+//! sessions and reports. A frontend hands over an [`Environment`](environment::Environment) and plain requests, and gets
+//! values and events back.
+//!
+//! Promises: nothing of an untrusted project is used; a grant is made from a user's words alone.
+//!
+//! Deliberately not here: a terminal, arguments of a command line, HTTP or MCP types, reading the process's environment,
+//! printing, ending the process.
+
+pub mod agents;
+pub mod app_context;
+pub mod attach;
+pub mod configuration;
+pub mod context;
+pub mod environment;
+pub mod error;
+pub mod grants;
+pub mod models;
+pub mod plugins;
+pub mod policies;
+pub mod project;
+pub mod report;
+pub mod repository;
+pub mod request;
+pub mod session;

@@ -1,0 +1,265 @@
+//! From a model's name to a provider: which one is asked, where it is, with which key and options.
+//!
+//! The flag wins over the configuration, the configuration over the keys that are set, and a key over a server on this
+//! machine. Deliberately not here: any wire format, and how asking again works; `host-model` has both.
+
+use std::fs::OpenOptions;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use host_message::ModelId;
+use host_model::{
+    Access, ApiKey, Asked, Auto, Fallback, LoggingProvider, Login, Ollama, Provider, ProviderKind, Recording, Retrying,
+    Route, Selection, Settings, TextMode,
+};
+use tokio::time::timeout;
+
+use crate::configuration::{Auth, Configuration, Routing, Tools};
+use crate::environment::Environment;
+use crate::error::{ErrorKind, Failure};
+
+/// The models to take when only a key says which service.
+const USUAL_MODELS: &[(ProviderKind, &str)] = &[
+    (ProviderKind::Gemini, "gemini/gemini-2.5-pro"),
+    (ProviderKind::OpenAi, "openai/gpt-5"),
+    (ProviderKind::Anthropic, "anthropic/claude-sonnet-5"),
+];
+
+/// What `auto` is where nothing is configured: for the service whose key is set, the model for simple tasks, the one for
+/// the rest, and the one that picks.
+const USUAL_ROUTES: &[(ProviderKind, &str, &str, &str)] = &[
+    (ProviderKind::Gemini, "gemini/gemini-2.5-flash", "gemini/gemini-2.5-pro", "gemini/gemini-2.5-flash-lite"),
+    (ProviderKind::OpenAi, "openai/gpt-5-mini", "openai/gpt-5", "openai/gpt-5-nano"),
+    (ProviderKind::Anthropic, "anthropic/claude-haiku-4-5", "anthropic/claude-sonnet-5", "anthropic/claude-haiku-4-5"),
+];
+
+/// What the usual models are for.
+const SIMPLE: &str = "a simple task: one question, or a change of a few lines in a known place, done in a step or two";
+/// See [`SIMPLE`].
+const COMPLEX: &str = "everything else: a task of many steps, debugging, design, or one that is not clear yet";
+
+/// The id of the model that picks another.
+const AUTO: &str = "auto";
+
+/// How long to wait for a local server to say which models it has. Whoever has none must not wait for it.
+const LOCAL_LIMIT: Duration = Duration::from_secs(1);
+
+/// A model that can be asked.
+#[derive(Clone)]
+pub struct Model {
+    /// As the person named it.
+    pub id: ModelId,
+    /// As its service knows it.
+    pub name: String,
+    pub provider: Arc<dyn Provider>,
+    /// What was configured for it.
+    pub settings: Settings,
+    /// The ids of all models that may answer when this one is asked.
+    pub answering: Vec<String>,
+    /// The most tokens that all of those take at once, where that is not to be read off the name.
+    pub window: Option<u64>,
+}
+
+/// The model of a run: the flag's, else the configured one, else that of the first service whose key is set, else the
+/// first of a local server that answers.
+pub async fn choose(
+    flag: Option<&str>,
+    configuration: &Configuration,
+    environment: &Environment,
+) -> Result<Model, Failure> {
+    let by_key = || {
+        USUAL_MODELS.iter().find(|(kind, _)| kind.key_variable().is_some_and(|key| environment.variable(key).is_some()))
+    };
+    match flag.or(configuration.model.as_deref()).or_else(|| by_key().map(|(_, model)| *model)) {
+        Some(id) => connect(id, configuration, environment),
+        None => match local(configuration, environment).await?.first() {
+            Some(name) => {
+                let id = format!("{}/{name}", ProviderKind::Ollama);
+                tracing::info!(model = id, "the local server's first model is asked");
+                connect(&id, configuration, environment)
+            }
+            None => Err(no_model()),
+        },
+    }
+}
+
+fn no_model() -> Failure {
+    let ways: Vec<String> = USUAL_MODELS
+        .iter()
+        .filter_map(|(kind, model)| Some(format!("{} set for {model}", kind.key_variable()?)))
+        .collect();
+    Failure::new(ErrorKind::Authentication, "there is no model to ask").help(format!(
+        "run with {}, start Ollama with a model, name one with --model ({}), or try it without any: --model offline",
+        ways.join(" or "),
+        ProviderKind::FORMS
+    ))
+}
+
+/// The models that Ollama has at its address; none when nothing answers there.
+///
+/// # Errors
+///
+/// When the address that was set for it is none.
+pub async fn local(configuration: &Configuration, environment: &Environment) -> Result<Vec<String>, Failure> {
+    let ollama = Ollama::new(access(ProviderKind::Ollama, configuration, environment))?;
+    match timeout(LOCAL_LIMIT, ollama.models()).await {
+        Ok(Ok(models)) => Ok(models),
+        Ok(Err(error)) => {
+            tracing::debug!(%error, "there is no local server");
+            Ok(Vec::new())
+        }
+        Err(_) => {
+            tracing::debug!("the local server does not answer");
+            Ok(Vec::new())
+        }
+    }
+}
+
+/// The model with this id, asked again after what passes and handing over to its fallback. Nothing is sent.
+pub fn connect(id: &str, configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
+    if id == AUTO {
+        return auto(configuration, environment);
+    }
+    let mut model = connect_once(id, configuration, environment)?;
+    match id.parse::<Selection>()?.provider() {
+        // What needs no service has nothing that passes.
+        ProviderKind::Offline | ProviderKind::Scripted => return Ok(model),
+        ProviderKind::Anthropic
+        | ProviderKind::Gemini
+        | ProviderKind::Ollama
+        | ProviderKind::OpenAi
+        | ProviderKind::OpenAiResponses
+        | ProviderKind::Vertex => {}
+    }
+    let fallback = match configuration.models.get(id).and_then(|options| options.fallback.as_deref()) {
+        Some(fallback) => {
+            let Model { id, name, provider, settings, .. } = connect_once(fallback, configuration, environment)?;
+            model.answering.push(id.to_string());
+            let instead_of = model.settings.clone();
+            Some(Fallback { id: id.to_string(), model: name, provider, settings, instead_of })
+        }
+        None => None,
+    };
+    let provider = Arc::new(Retrying::new(model.provider, configuration.retry.policy(), fallback));
+    Ok(Model { provider, ..model })
+}
+
+fn connect_once(id: &str, configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
+    let selection: Selection = id.parse()?;
+    let provider = selection.connect(access(selection.provider(), configuration, environment))?;
+    let name = provider.stands_for().unwrap_or(selection.model()).to_owned();
+    let options = configuration.models.get(id).cloned().unwrap_or_default();
+    let provider = match options.tools.unwrap_or_default() {
+        Tools::Native => provider,
+        Tools::Text => Arc::new(TextMode::around(provider)),
+    };
+    let (settings, answering) = (options.settings(), vec![id.to_owned()]);
+    Ok(Model { id: ModelId::new(id), name, provider, settings, answering, window: options.window })
+}
+
+/// The model `auto`: what `[routing]` says, else what is usual for the service whose key is set.
+fn auto(configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
+    let Routing { default, classifier, models } = &configuration.routing;
+    let by_key = USUAL_ROUTES
+        .iter()
+        .find(|(kind, ..)| kind.key_variable().is_some_and(|key| environment.variable(key).is_some()));
+    let configured = default.as_deref().or_else(|| models.keys().next().map(String::as_str));
+    let (default, classifier, others) = match (configured, by_key) {
+        (Some(default), _) => {
+            let others = models.iter().filter(|(id, _)| *id != default);
+            (default, classifier.as_deref(), others.map(|(id, when)| (id.as_str(), when.as_str())).collect())
+        }
+        (None, Some((_, simple, complex, tiny))) => {
+            (*complex, Some(classifier.as_deref().unwrap_or(tiny)), vec![(*simple, SIMPLE)])
+        }
+        (None, None) => {
+            return Err(Failure::configuration("the model `auto` has no models to pick from").help(
+                "set `default` and `[routing.models]` under `[routing]` in the configuration, or the key of a service",
+            ));
+        }
+    };
+    let mut answering = Vec::new();
+    let mut windows = Vec::new();
+    let mut route = |id: &str, when: &str| {
+        if id == AUTO {
+            return Err(Failure::configuration("the model `auto` cannot pick itself")
+                .help("name other models under `[routing]` in the configuration"));
+        }
+        let model = connect(id, configuration, environment)?;
+        answering.extend(model.answering);
+        windows.push(model.window.unwrap_or_else(|| host_model::window(&model.name)));
+        let asked = Asked { model: model.name, provider: model.provider, settings: model.settings };
+        Ok(Route { id: id.to_owned(), when: when.to_owned(), asked })
+    };
+    let default = route(default, models.get(default).map_or(COMPLEX, String::as_str))?;
+    let others = others.into_iter().map(|(id, when)| route(id, when)).collect::<Result<Vec<_>, _>>()?;
+    let classifier = classifier
+        .map(|id| {
+            // It is asked once and not again: the default answers without it.
+            let Model { name, provider, settings, .. } = connect_once(id, configuration, environment)?;
+            Ok::<_, Failure>(Asked { model: name, provider, settings })
+        })
+        .transpose()?;
+    Ok(Model {
+        id: ModelId::new(AUTO),
+        name: AUTO.to_owned(),
+        provider: Arc::new(Auto::new(default, others, classifier)),
+        settings: Settings::default(),
+        answering,
+        window: windows.into_iter().min(),
+    })
+}
+
+/// Sees that everything that may answer has a price, so that a limit of costs is one.
+pub fn check_prices(model: &Model, configuration: &Configuration) -> Result<(), Failure> {
+    let priced = |id: &&String| configuration.models.get(*id).is_some_and(|options| options.price.is_some());
+    let free = |id: &&String| id.as_str() == ProviderKind::Offline.as_str();
+    match model.answering.iter().find(|id| !priced(id) && !free(id)) {
+        None => Ok(()),
+        Some(id) => Err(Failure::configuration(format!("the cost is limited, and the model `{id}` has no price"))
+            .help(format!("add `[models.\"{id}\"]` with `price = {{ input = …, output = … }}`, for a million tokens"))),
+    }
+}
+
+impl Model {
+    /// The same model with all that it says recorded.
+    pub fn recorded(self, recording: &Recording) -> Self {
+        let provider = Arc::new(LoggingProvider::new(self.provider, recording));
+        Self { provider, ..self }
+    }
+}
+
+/// Makes a new file to record into, which only this user can read.
+pub fn recording(file: &Path) -> Result<Recording, Failure> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let out = options.open(file).map_err(|error| {
+        Failure::input(format!("the recording `{}` cannot be made: {error}", file.display()))
+            .help("name a file that is not there yet, in a folder that can be written")
+    })?;
+    Ok(Recording::new(Box::new(out), &file.display().to_string()))
+}
+
+/// What it takes to reach a service: the environment wins over the configuration.
+fn access(kind: ProviderKind, configuration: &Configuration, environment: &Environment) -> Access {
+    let configured = configuration.providers.get(&kind).cloned().unwrap_or_default();
+    let logs_in = kind == ProviderKind::Vertex || configured.auth == Some(Auth::Oauth);
+    let login = logs_in.then(|| Login {
+        file: environment.google_credentials(),
+        metadata_host: environment.text("GCE_METADATA_HOST"),
+    });
+    let headers = configured.headers.iter().filter_map(|(name, value)| Some((name.clone(), ApiKey::new(value)?)));
+    Access {
+        address: kind.address_variable().and_then(|name| environment.text(name)).or(configured.base_url),
+        key: kind.key_variable().and_then(|name| environment.text(name)).and_then(|key| ApiKey::new(&key)),
+        login,
+        project: environment.text("GOOGLE_CLOUD_PROJECT").or(configured.project),
+        location: environment.text("GOOGLE_CLOUD_LOCATION").or(configured.location),
+        headers: headers.collect(),
+        proxy: configured.proxy,
+        silence: configured.silence_seconds.map(Duration::from_secs),
+    }
+}

@@ -1,0 +1,128 @@
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use host_plugin::RuntimeOptions;
+
+use super::*;
+
+/// Everything that tools are gathered with, where a shell script lists them.
+struct Bench {
+    folder: tempfile::TempDir,
+    configuration: Configuration,
+    told: Mutex<Vec<String>>,
+}
+
+impl Bench {
+    fn new(script: &str) -> Self {
+        let script = serde_json::to_string(script).expect("it is text");
+        let text = format!("[tools]\ndiscovery_command = [\"sh\", \"-c\", {script}]\ncall_command = [\"echo\"]\n");
+        let configuration = toml::from_str(&text).expect("it is right");
+        Self { folder: tempfile::tempdir().expect("a folder"), configuration, told: Mutex::default() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        std::fs::canonicalize(self.folder.path()).expect("it is there").join(name)
+    }
+
+    async fn gather(&self, stop: &CancellationToken) -> Result<Option<Installed>, Failure> {
+        let at = |name: &str| self.path(name);
+        let folders = Folders {
+            configuration: at("configuration"),
+            cache: at("cache"),
+            state: at("state"),
+            sessions: at("sessions"),
+            trust: at("trust"),
+            keys: at("keys"),
+            plugins: at("plugins"),
+            downloads: at("downloads"),
+            programs: at("programs"),
+        };
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let options = RuntimeOptions { environment: vec![("PATH".into(), path)], ..RuntimeOptions::default() };
+        let gathering = Gathering {
+            configuration: &self.configuration,
+            programs: &BTreeMap::new(),
+            agents: &[],
+            plugins: &[],
+            folders: &folders,
+            runtime: &Runtime::new(options),
+            workspace: &Arc::new(Workspace::new(at(""))),
+            tell: &|words| self.told.lock().expect("nothing panics").push(words),
+        };
+        gather(gathering, stop).await
+    }
+
+    /// The id of the process that wrote it into a file, once it did.
+    async fn begun(&self) -> String {
+        let until = Instant::now() + Duration::from_secs(60);
+        loop {
+            match std::fs::read_to_string(self.path("pid")) {
+                Ok(pid) if pid.ends_with('\n') => return pid.trim().to_owned(),
+                _ => assert!(Instant::now() < until, "it does not begin"),
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// Waits until there is no such process any more.
+async fn gone(pid: &str) {
+    let until = Instant::now() + Duration::from_secs(30);
+    while std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
+        assert!(Instant::now() < until, "{pid} survived");
+        tokio::task::yield_now().await;
+    }
+}
+
+// promise command-tools.ends: Neither command outlives its time limit or a cancellation.
+#[tokio::test]
+async fn a_command_that_never_ends_is_told_of_and_ended_when_its_time_is_over() {
+    let bench = Bench::new("echo $$ > pid; exec sleep 1011");
+    let stop = CancellationToken::new();
+    let paused = async {
+        let pid = bench.begun().await;
+        // From here on time passes whenever nothing else can.
+        tokio::time::pause();
+        pid
+    };
+    let (gathered, pid) = tokio::join!(bench.gather(&stop), paused);
+    let failure = gathered.map(drop).expect_err("it takes too long");
+    assert_eq!(failure.kind, ErrorKind::Configuration);
+    assert!(
+        failure.message.contains("sleep 1011") && failure.message.ends_with("took longer than 30 s"),
+        "{failure:?}"
+    );
+    let told = bench.told.lock().expect("nothing panics").clone();
+    assert!(told.len() == 1 && told[0].starts_with("waiting for `echo $$"), "{told:?}");
+    gone(&pid).await;
+}
+
+// promise command-tools.ends
+#[tokio::test]
+async fn a_cancel_ends_a_command_that_lists_tools() {
+    let bench = Bench::new("echo $$ > pid; exec sleep 1012");
+    let stop = CancellationToken::new();
+    let cancelled = async {
+        let pid = bench.begun().await;
+        stop.cancel();
+        pid
+    };
+    let (gathered, pid) = tokio::join!(bench.gather(&stop), cancelled);
+    assert_eq!(gathered.map(drop).expect_err("it is cancelled").kind, ErrorKind::Cancelled);
+    gone(&pid).await;
+}
+
+#[tokio::test]
+async fn gathering_again_finds_what_is_there_by_then() {
+    let bench = Bench::new("cat list");
+    let stop = CancellationToken::new();
+    for names in [&["a"][..], &["a", "b"], &[]] {
+        let list: Vec<_> = names.iter().map(|name| serde_json::json!({ "name": name })).collect();
+        std::fs::write(bench.path("list"), serde_json::json!(list).to_string()).expect("written");
+        let found = bench.gather(&stop).await.expect("it is a list").expect("a command is configured");
+        let found: Vec<_> = found.manifest.tools.iter().map(|tool| tool.spec.name.as_str()).collect();
+        assert_eq!(found, names);
+    }
+    assert!(bench.told.lock().expect("nothing panics").is_empty());
+}

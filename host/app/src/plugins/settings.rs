@@ -1,0 +1,251 @@
+//! What a person set for the plugins, given to them: configuration that each reads, secrets that it sends without
+//! reading them.
+//!
+//! Promises: a key or a secret that nobody reads is an error; a value is what its manifest says; a project's plugin gets
+//! none of the person's secrets; a plugin that is of no use without something that was not set is left out, and it is
+//! said what is missing and where it goes. No message has a word of a secret in it.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use host_bundle::{DeclaredSecret, Manifest};
+use host_plugin::{Secret, Secrets};
+use host_terminal::visible;
+
+use crate::configuration::{
+    Configuration, OfFile, OfPlugin, OfPlugins, OfVariable, SecretSource, VARIABLE, beneath, of_environment,
+};
+use crate::environment::Environment;
+use crate::error::Failure;
+use crate::plugins::{Installed, Whose};
+
+/// Bytes of a file with a secret. Protects memory; no header field takes more.
+const MAX_FILE: u64 = 64 << 10;
+
+/// What a person set for the plugins, and the environment in which secrets may stand.
+#[derive(Clone)]
+pub struct Settings {
+    of_plugins: OfPlugins,
+    environment: Environment,
+}
+
+/// A plugin with what was set for it.
+pub enum Settled {
+    Usable(Box<Installed>),
+    /// It is of no use without something that was not set; says what.
+    LeftOut(String),
+}
+
+impl Settings {
+    /// What the configuration says, and the variable over it.
+    pub fn read(configuration: &Configuration, environment: &Environment) -> Result<Self, Failure> {
+        let of_plugins = beneath(configuration.plugins.clone(), of_environment(environment)?);
+        Ok(Self { of_plugins, environment: environment.clone() })
+    }
+
+    /// The environment without the variables that secrets stand in: no program that a plugin runs is to see them.
+    pub fn environment_for_programs(&self) -> Vec<(OsString, OsString)> {
+        let sources = self.of_plugins.values().flat_map(|of_plugin| of_plugin.secrets.values());
+        let secret: Vec<&str> = sources
+            .filter_map(|source| match source {
+                SecretSource::Variable(OfVariable { env }) => Some(env.as_str()),
+                SecretSource::Here(_) | SecretSource::File(_) => None,
+            })
+            .chain([VARIABLE])
+            .collect();
+        let mut variables = self.environment.all();
+        variables.retain(|(name, _)| !secret.iter().any(|secret| name == secret));
+        variables
+    }
+
+    /// The plugin with what was set for it.
+    pub fn settle(&self, installed: Installed) -> Result<Settled, Failure> {
+        let manifest = &installed.manifest;
+        let nothing = OfPlugin::default();
+        let set = self.of_plugins.get(&manifest.name).unwrap_or(&nothing);
+        are_read("config", &manifest.name, set.config.keys(), manifest.config.keys())?;
+        are_read("secrets", &manifest.name, set.secrets.keys(), manifest.secrets.keys())?;
+        let mut missing = Vec::new();
+        let config = config(manifest, set, &mut missing)?;
+        let secrets = match installed.whose {
+            Whose::Host | Whose::Persons => secrets(manifest, set, &self.environment, &mut missing)?,
+            Whose::Projects => withheld(manifest, &mut missing),
+        };
+        if !missing.is_empty() {
+            let why = format!("the plugin `{}` is left out until {}", manifest.name, missing.join(" and "));
+            return Ok(Settled::LeftOut(why));
+        }
+        let (config, secrets) = (Arc::new(config), Arc::new(secrets));
+        Ok(Settled::Usable(Box::new(Installed { config, secrets, ..installed })))
+    }
+}
+
+/// The words with which a person would set what a plugin cannot do without; none where there is no such thing.
+pub fn to_be_set(manifest: &Manifest) -> Option<String> {
+    let keys = manifest.config.iter().filter(|(_, key)| key.required);
+    let keys = keys.map(|(name, key)| format!("config.{name} = …  # {}\n", visible(&key.description)));
+    let secrets = manifest.secrets.iter().filter(|(_, secret)| !secret.optional);
+    let secrets = secrets.map(|(name, secret)| {
+        let description = visible(&secret.description);
+        format!("secrets.{name} = {{ env = \"{}\" }}  # {description}\n", variable(&manifest.name, name))
+    });
+    let lines: String = keys.chain(secrets).collect();
+    (!lines.is_empty()).then(|| format!("[plugins.\"{}\"]\n{lines}", manifest.name))
+}
+
+/// A name for the variable that a secret could stand in.
+fn variable(plugin: &str, secret: &str) -> String {
+    let own = plugin.rsplit('/').next().unwrap_or(plugin);
+    format!("{own}_{secret}").replace('-', "_").to_uppercase()
+}
+
+/// Refuses what is set and nobody reads.
+fn are_read<'a>(
+    section: &str,
+    plugin: &str,
+    set: impl Iterator<Item = &'a String>,
+    known: impl Iterator<Item = &'a String> + Clone,
+) -> Result<(), Failure> {
+    for name in set {
+        if known.clone().any(|known| known == name) {
+            continue;
+        }
+        let nearest = known.clone().min_by_key(|known| strsim::damerau_levenshtein(name, known));
+        let name = visible(name);
+        let failure = Failure::configuration(format!("nobody reads `plugins.\"{plugin}\".{section}.{name}`"))
+            .cause(format!("the plugin `{plugin}` declares no such name"));
+        return Err(match nearest {
+            Some(nearest) => failure.help(format!("the nearest is `{nearest}`; `host plugin explain` has all")),
+            None => failure.help("remove it: the plugin has none".to_owned()),
+        });
+    }
+    Ok(())
+}
+
+fn config(manifest: &Manifest, set: &OfPlugin, missing: &mut Vec<String>) -> Result<BTreeMap<String, String>, Failure> {
+    let mut config = BTreeMap::new();
+    for (name, key) in &manifest.config {
+        match set.config.get(name).map(|value| &value.0).or(key.default.as_ref()) {
+            Some(value) if key.kind.fits(value) => {
+                config.insert(name.clone(), value.to_string());
+            }
+            Some(value) => {
+                let of = format!("plugins.\"{}\".config.{name}", manifest.name);
+                let shown = value.to_string();
+                return Err(Failure::configuration(format!("`{of}` is `{}`", visible(&shown)))
+                    .cause(format!("the plugin takes a `{}` there: {}", key.kind.name(), visible(&key.description)))
+                    .help("set it to one, or leave it out"));
+            }
+            None if key.required => {
+                missing.push(unset(&format!("plugins.\"{}\".config.{name}", manifest.name), &key.description));
+            }
+            None => {}
+        }
+    }
+    Ok(config)
+}
+
+fn secrets(
+    manifest: &Manifest,
+    set: &OfPlugin,
+    environment: &Environment,
+    missing: &mut Vec<String>,
+) -> Result<Secrets, Failure> {
+    let mut secrets = Secrets::default();
+    for (name, declared) in &manifest.secrets {
+        let of = format!("plugins.\"{}\".secrets.{name}", manifest.name);
+        let found = match set.secrets.get(name) {
+            Some(source) => value(source, &of, environment)?,
+            None => Err(unset(&of, &declared.description)),
+        };
+        match found {
+            Ok(value) => secrets.give(name, secret(declared, &value, &of)?),
+            Err(help) => {
+                if !declared.optional {
+                    missing.push(help.clone());
+                }
+                secrets.lack(name, help);
+            }
+        }
+    }
+    Ok(secrets)
+}
+
+/// A project's plugin can be another than it says: what the person gave is for the plugin that they installed.
+fn withheld(manifest: &Manifest, missing: &mut Vec<String>) -> Secrets {
+    let mut secrets = Secrets::default();
+    for (name, declared) in &manifest.secrets {
+        let help =
+            format!("you install it with `host plugin install` (a project's own gets no secret, such as `{name}`)");
+        if !declared.optional {
+            missing.push(help.clone());
+        }
+        secrets.lack(name, help);
+    }
+    secrets
+}
+
+/// What is to be done about something that was not set, as the end of a sentence.
+fn unset(of: &str, description: &str) -> String {
+    format!("you set `{of}` in config.toml ({})", visible(description).trim_end_matches('.'))
+}
+
+fn secret(declared: &DeclaredSecret, value: &str, of: &str) -> Result<Secret, Failure> {
+    let placement = declared.placement();
+    placement.and_then(|placement| Secret::new(value, placement, declared.reach())).map_err(|error| {
+        Failure::configuration(format!("`{of}` cannot be used")).cause(error.to_string()).help("set it to another")
+    })
+}
+
+/// The value; what is to be done where there is none.
+fn value(source: &SecretSource, of: &str, environment: &Environment) -> Result<Result<String, String>, Failure> {
+    match source {
+        SecretSource::Here(value) => Ok(Ok(value.clone())),
+        SecretSource::Variable(OfVariable { env }) => Ok(match environment.text(env) {
+            Some(value) => Ok(value.trim().to_owned()),
+            None => Err(format!("you set the variable {}, in which `{of}` is", visible(env))),
+        }),
+        SecretSource::File(OfFile { file }) => {
+            let path = absolute(file, of, environment)?;
+            read(&path, of).map(Ok)
+        }
+    }
+}
+
+fn absolute(file: &Path, of: &str, environment: &Environment) -> Result<PathBuf, Failure> {
+    let home = || environment.variable("HOME").map(PathBuf::from);
+    let path = match file.strip_prefix("~") {
+        Ok(beneath) => home().map(|home| home.join(beneath)),
+        Err(_) => Some(file.to_owned()),
+    };
+    path.filter(|path| path.is_absolute()).ok_or_else(|| {
+        Failure::configuration(format!("`{of}` is in no file `{}`", visible(&file.to_string_lossy())))
+            .help("write the whole path, beginning with `/` or `~/`")
+    })
+}
+
+fn read(path: &Path, of: &str) -> Result<String, Failure> {
+    let shown = path.to_string_lossy();
+    let unreadable = |why: String| Failure::configuration(format!("`{of}` cannot be read")).cause(why);
+    let failed = |error: std::io::Error| unreadable(format!("{}: {error}", visible(&shown)));
+    let file = std::fs::File::open(path).map_err(failed)?;
+    let about = file.metadata().map_err(failed)?;
+    if !about.is_file() {
+        return Err(unreadable(format!("{} is no file", visible(&shown))));
+    }
+    if about.mode() & 0o077 != 0 {
+        return Err(
+            unreadable(format!("others can read {}", visible(&shown))).help(format!("chmod 600 '{}'", visible(&shown)))
+        );
+    }
+    let mut text = String::new();
+    file.take(MAX_FILE + 1).read_to_string(&mut text).map_err(failed)?;
+    if text.len() as u64 > MAX_FILE {
+        return Err(unreadable(format!("{} is over the limit of {MAX_FILE} bytes", visible(&shown))));
+    }
+    Ok(text.trim().to_owned())
+}

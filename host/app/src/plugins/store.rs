@@ -1,0 +1,251 @@
+//! Plugins of others that a person installed: the bundles, what was agreed to about each, and the lists that name them.
+//!
+//! A list is a project's `.host/plugins.lock`, which counts where the project is trusted, or the person's own; the bundles
+//! and what was agreed to are the person's alone, so that no project grants anything. Promises: a bundle is read, hashed
+//! and held against its list each time that it is used; one that was revoked since then is not.
+//!
+//! Deliberately not here: getting a bundle, and asking the person (`command::plugin::install`).
+
+use std::collections::BTreeMap;
+use std::fs::{DirBuilder, File};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use host_bundle::{Bundle, LockFile, Locked, OciDigest, Refusal, Trust, TrustStore};
+use host_capability::{Capability, Grants, Scope};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::environment::Folders;
+use crate::error::{ErrorKind, Failure};
+use crate::project::ProjectFile;
+
+/// The list of the person's own plugins, in the folder of the configuration.
+pub const OWN_LOCK: &str = "plugins.lock";
+
+/// What was agreed to, in the folder of the bundles.
+const AGREED: &str = "agreed.json";
+
+/// The largest of these files. Protects memory.
+const MAX_FILE: u64 = 16 << 20;
+
+/// The layout of the file.
+const VERSION: u32 = 1;
+
+/// What a person lets a plugin do without being asked, by the capability's name, in the words of a `--grant`.
+pub type Agreed = BTreeMap<String, String>;
+
+/// A plugin that can be used.
+#[derive(Debug)]
+pub struct Usable {
+    pub bundle: Bundle,
+    /// What it may do without anybody being asked.
+    pub agreed: Grants,
+}
+
+/// The bundles and what was agreed to.
+#[derive(Clone, Debug)]
+pub struct Shelf {
+    folder: PathBuf,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    version: u32,
+    bundles: BTreeMap<OciDigest, Agreed>,
+}
+
+impl Shelf {
+    pub fn of(folders: &Folders) -> Self {
+        Self { folder: folders.plugins.clone() }
+    }
+
+    fn path(&self, digest: &OciDigest) -> PathBuf {
+        self.folder.join(format!("{}.tar", digest.digits()))
+    }
+
+    /// Keeps a bundle, with what was agreed to about it.
+    pub fn keep(&self, bundle: &Bundle, agreed: Agreed) -> Result<(), Failure> {
+        write(&self.path(bundle.digest()), &bundle.to_archive())?;
+        let mut document = self.document()?;
+        document.bundles.insert(bundle.digest().clone(), agreed);
+        let text = serde_json::to_string_pretty(&document).map_err(|error| self.unusable(&error.to_string()))?;
+        write(&self.folder.join(AGREED), text.as_bytes())
+    }
+
+    /// The bundle with this digest; none where it was never installed here.
+    pub fn bundle(&self, digest: &OciDigest) -> Result<Option<Bundle>, Failure> {
+        let path = self.path(digest);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let changed = |why: String| {
+            Failure::configuration(format!("the plugin `{}` was changed since it was installed", path.display()))
+                .cause(why)
+                .help("find out who did that; then remove the file, and install the plugin again")
+        };
+        let bundle = Bundle::read(&path).map_err(|error| changed(error.to_string()))?;
+        if bundle.digest() != digest {
+            return Err(changed(format!("it is {}", bundle.digest())));
+        }
+        Ok(Some(bundle))
+    }
+
+    /// What was agreed to about a bundle.
+    pub fn agreed(&self, digest: &OciDigest) -> Result<Agreed, Failure> {
+        Ok(self.document()?.bundles.remove(digest).unwrap_or_default())
+    }
+
+    fn document(&self) -> Result<Document, Failure> {
+        let path = self.folder.join(AGREED);
+        let Some(text) = read(&path, Whose::OnlyMine)? else {
+            return Ok(Document { version: VERSION, ..Document::default() });
+        };
+        let document: Document = serde_json::from_str(&text).map_err(|error| self.unusable(&error.to_string()))?;
+        if document.version != VERSION {
+            return Err(self.unusable(&format!("its version is {}, and this host knows {VERSION}", document.version)));
+        }
+        Ok(document)
+    }
+
+    fn unusable(&self, why: &str) -> Failure {
+        Failure::configuration(format!("`{}` makes no sense: {why}", self.folder.join(AGREED).display()))
+            .help("remove the file; you are asked about each plugin that you install again")
+    }
+}
+
+/// A list of plugins, and where it is.
+#[derive(Clone, Debug)]
+pub struct List {
+    pub path: PathBuf,
+    pub file: LockFile,
+}
+
+impl List {
+    /// The person's own.
+    pub fn own(folders: &Folders) -> Result<Self, Failure> {
+        Self::at(folders.configuration.join(OWN_LOCK))
+    }
+
+    /// The one at this path, which need not be there.
+    pub fn at(path: PathBuf) -> Result<Self, Failure> {
+        let text = read(&path, Whose::Anybodys)?.unwrap_or_else(|| "version = 1\n".to_owned());
+        Self::parse(path, &text)
+    }
+
+    /// The one that a trusted project has.
+    pub fn of_project(file: &ProjectFile) -> Result<Self, Failure> {
+        Self::parse(file.path.clone(), file.text()?)
+    }
+
+    fn parse(path: PathBuf, text: &str) -> Result<Self, Failure> {
+        let file = LockFile::parse(text).map_err(|error| {
+            Failure::configuration(format!("`{}` cannot be used", path.display())).cause(error.to_string())
+        })?;
+        Ok(Self { path, file })
+    }
+
+    /// Writes it, for whoever may read the files around it.
+    pub fn save(&self) -> Result<(), Failure> {
+        let unwritable =
+            |error| Failure::configuration(format!("`{}` cannot be written: {error}", self.path.display()));
+        std::fs::create_dir_all(self.path.parent().unwrap_or(Path::new("."))).map_err(unwritable)?;
+        write(&self.path, self.file.to_toml().as_bytes())?;
+        std::fs::set_permissions(&self.path, std::fs::Permissions::from_mode(0o644)).map_err(unwritable)
+    }
+}
+
+/// The plugins of a project and of the person that can be used, and what there is to say of the others.
+pub fn usable(
+    folders: &Folders,
+    of_project: Option<&ProjectFile>,
+    workspace: &Path,
+) -> Result<(Vec<Usable>, Vec<String>), Failure> {
+    let mut all: BTreeMap<String, Locked> = List::own(folders)?.file.plugins;
+    if let Some(file) = of_project {
+        all.extend(List::of_project(file)?.file.plugins);
+    }
+    let (mut usable, mut notes) = (Vec::new(), Vec::new());
+    if all.is_empty() {
+        return Ok((usable, notes));
+    }
+    let (shelf, trust, now) = (Shelf::of(folders), believed(folders)?, Timestamp::now());
+    for (name, locked) in all {
+        let Some(bundle) = shelf.bundle(&locked.digest)? else {
+            notes.push(format!("the plugin `{name}` is not installed here; `host plugin install` gets it"));
+            continue;
+        };
+        if *bundle.component_digest() != locked.component || bundle.manifest().name != name {
+            return Err(Failure::configuration(format!("the list says something else of the plugin `{name}`"))
+                .cause(format!("{} is `{}`", locked.digest, bundle.statement()))
+                .help("install it again, with `host plugin install`"));
+        }
+        if let Err(refusal @ (Refusal::RevokedKey { .. } | Refusal::RevokedDigest { .. })) = trust.check(&bundle, now) {
+            notes
+                .push(format!("the plugin `{name}` is not used: {refusal}; `host plugin remove {name}` takes it away"));
+            continue;
+        }
+        let agreed = grants(&shelf.agreed(&locked.digest)?, workspace)?;
+        usable.push(Usable { bundle, agreed });
+    }
+    Ok((usable, notes))
+}
+
+/// Whom the person believes.
+pub fn believed(folders: &Folders) -> Result<Trust, Failure> {
+    TrustStore::at(folders.keys.clone()).load().map_err(|error| Failure::of(ErrorKind::Configuration, &error))
+}
+
+/// What was agreed to, as grants.
+pub fn grants(agreed: &Agreed, workspace: &Path) -> Result<Grants, Failure> {
+    let scope = |(name, text): (&String, &String)| {
+        let wrong = |error: String| Failure::input(format!("`{name}={text}` is no grant")).cause(error);
+        let capability: Capability = name.parse().map_err(|error| wrong(format!("{error}")))?;
+        Scope::parse(capability, text, workspace).map_err(|error| wrong(error.to_string()).help(error.help()))
+    };
+    agreed.iter().map(scope).collect()
+}
+
+/// Who may have written a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    OnlyMine,
+    Anybodys,
+}
+
+/// A text of ours; none where there is none.
+fn read(path: &Path, whose: Whose) -> Result<Option<String>, Failure> {
+    let unreadable = |why: &str| Failure::configuration(format!("`{}` cannot be used: {why}", path.display()));
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(&error.to_string())),
+    };
+    let about = file.metadata().map_err(|error| unreadable(&error.to_string()))?;
+    let others = about.mode() & 0o022 != 0 || about.uid() != rustix::process::geteuid().as_raw();
+    if whose == Whose::OnlyMine && others {
+        return Err(unreadable("others could have written it")
+            .help(format!("when what it says is right: chmod 600 '{}'", path.display())));
+    }
+    let mut text = String::new();
+    file.take(MAX_FILE + 1).read_to_string(&mut text).map_err(|error| unreadable(&error.to_string()))?;
+    if text.len() as u64 > MAX_FILE {
+        return Err(unreadable(&format!("it is over the limit of {MAX_FILE} bytes")));
+    }
+    Ok(Some(text))
+}
+
+/// Writes a file whole or not at all.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let unwritable = |error: std::io::Error| {
+        Failure::configuration(format!("`{}` cannot be written: {error}", path.display()))
+            .help("make its folder writable for you")
+    };
+    let folder = path.parent().unwrap_or(Path::new("."));
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unwritable)?;
+    let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(folder).map_err(unwritable)?;
+    file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(unwritable)?;
+    file.persist(path).map(drop).map_err(|error| unwritable(error.error))
+}

@@ -1,0 +1,99 @@
+//! The files with rules: the administrator's, the user's with what they answered for good, and a trusted project's.
+//!
+//! Every file is read before the first call, and one that is wrong is an error: a rule that nobody reads would be a hole.
+//! Deliberately not here: what a rule means (`host_tool::Policy`), and whether a project is trusted.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use host_tool::{Policy, PolicyError, PolicyFile, Rule, Tier};
+
+use crate::environment::Folders;
+use crate::error::Failure;
+use crate::project::ProjectFile;
+
+/// Where the administrator's files lie; only they can write there.
+const OF_ADMINISTRATOR: &str = "/etc/host/policies";
+
+/// The folder in the user's configuration, and the file in it that takes what they answer for good.
+const FOLDER: &str = "policies";
+/// See [`FOLDER`].
+const ANSWERS: &str = "answers.toml";
+
+/// The largest file, in bytes; what is parsed is no larger either.
+const MAX_FILE: u64 = 256 << 10;
+
+/// The most files of a folder. Protects the start from a folder that is not what it should be.
+const MAX_FILES: usize = 100;
+
+/// Where the rules go that a person's answers make.
+pub fn answers(folders: &Folders) -> PathBuf {
+    folders.configuration.join(FOLDER).join(ANSWERS)
+}
+
+/// All rules that there are, the built-in ones among them.
+pub fn read(folders: &Folders, of_project: &[ProjectFile]) -> Result<Policy, Failure> {
+    let mut rules = Vec::new();
+    for (tier, folder) in
+        [(Tier::Administrator, PathBuf::from(OF_ADMINISTRATOR)), (Tier::User, folders.configuration.join(FOLDER))]
+    {
+        for path in files(&folder)? {
+            rules.extend(parse(&text(&path)?, tier, &path)?);
+        }
+    }
+    for file in of_project {
+        rules.extend(parse(file.text()?, Tier::Project, &file.path)?);
+    }
+    Ok(Policy::new(rules).protecting(folders.all().into_iter().map(Path::to_owned)))
+}
+
+/// The files of a folder, by name. A folder that is not there has none.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(unreadable(folder, &error)),
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|error| unreadable(folder, &error))?.path();
+        if path.extension().is_some_and(|end| end == "toml") {
+            files.push(path);
+        }
+        if files.len() > MAX_FILES {
+            return Err(Failure::configuration(format!(
+                "the folder `{}` has over {MAX_FILES} files with rules",
+                folder.display()
+            ))
+            .help("put the rules into fewer files"));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn text(path: &Path) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
+    read.map_err(|error| unreadable(path, &error))?;
+    if bytes.len() as u64 > MAX_FILE {
+        let over = io::Error::other(format!("it is over the limit of {MAX_FILE} bytes"));
+        return Err(unreadable(path, &over));
+    }
+    String::from_utf8(bytes).map_err(|_| unreadable(path, &io::Error::other("it is no UTF-8 text")))
+}
+
+fn parse(text: &str, tier: Tier, path: &Path) -> Result<Vec<Rule>, Failure> {
+    let file = PolicyFile { tier, path: Some(path.to_owned()) };
+    Policy::parse(text, file).map_err(|error: PolicyError| {
+        Failure::configuration("the rules make no sense")
+            .cause(error.to_string())
+            .help("mend the line; `docs/policy.md` says what a rule has, and `host policy check` tries one")
+    })
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    Failure::configuration(format!("the rules in `{}` cannot be read: {error}", path.display()))
+        .help("nothing runs by half of the rules: make it readable, or move it away")
+}

@@ -1,0 +1,282 @@
+//! What a project brings for the host in its `.host/`, and whether a person said that it is trusted.
+//!
+//! A project is the nearest folder, from the one that is worked in upward, that is the top of a repository or has a
+//! `.host/`. Promises: nothing of an untrusted `.host/` is used or parsed, and what is used of a trusted one are the
+//! bytes whose digests were trusted; when one file of it is another, new or gone, none is used until a person was asked
+//! again. Deliberately not here: what the files may say (`configuration`, `agents`, `plugins`).
+
+pub mod contents;
+pub mod programs;
+pub mod shown;
+pub mod store;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use self::contents::{Contents, FOLDER, LOCK, PROGRAMS, Part, ProjectFile};
+use self::contents::{Fingerprint, Listing, Unusable};
+pub use self::store::{Store, Trusted};
+use crate::environment::Folders;
+use crate::error::{ErrorKind, Failure};
+use crate::repository::repository_of;
+
+/// How many changes stand in a note of one line.
+const NOTED_CHANGES: usize = 3;
+
+/// A project, and how far its words count.
+#[derive(Debug)]
+pub struct Project {
+    /// Its real path.
+    pub root: PathBuf,
+    pub standing: Standing,
+}
+
+/// Whether a project is trusted.
+#[derive(Debug)]
+pub enum Standing {
+    /// It brings nothing.
+    Nothing,
+    /// Nobody said that it is trusted. What it brings was not read.
+    Untrusted(Unread),
+    /// It was trusted, and is not as it was then.
+    Changed { contents: Contents, changes: Vec<Change> },
+    /// It is as it was when it was trusted.
+    Trusted(Contents),
+    /// It has something that nobody can trust, such as a link.
+    Unusable(String),
+}
+
+/// The names of what a project brings.
+#[derive(Debug)]
+pub struct Unread(Listing);
+
+/// What is different from what was trusted, by the name beneath `.host/`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    Added(String),
+    Changed(String),
+    Removed(String),
+}
+
+/// In one word, for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Word {
+    Trusted,
+    Untrusted,
+    Changed,
+    Unusable,
+}
+
+/// What a trusted project brings; nothing, where it is not trusted.
+#[derive(Debug, Default)]
+pub struct Brought {
+    pub configuration: Option<ProjectFile>,
+    pub agents: Vec<ProjectFile>,
+    /// Components, each with its manifest.
+    pub plugins: Vec<(ProjectFile, ProjectFile)>,
+    /// The list of plugins that others made.
+    pub lock: Option<ProjectFile>,
+    /// Rules of the project.
+    pub policies: Vec<ProjectFile>,
+    /// Programs of its own that find and call tools, by their names in `.host/tools/`.
+    pub programs: BTreeMap<String, ProjectFile>,
+}
+
+impl Project {
+    /// The project of a folder, whose path is real. Of one that was never trusted no file is opened.
+    pub fn of(folder: &Path, folders: &Folders) -> Result<Self, Failure> {
+        let root = Self::root_of(folder);
+        let standing = Standing::of(&root, &Store::at(folders.trust.clone()))?;
+        Ok(Self { root, standing })
+    }
+
+    /// The top of the project that a folder lies in.
+    pub fn root_of(folder: &Path) -> PathBuf {
+        repository_of(folder).unwrap_or(folder).to_owned()
+    }
+
+    /// The project with what it brings read, so that it can be shown to a person.
+    pub fn read(self) -> (Self, Contents) {
+        let Self { root, standing } = self;
+        let (standing, contents) = match standing {
+            Standing::Untrusted(Unread(listing)) => match listing.read() {
+                Ok(contents) => (Standing::Untrusted(Unread(listing)), contents),
+                Err(Unusable(why)) => (Standing::Unusable(why), Contents::default()),
+            },
+            Standing::Trusted(contents) => (Standing::Trusted(contents.clone()), contents),
+            Standing::Changed { contents, changes } => {
+                (Standing::Changed { contents: contents.clone(), changes }, contents)
+            }
+            standing @ (Standing::Nothing | Standing::Unusable(_)) => (standing, Contents::default()),
+        };
+        (Self { root, standing }, contents)
+    }
+
+    /// The project, trusted from now on with exactly these contents.
+    pub fn trust(self, contents: Contents, folders: &Folders) -> Result<Self, Failure> {
+        Store::at(folders.trust.clone()).add(&self.root, contents.fingerprint())?;
+        Ok(Self { standing: Standing::Trusted(contents), ..self })
+    }
+
+    /// In one word; none when it brings nothing.
+    pub fn word(&self) -> Option<Word> {
+        match self.standing {
+            Standing::Nothing => None,
+            Standing::Untrusted(_) => Some(Word::Untrusted),
+            Standing::Changed { .. } => Some(Word::Changed),
+            Standing::Trusted(_) => Some(Word::Trusted),
+            Standing::Unusable(_) => Some(Word::Unusable),
+        }
+    }
+
+    /// Whether something of this kind lies there and is not used.
+    pub fn withholds(&self, part: Part) -> bool {
+        match &self.standing {
+            Standing::Nothing | Standing::Trusted(_) => false,
+            Standing::Untrusted(Unread(listing)) => listing.has(part),
+            Standing::Changed { contents, .. } => contents.iter().any(|(_, file)| file.part == part),
+            // Nobody knows what is behind a link.
+            Standing::Unusable(_) => true,
+        }
+    }
+
+    /// Why its words do not count, in one line; none when they do, or there are none.
+    pub fn reason(&self) -> Option<String> {
+        let folder = self.shown_folder();
+        match &self.standing {
+            Standing::Nothing | Standing::Trusted(_) => None,
+            Standing::Untrusted(_) => Some(format!("`{folder}` is not trusted")),
+            Standing::Changed { changes, .. } => {
+                let mut told: Vec<String> = changes.iter().take(NOTED_CHANGES).map(ToString::to_string).collect();
+                if let Some(more) = changes.len().checked_sub(NOTED_CHANGES).filter(|more| *more > 0) {
+                    told.push(format!("{more} more"));
+                }
+                Some(format!("`{folder}` is not as it was when it was trusted ({})", told.join(", ")))
+            }
+            Standing::Unusable(why) => Some(format!("`{folder}` cannot be trusted: {why}")),
+        }
+    }
+
+    /// What the person should know of a project whose words do not count.
+    pub fn note(&self) -> Option<String> {
+        let help = match self.standing {
+            Standing::Unusable(_) => "`host trust` has more",
+            _ => "`host trust` shows it, `host trust add` trusts it",
+        };
+        self.reason().map(|reason| format!("{reason}, and nothing of it is used; {help}"))
+    }
+
+    /// A failure whose cause is that the project is not trusted, where that is so.
+    pub fn untrusted(&self, message: impl Into<String>) -> Option<Failure> {
+        let failure = Failure::new(ErrorKind::Untrusted, message).cause(self.reason()?);
+        Some(failure.help("look at it with `host trust`; `host trust add` trusts it as it is now"))
+    }
+
+    /// What may be used of it.
+    pub fn brought(&self) -> Brought {
+        let Standing::Trusted(contents) = &self.standing else { return Brought::default() };
+        let mut brought = Brought::default();
+        for (name, file) in contents.iter() {
+            match file.part {
+                Part::Configuration => brought.configuration = Some(file.clone()),
+                Part::Lock => brought.lock = Some(file.clone()),
+                Part::Agent => brought.agents.push(file.clone()),
+                Part::Rules => brought.policies.push(file.clone()),
+                Part::Program => {
+                    let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
+                    brought.programs.extend(name.map(|name| (name, file.clone())));
+                }
+                // It comes with its component, or says nothing.
+                Part::Manifest => {}
+                Part::Component => {
+                    let manifest = name.strip_suffix("wasm").and_then(|stem| contents.get(&format!("{stem}json")));
+                    // One without a manifest is told by whoever takes plugins.
+                    let missing =
+                        ProjectFile { path: file.path.with_extension("json"), bytes: Vec::new(), ..file.clone() };
+                    brought.plugins.push((file.clone(), manifest.cloned().unwrap_or(missing)));
+                }
+            }
+        }
+        brought
+    }
+
+    /// The folder, safe for a terminal.
+    pub fn shown_folder(&self) -> String {
+        shown::path(&self.root.join(FOLDER))
+    }
+}
+
+impl Standing {
+    fn of(root: &Path, store: &Store) -> Result<Self, Failure> {
+        let listing = match Listing::of(root) {
+            Ok(listing) => listing,
+            Err(Unusable(why)) => return Ok(Self::Unusable(why)),
+        };
+        let Some(Trusted { files, .. }) = store.find(root)? else {
+            return Ok(if listing.is_empty() { Self::Nothing } else { Self::Untrusted(Unread(listing)) });
+        };
+        let contents = match listing.read() {
+            Ok(contents) => contents,
+            Err(Unusable(why)) => return Ok(Self::Unusable(why)),
+        };
+        let changes = changes(&files, &contents.fingerprint());
+        Ok(if changes.is_empty() { Self::Trusted(contents) } else { Self::Changed { contents, changes } })
+    }
+}
+
+/// What is different, in the order of the names.
+fn changes(before: &Fingerprint, now: &Fingerprint) -> Vec<Change> {
+    let mut names: Vec<&String> = before.keys().chain(now.keys()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let change = |name: &String| match (before.get(name), now.get(name)) {
+        (None, Some(_)) => Some(Change::Added(name.clone())),
+        (Some(_), None) => Some(Change::Removed(name.clone())),
+        (Some(before), Some(now)) if before != now => Some(Change::Changed(name.clone())),
+        (Some(_), Some(_)) | (None, None) => None,
+    };
+    names.into_iter().filter_map(change).collect()
+}
+
+/// As it stands in a list.
+impl std::fmt::Display for Change {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (name, what) = match self {
+            Self::Added(name) => (name, "added"),
+            Self::Changed(name) => (name, "changed"),
+            Self::Removed(name) => (name, "removed"),
+        };
+        write!(f, "`{}` {what}", shown::name(name))
+    }
+}
+
+impl ProjectFile {
+    /// What it says.
+    pub fn text(&self) -> Result<&str, Failure> {
+        std::str::from_utf8(&self.bytes).map_err(|error| {
+            Failure::configuration(format!("`{}` is no text: {error}", shown::path(&self.path)))
+                .help("mend or remove the file, and trust the project again")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_added_changed_and_removed_is_told() {
+        let of = |files: &[(&str, &str)]| -> Fingerprint {
+            files.iter().map(|(name, digest)| ((*name).to_owned(), (*digest).to_owned())).collect()
+        };
+        let before = of(&[("a", "1"), ("b", "1"), ("c", "1")]);
+        let now = of(&[("b", "2"), ("c", "1"), ("d\u{1b}", "1")]);
+        let told: Vec<String> = changes(&before, &now).iter().map(ToString::to_string).collect();
+        assert_eq!(told, ["`a` removed", "`b` changed", "`d\\u{1b}` added"]);
+        assert!(changes(&now, &now).is_empty());
+    }
+}

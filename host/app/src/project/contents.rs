@@ -1,0 +1,299 @@
+//! What lies in a project's `.host/`: first the names, then the bytes, each read once.
+//!
+//! Promises: no symbolic link is followed on the way, not even one that leads back into the folder; nothing but regular
+//! files is opened; what is read is bounded; and whoever has the bytes has them as they were when their digest was
+//! taken, since there is no second read. Deliberately not here: whether any of it may be used, and what it says.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use host_agent::MAX_DEFINITION_BYTES;
+use host_plugin::{Digest, MAX_COMPONENT};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
+use rustix::io::Errno;
+
+use super::shown::name as shown;
+
+/// The folder, at the top of a project.
+pub const FOLDER: &str = ".host";
+
+/// What stands before the name of a program of the project's own.
+pub const PROGRAMS: &str = ".host/tools/";
+
+/// How many files are used. Protects the time until a person is asked, and the list that they read.
+const MAX_FILES: usize = 256;
+
+/// How many entries of one folder are looked at. Protects against a folder that has no end.
+const MAX_ENTRIES: usize = 4096;
+
+/// The largest file of configuration or rules. Nobody writes so much by hand.
+const MAX_TEXT: u64 = 1 << 20;
+
+/// The largest manifest of a plugin, as `host-bundle` has it.
+const MAX_MANIFEST: u64 = 32 << 20;
+
+/// The largest list of plugins, as `host-bundle` has it.
+const MAX_LOCK: u64 = 4 << 20;
+
+/// The largest program. Scripts are small; a compiled one may be some megabytes.
+const MAX_PROGRAM: u64 = 16 << 20;
+
+/// How many bytes are read in all. Protects memory: they stay there for the whole run.
+const MAX_TOTAL: u64 = 256 << 20;
+
+/// What a file is for; what can do most comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// A program that runs outside of the sandbox, or what lies beside one.
+    Program,
+    Component,
+    /// Which plugins of others are used.
+    Lock,
+    Rules,
+    Configuration,
+    Agent,
+    Manifest,
+}
+
+/// The folders beneath, and which files of theirs count, by the ends of their names. Whatever else lies there is neither
+/// read nor trusted.
+const FOLDERS: &[(&str, &[(&str, Part)])] = &[
+    ("agents", &[("md", Part::Agent)]),
+    ("plugins", &[("wasm", Part::Component), ("json", Part::Manifest)]),
+    ("policies", &[("toml", Part::Rules)]),
+    // All of it: a program can run or read what lies beside it, so that nothing there is without a meaning.
+    ("tools", &[(ANY, Part::Program)]),
+];
+
+/// The end of every name.
+const ANY: &str = "";
+
+/// The configuration's name.
+const CONFIGURATION: &str = "config.toml";
+
+/// The name of the list of plugins that others made.
+pub const LOCK: &str = "plugins.lock";
+
+/// What there is, by name; nothing of it is read.
+#[derive(Debug)]
+pub struct Listing {
+    root: PathBuf,
+    /// The open folders, by the names that they have in front of a file's.
+    folders: BTreeMap<&'static str, OwnedFd>,
+    entries: BTreeMap<String, Entry>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    part: Part,
+    folder: &'static str,
+    file: String,
+}
+
+/// A file of a project.
+#[derive(Clone, Debug)]
+pub struct ProjectFile {
+    /// Where it was.
+    pub path: PathBuf,
+    pub part: Part,
+    /// What it had in it when its digest was taken.
+    pub bytes: Vec<u8>,
+    pub digest: Digest,
+}
+
+/// All files, by their names beneath `.host/`. Clones are the same bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Contents(Arc<BTreeMap<String, ProjectFile>>);
+
+/// By what it is known whether files are still the same: the digest of each, by its name.
+pub type Fingerprint = BTreeMap<String, String>;
+
+/// Why nothing of a `.host/` can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unusable(pub String);
+
+impl Listing {
+    /// Looks what there is in the `.host/` of a project, whose path has no symbolic link in it.
+    pub fn of(root: &Path) -> Result<Self, Unusable> {
+        let mut listing = Self { root: root.to_owned(), folders: BTreeMap::new(), entries: BTreeMap::new() };
+        let top = rustix::fs::open(root, folder_flags(), Mode::empty()).map_err(|error| unreadable(root, error))?;
+        let above = root.join(FOLDER);
+        let Some(host) = open_folder(&top, FOLDER, &above)? else { return Ok(listing) };
+        for (name, part) in [(CONFIGURATION, Part::Configuration), (LOCK, Part::Lock)] {
+            if let Some(kind) = kind_of(&host, name, &above)? {
+                listing.add("", name.to_owned(), kind, part)?;
+            }
+        }
+        for (folder, parts) in FOLDERS {
+            let path = above.join(folder);
+            let Some(opened) = open_folder(&host, folder, &path)? else { continue };
+            listing.add_all(folder, &opened, &path, parts)?;
+            listing.folders.insert(folder, opened);
+        }
+        listing.folders.insert("", host);
+        Ok(listing)
+    }
+
+    fn add_all(
+        &mut self,
+        folder: &'static str,
+        opened: &OwnedFd,
+        path: &Path,
+        parts: &[(&str, Part)],
+    ) -> Result<(), Unusable> {
+        let entries = Dir::read_from(opened).map_err(|error| unreadable(path, error))?;
+        for (number, entry) in entries.enumerate() {
+            let entry = entry.map_err(|error| unreadable(path, error))?;
+            if number >= MAX_ENTRIES {
+                return Err(Unusable(format!("`{}` has over {MAX_ENTRIES} entries", place(path))));
+            }
+            let bytes = entry.file_name().to_bytes();
+            let end = |end: &str| match end {
+                ANY => bytes != b"." && bytes != b"..",
+                end => bytes.strip_suffix(end.as_bytes()).is_some_and(|stem| stem.len() > 1 && stem.ends_with(b".")),
+            };
+            let Some((_, part)) = parts.iter().find(|(wanted, _)| end(wanted)) else { continue };
+            let Ok(file) = std::str::from_utf8(bytes) else {
+                let name = String::from_utf8_lossy(bytes);
+                return Err(Unusable(format!("the name of `{}` is no text", place(&path.join(&*name)))));
+            };
+            let kind = kind_of(opened, file, path)?.unwrap_or(FileType::Unknown);
+            self.add(folder, file.to_owned(), kind, *part)?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, folder: &'static str, file: String, kind: FileType, part: Part) -> Result<(), Unusable> {
+        let name = if folder.is_empty() { file.clone() } else { format!("{folder}/{file}") };
+        let wrong = match kind {
+            FileType::RegularFile => None,
+            FileType::Symlink => Some("a symbolic link"),
+            _ => Some("no regular file"),
+        };
+        if let Some(wrong) = wrong {
+            return Err(Unusable(format!("`{}` is {wrong}", place(&self.root.join(FOLDER).join(name)))));
+        }
+        self.entries.insert(name, Entry { part, folder, file });
+        if self.entries.len() > MAX_FILES {
+            let folder = place(&self.root.join(FOLDER));
+            return Err(Unusable(format!(
+                "`{folder}` has over {MAX_FILES} files of configuration, agents, plugins and rules"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Whether there is nothing that could be used.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Whether there is a file for this.
+    pub fn has(&self, part: Part) -> bool {
+        self.entries.values().any(|entry| entry.part == part)
+    }
+
+    /// Reads all of it.
+    pub fn read(&self) -> Result<Contents, Unusable> {
+        let mut left = MAX_TOTAL;
+        let mut files = BTreeMap::new();
+        for (name, Entry { part, folder, file }) in &self.entries {
+            let path = self.root.join(FOLDER).join(name);
+            let Some(opened) = self.folders.get(folder) else { continue };
+            let bytes = read(opened, file, &path, part.limit().min(left))?;
+            left = left.saturating_sub(bytes.len() as u64);
+            let digest = Digest::of(&bytes);
+            files.insert(name.clone(), ProjectFile { path, part: *part, bytes, digest });
+        }
+        Ok(Contents(Arc::new(files)))
+    }
+}
+
+impl Part {
+    /// How large such a file may be.
+    fn limit(self) -> u64 {
+        match self {
+            Self::Configuration | Self::Rules => MAX_TEXT,
+            Self::Lock => MAX_LOCK,
+            Self::Agent => MAX_DEFINITION_BYTES as u64,
+            Self::Component => MAX_COMPONENT as u64,
+            Self::Manifest => MAX_MANIFEST,
+            Self::Program => MAX_PROGRAM,
+        }
+    }
+}
+
+impl Contents {
+    /// All files with their names beneath `.host/`, in the order of those.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &ProjectFile)> {
+        self.0.iter().map(|(name, file)| (name.as_str(), file))
+    }
+
+    /// The file with this name beneath `.host/`.
+    pub fn get(&self, name: &str) -> Option<&ProjectFile> {
+        self.0.get(name)
+    }
+
+    /// What it is known by.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.0.iter().map(|(name, file)| (name.clone(), file.digest.to_string())).collect()
+    }
+}
+
+fn folder_flags() -> OFlags {
+    OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
+}
+
+/// What kind of thing has this name, itself and not what it leads to; none when there is none.
+fn kind_of(folder: &OwnedFd, name: &str, above: &Path) -> Result<Option<FileType>, Unusable> {
+    match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(about) => Ok(Some(FileType::from_raw_mode(about.st_mode))),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(unreadable(&above.join(name), error)),
+    }
+}
+
+/// The folder with this name; none when there is none, or something that is neither a folder nor a link.
+fn open_folder(above: &OwnedFd, name: &str, path: &Path) -> Result<Option<OwnedFd>, Unusable> {
+    match kind_of(above, name, path.parent().unwrap_or(path))? {
+        Some(FileType::Directory) => {}
+        Some(FileType::Symlink) => return Err(Unusable(format!("`{}` is a symbolic link", place(path)))),
+        Some(_) | None => return Ok(None),
+    }
+    // A link that took its place since then is not followed either.
+    openat(above, name, folder_flags(), Mode::empty()).map(Some).map_err(|error| unreadable(path, error))
+}
+
+fn read(folder: &OwnedFd, file: &str, path: &Path, limit: u64) -> Result<Vec<u8>, Unusable> {
+    // A pipe that took the file's place would otherwise be waited for.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = openat(folder, file, flags, Mode::empty()).map_err(|error| unreadable(path, error))?;
+    let opened = File::from(opened);
+    let about = opened.metadata().map_err(|error| unreadable(path, error))?;
+    if !about.is_file() {
+        return Err(Unusable(format!("`{}` is no regular file", place(path))));
+    }
+    // One byte more than the limit, so that what is longer is told as such.
+    let mut bytes = Vec::new();
+    opened.take(limit + 1).read_to_end(&mut bytes).map_err(|error| unreadable(path, error))?;
+    if bytes.len() as u64 > limit {
+        return Err(Unusable(format!("`{}` is over the limit of {limit} bytes", place(path))));
+    }
+    Ok(bytes)
+}
+
+fn unreadable(path: &Path, error: impl Into<std::io::Error>) -> Unusable {
+    Unusable(format!("`{}` cannot be read: {}", place(path), error.into()))
+}
+
+/// A path in a sentence.
+fn place(path: &Path) -> String {
+    shown(&path.display().to_string()).into_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,202 @@
+//! Which folders a person trusts: a file of theirs, with the fingerprint of each folder as it was then.
+//!
+//! Promises: it is written whole or not at all, by one process at a time; nobody else can read or write it, and one that
+//! somebody else could have written is not believed.
+
+use std::collections::BTreeMap;
+use std::fs::{DirBuilder, File};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::contents::Fingerprint;
+use crate::error::Failure;
+
+/// The largest file that is read. Protects memory; a thousand folders stay below.
+const MAX_FILE: u64 = 32 << 20;
+
+/// The layout of the file.
+const VERSION: u32 = 1;
+
+/// The file.
+#[derive(Clone, Debug)]
+pub struct Store {
+    path: PathBuf,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    version: u32,
+    folders: BTreeMap<String, Trusted>,
+}
+
+/// What is known of a folder that was trusted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trusted {
+    /// When somebody said so.
+    pub since: Timestamp,
+    /// What was in it then.
+    pub files: Fingerprint,
+}
+
+impl Store {
+    /// The file at this path, which need not be there.
+    pub fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// All folders that were trusted, by their real paths.
+    pub fn folders(&self) -> Result<BTreeMap<String, Trusted>, Failure> {
+        let file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
+            Err(error) => return Err(self.unreadable(&error.to_string())),
+        };
+        let about = file.metadata().map_err(|error| self.unreadable(&error.to_string()))?;
+        if about.uid() != rustix::process::geteuid().as_raw() {
+            return Err(self.unreadable("it belongs to another user, who could have written anything into it"));
+        }
+        if about.mode() & 0o077 != 0 {
+            let why = format!("others may read or write it (its mode is {:o})", about.mode() & 0o777);
+            let path = self.path.display();
+            return Err(self.unreadable(&why).help(format!(
+                "see that what `host trust list` will say is right: chmod 600 '{path}', or remove the file and trust \
+                 the folders again with `host trust add`"
+            )));
+        }
+        let mut text = String::new();
+        file.take(MAX_FILE + 1).read_to_string(&mut text).map_err(|error| self.unreadable(&error.to_string()))?;
+        if text.len() as u64 > MAX_FILE {
+            return Err(self.unreadable(&format!("it is over the limit of {MAX_FILE} bytes")));
+        }
+        let document: Document =
+            serde_json::from_str(&text).map_err(|error| self.unreadable(&format!("it makes no sense: {error}")))?;
+        if document.version != VERSION {
+            return Err(self.unreadable(&format!("its version is {}, and this host knows {VERSION}", document.version)));
+        }
+        Ok(document.folders)
+    }
+
+    /// What is known of a folder.
+    pub fn find(&self, root: &Path) -> Result<Option<Trusted>, Failure> {
+        let Some(root) = root.to_str() else { return Ok(None) };
+        Ok(self.folders()?.remove(root))
+    }
+
+    /// Says that a folder is trusted as it is. One in which nothing is needs no trust.
+    pub fn add(&self, root: &Path, files: Fingerprint) -> Result<(), Failure> {
+        let Some(name) = root.to_str() else {
+            return Err(Failure::input(format!(
+                "the folder `{}` cannot be trusted: its path is no text",
+                root.display()
+            ))
+            .help("give it another name"));
+        };
+        if files.is_empty() {
+            return self.remove(name).map(|_| ());
+        }
+        self.change(|folders| folders.insert(name.to_owned(), Trusted { since: Timestamp::now(), files })).map(|_| ())
+    }
+
+    /// Takes the trust back; whether there was any.
+    pub fn remove(&self, root: &str) -> Result<bool, Failure> {
+        if !self.folders()?.contains_key(root) {
+            return Ok(false);
+        }
+        self.change(|folders| folders.remove(root)).map(|was| was.is_some())
+    }
+
+    /// Changes what is there, while no other process does.
+    fn change<T>(&self, change: impl FnOnce(&mut BTreeMap<String, Trusted>) -> T) -> Result<T, Failure> {
+        let unwritable = |error: std::io::Error| {
+            Failure::configuration(format!("the list of trusted folders `{}` cannot be written", self.path.display()))
+                .cause(error.to_string())
+                .help("make its folder writable for you, or set XDG_STATE_HOME to one that is")
+        };
+        let folder = self.path.parent().unwrap_or(Path::new("/"));
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unwritable)?;
+        // A file of its own, since the list itself is replaced. The system unlocks it when the process ends.
+        let lock = self.path.with_extension("lock");
+        let mut options = File::options();
+        let lock = options.create(true).truncate(false).write(true).mode(0o600).open(lock).map_err(unwritable)?;
+        lock.lock().map_err(unwritable)?;
+        let mut folders = self.folders()?;
+        let changed = change(&mut folders);
+        let document = Document { version: VERSION, folders };
+        let text = serde_json::to_string_pretty(&document).map_err(|error| unwritable(error.into()))?;
+        // Only its user can read or write a temporary file.
+        let mut file = tempfile::Builder::new().prefix(".trust-").tempfile_in(folder).map_err(unwritable)?;
+        file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(unwritable)?;
+        file.persist(&self.path).map_err(|error| unwritable(error.error))?;
+        Ok(changed)
+    }
+
+    fn unreadable(&self, why: &str) -> Failure {
+        Failure::configuration(format!("the list of trusted folders `{}` cannot be read", self.path.display()))
+            .cause(why.to_owned())
+            .help("remove the file, and trust the folders again with `host trust add DIR`")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn fingerprint(digest: &str) -> Fingerprint {
+        Fingerprint::from([("config.toml".to_owned(), digest.to_owned())])
+    }
+
+    #[test]
+    fn what_is_written_at_once_from_many_sides_is_all_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::at(folder.path().join("new/trust.json"));
+        std::thread::scope(|scope| {
+            for number in 0..16 {
+                let store = &store;
+                scope.spawn(move || store.add(Path::new(&format!("/{number}")), fingerprint("a")).expect("written"));
+            }
+        });
+        let folders = store.folders().expect("it is right");
+        assert_eq!(folders.len(), 16);
+        assert!(store.remove("/3").expect("written") && !store.remove("/3").expect("nothing to do"));
+        store.add(Path::new("/4"), Fingerprint::new()).expect("written");
+        assert_eq!(store.folders().expect("it is right").len(), 14);
+        let mode = |path: &Path| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+        assert_eq!((mode(&store.path), mode(&folder.path().join("new"))), (0o600, 0o700));
+    }
+
+    #[test]
+    fn a_list_that_others_could_have_written_is_not_believed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::at(folder.path().join("trust.json"));
+        store.add(Path::new("/a"), fingerprint("a")).expect("written");
+        for (mode, right) in [(0o600, true), (0o400, true), (0o620, false), (0o602, false), (0o644, false)] {
+            std::fs::set_permissions(&store.path, PermissionsExt::from_mode(mode)).expect("set");
+            let read = store.find(Path::new("/a"));
+            assert_eq!(read.is_ok(), right, "{mode:o}: {read:?}");
+            let help = read.err().and_then(|failure| failure.help).unwrap_or_default();
+            assert!(right || help.contains("chmod 600"), "{help}");
+        }
+    }
+
+    #[test]
+    fn a_list_that_makes_no_sense_says_what_to_do_and_is_not_overwritten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::at(folder.path().join("trust.json"));
+        for text in ["", "{", "[]", "{\"version\": 1}", "{\"version\": 2, \"folders\": {}}", "\u{0}"] {
+            std::fs::write(&store.path, text).expect("written");
+            std::fs::set_permissions(&store.path, PermissionsExt::from_mode(0o600)).expect("set");
+            let failure = store.find(Path::new("/a")).expect_err("it makes no sense");
+            assert!(failure.help.is_some_and(|help| help.contains("remove the file")), "{text}");
+            assert!(store.add(Path::new("/a"), fingerprint("a")).is_err(), "{text}");
+            assert_eq!(std::fs::read_to_string(&store.path).expect("read"), text);
+        }
+    }
+}

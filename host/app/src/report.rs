@@ -1,0 +1,55 @@
+//! Reports of a run for programs: one JSON object at the end, or a JSON line for each event; and the statistics of a run.
+//!
+//! The shapes are published as JSON Schemas. Deliberately not here: where a report is written to.
+
+pub mod json;
+pub mod notices;
+pub mod stream_json;
+pub mod tally;
+
+use host_agent::{CompressionStatus, Observer, RunResult};
+use host_tool::Standstill;
+use schemars::Schema;
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+
+use crate::error::Failure;
+use crate::project::Word;
+
+/// Reports a run while it goes on, and its end.
+pub trait Report: Observer {
+    /// The run ended, with `failure` if it did not reach its end.
+    fn finish(&self, result: &RunResult, failure: Option<&Failure>);
+}
+
+/// Takes the text of a report: whole lines.
+pub type Sink = Box<dyn Fn(&str) + Send + Sync>;
+
+/// What a report says of a run besides its events.
+#[derive(Clone, Debug)]
+pub struct About {
+    /// The trust in the project; `None` if it brings nothing.
+    pub project_trust: Option<Word>,
+    /// Held while the user is asked.
+    pub standstill: Standstill,
+    /// Whether the statistics are wanted in full.
+    pub stats: bool,
+}
+
+/// The schema of what [`json::Json`] writes.
+pub fn json_schema() -> Schema {
+    generator().into_root_schema_for::<json::Document<'static>>()
+}
+
+/// The schema of each line that [`stream_json::StreamJson`] writes.
+pub fn stream_json_schema() -> Schema {
+    generator().into_root_schema_for::<stream_json::Stamped<'static>>()
+}
+
+fn generator() -> SchemaGenerator {
+    SchemaSettings::draft2020_12().for_serialize().into_generator()
+}
+
+/// Writes the outcome of compressing a conversation as JSON.
+pub fn compressed_json(sink: &Sink, status: CompressionStatus) {
+    json::write(sink, &json::Document::Compressed(json::Compressed::of(status)));
+}

@@ -1,0 +1,190 @@
+//! `json`: one object when the run has ended.
+//!
+//! The shapes here are the program's interface, apart from the loop's own events; `host schema json` prints them.
+
+use std::sync::{Mutex, PoisonError};
+
+use host_agent::{CompressionStatus, Event, Observer, RunResult, TerminateReason};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::tally::{Statistics, Tally};
+use super::{About, Report, Sink};
+use crate::error::Failure;
+use crate::project::Word;
+
+pub struct Json {
+    sink: Sink,
+    project_trust: Option<Word>,
+    tally: Mutex<Tally>,
+}
+
+/// What is printed: one of these.
+#[derive(Serialize, JsonSchema)]
+#[schemars(title = "What `host run --output-format json` prints")]
+#[serde(untagged)]
+pub enum Document<'a> {
+    Run(Box<Object<'a>>),
+    Compressed(Compressed),
+}
+
+/// A run that ended.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Object<'a> {
+    /// The session that recorded it, for `host run --resume`.
+    session_id: Option<&'a str>,
+    /// The model, as its service knows it.
+    model: &'a str,
+    /// Whether what the project brings in its `.host/` is used; not there where it brings nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project_trust: Option<Word>,
+    terminate_reason: End,
+    /// The answer; there is one exactly when the reason is `GOAL`.
+    response: Option<&'a str>,
+    /// The model had no more room to end its answer.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    response_is_cut_short: bool,
+    /// What the model had written when the run ended without an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partial_response: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Wrong<'a>>,
+    stats: Statistics<'a>,
+}
+
+/// `host run --resume /compress` shortened a conversation.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Compressed {
+    r#type: CompressedTag,
+    status: Compression,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum CompressedTag {
+    Compressed,
+}
+
+/// What came of shortening a conversation.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Compression {
+    /// A summary stands for its beginning.
+    Summarised,
+    /// Old outputs of tools were cut short.
+    Shortened,
+    Inflated,
+    Empty,
+    Failed,
+    Nothing,
+}
+
+/// How a run ended. Only `GOAL` is an end that was meant.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum End {
+    Goal,
+    Timeout,
+    MaxTurns,
+    Aborted,
+    Error,
+    ErrorNoCompleteTaskCall,
+}
+
+/// What went wrong.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Wrong<'a> {
+    /// The exit code of the process.
+    code: u8,
+    message: &'a str,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    causes: &'a [String],
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<&'a str>,
+}
+
+impl From<TerminateReason> for End {
+    fn from(reason: TerminateReason) -> Self {
+        match reason {
+            TerminateReason::Goal => Self::Goal,
+            TerminateReason::Timeout => Self::Timeout,
+            TerminateReason::MaxTurns => Self::MaxTurns,
+            TerminateReason::Aborted => Self::Aborted,
+            TerminateReason::Error => Self::Error,
+            TerminateReason::ErrorNoCompleteTaskCall => Self::ErrorNoCompleteTaskCall,
+        }
+    }
+}
+
+impl From<CompressionStatus> for Compression {
+    fn from(status: CompressionStatus) -> Self {
+        match status {
+            CompressionStatus::Summarised => Self::Summarised,
+            CompressionStatus::Shortened => Self::Shortened,
+            CompressionStatus::Inflated => Self::Inflated,
+            CompressionStatus::Empty => Self::Empty,
+            CompressionStatus::Failed => Self::Failed,
+            CompressionStatus::Nothing => Self::Nothing,
+        }
+    }
+}
+
+impl Compressed {
+    pub fn of(status: CompressionStatus) -> Self {
+        Self { r#type: CompressedTag::Compressed, status: status.into() }
+    }
+}
+
+impl<'a> Wrong<'a> {
+    pub fn of(failure: &'a Failure) -> Self {
+        Self {
+            code: failure.kind.number(),
+            message: &failure.message,
+            causes: &failure.causes,
+            help: failure.help.as_deref(),
+        }
+    }
+}
+
+impl Json {
+    pub fn new(sink: Sink, about: About) -> Self {
+        let About { project_trust, standstill, .. } = about;
+        Self { sink, project_trust, tally: Mutex::new(Tally::new(standstill)) }
+    }
+}
+
+impl Observer for Json {
+    fn event(&self, event: &Event<'_>) {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner).count(event);
+    }
+}
+
+impl Report for Json {
+    fn finish(&self, result: &RunResult, failure: Option<&Failure>) {
+        let tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let object = Object {
+            session_id: tally.session.as_deref(),
+            model: &tally.model,
+            project_trust: self.project_trust,
+            terminate_reason: result.terminate_reason.into(),
+            response: result.result.as_deref(),
+            response_is_cut_short: result.is_cut_short(),
+            partial_response: result.partial.as_deref(),
+            error: failure.map(Wrong::of),
+            stats: tally.statistics(result),
+        };
+        write(&self.sink, &Document::Run(Box::new(object)));
+    }
+}
+
+/// Writes the object.
+pub fn write(sink: &Sink, document: &Document<'_>) {
+    match serde_json::to_string_pretty(document) {
+        Ok(json) => sink(&format!("{json}\n")),
+        Err(error) => tracing::error!(%error, "the report cannot be written as JSON"),
+    }
+}

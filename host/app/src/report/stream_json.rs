@@ -1,0 +1,260 @@
+//! `stream-json`: a line of JSON for each thing that happens: `init`, then `message`, `tool_use`, `tool_result` and
+//! `error` as they come, and `result` at the end. Lines of a subagent are among them as they come, each with its name
+//! and id; a run has one `init` and one `result`, its own.
+//!
+//! The shapes here are the program's interface, apart from the loop's own events; `host schema stream-json` prints them.
+
+use std::sync::{Mutex, PoisonError};
+
+use host_agent::{CallStatus, CompressionStatus, Event, EventKind, Observer, RunResult};
+use host_message::AgentId;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::json::{Compression, End, Wrong};
+use super::notices;
+use super::tally::{Statistics, Tally};
+use super::{About, Report, Sink};
+use crate::error::Failure;
+use crate::project::Word;
+
+pub struct StreamJson {
+    sink: Sink,
+    project_trust: Option<Word>,
+    tally: Mutex<Tally>,
+}
+
+/// One line.
+#[derive(Serialize, JsonSchema)]
+#[schemars(title = "A line that `host run --output-format stream-json` prints")]
+#[schemars(extend("unevaluatedProperties" = false))]
+pub struct Stamped<'a> {
+    #[serde(flatten)]
+    line: Line<'a>,
+    /// The name of the subagent whose line it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<&'a str>,
+    /// Which of the subagents of a run it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_id: Option<&'a str>,
+    /// When it was printed, in UTC.
+    #[schemars(extend("format" = "date-time"))]
+    timestamp: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line<'a> {
+    /// The first line: a run begins.
+    Init {
+        /// The session that records it, for `host run --resume`.
+        session_id: Option<&'a str>,
+        /// The model, as its service knows it.
+        model: &'a str,
+        /// Whether what the project brings in its `.host/` is used; not there where it brings nothing.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        project_trust: Option<Word>,
+    },
+    /// The model says something.
+    Message {
+        role: Role,
+        content: &'a str,
+        /// A piece of a message; the pieces until the next other line are one.
+        delta: bool,
+        /// It is a thought, and no part of the answer.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        thought: bool,
+    },
+    /// The model calls a tool.
+    ToolUse { tool_id: &'a str, tool_name: &'a str, parameters: &'a Map<String, Value> },
+    /// A call ended, whether it ran or not. There is one for each `tool_use`.
+    ToolResult {
+        tool_id: &'a str,
+        tool_name: &'a str,
+        status: CallEnd,
+        /// What the model is told.
+        output: &'a str,
+        /// How long it ran.
+        duration_ms: u64,
+    },
+    /// Something that the person should know.
+    Error { severity: Severity, message: &'a str },
+    /// The last line: the run ended.
+    Result {
+        status: Status,
+        terminate_reason: End,
+        /// The answer; there is one exactly when the reason is `GOAL`.
+        response: Option<&'a str>,
+        /// The model had no more room to end its answer.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        response_is_cut_short: bool,
+        /// What the model had written when the run ended without an answer.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        partial_response: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<Wrong<'a>>,
+        stats: Statistics<'a>,
+    },
+    /// `host run --resume /compress` shortened a conversation; there is no other line then.
+    Compressed { status: Compression },
+}
+
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Role {
+    Assistant,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum CallEnd {
+    Success,
+    /// It failed, or was refused.
+    Error,
+    Cancelled,
+    /// The process before this one died while it ran.
+    Interrupted,
+}
+
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Severity {
+    /// The run goes on.
+    Warning,
+    /// It ends the run.
+    Error,
+}
+
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    Success,
+    Error,
+}
+
+impl StreamJson {
+    pub fn new(sink: Sink, about: About) -> Self {
+        let About { project_trust, standstill, .. } = about;
+        Self { sink, project_trust, tally: Mutex::new(Tally::new(standstill)) }
+    }
+
+    /// Writes a line, of a subagent where there is one.
+    fn line(&self, subagent: Option<(&str, &AgentId)>, line: Line<'_>) {
+        write(&self.sink, subagent, line);
+    }
+}
+
+/// Says what came of shortening a conversation.
+pub fn compressed(sink: &Sink, status: CompressionStatus) {
+    write(sink, None, Line::Compressed { status: status.into() });
+}
+
+fn write(sink: &Sink, subagent: Option<(&str, &AgentId)>, line: Line<'_>) {
+    let (agent, agent_id) = subagent.unzip();
+    let timestamp = Timestamp::now().to_string();
+    match serde_json::to_string(&Stamped { line, agent, agent_id: agent_id.map(AgentId::as_str), timestamp }) {
+        Ok(json) => sink(&format!("{json}\n")),
+        Err(error) => tracing::error!(%error, "an event cannot be written as JSON"),
+    }
+}
+
+impl Observer for StreamJson {
+    fn event(&self, event: &Event<'_>) {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner).count(event);
+        let subagent = event.agent_id.is_subagent().then_some((event.agent, event.agent_id));
+        let say = |line| self.line(subagent, line);
+        match event.kind {
+            // It begins with the call that asks for it; and it was the run that was cancelled.
+            EventKind::RunStarted { .. } | EventKind::UserCancelled if subagent.is_some() => {}
+            EventKind::RunStarted { model, session } => {
+                let session = session.map(ToString::to_string);
+                say(Line::Init { session_id: session.as_deref(), model, project_trust: self.project_trust });
+            }
+            EventKind::Content { text } => {
+                say(Line::Message { role: Role::Assistant, content: text, delta: true, thought: false });
+            }
+            EventKind::Thought { text, .. } => {
+                say(Line::Message { role: Role::Assistant, content: text, delta: true, thought: true });
+            }
+            EventKind::ToolCallRequest { call } => say(Line::ToolUse {
+                tool_id: call.id.as_str(),
+                tool_name: call.name.as_str(),
+                parameters: &call.arguments,
+            }),
+            EventKind::ToolCallEnd { call_id, name, status, response, duration_ms, .. } => say(Line::ToolResult {
+                tool_id: call_id.as_str(),
+                tool_name: name.as_str(),
+                status: match status {
+                    CallStatus::Success => CallEnd::Success,
+                    CallStatus::Error { .. } => CallEnd::Error,
+                    CallStatus::Cancelled => CallEnd::Cancelled,
+                    CallStatus::Interrupted => CallEnd::Interrupted,
+                },
+                output: response,
+                duration_ms,
+            }),
+            EventKind::Retry { reason, wait_ms, attempt, attempts } => {
+                let again = notices::again(reason, wait_ms, attempt, attempts);
+                let message = format!("{again}; the pieces of the reply so far are void");
+                say(Line::Error { severity: Severity::Warning, message: &message });
+            }
+            EventKind::ModelSwitched { model, reason } => {
+                let message = format!("{}; the pieces of the reply so far are void", notices::switched(model, reason));
+                say(Line::Error { severity: Severity::Warning, message: &message });
+            }
+            EventKind::ChatCompressed { status, tokens_before, tokens_after } => {
+                let message = notices::compressed(status, tokens_before, tokens_after);
+                say(Line::Error { severity: Severity::Warning, message: &message });
+            }
+            EventKind::RecoveryStarted { .. } => {
+                say(Line::Error {
+                    severity: Severity::Warning,
+                    message: "a limit was met; the model is asked for its best answer so far",
+                });
+            }
+            EventKind::LoopDetected { repeated } => {
+                let message =
+                    format!("{}; the model is told, and an unfinished reply is void", notices::circles(repeated));
+                say(Line::Error { severity: Severity::Warning, message: &message });
+            }
+            EventKind::UserCancelled => {
+                say(Line::Error { severity: Severity::Warning, message: "cancelled by the user" })
+            }
+            EventKind::Error { message } => {
+                // What ends a subagent is told to its parent, and the run goes on.
+                let severity = if subagent.is_some() { Severity::Warning } else { Severity::Error };
+                say(Line::Error { severity, message });
+            }
+            EventKind::TurnStarted { .. }
+            | EventKind::Citation { .. }
+            | EventKind::InvalidStream { .. }
+            | EventKind::Finished { .. }
+            | EventKind::ToolCallConfirmation { .. }
+            | EventKind::ToolCallStart { .. }
+            | EventKind::ToolCallOutput { .. }
+            | EventKind::ToolCallProgress { .. }
+            | EventKind::RunEnded { .. } => {}
+        }
+    }
+}
+
+impl Report for StreamJson {
+    fn finish(&self, result: &RunResult, failure: Option<&Failure>) {
+        let tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        self.line(
+            None,
+            Line::Result {
+                status: if failure.is_some() { Status::Error } else { Status::Success },
+                terminate_reason: result.terminate_reason.into(),
+                response: result.result.as_deref(),
+                response_is_cut_short: result.is_cut_short(),
+                partial_response: result.partial.as_deref(),
+                error: failure.map(Wrong::of),
+                stats: tally.statistics(result),
+            },
+        );
+    }
+}

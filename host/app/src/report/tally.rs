@@ -1,0 +1,368 @@
+//! What a run cost: counted from its events while it goes on, and told at its end, to programs and to people.
+//!
+//! Time is parted into what the model took, what tools took and what the person took; a subagent's time is that of its
+//! call. Deliberately not here: tokens and costs, which the run itself counts, since limits rest on them.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use host_agent::{CallStatus, Cost, Event, EventKind, RunResult, TerminateReason};
+use host_message::{CallId, Usage};
+use host_terminal::visible;
+use host_tool::{Decided, Standstill};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// How many tools a person is shown. The rest is in JSON.
+const SHOWN_TOOLS: usize = 20;
+
+/// What a run cost until now.
+pub struct Tally {
+    pub session: Option<String>,
+    pub model: String,
+    started: Instant,
+    phases: Phases,
+    calls: BTreeMap<String, Calls>,
+    subagents: BTreeMap<String, Subagent>,
+}
+
+/// Whose turn it is, and how long it was whose.
+struct Phases {
+    /// Since when what follows was not counted yet.
+    since: Instant,
+    /// How long the person had been asked until then.
+    held: Duration,
+    standstill: Standstill,
+    /// The calls that run.
+    running: HashSet<CallId>,
+    model: Duration,
+    tools: Duration,
+}
+
+/// What the runs of one subagent cost; it is part of what the whole run cost.
+#[derive(Clone, Copy, Default, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Subagent {
+    runs: u64,
+    /// Runs that reached their end.
+    goals: u64,
+    turns: u64,
+    tokens: u64,
+}
+
+/// The calls of one tool, by how they ended.
+#[derive(Clone, Copy, Default, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Calls {
+    success: u64,
+    /// Failed, or refused.
+    error: u64,
+    cancelled: u64,
+    duration_ms: u64,
+    decisions: Decisions,
+}
+
+/// What was decided about calls before they ran; a call that could not have run anyway is not among them.
+#[derive(Clone, Copy, Default, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Decisions {
+    /// Nobody was asked.
+    allowed: u64,
+    /// A person said yes.
+    approved: u64,
+    /// A person changed it and said yes.
+    changed: u64,
+    /// A person said no.
+    declined: u64,
+    /// A rule or a grant said no, or nobody was there to be asked.
+    denied: u64,
+}
+
+impl Decisions {
+    fn count(&mut self, decided: Option<Decided>) {
+        match decided {
+            Some(Decided::Allowed) => self.allowed += 1,
+            Some(Decided::Approved) => self.approved += 1,
+            Some(Decided::Changed) => self.changed += 1,
+            Some(Decided::Declined) => self.declined += 1,
+            Some(Decided::Denied) => self.denied += 1,
+            None => {}
+        }
+    }
+
+    /// What is worth a word, for a person.
+    fn words(self) -> String {
+        let counts =
+            [(self.approved + self.changed, "approved"), (self.declined, "declined"), (self.denied, "refused")];
+        let words = counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
+        words.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The statistics of a run.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Statistics<'a> {
+    /// From the start to the end.
+    duration_ms: u64,
+    /// Of that, while the model was asked; pauses before it is asked again are part of it.
+    model_ms: u64,
+    /// Of that, while calls ran, subagents among them.
+    tools_ms: u64,
+    /// Of that, while the person was asked.
+    person_ms: u64,
+    turns: u32,
+    tokens: Tokens,
+    /// In the currency of the configured prices; none where there is no price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<f64>,
+    /// By the tool's name.
+    tools: &'a BTreeMap<String, Calls>,
+    /// By the agent's name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    subagents: &'a BTreeMap<String, Subagent>,
+}
+
+/// Tokens of all requests, subagents and tries that were void included.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Tokens {
+    input: u64,
+    output: u64,
+    /// Of the input, what the service had cached.
+    cached: u64,
+    /// What the model thought.
+    thought: u64,
+    total: u64,
+}
+
+impl Tally {
+    pub fn new(standstill: Standstill) -> Self {
+        let now = Instant::now();
+        Self {
+            session: None,
+            model: String::new(),
+            started: now,
+            phases: Phases {
+                since: now,
+                held: standstill.held(),
+                standstill,
+                running: HashSet::new(),
+                model: Duration::ZERO,
+                tools: Duration::ZERO,
+            },
+            calls: BTreeMap::new(),
+            subagents: BTreeMap::new(),
+        }
+    }
+
+    /// Counts an event.
+    pub fn count(&mut self, event: &Event<'_>) {
+        let is_subagent = event.agent_id.is_subagent();
+        match event.kind {
+            // A run beneath another begins and ends within it.
+            EventKind::RunStarted { .. } if is_subagent => {}
+            EventKind::RunEnded { terminate_reason, turns, usage, .. } if is_subagent => {
+                let subagent = self.subagents.entry(event.agent.to_owned()).or_default();
+                subagent.runs += 1;
+                subagent.goals += u64::from(terminate_reason == TerminateReason::Goal);
+                subagent.turns = subagent.turns.saturating_add(u64::from(turns));
+                subagent.tokens = subagent.tokens.saturating_add(usage.total());
+            }
+            EventKind::RunStarted { model, session } => {
+                self.model = model.to_owned();
+                self.session = session.map(ToString::to_string);
+                // What was before is neither the model's nor a tool's.
+                self.phases.skip();
+            }
+            EventKind::ToolCallStart { call_id, .. } if !is_subagent => self.phases.begin(call_id),
+            EventKind::ToolCallEnd { call_id, name, status, decided, duration_ms, .. } => {
+                if !is_subagent {
+                    self.phases.end(call_id);
+                }
+                let calls = self.calls.entry(name.to_string()).or_default();
+                match status {
+                    CallStatus::Success => calls.success += 1,
+                    CallStatus::Error { .. } => calls.error += 1,
+                    CallStatus::Cancelled | CallStatus::Interrupted => calls.cancelled += 1,
+                }
+                calls.duration_ms += duration_ms;
+                calls.decisions.count(decided);
+            }
+            EventKind::RunEnded { .. } => self.phases.pass(),
+            _ => {}
+        }
+    }
+
+    /// The statistics at the end.
+    pub fn statistics(&self, result: &RunResult) -> Statistics<'_> {
+        let Usage { input, output, cached, thought, .. } = result.usage;
+        Statistics {
+            duration_ms: milliseconds(self.started.elapsed()),
+            model_ms: milliseconds(self.phases.model),
+            tools_ms: milliseconds(self.phases.tools),
+            person_ms: milliseconds(self.phases.standstill.held()),
+            turns: result.turns,
+            tokens: Tokens { input, output, cached, thought, total: result.usage.total() },
+            cost: result.cost.map(Cost::amount),
+            tools: &self.calls,
+            subagents: &self.subagents,
+        }
+    }
+}
+
+impl Phases {
+    /// Counts the time until now to whose it was; the person's is counted by the standstill.
+    fn pass(&mut self) {
+        let (since, held) = (self.since, self.held);
+        self.skip();
+        let passed = self.since.saturating_duration_since(since).saturating_sub(self.held.saturating_sub(held));
+        match self.running.is_empty() {
+            true => self.model += passed,
+            false => self.tools += passed,
+        }
+    }
+
+    /// Counts the time until now to nobody.
+    fn skip(&mut self) {
+        self.since = Instant::now();
+        self.held = self.standstill.held();
+    }
+
+    fn begin(&mut self, call: &CallId) {
+        self.pass();
+        self.running.insert(call.clone());
+    }
+
+    /// A call that never ran ends too.
+    fn end(&mut self, call: &CallId) {
+        self.pass();
+        self.running.remove(call);
+    }
+}
+
+impl Statistics<'_> {
+    /// In one line for a person.
+    pub fn line(&self) -> String {
+        let Self { turns, tokens, .. } = self;
+        let mut line = format!("{turns} {}", if *turns == 1 { "turn" } else { "turns" });
+        // A string takes everything.
+        let _ = write!(line, " · {} tokens in", count(tokens.input));
+        if tokens.cached > 0 {
+            let _ = write!(line, " ({} cached)", count(tokens.cached));
+        }
+        let _ = write!(line, ", {} out", count(tokens.output));
+        if tokens.thought > 0 {
+            let _ = write!(line, ", {} thought", count(tokens.thought));
+        }
+        if let Some(cost) = self.cost {
+            let _ = write!(line, " · cost {cost:.4}");
+        }
+        let _ = write!(line, " · {} (model {}", seconds(self.duration_ms), seconds(self.model_ms));
+        for (whose, time) in [("tools", self.tools_ms), ("you", self.person_ms)] {
+            if time > 0 {
+                let _ = write!(line, ", {whose} {}", seconds(time));
+            }
+        }
+        line.push(')');
+        line
+    }
+
+    /// In a table for a person: the line, and what was called.
+    pub fn table(&self) -> String {
+        let mut text = format!("{}\n", self.line());
+        let mut shown: Vec<_> = self.tools.iter().collect();
+        shown.sort_by_key(|(_, calls)| std::cmp::Reverse(calls.success + calls.error + calls.cancelled));
+        let width = shown.iter().take(SHOWN_TOOLS).map(|(name, _)| visible(name).chars().count()).max().unwrap_or(0);
+        for (name, Calls { success, error, cancelled, duration_ms, decisions }) in shown.iter().take(SHOWN_TOOLS) {
+            let name = visible(name);
+            let _ = write!(text, "  {name:width$}  {success} done");
+            for (what, number) in [("failed", error), ("cancelled", cancelled)] {
+                if *number > 0 {
+                    let _ = write!(text, ", {number} {what}");
+                }
+            }
+            let decisions = Some(decisions.words()).filter(|words| !words.is_empty());
+            let decisions = decisions.map(|words| format!(" ({words})")).unwrap_or_default();
+            let _ = writeln!(text, ", {}{decisions}", seconds(*duration_ms));
+        }
+        if shown.len() > SHOWN_TOOLS {
+            let _ = writeln!(text, "  … and {} more tools", shown.len() - SHOWN_TOOLS);
+        }
+        for (name, Subagent { runs, goals, turns, tokens }) in self.subagents {
+            let name = visible(name);
+            let tokens = count(*tokens);
+            let _ = writeln!(text, "  {name}: {goals} of {runs} reached their end, {turns} turns, {tokens} tokens");
+        }
+        text
+    }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn seconds(milliseconds: u64) -> String {
+    format!("{}.{} s", milliseconds / 1000, milliseconds % 1000 / 100)
+}
+
+/// A number as people read it.
+fn count(number: u64) -> String {
+    match number {
+        0..10_000 => number.to_string(),
+        10_000..1_000_000 => format!("{}.{}k", number / 1000, number % 1000 / 100),
+        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_is_counted_to_whose_it_was() {
+        let mut phases = Tally::new(Standstill::default()).phases;
+        let long_ago = |phases: &mut Phases, seconds| {
+            phases.since = phases.since.checked_sub(Duration::from_secs(seconds)).expect("the machine runs for longer");
+        };
+        let (one, other) = (CallId::new("1"), CallId::new("2"));
+        long_ago(&mut phases, 5);
+        phases.begin(&one);
+        long_ago(&mut phases, 3);
+        phases.begin(&other);
+        long_ago(&mut phases, 2);
+        phases.end(&one);
+        long_ago(&mut phases, 1);
+        // One that never ran ends nothing.
+        phases.end(&CallId::new("3"));
+        long_ago(&mut phases, 1);
+        phases.end(&other);
+        long_ago(&mut phases, 4);
+        phases.pass();
+        assert_eq!((phases.model.as_secs(), phases.tools.as_secs()), (9, 7));
+    }
+
+    #[test]
+    fn a_person_reads_it_in_a_line_and_a_table() {
+        let calls =
+            |success, error| Calls { success, error, cancelled: 0, duration_ms: 1234, decisions: Decisions::default() };
+        let tools = BTreeMap::from([("ls".to_owned(), calls(1, 0)), ("a\u{1b}b".to_owned(), calls(2, 1))]);
+        let subagents = BTreeMap::new();
+        let statistics = Statistics {
+            duration_ms: 12_345,
+            model_ms: 10_000,
+            tools_ms: 2_100,
+            person_ms: 0,
+            turns: 3,
+            tokens: Tokens { input: 12_345, output: 67, cached: 8_000, thought: 0, total: 12_412 },
+            cost: Some(0.5),
+            tools: &tools,
+            subagents: &subagents,
+        };
+        let line = "3 turns · 12.3k tokens in (8000 cached), 67 out · cost 0.5000 · 12.3 s (model 10.0 s, tools 2.1 s)";
+        assert_eq!(statistics.line(), line);
+        let rows = "  a\\u{1b}b  2 done, 1 failed, 1.2 s\n  ls        1 done, 1.2 s\n";
+        assert_eq!(statistics.table(), format!("{line}\n{rows}"));
+    }
+}

@@ -1,0 +1,51 @@
+//! What a frontend asks for, as plain values: where to work, what tools may touch, what to run.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use host_tool::ApprovalMode;
+
+/// The folder to work in.
+#[derive(Clone, Debug, Default)]
+pub struct FolderRequest {
+    /// The folder; `None` is the current one.
+    pub folder: Option<PathBuf>,
+    /// Also work in a folder that is not in a repository.
+    pub any_folder: bool,
+}
+
+/// What tools may touch, in the user's words.
+#[derive(Clone, Debug, Default)]
+pub struct AccessRequest {
+    /// The approval mode; `None` is the configured one.
+    pub approval_mode: Option<ApprovalMode>,
+    /// Grants, each `PLUGIN:CAPABILITY=SCOPE`.
+    pub grant: Vec<String>,
+    /// Denials, each `PLUGIN:CAPABILITY` or `PLUGIN:fs-read=GLOB`; `*` is every plugin.
+    pub deny: Vec<String>,
+    /// Components, or folders of them, to use beside the installed plugins.
+    pub plugin: Vec<PathBuf>,
+}
+
+/// What to run, and within which limits.
+#[derive(Clone, Debug, Default)]
+pub struct RunRequest {
+    /// The model, `PROVIDER/NAME`; `None` is the configured one.
+    pub model: Option<String>,
+    /// A file to record everything that models say in.
+    pub record: Option<PathBuf>,
+    /// The declared agent to run; `None` is the main agent.
+    pub agent: Option<String>,
+    /// The inputs of the declared agent, each `NAME=VALUE`.
+    pub input: Vec<String>,
+    /// A file with the JSON Schema of the answer.
+    pub output_schema: Option<PathBuf>,
+    /// The most turns.
+    pub max_turns: Option<u32>,
+    /// The longest time.
+    pub timeout: Option<Duration>,
+    /// The most tokens to send and receive, subagents included.
+    pub max_tokens: Option<u64>,
+    /// The highest cost, subagents included, in the currency of the configured prices.
+    pub max_cost: Option<f64>,
+}

@@ -1,0 +1,58 @@
+//! Which session is meant: by its id, by the beginning of it, or as the last one of a folder.
+
+use std::path::Path;
+
+use host_agent::{Sessions, Stored};
+
+use crate::error::Failure;
+
+/// How many ids a message names.
+const NAMED: usize = 3;
+
+/// The session whose id is this, or alone begins so.
+pub fn by_id(sessions: &Sessions, wanted: &str) -> Result<Stored, Failure> {
+    let all = sessions.all()?;
+    let mut fitting: Vec<&Stored> = all.iter().filter(|stored| stored.id.as_str().starts_with(wanted)).collect();
+    if let Some(exact) = fitting.iter().find(|stored| stored.id.as_str() == wanted) {
+        return Ok((*exact).clone());
+    }
+    match fitting.as_slice() {
+        [one] => Ok((*one).clone()),
+        [] => {
+            let distance = |stored: &Stored| {
+                let id = stored.id.as_str();
+                strsim::damerau_levenshtein(wanted, id.get(..wanted.len()).unwrap_or(id))
+            };
+            let failure = Failure::input(format!("there is no session `{wanted}`"));
+            let mut nearest: Vec<&Stored> = all.iter().collect();
+            // The sort keeps the newest first among equals.
+            nearest.sort_by_key(|stored| distance(stored));
+            Err(match nearest.as_slice() {
+                [] => failure.help("no session was recorded yet; host run \"…\" begins one"),
+                some => failure.help(format!("the nearest are {}; host session list --all has them all", named(some))),
+            })
+        }
+        several => {
+            let count = several.len();
+            let failure = Failure::input(format!("`{wanted}` is the beginning of {count} sessions"));
+            fitting.truncate(NAMED);
+            let more = if count > NAMED { " and others" } else { "" };
+            Err(failure.help(format!("say more of the id: {}{more}", named(&fitting))))
+        }
+    }
+}
+
+/// The session of a folder that was written last. A log whose first line says nothing is passed over.
+pub fn last_of(sessions: &Sessions, workspace: &Path) -> Result<Stored, Failure> {
+    let here = workspace.to_string_lossy();
+    let is_here = |stored: &Stored| stored.workspace().is_ok_and(|workspace| workspace.as_deref() == Some(&*here));
+    sessions.all()?.into_iter().find(is_here).ok_or_else(|| {
+        Failure::input(format!("there is no session of `{here}` to go on with"))
+            .help("host run \"…\" begins one; host session list --all has those of other folders")
+    })
+}
+
+fn named(sessions: &[&Stored]) -> String {
+    let ids: Vec<String> = sessions.iter().take(NAMED).map(|stored| format!("`{}`", stored.id)).collect();
+    ids.join(", ")
+}

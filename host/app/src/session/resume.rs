@@ -1,0 +1,86 @@
+//! `host run --resume`: which session is gone on with, and whether it can be.
+//!
+//! What a session may touch is not taken from its log: grants are what the person gives now.
+
+use host_agent::{Clock, Left, Reopened, SessionLog, Sessions};
+use host_message::AgentId;
+
+use crate::app_context::Workplace;
+use crate::error::Failure;
+use crate::session::{MAIN, find};
+
+/// Which session.
+pub enum Resume {
+    /// The last one of the folder that is worked in.
+    Last,
+    /// The one whose id begins so.
+    Id(String),
+}
+
+impl Resume {
+    /// The session that a word names; `None` if the word is not the start of an id.
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "" => Some(Self::Last),
+            id if looks_like_an_id(id) => Some(Self::Id(id.to_owned())),
+            _ => None,
+        }
+    }
+
+    /// Locks and reads its log. Nothing is written yet. `may_end` says that nothing need be left to do in it: there is a
+    /// prompt, or will be.
+    pub fn reopen(self, place: &Workplace, may_end: bool) -> Result<Reopened, Failure> {
+        let sessions = Sessions::new(&place.folders.sessions);
+        let here = place.workspace.root();
+        let stored = match self {
+            Self::Last => find::last_of(&sessions, here)?,
+            Self::Id(id) => find::by_id(&sessions, &id)?,
+        };
+        let reopened = SessionLog::reopen(&stored.path, Clock::system())?;
+        let recorded = reopened.recorded();
+        let id = &stored.id;
+        if let Some(workspace) = recorded.workspace.as_deref().filter(|workspace| *workspace != here.to_string_lossy())
+        {
+            return Err(Failure::input(format!(
+                "the session `{id}` works in `{workspace}`, and this is another folder"
+            ))
+            .help(format!("go on with it there: host run -C '{workspace}' --resume {id}")));
+        }
+        let left = recorded.past(&AgentId::new(MAIN)).map_or(Left::Nothing, |past| past.left());
+        if left == Left::Nothing && !may_end {
+            return Err(Failure::input(format!("the session `{id}` has nothing left to do"))
+                .help(format!("say what to do next: host run --resume {id} \"…\"")));
+        }
+        if recorded.torn_bytes > 0 {
+            tracing::warn!(
+                "the last entry of the session `{id}` was half-written; its {} bytes are left out",
+                recorded.torn_bytes
+            );
+        }
+        Ok(reopened)
+    }
+}
+
+/// Ids begin with a date and have digits, hexadecimal ones and `-`.
+fn looks_like_an_id(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_digit()) && word.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_is_no_id_belongs_to_the_prompt() {
+        for (word, is_id) in [
+            ("20260301-120000-0a1b2c3d", true),
+            ("2026", true),
+            ("Now the tests", false),
+            ("fix", false),
+            ("3 bugs", false),
+            ("20260301_1", false),
+        ] {
+            assert_eq!(looks_like_an_id(word), is_id, "{word}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The agents that the main one can call.
+
+use std::sync::Arc;
+
+use host_agent::{Cost, RunConfig, Subagent, SubagentSetup, TreeLimits};
+use host_message::ToolName;
+use host_model::Recording;
+use host_tool::Registry;
+
+use crate::agents::Agents;
+use crate::configuration::Configuration;
+use crate::environment::Environment;
+use crate::error::{ErrorKind, Failure};
+use crate::models::{self, Model};
+use crate::request::RunRequest;
+
+/// How far a run and its subagents may go together: at least as far as the run alone.
+pub fn tree_limits(asked: &RunRequest, configuration: &Configuration, run: RunConfig) -> TreeLimits {
+    let usual = TreeLimits::default();
+    TreeLimits {
+        tokens: asked.max_tokens.or(configuration.run.max_tokens),
+        cost: asked.max_cost.or(configuration.run.max_cost.map(|amount| amount.0)).map(Cost::of),
+        subagents: configuration.run.max_subagents.unwrap_or(usual.subagents),
+        turns: configuration.run.max_total_turns.unwrap_or_else(|| usual.turns.max(run.max_turns)),
+        ..usual
+    }
+}
+
+/// Whom agents ask that want no model of their own, and where what models say is recorded.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    pub model: &'a Model,
+    pub recording: Option<&'a Recording>,
+}
+
+/// Makes every agent that is enabled a tool of the main one.
+pub fn add(
+    tools: &mut Registry,
+    agents: &Agents,
+    setup: &SubagentSetup,
+    asked: Asked<'_>,
+    configuration: &Configuration,
+    environment: &Environment,
+) -> Result<(), Failure> {
+    let mut setup = setup.clone();
+    agents.all().iter().for_each(|agent| setup.tools.leave_out(ToolName::new(agent.name())));
+    let wanted = agents.all().iter().filter(|agent| agent.enabled && configuration.run.max_subagents != Some(0));
+    for agent in wanted {
+        let Asked { model, recording } = asked;
+        // A recording has what every agent was told, so it stands in for all their models.
+        let model = if agent.declared.model.is_none() || model.provider.stands_for().is_some() {
+            Ok(model.clone())
+        } else {
+            let own = agent.own_model(configuration, environment);
+            own.map(|own| match recording {
+                Some(recording) => own.recorded(recording),
+                None => own,
+            })
+        };
+        let priced = |model: Model| match setup.parent.limits().cost {
+            Some(_) => models::check_prices(&model, configuration).map(|()| model),
+            None => Ok(model),
+        };
+        let (definition, Model { id, provider, .. }) = match model.and_then(priced) {
+            Ok(model) => agent.asking(model, configuration),
+            // A key or a price that is missing for an agent that may never be called is no reason not to begin.
+            Err(failure) => {
+                tracing::warn!(why = failure.message, "the agent `{}` is left out", agent.name());
+                continue;
+            }
+        };
+        let unusable = |error: &dyn std::error::Error| {
+            Failure::of(ErrorKind::Configuration, error).help(format!("it is {}: mend or remove it", agent.source))
+        };
+        let subagent = Subagent::new(definition, SubagentSetup { model: id, provider, ..setup.clone() })
+            .map_err(|error| unusable(&error))?;
+        tools.register(Arc::new(subagent)).map_err(|error| unusable(&error))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! What a run is to do: the person's words for the main agent, or the inputs of a declared one; and what the answer
+//! must look like.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use host_agent::{Input, InputConfig, InputKind, OutputConfig};
+use serde_json::{Map, Value};
+
+use crate::error::Failure;
+
+/// The largest schema that is read. Protects the model's window, which all of it goes into.
+const MAX_SCHEMA: u64 = 256 << 10;
+
+/// The name of the argument that the main agent hands its result over by.
+const RESULT: &str = "result";
+
+/// Reads `--input NAME=VALUE`, each as its declaration says. A list takes one value each time.
+pub fn inputs(agent: &str, declared: &InputConfig, given: &[String]) -> Result<Map<String, Value>, Failure> {
+    let mut inputs = Map::new();
+    for text in given {
+        let Some((name, value)) = text.split_once('=') else {
+            return Err(Failure::input(format!("`--input {text}` is no input")).help("write it as NAME=VALUE"));
+        };
+        let Some(input) = declared.0.get(name) else {
+            let failure = Failure::input(format!("the agent `{agent}` has no input `{name}`"));
+            let nearest = declared.0.keys().min_by_key(|known| strsim::damerau_levenshtein(name, known));
+            return Err(match nearest {
+                Some(nearest) => failure.help(format!("the nearest is `{nearest}`; its inputs are {}", all(declared))),
+                None => failure.help("it takes none"),
+            });
+        };
+        let parsed = parse(input.kind, value).ok_or_else(|| {
+            Failure::input(format!("`--input {text}`: the input `{name}` is of the type `{}`", input.kind))
+                .help(form(name, input.kind))
+        })?;
+        match (input.kind, inputs.get_mut(name)) {
+            (_, None) => {
+                let is_list = matches!(input.kind, InputKind::Strings | InputKind::Numbers);
+                inputs.insert(name.to_owned(), if is_list { Value::Array(vec![parsed]) } else { parsed });
+            }
+            (InputKind::Strings | InputKind::Numbers, Some(Value::Array(list))) => list.push(parsed),
+            (_, Some(_)) => {
+                return Err(Failure::input(format!("the input `{name}` was given twice")).help("give it once"));
+            }
+        }
+    }
+    match declared.0.iter().find(|(name, input)| input.required && !inputs.contains_key(*name)) {
+        None => Ok(inputs),
+        Some((name, Input { kind, description, .. })) => {
+            Err(Failure::input(format!("the agent `{agent}` needs the input `{name}`"))
+                .cause(description.trim().to_owned())
+                .help(form(name, *kind)))
+        }
+    }
+}
+
+/// One value of this kind; for a list, one of its values.
+fn parse(kind: InputKind, text: &str) -> Option<Value> {
+    let json = || serde_json::from_str::<Value>(text.trim()).ok();
+    match kind {
+        InputKind::String | InputKind::Strings => Some(Value::from(text)),
+        InputKind::Number | InputKind::Numbers => json().filter(Value::is_number),
+        InputKind::Boolean => json().filter(Value::is_boolean),
+        InputKind::Integer => json().filter(|value| value.is_i64() || value.is_u64()),
+    }
+}
+
+fn form(name: &str, kind: InputKind) -> String {
+    match kind {
+        InputKind::String => format!("add --input {name}=TEXT"),
+        InputKind::Number => format!("add --input {name}=1.5"),
+        InputKind::Boolean => format!("add --input {name}=true, or false"),
+        InputKind::Integer => format!("add --input {name}=3"),
+        InputKind::Strings => format!("add --input {name}=TEXT, once for each"),
+        InputKind::Numbers => format!("add --input {name}=1.5, once for each"),
+    }
+}
+
+fn all(declared: &InputConfig) -> String {
+    declared.0.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// What the main agent must answer with: a value of the schema in the file, printed as JSON.
+pub fn output(file: &Path) -> Result<OutputConfig, Failure> {
+    let wrong = |why: String| {
+        Failure::input(format!("the output schema `{}` cannot be used", file.display()))
+            .cause(why)
+            .help("name a file with a JSON Schema, such as {\"type\": \"object\", \"properties\": {…}}")
+    };
+    let mut text = String::new();
+    let opened = std::fs::File::open(file).map_err(|error| wrong(error.to_string()))?;
+    opened.take(MAX_SCHEMA + 1).read_to_string(&mut text).map_err(|error| wrong(error.to_string()))?;
+    if text.len() as u64 > MAX_SCHEMA {
+        return Err(wrong(format!("it is over the limit of {MAX_SCHEMA} bytes")));
+    }
+    let schema: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    if !schema.is_object() {
+        return Err(wrong("it is no JSON object".to_owned()));
+    }
+    host_tool::Schema::compile(&schema).map_err(|error| wrong(error.to_string()))?;
+    Ok(OutputConfig {
+        name: RESULT.to_owned(),
+        description: "Your answer, in the form that was asked for.".to_owned(),
+        schema,
+        // A text is quoted too, so that whoever reads the answer can read it as JSON.
+        transform: Some(|value| format!("{value:#}")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn declared() -> InputConfig {
+        let input = |kind, required| Input { description: "what it is".to_owned(), kind, required };
+        let inputs = [
+            ("text", input(InputKind::String, true)),
+            ("n", input(InputKind::Number, false)),
+            ("yes", input(InputKind::Boolean, false)),
+            ("i", input(InputKind::Integer, false)),
+            ("texts", input(InputKind::Strings, false)),
+            ("ns", input(InputKind::Numbers, false)),
+        ];
+        InputConfig(inputs.map(|(name, input)| (name.to_owned(), input)).into())
+    }
+
+    #[test]
+    fn an_input_is_read_as_its_declaration_says() {
+        let given = ["text=a=b", "n=1.5", "yes=true", "i=-3", "texts=x, y", "texts=", "ns=1", "ns=2.5"];
+        let got = inputs("a", &declared(), &given.map(str::to_owned)).expect("they are right");
+        let want = json!({"text": "a=b", "n": 1.5, "yes": true, "i": -3, "texts": ["x, y", ""], "ns": [1, 2.5]});
+        assert_eq!(Value::Object(got.clone()), want);
+        assert_eq!(declared().check(&got), Ok(()));
+    }
+
+    #[test]
+    fn a_wrong_input_is_told_with_what_would_be_right() {
+        for (given, told, help) in [
+            ("text", "`--input text` is no input", "write it as NAME=VALUE"),
+            (
+                "txt=a",
+                "the agent `a` has no input `txt`",
+                "the nearest is `text`; its inputs are `i`, `n`, `ns`, `text`, `texts`, `yes`",
+            ),
+            ("n=x", "`--input n=x`: the input `n` is of the type `number`", "add --input n=1.5"),
+            ("yes=1", "`--input yes=1`: the input `yes` is of the type `boolean`", "add --input yes=true, or false"),
+            ("i=1.5", "`--input i=1.5`: the input `i` is of the type `integer`", "add --input i=3"),
+            ("ns=x", "`--input ns=x`: the input `ns` is of the type `number[]`", "add --input ns=1.5, once for each"),
+            ("text=again", "the input `text` was given twice", "give it once"),
+        ] {
+            let given = ["text=a".to_owned(), given.to_owned()];
+            let failure = inputs("a", &declared(), &given).expect_err("it is wrong");
+            assert_eq!((failure.message.as_str(), failure.help.as_deref()), (told, Some(help)));
+        }
+        let failure = inputs("a", &declared(), &[]).expect_err("one is missing");
+        assert_eq!(failure.message, "the agent `a` needs the input `text`");
+        assert_eq!(
+            (failure.causes[0].as_str(), failure.help.as_deref()),
+            ("what it is", Some("add --input text=TEXT"))
+        );
+    }
+}

@@ -1,0 +1,318 @@
+//! What stands on the terminal: text that stays, and the rows below it.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use super::question::{Listening, Open};
+use super::screen::Live;
+use super::width::{fitting, width};
+use super::{Activity, Chosen, End, Keyboard, Looks, Question, Shared, State, Turn, raw};
+use crate::visible;
+
+/// How a spinner looks, step by step.
+const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/// From when on it is told how long something takes.
+const LONG: Duration = Duration::from_secs(2);
+
+/// The most text that waits for a question's answer, in bytes. Protects memory; more than that is shown at once.
+const MAX_HELD: usize = 256 << 10;
+
+/// The most rows that the choices of a question take.
+const QUESTION_ROWS: usize = 21;
+
+/// The most rows that what is written takes.
+const WRITTEN_ROWS: usize = 10;
+
+/// The most prompts that are seen waiting.
+const QUEUED_ROWS: usize = 3;
+
+impl Shared {
+    /// Shows text that stays.
+    pub(super) fn show(&self, state: &mut State, text: &str) {
+        state.held.push_str(text);
+        self.redraw(state);
+    }
+
+    /// This goes on from here on.
+    pub(super) fn goes_on(&self, state: &mut State, activity: Vec<Activity>) {
+        let begins = state.activity.is_empty() && !activity.is_empty();
+        state.activity = activity;
+        if begins {
+            // So that it moves.
+            self.wake();
+        }
+    }
+
+    /// Shows whole lines.
+    pub(super) fn lines(&self, state: &mut State, text: &str) {
+        let is_within_line = match state.held.is_empty() {
+            true => state.screen.is_within_line(),
+            // Colours that end are no text.
+            false => match super::width(state.held.rsplit('\n').next().unwrap_or_default()) {
+                0 => !state.held.contains('\n') && state.screen.is_within_line(),
+                _ => true,
+            },
+        };
+        let begin = if is_within_line { "\n" } else { "" };
+        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        self.show(state, &format!("{begin}{text}{end}"));
+    }
+
+    /// Draws all of it again.
+    pub(super) fn redraw(&self, state: &mut State) {
+        let is_asking = state.questions.front().is_some_and(|open| open.state != Listening::Waits);
+        let text =
+            if is_asking && state.held.len() < MAX_HELD { String::new() } else { std::mem::take(&mut state.held) };
+        self.draw(state, &text);
+    }
+
+    fn draw(&self, state: &mut State, text: &str) {
+        if state.end == End::Closed {
+            return;
+        }
+        if state.lent {
+            state.held.push_str(text);
+            return;
+        }
+        let out = match self.setup.looks {
+            Looks::Plain => text.to_owned(),
+            Looks::Moving => {
+                let live = self.live(state);
+                state.screen.draw(text, &live)
+            }
+        };
+        self.write(state, &out);
+    }
+
+    /// Writes to the terminal. When that fails, nobody is there any more, and the work is stopped.
+    pub(super) fn write(&self, state: &mut State, text: &str) {
+        if state.end == End::Gone || text.is_empty() {
+            return;
+        }
+        let mut stdout = io::stdout().lock();
+        if stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_err() {
+            self.gone(state);
+        }
+    }
+
+    /// Another program has the terminal from here on.
+    pub(super) fn lend(&self) {
+        let mut state = self.state();
+        if self.setup.looks == Looks::Moving {
+            let out = state.screen.leave();
+            self.write(&mut state, &out);
+            raw::restore();
+        }
+        state.lent = true;
+        drop(state);
+        self.wake();
+    }
+
+    /// The other program is done.
+    pub(super) fn take_back(&self) {
+        let mut state = self.state();
+        state.lent = false;
+        state.given_back = Some(Instant::now());
+        let reads = self.setup.keyboard == Keyboard::Always || !state.questions.is_empty();
+        if reads && self.setup.looks == Looks::Moving && state.end == End::NotYet {
+            raw::enter().ok();
+        }
+        self.redraw(&mut state);
+        drop(state);
+        self.wake();
+    }
+
+    /// Nobody is there any more.
+    pub(super) fn gone(&self, state: &mut State) {
+        if state.end == End::NotYet || state.end == End::Left {
+            state.end = End::Gone;
+        }
+        state.questions.drain(..).for_each(|open| open.answered(Chosen::Nobody));
+        self.setup.interrupt.stop.cancel();
+        self.said.notify_one();
+    }
+
+    /// The terminal has another size.
+    pub(super) fn resized(&self) {
+        let mut state = self.state();
+        let (columns, rows) = raw::size();
+        state.screen.resized(columns, rows);
+        self.redraw(&mut state);
+    }
+
+    /// The use of the terminal ends.
+    pub(super) fn close(&self) {
+        let mut state = self.state();
+        state.questions.drain(..).for_each(|open| open.answered(Chosen::Nobody));
+        state.activity.clear();
+        let held = std::mem::take(&mut state.held);
+        if self.setup.looks == Looks::Moving {
+            // What is written is no text that stays.
+            state.turn = Turn::Model(None);
+            state.editor.take();
+            self.draw(&mut state, &held);
+            let out = state.screen.leave();
+            self.write(&mut state, &out);
+        } else {
+            self.write(&mut state, &held);
+        }
+        state.end = End::Closed;
+        drop(state);
+        self.wake();
+    }
+
+    /// The rows below the text.
+    fn live(&self, state: &State) -> Live {
+        let (columns, rows) = (state.screen.columns(), state.screen.rows());
+        let writes = self.setup.keyboard == Keyboard::Always && state.end == End::NotYet;
+        let mut below = match state.questions.front() {
+            Some(open) if open.state != Listening::Waits => {
+                let mut live = open.look(self.setup.style, columns, rows.saturating_sub(1).min(QUESTION_ROWS));
+                if writes && !state.editor.is_empty() {
+                    live.rows.extend(state.editor.look(&state.prompt, columns, 1).rows);
+                }
+                live
+            }
+            Some(_) | None if writes => {
+                let mut live = state.editor.look(&self.label(state), columns, WRITTEN_ROWS.min(rows / 2));
+                if let Some(hint) = &state.hint {
+                    live.rows.extend(hint.lines().take(rows / 3).map(|line| self.setup.style.dim(line)));
+                }
+                live
+            }
+            Some(_) | None => Live::default(),
+        };
+        let left = rows.saturating_sub(below.rows.len() + 1);
+        let mut above = Vec::new();
+        for activity in &state.activity {
+            above.push(self.spinning(activity, state.frame, columns));
+            above.extend(activity.below.iter().map(|line| self.setup.style.dim(&format!("    {line}"))));
+        }
+        above.extend(self.queued(&state.queued));
+        // The last is what matters most.
+        above.drain(..above.len().saturating_sub(left));
+        if let Some((row, _)) = &mut below.cursor {
+            *row += above.len();
+        }
+        above.append(&mut below.rows);
+        Live { rows: above, cursor: below.cursor }
+    }
+
+    fn label(&self, state: &State) -> String {
+        match state.turn {
+            Turn::Person => self.setup.style.bold(&state.prompt),
+            Turn::Model(_) => self.setup.style.dim(&state.prompt),
+        }
+    }
+
+    fn spinning(&self, activity: &Activity, frame: usize, columns: usize) -> String {
+        let frame = FRAMES.get(frame % FRAMES.len()).copied().unwrap_or_default();
+        let frame = self.setup.style.paint(frame, anstyle::AnsiColor::Cyan);
+        let time = activity.since.elapsed();
+        let time = if time < LONG { String::new() } else { format!(" ({} s)", time.as_secs()) };
+        let room = columns.saturating_sub(width(&time) + 3);
+        format!("{frame} {}{}", fitting(&activity.words, room), self.setup.style.dim(&time))
+    }
+
+    fn queued(&self, queued: &VecDeque<String>) -> Vec<String> {
+        let first = |text: &String| {
+            let line = text.lines().next().unwrap_or_default();
+            self.setup.style.dim(&format!("queued › {}", visible(line)))
+        };
+        let mut rows: Vec<String> = queued.iter().take(QUEUED_ROWS).map(first).collect();
+        if queued.len() > QUEUED_ROWS {
+            rows.push(self.setup.style.dim(&format!("… and {} more", queued.len() - QUEUED_ROWS)));
+        }
+        rows
+    }
+
+    /// Time has passed: what moves moves, and a question may listen now. `quiet` says that no key is under way.
+    pub(super) fn tick(&self) {
+        let mut state = self.state();
+        state.frame = state.frame.wrapping_add(1);
+        let listens = state.questions.front_mut().is_some_and(|open| open.listens_now(Instant::now()));
+        if listens && self.setup.looks == Looks::Plain {
+            let columns = state.screen.columns();
+            let look = |open: &Open| open.look(self.setup.style, columns, usize::MAX).rows.join("\n");
+            let choices = state.questions.front().map(look);
+            self.write(&mut state, &choices.map(|choices| choices + "\n").unwrap_or_default());
+        }
+        self.redraw(&mut state);
+    }
+
+    /// Puts a question behind the others; none when there is nobody to ask.
+    pub(super) fn ask(&self, question: Question, answer: oneshot::Sender<Chosen>) -> Option<u64> {
+        let mut state = self.state();
+        let can_answer = self.setup.keyboard != Keyboard::Never && !question.choices.is_empty();
+        if !can_answer || !matches!(state.end, End::NotYet) {
+            return None;
+        }
+        let id = state.next_question;
+        state.next_question += 1;
+        state.questions.push_back(Open::new(id, question, answer));
+        self.next_question(&mut state);
+        Some(id)
+    }
+
+    /// Shows the question that is next, unless one is shown; or what waited for the last.
+    pub(super) fn next_question(&self, state: &mut State) {
+        match state.questions.front_mut() {
+            Some(open) if open.state == Listening::Waits => {
+                let lines = std::mem::take(&mut open.question.lines);
+                if self.setup.keyboard == Keyboard::WhenAsked && self.setup.looks == Looks::Moving {
+                    raw::enter().ok();
+                }
+                // First what was shown before it, then its own lines, and then nothing until it is answered.
+                self.redraw(state);
+                let mut text = if state.screen.is_within_line() { "\n".to_owned() } else { String::new() };
+                lines.iter().for_each(|line| text.extend([line.as_str(), "\n"]));
+                // What was typed until here is read as typed before, or was meant for another program.
+                if self.setup.keyboard == Keyboard::WhenAsked || self.setup.looks == Looks::Plain {
+                    raw::forget_typed();
+                }
+                if let Some(open) = state.questions.front_mut() {
+                    open.state = Listening::NotYet(Instant::now());
+                }
+                self.draw(state, &text);
+            }
+            Some(_) => {}
+            None => {
+                if self.setup.keyboard == Keyboard::WhenAsked {
+                    raw::restore();
+                }
+                self.redraw(state);
+            }
+        }
+        self.wake();
+    }
+
+    /// The open question has its answer.
+    pub(super) fn answered(&self, state: &mut State, chosen: Chosen) {
+        let Some(open) = state.questions.pop_front() else { return };
+        let words = match chosen {
+            Chosen::Choice(at) => open.question.choices.get(at).map(|choice| choice.label.clone()),
+            Chosen::Dismissed | Chosen::Nobody => None,
+        };
+        let line = self.setup.style.dim(&format!("› {}", words.as_deref().unwrap_or("none of these")));
+        // Before what waited for it.
+        state.held.insert_str(0, &format!("{line}\n"));
+        open.answered(chosen);
+        self.next_question(state);
+    }
+
+    /// Whoever asked does not want to know any more.
+    pub(super) fn withdraw(&self, id: u64) {
+        let mut state = self.state();
+        let Some(at) = state.questions.iter().position(|open| open.id == id) else { return };
+        let was_shown = state.questions.remove(at).is_some_and(|open| open.state != Listening::Waits);
+        if was_shown {
+            let line = self.setup.style.dim("› no longer asked");
+            state.held.insert_str(0, &format!("{line}\n"));
+            self.next_question(&mut state);
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! The text that is being written: what keys do to it, and how it looks.
+//!
+//! It has any number of lines. The cursor stands between two grapheme clusters, never within one. Deliberately not
+//! here: where earlier texts come from, and what a text means.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::keys::Key;
+use super::screen::Live;
+use super::width::width;
+use crate::visible;
+
+/// The longest text that is written here, in bytes. Protects the time that drawing it takes.
+const MAX_TEXT: usize = 1 << 20;
+
+/// A text and where in it the person writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Editor {
+    text: String,
+    /// Always at a boundary of two clusters.
+    at: usize,
+    /// What was deleted last.
+    deleted: String,
+}
+
+/// What came of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Edited {
+    /// The text or the cursor has changed, or could not.
+    Yes,
+    /// The cursor was on the first line and is to go further up, or on the last and down.
+    Beyond,
+    /// The key is none of the editor's.
+    No,
+}
+
+impl Editor {
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// The text before the cursor.
+    pub(super) fn before(&self) -> &str {
+        self.text.get(..self.at).unwrap_or_default()
+    }
+
+    fn after(&self) -> &str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// Another text, with the cursor at its end.
+    pub(super) fn set(&mut self, text: impl Into<String>) {
+        self.text = text.into();
+        self.at = self.text.len();
+    }
+
+    /// The text, which is gone from here.
+    pub(super) fn take(&mut self) -> String {
+        self.at = 0;
+        std::mem::take(&mut self.text)
+    }
+
+    pub(super) fn insert(&mut self, text: &str) {
+        if self.text.len() + text.len() <= MAX_TEXT {
+            self.text.insert_str(self.at, text);
+            self.at += text.len();
+            self.leave_cluster();
+        }
+    }
+
+    /// A mark joins the letter before it, and there is no place between the two.
+    fn leave_cluster(&mut self) {
+        let boundaries = self.text.grapheme_indices(true).map(|(at, _)| at);
+        self.at = boundaries.into_iter().find(|at| *at >= self.at).unwrap_or(self.text.len());
+    }
+
+    /// Puts this text in the place of the last so many bytes before the cursor.
+    pub(super) fn complete(&mut self, bytes: usize, text: &str) {
+        let from = self.at.saturating_sub(bytes);
+        if self.text.is_char_boundary(from) {
+            self.text.replace_range(from..self.at, "");
+            self.at = from;
+            self.insert(text);
+        }
+    }
+
+    /// Does what a key says.
+    pub(super) fn key(&mut self, key: &Key) -> Edited {
+        match key {
+            Key::Char(character) => self.insert(character.encode_utf8(&mut [0; 4])),
+            Key::Paste(text) => self.insert(text),
+            Key::NewLine => self.insert("\n"),
+            Key::Backspace => self.delete(self.left(), self.at),
+            Key::Delete | Key::EndOfInput => self.delete(self.at, self.right()),
+            Key::DeleteWord => self.cut(self.word_left(), self.at),
+            Key::DeleteWordAfter => self.cut(self.at, self.word_right()),
+            Key::DeleteToStart => self.cut(self.line_start(), self.at),
+            Key::DeleteToEnd if self.line_end() == self.at => self.cut(self.at, self.right()),
+            Key::DeleteToEnd => self.cut(self.at, self.line_end()),
+            Key::PutBack => self.insert(&self.deleted.clone()),
+            Key::Left => self.at = self.left(),
+            Key::Right => self.at = self.right(),
+            Key::WordLeft => self.at = self.word_left(),
+            Key::WordRight => self.at = self.word_right(),
+            Key::Home => self.at = self.line_start(),
+            Key::End => self.at = self.line_end(),
+            Key::Up if self.line_start() > 0 => self.move_to_line(self.line_start() - 1),
+            Key::Down if self.line_end() < self.text.len() => self.move_to_line(self.line_end() + 1),
+            Key::Up | Key::Down => return Edited::Beyond,
+            Key::Enter | Key::Tab | Key::BackTab | Key::Escape | Key::Interrupt | Key::Redraw | Key::Suspend => {
+                return Edited::No;
+            }
+        }
+        Edited::Yes
+    }
+
+    fn left(&self) -> usize {
+        self.before().grapheme_indices(true).next_back().map_or(0, |(at, _)| at)
+    }
+
+    fn right(&self) -> usize {
+        self.at + self.after().graphemes(true).next().map_or(0, str::len)
+    }
+
+    fn word_left(&self) -> usize {
+        let mut words = self.before().split_word_bound_indices().rev();
+        words.find(|(_, word)| !word.trim().is_empty()).map_or(0, |(at, _)| at)
+    }
+
+    fn word_right(&self) -> usize {
+        let mut words = self.after().split_word_bound_indices();
+        words.find(|(_, word)| !word.trim().is_empty()).map_or(self.text.len(), |(at, word)| self.at + at + word.len())
+    }
+
+    fn line_start(&self) -> usize {
+        self.before().rfind('\n').map_or(0, |at| at + 1)
+    }
+
+    fn line_end(&self) -> usize {
+        self.after().find('\n').map_or(self.text.len(), |at| self.at + at)
+    }
+
+    /// Goes to the line that this place is on, as far to the right as it was.
+    fn move_to_line(&mut self, place: usize) {
+        let column = width(self.text.get(self.line_start()..self.at).unwrap_or_default());
+        self.at = place;
+        let (start, end) = (self.line_start(), self.line_end());
+        let line = self.text.get(start..end).unwrap_or_default();
+        let reached = line.grapheme_indices(true).find(|(at, cluster)| width(&line[..at + cluster.len()]) > column);
+        self.at = start + reached.map_or(line.len(), |(at, _)| at);
+    }
+
+    fn delete(&mut self, from: usize, to: usize) {
+        self.text.replace_range(from..to, "");
+        self.at = from;
+        self.leave_cluster();
+    }
+
+    fn cut(&mut self, from: usize, to: usize) {
+        if from < to {
+            self.deleted = self.text.get(from..to).unwrap_or_default().to_owned();
+            self.delete(from, to);
+        }
+    }
+
+    /// How it looks behind a prompt: at most so many rows, those around the cursor.
+    pub(super) fn look(&self, prompt: &str, columns: usize, max_rows: usize) -> Live {
+        let indent = width(prompt);
+        let room = columns.saturating_sub(indent + 1).max(2);
+        let mut rows = vec![String::new()];
+        let (mut cursor, mut column) = ((0, 0), 0);
+        for (at, cluster) in self.text.grapheme_indices(true) {
+            if at == self.at {
+                cursor = (rows.len() - 1, column);
+            }
+            if cluster == "\n" {
+                rows.push(String::new());
+                column = 0;
+                continue;
+            }
+            let shown = if cluster == "\t" { "    ".into() } else { visible(cluster) };
+            if column + width(&shown) > room {
+                rows.push(String::new());
+                column = 0;
+                if at == self.at {
+                    cursor = (rows.len() - 1, 0);
+                }
+            }
+            column += width(&shown);
+            if let Some(row) = rows.last_mut() {
+                row.push_str(&shown);
+            }
+        }
+        if self.at == self.text.len() {
+            cursor = (rows.len() - 1, column);
+        }
+        let first = (cursor.0 + 1).saturating_sub(max_rows.max(1));
+        let begin = |number: usize| if number == 0 { prompt.to_owned() } else { " ".repeat(indent) };
+        let shown = rows.iter().enumerate().skip(first).take(max_rows.max(1));
+        Live {
+            rows: shown.map(|(number, row)| format!("{}{row}", begin(number))).collect(),
+            cursor: Some((cursor.0 - first, indent + cursor.1)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn typed(text: &str, keys: &[Key]) -> String {
+        let mut editor = Editor::default();
+        editor.set(text);
+        for key in keys {
+            editor.key(key);
+        }
+        format!("{}|{}", editor.before(), editor.after())
+    }
+
+    #[test]
+    fn keys_do_what_they_do_everywhere() {
+        use Key::*;
+        for (text, keys, expected) in [
+            ("", vec![Char('a'), Char('b'), Left, Char('c')], "ac|b"),
+            ("one two", vec![DeleteWord], "one |"),
+            ("one two", vec![WordLeft, WordLeft, DeleteWordAfter], "| two"),
+            ("one two", vec![Home, Delete, End, Backspace], "ne tw|"),
+            ("one two", vec![WordLeft, DeleteToStart, End, PutBack], "twoone |"),
+            ("a\nbc\nd", vec![Up, Up, End], "a|\nbc\nd"),
+            ("a\nbc\nd", vec![Up, DeleteToEnd], "a\nb|\nd"),
+            ("a\nb", vec![Home, Up, End, DeleteToEnd], "a|b"),
+            ("日本", vec![Left, Backspace], "|本"),
+            ("e\u{301}x👨‍👩‍👧", vec![Backspace, Left, Backspace], "|x"),
+            ("a", vec![Paste("x\ny".to_owned()), NewLine], "ax\ny\n|"),
+        ] {
+            assert_eq!(typed(text, &keys), expected, "{text:?} {keys:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_seen_around_the_cursor() {
+        let mut editor = Editor::default();
+        editor.set("abcdefghij\nk");
+        let live = editor.look("> ", 8, 10);
+        assert_eq!((live.rows, live.cursor), (vec!["> abcde".into(), "  fghij".into(), "  k".into()], Some((2, 3))));
+        let live = editor.look("> ", 8, 2);
+        assert_eq!((live.rows, live.cursor), (vec!["  fghij".into(), "  k".into()], Some((1, 3))));
+    }
+
+    #[test]
+    fn nothing_in_it_steers_the_terminal() {
+        let mut editor = Editor::default();
+        editor.set("a\u{202e}b");
+        assert_eq!(editor.look("", 40, 1).rows, ["a\\u{202e}b"]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_keys_break_it(keys in proptest::collection::vec(prop_oneof![
+            Just(Key::Left), Just(Key::Right), Just(Key::Up), Just(Key::Down), Just(Key::Home), Just(Key::End),
+            Just(Key::Backspace), Just(Key::Delete), Just(Key::WordLeft), Just(Key::WordRight), Just(Key::DeleteWord),
+            Just(Key::DeleteWordAfter), Just(Key::DeleteToStart), Just(Key::DeleteToEnd), Just(Key::PutBack),
+            Just(Key::NewLine), any::<char>().prop_map(Key::Char), Just(Key::Char('\u{301}')), Just(Key::Char('👨')),
+            Just(Key::Char('\u{200d}')),
+        ], 0..80), columns in 1usize..30) {
+            let mut editor = Editor::default();
+            for key in &keys {
+                editor.key(key);
+                prop_assert!(editor.text.is_char_boundary(editor.at));
+                let live = editor.look("› ", columns, 3);
+                prop_assert!(live.rows.len() <= 3 && live.cursor.is_some_and(|(row, _)| row < live.rows.len()));
+            }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! What was said before, in a file of the user's own: the arrows bring it back.
+//!
+//! One JSON text a line, since a prompt has lines of its own. What was begun by a space is not kept. Bounded in entries
+//! and in bytes; a line that is no text is passed over. A file that cannot be written costs what would be in it, and
+//! nothing else.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The most entries that are kept.
+const MAX_ENTRIES: usize = 1_000;
+
+/// The largest file that is read, and the longest entry of it, in bytes. Protects the start of a conversation.
+const MAX_FILE: u64 = 4 << 20;
+/// See [`MAX_FILE`].
+const MAX_ENTRY: usize = 64 << 10;
+
+/// What was said, oldest first, and where in it the person is.
+#[derive(Debug, Default)]
+pub struct History {
+    path: Option<PathBuf>,
+    entries: Vec<String>,
+    /// Which entry is seen; none while it is the person's own text.
+    seen: Option<usize>,
+    /// What they had written before they went back.
+    own: String,
+}
+
+impl History {
+    /// What the file has; nothing where there is none.
+    pub fn open(path: PathBuf) -> Self {
+        let entries = match read(&path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => {
+                tracing::warn!("what was said before cannot be read from `{}`: {error}", path.display());
+                Vec::new()
+            }
+        };
+        Self { path: Some(path), entries, ..Self::default() }
+    }
+
+    /// Keeps what was said. Why it is not kept, when that is new.
+    pub(super) fn add(&mut self, text: &str) -> Option<String> {
+        self.seen = None;
+        let is_kept =
+            !text.starts_with(' ') && text.len() <= MAX_ENTRY && self.entries.last().is_none_or(|last| last != text);
+        if !is_kept {
+            return None;
+        }
+        self.entries.push(text.to_owned());
+        let path = self.path.take()?;
+        match append(&path, text) {
+            Ok(()) => {
+                self.path = Some(path);
+                None
+            }
+            Err(error) => Some(format!("what you say cannot be kept in `{}`: {error}", path.display())),
+        }
+    }
+
+    /// The entry before the one that is seen, among those that begin with what the person had written.
+    pub(super) fn back(&mut self, text: &str) -> Option<&str> {
+        if self.seen.is_none() {
+            text.clone_into(&mut self.own);
+        }
+        let before = self.entries.get(..self.seen.unwrap_or(self.entries.len()))?;
+        let found = before.iter().rposition(|entry| entry.starts_with(&self.own) && entry != text)?;
+        self.seen = Some(found);
+        self.entries.get(found).map(String::as_str)
+    }
+
+    /// The one after it; at the end the person's own text again.
+    pub(super) fn forward(&mut self, text: &str) -> Option<&str> {
+        let behind = self.seen? + 1;
+        let mut after = self.entries.iter().enumerate().skip(behind);
+        let found = after.find(|(_, entry)| entry.starts_with(&self.own) && *entry != text).map(|(at, _)| at);
+        self.seen = found;
+        match found {
+            Some(at) => self.entries.get(at).map(String::as_str),
+            None => Some(&self.own),
+        }
+    }
+
+    /// The person writes on: what is seen is their own text now.
+    pub(super) fn left(&mut self) {
+        self.seen = None;
+    }
+}
+
+fn read(path: &Path) -> io::Result<Vec<String>> {
+    let size = fs::metadata(path)?.len();
+    if size > MAX_FILE {
+        // No conversation wrote as much.
+        rewrite(path, &[])?;
+        return Ok(Vec::new());
+    }
+    let text = fs::read(path)?;
+    let lines = text.split(|byte| *byte == b'\n');
+    let mut entries: Vec<String> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    let too_many = entries.len().saturating_sub(MAX_ENTRIES);
+    entries.drain(..too_many);
+    if too_many > 0 || size > MAX_FILE / 2 {
+        while entries.iter().map(String::len).sum::<usize>() as u64 > MAX_FILE / 4 {
+            entries.drain(..entries.len().div_ceil(2));
+        }
+        rewrite(path, &entries)?;
+    }
+    Ok(entries)
+}
+
+/// Another file in its place, so that it is never half there.
+fn rewrite(path: &Path, entries: &[String]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    // Such a file is the user's alone from the beginning.
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    for entry in entries {
+        file.write_all(line(entry).as_bytes())?;
+    }
+    file.persist(path)?;
+    Ok(())
+}
+
+fn append(path: &Path, text: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    // One write, so that two conversations do not mix their lines.
+    options.open(path)?.write_all(line(text).as_bytes())
+}
+
+fn line(text: &str) -> String {
+    format!("{}\n", serde_json::Value::from(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn history(entries: &[&str]) -> History {
+        History { entries: entries.iter().map(|entry| (*entry).to_owned()).collect(), ..History::default() }
+    }
+
+    #[test]
+    fn the_arrows_go_through_what_begins_alike_and_back_to_ones_own_words() {
+        let mut history = history(&["git one", "other", "git two", "git two"]);
+        assert_eq!(history.back("git"), Some("git two"));
+        assert_eq!(history.back("git two"), Some("git one"));
+        assert_eq!(history.back("git one"), None);
+        assert_eq!(history.forward("git one"), Some("git two"));
+        assert_eq!(history.forward("git two"), Some("git"));
+        assert_eq!(history.forward("git"), None);
+        assert_eq!(history.back(""), Some("git two"));
+    }
+
+    #[test]
+    fn what_was_said_is_there_again_the_users_alone_and_bounded() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("history");
+        let mut first = History::open(path.clone());
+        ["one\nline", "two", "two", " secret"].iter().for_each(|text| drop(first.add(text)));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o600);
+        }
+        fs::OpenOptions::new()
+            .append(true)
+            .open(&path)
+            .expect("opened")
+            .write_all(b"no text\n\xff\n")
+            .expect("written");
+        assert_eq!(History::open(path.clone()).entries, ["one\nline", "two"]);
+        let mut many = History::open(path.clone());
+        (0..MAX_ENTRIES + 10).for_each(|n| drop(many.add(&n.to_string())));
+        let again = History::open(path.clone());
+        assert_eq!((again.entries.len(), again.entries[0].as_str()), (MAX_ENTRIES, "10"));
+        assert_eq!(fs::read_to_string(path).expect("read").lines().count(), MAX_ENTRIES);
+    }
+}

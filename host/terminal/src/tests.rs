@@ -1,0 +1,174 @@
+//! Questions on a real terminal. What asks is this test program itself, run again with the name of a scenario.
+
+use std::process::Command;
+
+use super::*;
+
+#[path = "../../../tests/support/pty.rs"]
+#[expect(dead_code, unreachable_pub, reason = "other tests use the rest of it")]
+mod pty;
+
+use pty::Pty;
+
+/// The variable that names the scenario.
+const SCENARIO: &str = "HOST_TEST_SCENARIO";
+
+/// Runs a scenario on a terminal of this size.
+fn play(scenario: &str, columns: u16, rows: u16) -> Pty {
+    let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
+    command.args(["tests::scenario", "--exact", "--nocapture", "--test-threads=1"]);
+    command.env(SCENARIO, scenario).env("RUST_BACKTRACE", "0");
+    Pty::start(command, columns, rows)
+}
+
+fn question(lines: &[&str]) -> Question {
+    let choice = |(letter, label): (char, &str)| Choice { letter, label: label.to_owned() };
+    Question {
+        lines: lines.iter().map(|line| (*line).to_owned()).collect(),
+        choices: [('y', "Yes, once"), ('a', "Always"), ('n', "No")].map(choice).to_vec(),
+        preselected: 2,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn scenario() {
+    // The other tests run it, on terminals of theirs; by itself it is nothing.
+    let Ok(scenario) = std::env::var(SCENARIO) else { return };
+    let keyboard = if scenario.starts_with("talk") { Keyboard::Always } else { Keyboard::WhenAsked };
+    let looks = if scenario.contains("plain") { Looks::Plain } else { Looks::Moving };
+    let interrupt = Interrupt::default();
+    let terminal = Terminal::open(Setup {
+        keyboard,
+        looks,
+        style: Style { colour: false },
+        interrupt: interrupt.clone(),
+        history: History::default(),
+        completer: Box::new(|_| Completions::default()),
+    })
+    .expect("there is a terminal");
+    terminal.lines("begins\n");
+    match scenario.as_str() {
+        "later" | "talk later" | "plain later" => {
+            // Whoever tests types now, and then says so.
+            let went_on = tokio::task::spawn_blocking(|| {
+                let path = std::env::var("HOST_TEST_FILE").expect("it is set");
+                while !std::path::Path::new(&path).exists() {
+                    std::thread::yield_now();
+                }
+            });
+            went_on.await.expect("it does not panic");
+            let chosen = terminal.ask(question(&["May it?"])).await;
+            terminal.lines(&format!("chosen {chosen:?}"));
+        }
+        "long" => {
+            let lines: Vec<String> = (0..100).map(|n| format!("changed line {n}")).collect();
+            let asked = Question { lines, ..question(&[]) };
+            let chosen = terminal.ask(asked).await;
+            terminal.lines(&format!("chosen {chosen:?}"));
+        }
+        "several" => {
+            let (first, second) = (question(&["First?"]), question(&["Second?"]));
+            let shows = async {
+                terminal.lines("shown meanwhile");
+            };
+            let (first, second, ()) = tokio::join!(terminal.ask(first), terminal.ask(second), shows);
+            terminal.lines(&format!("chosen {first:?} {second:?}"));
+        }
+        "withdrawn" => {
+            let told = tokio::time::timeout(Duration::from_secs(1), terminal.ask(question(&["Quick?"]))).await;
+            terminal.lines(&format!("in time: {}", told.is_ok()));
+            let chosen = terminal.ask(question(&["And this?"])).await;
+            terminal.lines(&format!("chosen {chosen:?} {}", interrupt.stop.is_cancelled()));
+        }
+        other => panic!("there is no scenario {other}"),
+    }
+    leave();
+}
+
+/// Plays a scenario in which keys are pressed before the question is asked.
+fn typed_before(scenario: &str, typed: &str) -> (Pty, tempfile::TempDir) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("go");
+    let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
+    command.args(["tests::scenario", "--exact", "--nocapture", "--test-threads=1"]);
+    command.env(SCENARIO, scenario).env("HOST_TEST_FILE", &file).env("RUST_BACKTRACE", "0");
+    let mut pty = Pty::start(command, 60, 20);
+    pty.sees("begins").types(typed);
+    std::fs::write(file, "").expect("written");
+    (pty, folder)
+}
+
+#[test]
+fn a_key_from_before_a_question_never_answers_it() {
+    let (mut pty, _folder) = typed_before("later", "y1\r");
+    pty.sees("May it?").sees("› 3 n  No");
+    assert!(!pty.screen().contains("chosen"), "{}", pty.screen());
+    pty.types("a").saw("chosen Choice(1)");
+    assert_eq!(pty.ends(), Some(0));
+}
+
+#[test]
+fn what_is_typed_while_a_question_appears_is_kept_as_what_is_written() {
+    let (mut pty, _folder) = typed_before("talk later", "yes but");
+    // Typed on while the question is there and does not listen yet.
+    pty.sees("May it?").types(" no").sees("yes but no").sees("› 3 n  No");
+    assert!(!pty.screen().contains("chosen"), "{}", pty.screen());
+    pty.types("\r").saw("chosen Choice(2)");
+    assert_eq!(pty.ends(), Some(0));
+}
+
+#[test]
+fn a_paste_and_a_strange_key_do_not_answer_and_esc_does() {
+    let (mut pty, _folder) = typed_before("later", "");
+    pty.sees("› 3 n  No").types("\u{1b}[200~y\u{1b}[201~x7\u{1b}[15~").types("\u{1b}[A").sees("› 2 a  Always");
+    pty.types("\u{1b}").saw("chosen Dismissed");
+    assert_eq!(pty.ends(), Some(0));
+}
+
+#[test]
+fn a_terminal_that_cannot_move_its_cursor_asks_line_by_line() {
+    let (mut pty, _folder) = typed_before("plain later", "y\r");
+    pty.sees("May it?").sees("1 y  Yes, once").types("y\r").saw("chosen Choice(0)");
+    assert!(!pty.written().contains('\u{1b}'), "{:?}", pty.written());
+    assert_eq!(pty.ends(), Some(0));
+}
+
+#[test]
+fn a_long_question_scrolls_and_its_choices_stay_in_sight() {
+    for (columns, rows) in [(80, 10), (20, 6)] {
+        let mut pty = play("long", columns, rows);
+        pty.sees("› 3 n  No").sees("changed line 99");
+        let all = pty.everything();
+        assert!((0..100).all(|n| all.contains(&format!("changed line {n}\n"))), "{all}");
+        pty.types("2").saw("chosen Choice(1)");
+        assert_eq!(pty.ends(), Some(0));
+    }
+}
+
+#[test]
+fn questions_come_one_after_the_other_and_what_is_shown_meanwhile_behind_them() {
+    let mut pty = play("several", 60, 20);
+    pty.sees("First?").sees("› 3 n  No");
+    assert!(!pty.screen().contains("Second?") && !pty.screen().contains("shown meanwhile"), "{}", pty.screen());
+    pty.types("y").sees("› Yes, once").sees("Second?").sees("› 3 n  No").types("n").saw("chosen Choice(0) Choice(2)");
+    let all = pty.everything();
+    assert!(all.find("First?") < all.find("shown meanwhile"), "{all}");
+    assert_eq!(pty.ends(), Some(0));
+}
+
+#[test]
+fn a_question_is_taken_away_when_nobody_waits_for_it_and_ctrl_c_dismisses_the_next() {
+    let mut pty = play("withdrawn", 60, 20);
+    pty.sees("Quick?").sees("in time: false").sees("And this?").sees("› 3 n  No");
+    pty.types("\u{3}").saw("chosen Dismissed true");
+    assert_eq!(pty.ends(), Some(0));
+}
+
+#[test]
+fn a_question_fits_after_a_resize() {
+    let mut pty = play("long", 80, 20);
+    pty.sees("› 3 n  No").resize(24, 8);
+    pty.until("all choices", |screen| screen.contains("1 y  Yes, once") && screen.contains("› 3 n  No"));
+    pty.types("\r").saw("chosen Choice(2)");
+    assert_eq!(pty.ends(), Some(0));
+}
