@@ -107,7 +107,9 @@ fn what_becomes_of_a_call_is_explained_and_nothing_runs() {
     assert_eq!((&json["decision"], &json["touches"]), (&json!("deny"), &json!("process=sh -c 'rm x' $")));
 
     let listed = host.run_of(&["policy", "list"]);
-    assert!(listed.stdout.contains("mine.toml:7 (user), priority 500") && listed.stdout.contains("(built-in)"));
+    assert!(
+        listed.stdout.contains("mine.toml:7 (user), priority 500") && listed.stdout.contains("built-in, priority 900")
+    );
     let ended = host.run_of(&["policy", "check", "no_such_tool"]);
     assert_eq!(ended.code, Some(42), "{ended:?}");
 }

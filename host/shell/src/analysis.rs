@@ -1,212 +1,289 @@
 //! A command that would be spawned, taken apart into the commands that would run.
 //!
-//! Each part is a simple command of a shell line, or what a wrapper (`env`, `sudo`, `xargs`, `sh -c`) would run.
-//! Doubts and hazards say where reading alone does not tell what a part does. No rule is known here.
+//! Each of them is a simple command of a shell line, or what a wrapper (`env`, `sudo`, `xargs`, `sh -c`) would run. What
+//! the text does not say is reported as unclear, with the reason; words that make a program do more than its name says
+//! are reported as hazards.
 
-use std::path::{Path, PathBuf};
+use crate::grammar::{self, SimpleCommand};
+use crate::hazard::{Hazard, RISKY_OPTION};
+use crate::inner::{Inner, Wrapped};
+use crate::programs::{Builtin, Irreversible, Program, Runs, Writes};
+use crate::variable;
+use crate::word::Word;
 
-use super::harmless::{self, variable_doubt};
-use super::line::{self, Simple, Word};
-use super::wrapper::{self, Inner};
-use super::{git, hazard, protected};
-
-/// How many wrappers may stand in each other.
+/// How many wrappers may be inside each other.
 const DEPTH: usize = 12;
 
-/// The most parts of a command.
-const PARTS: usize = 1024;
+/// The most commands of an analysis.
+const COMMANDS: usize = 1024;
+
+/// The most reasons why an analysis is unclear; one is enough to ask.
+const REASONS: usize = 16;
 
 /// A command, taken apart.
 #[derive(Clone, Debug, Default)]
 pub struct Analysis {
-    /// The commands that would run.
-    pub parts: Vec<Part>,
-    /// Why what runs is not known as a whole; empty when it is.
-    pub doubts: Vec<String>,
+    /// The commands that would run, each one behind the one that runs it.
+    pub commands: Vec<Command>,
+    /// Why these may not be all; empty if they are.
+    pub unclear: Vec<String>,
 }
 
 /// One command that would run.
 #[derive(Clone, Debug, Default)]
-pub struct Part {
+pub struct Command {
     /// The program and its arguments.
     pub words: Vec<Word>,
     /// As it was written.
-    pub shown: String,
+    pub source: String,
     /// Why it is not known what it does.
-    pub doubts: Vec<String>,
-    /// Words that make the program run or write something else. Who names them allows them.
+    pub unclear: Vec<String>,
+    /// Words that make the program run or write something else. A rule that names them allows them.
     pub hazards: Vec<Hazard>,
-    /// Files that redirections of it write.
+    /// Files that its redirections write, except for devices that take anything.
+    pub redirects: Vec<String>,
+    /// Files and folders that it writes, by redirections and as operands. A `\0` is a part that only running would tell.
     pub writes: Vec<String>,
-    /// What it would change although nothing may.
-    pub protected: Option<String>,
-    /// Why it would destroy what git keeps.
-    pub destructive: Option<&'static str>,
-    /// It does nothing by itself that could need a rule.
+    /// Why it does what cannot be undone.
+    pub irreversible: Option<&'static str>,
+    /// It is a command of the shell itself, and changes nothing but perhaps the folder it is in.
     pub harmless: bool,
-    /// It only runs other parts, which say all that it does.
+    /// The folder to which it moves the shell.
+    pub enters: Option<String>,
+    /// It only runs other commands, which say all that it does.
     pub transparent: bool,
-    /// It may be no command at all, but an argument of the part around it.
-    pub perhaps: bool,
-    /// The part that would run it, and which of that part's words its program is.
+    /// It may not be a command at all, but an argument of the one around it.
+    pub uncertain: bool,
+    /// The index of the command that would run it, and which of the words of that one its program is.
     pub outer: Option<(usize, usize)>,
 }
 
-/// A word that makes a program do more than its name says.
-#[derive(Clone, Debug)]
-pub struct Hazard {
-    /// Which word; one behind the last is never named by a rule.
-    pub at: usize,
-    /// Why.
-    pub why: String,
-}
-
-/// Where a command runs.
-#[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
-    /// The absolute path of the workspace.
-    pub workspace: &'a Path,
-    /// Folders of the host's own, absolute.
-    pub own: &'a [PathBuf],
-}
-
-impl Place<'static> {
-    /// Anywhere: for what does not depend on it.
-    pub fn anywhere() -> Self {
-        Self { workspace: Path::new("/"), own: &[] }
-    }
-}
-
 /// Takes a command apart.
-pub fn analyse(argv: &[String], place: Place<'_>) -> Analysis {
+pub fn analyse(argv: &[String]) -> Analysis {
     let words: Vec<Word> = argv.iter().map(Word::literal_of).collect();
     let mut analysis = Analysis::default();
     if words.is_empty() {
-        analysis.doubt("there is no program");
+        analysis.mark_unclear("there is no program");
     }
-    let shown = words.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-    let simple = Simple { words, source: shown, ..Simple::default() };
-    analysis.add(simple, None, 0, place);
+    analysis.add(from_words(words), None, 0);
     analysis
 }
 
 /// Takes a shell line apart.
-pub fn analyse_line(line: &str, place: Place<'_>) -> Analysis {
+pub fn analyse_line(line: &str) -> Analysis {
     let mut analysis = Analysis::default();
-    analysis.add_line(line, None, 0, place);
+    analysis.add_line(line, None, 0);
     analysis
 }
 
 impl Analysis {
-    fn doubt(&mut self, why: impl Into<String>) {
+    fn mark_unclear(&mut self, why: impl Into<String>) {
         let why = why.into();
-        if self.doubts.len() < 16 && !self.doubts.contains(&why) {
-            self.doubts.push(why);
+        if self.unclear.len() < REASONS && !self.unclear.contains(&why) {
+            self.unclear.push(why);
         }
     }
 
-    fn add_line(&mut self, line: &str, outer: Option<(usize, usize)>, depth: usize, place: Place<'_>) {
-        let line = line::read(line);
-        line.doubts.into_iter().for_each(|doubt| self.doubt(doubt));
+    fn add_line(&mut self, line: &str, outer: Option<(usize, usize)>, depth: usize) {
+        let line = grammar::read(line);
+        line.unclear.into_iter().for_each(|why| self.mark_unclear(why));
         for simple in line.commands {
-            self.add(simple, outer, depth, place);
+            self.add(simple, outer, depth);
         }
     }
 
-    fn add(&mut self, simple: Simple, outer: Option<(usize, usize)>, depth: usize, place: Place<'_>) {
-        if self.parts.len() >= PARTS || depth > DEPTH {
-            return self.doubt("it has too many commands in commands");
+    fn add(&mut self, simple: SimpleCommand, outer: Option<(usize, usize)>, depth: usize) {
+        if self.commands.len() >= COMMANDS || depth > DEPTH {
+            return self.mark_unclear("it has too many commands in commands");
         }
-        let at = self.parts.len();
-        let mut part = Part { shown: simple.source, outer, ..Part::default() };
-        for word in &simple.assignments {
-            part.doubts.extend(variable_doubt(word));
-        }
-        for redirect in &simple.redirects {
-            let target = redirect.target.literal();
-            match redirect.writes {
-                true if matches!(target, Some("/dev/null" | "/dev/stdout" | "/dev/stderr")) => {}
-                true => {
-                    part.protected = part.protected.or_else(|| protected::path(&redirect.target, place));
-                    part.writes.push(redirect.target.to_string());
-                }
-                false if target.is_some_and(|target| target.starts_with("/dev/")) && target != Some("/dev/null") => {
-                    part.doubts.push("it reads a device".to_owned());
-                }
-                false => {}
-            }
-        }
-        part.words = simple.words;
-        let looked = match part.words.first() {
-            None => {
-                part.harmless = true;
-                None
-            }
-            Some(program) if program.literal().is_none_or(str::is_empty) => {
-                part.doubts.push("what it runs is not literal".to_owned());
-                None
-            }
-            Some(_) => {
-                let protects = protected::writer(&part.words, place);
-                part.protected = part.protected.or(protects);
-                part.hazards = hazard::hazards(&part.words);
-                if base_name(&part.words) == "git" {
-                    part.destructive = git::destructive(&part.words);
-                    part.hazards.extend(git::hazards(&part.words));
-                }
-                match harmless::judge(&part.words, place.workspace) {
-                    harmless::Judged::Harmless => part.harmless = true,
-                    harmless::Judged::Doubt(why) => part.doubts.push(why),
-                    harmless::Judged::Other => {}
-                }
-                wrapper::look(&part.words)
-            }
-        };
-        let mut inner = Vec::new();
-        if let Some(look) = looked {
-            part.transparent = look.transparent && is_plain_path(&part.words);
-            part.doubts.extend(look.doubts);
-            part.hazards.extend(look.hazards);
-            inner = look.inner;
-        }
-        part.harmless &= is_plain_path(&part.words);
-        self.parts.push(part);
+        let index = self.commands.len();
+        let (command, inner) = command(simple, outer);
+        self.commands.push(command);
         for inner in inner {
             match inner {
-                Inner::Words { at: starts, words } => {
-                    let shown = words.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-                    let simple = Simple { words, source: shown, ..Simple::default() };
-                    self.add(simple, Some((at, starts)), depth + 1, place);
+                Inner::Command { at, words } => self.add(from_words(words), Some((index, at)), depth + 1),
+                Inner::Line { at, text } => self.add_line(&text, Some((index, at)), depth + 1),
+                Inner::Candidate { at, words } if self.commands.len() < COMMANDS => {
+                    let SimpleCommand { words, source, .. } = from_words(words);
+                    let unclear = vec!["it may be what the command around it runs".to_owned()];
+                    let outer = Some((index, at));
+                    self.commands.push(Command {
+                        words,
+                        source,
+                        unclear,
+                        outer,
+                        uncertain: true,
+                        ..Command::default()
+                    });
                 }
-                Inner::Line { at: starts, text } => {
-                    self.add_line(&text, Some((at, starts)), depth + 1, place);
-                }
-                Inner::Perhaps { at: starts, words } => {
-                    if self.parts.len() < PARTS {
-                        let shown = words.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-                        let doubts = vec!["it may be what the command around it runs".to_owned()];
-                        self.parts.push(Part {
-                            words,
-                            shown,
-                            doubts,
-                            outer: Some((at, starts)),
-                            perhaps: true,
-                            ..Part::default()
-                        });
-                    }
-                }
+                Inner::Candidate { .. } => {}
             }
         }
     }
 }
 
-/// The program without its folders; empty when it is not literal.
+/// Looks at a command, and for the commands in it.
+fn command(simple: SimpleCommand, outer: Option<(usize, usize)>) -> (Command, Vec<Inner>) {
+    let mut command = Command { source: simple.source, outer, ..Command::default() };
+    command.unclear.extend(simple.assignments.iter().filter_map(variable::risk));
+    for redirect in &simple.redirects {
+        let target = redirect.target.literal();
+        match redirect.writes {
+            true if matches!(target, Some("/dev/null" | "/dev/stdout" | "/dev/stderr")) => {}
+            true => {
+                command.redirects.push(redirect.target.to_string());
+                command.writes.push(redirect.target.text.clone());
+            }
+            false if target.is_some_and(|target| target.starts_with("/dev/")) && target != Some("/dev/null") => {
+                command.unclear.push("it reads a device".to_owned());
+            }
+            false => {}
+        }
+    }
+    command.words = simple.words;
+    let words = &command.words;
+    let mut inner = Vec::new();
+    match words.first().map(Word::literal) {
+        None => command.harmless = true,
+        Some(None | Some("")) => command.unclear.push("what it runs is not literal".to_owned()),
+        Some(Some(_)) => {
+            let program = Program::find(base_name(words));
+            command.writes.extend(written(program, words));
+            command.hazards = hazards(program, words);
+            command.irreversible = match program.irreversible {
+                Irreversible::Sometimes { why, .. } => why(words),
+                Irreversible::No | Irreversible::Always => None,
+            };
+            let is_plain = is_plain_path(words);
+            match program.builtin.map_or(Builtin::Other, |builtin| builtin(words)) {
+                Builtin::Harmless => command.harmless = is_plain,
+                Builtin::Enters(folder) => {
+                    command.harmless = is_plain;
+                    command.enters = Some(folder);
+                }
+                Builtin::Unclear(why) => command.unclear.push(why),
+                Builtin::Other => {}
+            }
+            if let Some(wrapped) = wrapped(program, words) {
+                command.transparent = wrapped.transparent && is_plain;
+                command.unclear.extend(wrapped.unclear);
+                command.hazards.extend(wrapped.hazards);
+                inner = wrapped.inner;
+            }
+        }
+    }
+    (command, inner)
+}
+
+/// What the program runs besides itself.
+fn wrapped(program: &Program, words: &[Word]) -> Option<Wrapped> {
+    match program.runs {
+        Runs::Nothing => None,
+        Runs::Command { operands } => Some(Wrapped::behind_options(words, &program.options, operands)),
+        Runs::CommandWith { operands } => {
+            let found = Wrapped::behind_options(words, &program.options, operands);
+            Some(Wrapped { transparent: false, ..found })
+        }
+        Runs::Unfollowed => {
+            let hazards = vec![Hazard::new(1, "what it runs is not followed")];
+            Some(Wrapped { hazards, ..Wrapped::candidates(words, 1) })
+        }
+        Runs::OtherShell => Some(Wrapped::candidates(words, 1).with_unclear("it is another kind of shell")),
+        Runs::Found(found) | Runs::Sometimes(found) => found(words),
+    }
+}
+
+/// The operands that the program writes.
+fn written(program: &Program, words: &[Word]) -> Vec<String> {
+    let arguments = &words[1..];
+    let operands = || arguments.iter().filter(|word| !word.text.starts_with('-')).map(|word| word.text.clone());
+    match program.writes {
+        Writes::Nothing => Vec::new(),
+        Writes::All => operands().collect(),
+        Writes::AllInPlace if arguments.iter().any(edits_in_place) => operands().collect(),
+        Writes::AllInPlace => Vec::new(),
+        Writes::Last => {
+            let named = arguments.iter().enumerate().filter_map(|(at, word)| match word.text.as_str() {
+                "-t" | "--target-directory" => arguments.get(at + 1).map(|word| word.text.clone()),
+                option => {
+                    let attached = option.strip_prefix("--target-directory=").or_else(|| option.strip_prefix("-t"));
+                    attached.map(str::to_owned)
+                }
+            });
+            operands().last().into_iter().chain(named).collect()
+        }
+        Writes::OutputFile => {
+            arguments.iter().filter_map(|word| word.text.strip_prefix("of=")).map(str::to_owned).collect()
+        }
+    }
+}
+
+/// Whether the option makes an editor of streams write its files.
+fn edits_in_place(word: &Word) -> bool {
+    let text = word.text.as_str();
+    let bundle = text.starts_with('-') && !text.starts_with("--");
+    text.starts_with("--i") || bundle && text.contains('i')
+}
+
+/// The words of a command, whose program is literal, that the name of the program does not cover.
+fn hazards(program: &Program, words: &[Word]) -> Vec<Hazard> {
+    let mut hazards = Vec::new();
+    if program.needs_literals() {
+        let why = "an argument that is not literal may make it run or write something else";
+        let unknown = (1..words.len()).filter(|at| words[*at].literal().is_none());
+        hazards.extend(unknown.map(|at| Hazard::new(at, why)));
+    }
+    let is_risky = |at: &usize| program.risky_options.iter().any(|option| is_option(&words[*at].text, option));
+    hazards.extend((1..words.len()).filter(is_risky).map(|at| Hazard::new(at, RISKY_OPTION)));
+    hazards.extend(program.hazards.map(|hazards| hazards(words)).unwrap_or_default());
+    hazards.extend(program.inline_code.and_then(|letters| interpreted(letters, words)));
+    hazards
+}
+
+/// Why it is not a file that an interpreter runs, with the letters of its options for inline code.
+fn interpreted(letters: &str, words: &[Word]) -> Option<Hazard> {
+    const LONG: [&str; 7] = ["--eval", "--print", "--require", "--import", "--loader", "--run", "--exec"];
+    let is_inline = |word: &Word| {
+        let text = word.text.as_str();
+        let bundle = text.starts_with('-') && !text.starts_with("--") && text.contains(|c| letters.contains(c));
+        bundle || LONG.iter().any(|long| is_option(text, long))
+    };
+    if let Some(at) = words.iter().skip(1).position(is_inline) {
+        return Some(Hazard::new(at + 1, "it runs the program in its arguments"));
+    }
+    let is_file = |word: &Word| !word.is("-") && !word.text.starts_with("/dev/") && !word.text.starts_with("/proc/");
+    let reads_input = match words.iter().skip(1).find(|word| word.is("-") || !word.text.starts_with('-')) {
+        Some(file) => !is_file(file),
+        None => !(words.len() == 2 && (words[1].is("--version") || words[1].is("-V"))),
+    };
+    reads_input.then(|| Hazard::new(words.len(), "it runs what it reads"))
+}
+
+/// Whether the word is the option: alone, with its value, or in a bundle of short ones.
+fn is_option(text: &str, option: &str) -> bool {
+    if option.starts_with("--") {
+        let name = text.split('=').next().unwrap_or_default();
+        // Most programs accept abbreviations.
+        return name == option || name.len() > 2 && option.starts_with(name);
+    }
+    let single = option.len() == 2;
+    text == option
+        || single && text.starts_with('-') && !text.starts_with("--") && text.contains(&option[1..])
+        || !single && text.split('=').next() == Some(option)
+}
+
+fn from_words(words: Vec<Word>) -> SimpleCommand {
+    let source = words.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    SimpleCommand { words, source, ..SimpleCommand::default() }
+}
+
+/// The name of the program without its folders; empty if it is not literal.
 pub fn base_name(words: &[Word]) -> &str {
     let program = words.first().and_then(Word::literal).unwrap_or_default();
     program.rsplit('/').next().unwrap_or_default()
 }
 
-/// Whether the program is the one that its name says: found by the search path, or in the system's own folders.
+/// Whether the program is the one that its name says: found by the search path, or in the folders of the system.
 fn is_plain_path(words: &[Word]) -> bool {
     let program = words.first().and_then(Word::literal).unwrap_or_default();
     let folder = program.strip_suffix(base_name(words)).unwrap_or_default();

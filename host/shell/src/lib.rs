@@ -8,12 +8,16 @@
 //! Deliberately not here: rules, grants, and whether a command may run. `host-tool` decides that from what is found.
 
 mod analysis;
-pub mod git;
-pub mod harmless;
-pub mod hazard;
-mod line;
-mod protected;
-pub mod wrapper;
+mod grammar;
+mod hazard;
+mod inner;
+mod options;
+pub mod programs;
+mod variable;
+mod word;
 
-pub use analysis::{Analysis, Hazard, Part, Place, analyse, analyse_line, base_name};
-pub use line::{Line, Redirect, Simple, Word, quote, read};
+pub use analysis::{Analysis, Command, analyse, analyse_line, base_name};
+pub use grammar::{Line, Redirect, SimpleCommand, read};
+pub use hazard::Hazard;
+pub use inner::{Inner, Wrapped};
+pub use word::{Word, quote};

@@ -14,6 +14,7 @@ mod built_in;
 mod decide;
 mod file;
 mod prefix;
+mod protected;
 mod rule;
 mod suggest;
 mod verdict;

@@ -1,17 +1,37 @@
-//! The rules that the host comes with: the lowest tier, so that anyone's rule wins over them.
+//! The built-in rules: the lowest tier, so that every other rule wins over them.
 
-use super::{Policy, PolicyFile, Rule, Tier};
+use host_shell::programs::{self, Danger};
 
-/// The rules, as a file has them.
-const TEXT: &str = include_str!("built_in.toml");
+use super::{Decision, Policy, Rule, RuleSource, Tier};
+use crate::ApprovalMode;
+
+/// The priority of the built-in rules, above that of a rule which sets none.
+pub(super) const PRIORITY: u16 = 900;
+
+/// The modes in which the built-in rules hold: all but `yolo`.
+const MODES: [ApprovalMode; 3] = [ApprovalMode::Plan, ApprovalMode::Default, ApprovalMode::AutoEdit];
 
 impl Policy {
-    /// The rules that the host comes with.
+    /// The built-in rules: commands that run as another user, switch the machine off or overwrite disks are asked about
+    /// even where every command is granted.
     ///
-    /// What needs to know a program's options is in code beside them: destroying what git keeps is asked about, and
-    /// nothing changes version control's own folders, the host's, and the files that a shell starts with.
+    /// What takes more than the first words of a command is decided in code: destroying what git keeps is asked about,
+    /// and nothing changes the folders of version control and of the host, and the files that a shell starts with.
     pub fn built_in() -> Vec<Rule> {
-        let source = PolicyFile { tier: Tier::BuiltIn, path: None };
-        Self::parse(TEXT, source).expect("a test reads the file that is built in")
+        [Danger::OtherUser, Danger::PowerOff, Danger::Disks].map(ask_about).to_vec()
+    }
+}
+
+/// The rule that asks about the commands with this danger.
+fn ask_about(danger: Danger) -> Rule {
+    let commands = programs::all().flat_map(|program| {
+        let words = program.dangers.iter().filter(move |(_, its)| *its == danger).map(|(words, _)| *words);
+        words.flat_map(|words| program.names.iter().map(move |name| [&[*name], words].concat()))
+    });
+    Rule {
+        command: commands.map(|words| words.into_iter().map(str::to_owned).collect()).collect(),
+        mode: MODES.to_vec(),
+        priority: PRIORITY,
+        ..Rule::new(Decision::Ask, RuleSource::of(Tier::BuiltIn))
     }
 }

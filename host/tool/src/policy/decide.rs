@@ -3,20 +3,19 @@
 use std::collections::BTreeMap;
 
 use host_capability::{Capability, Grants};
-use host_shell::{Analysis, Part, Place, Word, analyse};
+use host_shell::{Analysis, Command, Word, analyse};
 use serde_json::{Map, Value};
 
 use super::prefix::{Met, granted, meets};
+use super::protected::Place;
 use super::rule::{Rule, Tier, Who};
-use super::{Because, Decision, Policy, Query, Reason, Verdict};
+use super::{Because, Decision, Policy, Query, Reason, Verdict, built_in};
 use crate::ApprovalMode;
-
-/// The priority at which destroying what git keeps is asked about, in the built-in tier.
-const DESTRUCTIVE_PRIORITY: u16 = 900;
 
 /// What decides a call before its commands are looked at.
 struct Call<'p, 'q> {
     query: &'q Query<'q>,
+    place: Place<'q>,
     /// The rules of which every criterion holds, or every one but `command`; the winner first.
     rules: Vec<&'p Rule>,
     /// The first of them without `command`.
@@ -76,8 +75,9 @@ impl Policy {
             None => granted_whole,
         };
         let lenient = unconditional && !self.rules.iter().any(|rule| picky(&rule));
-        let call = Call { query, rules, base, granted_whole, lenient };
-        call.commands(&analyse(argv, Place { workspace: query.workspace, own: &self.own }))
+        let place = Place { workspace: query.workspace, own: &self.own };
+        let call = Call { query, place, rules, base, granted_whole, lenient };
+        call.commands(&analyse(argv))
     }
 }
 
@@ -86,10 +86,10 @@ impl Call<'_, '_> {
         let mut reasons = Vec::new();
         let mut allowed: Vec<Option<Allowed>> = Vec::new();
         let mut denied = None;
-        for part in &analysis.parts {
+        for part in &analysis.commands {
             let outer =
                 part.outer.and_then(|(at, starts)| allowed.get(at)?.as_ref().filter(|outer| outer.words > starts));
-            let shown = Some(part.shown.clone());
+            let shown = Some(part.source.clone());
             let mut allows = None;
             match self.part(part, outer.is_some()) {
                 Said::Silent => {}
@@ -103,23 +103,23 @@ impl Call<'_, '_> {
                 }
             }
             // What may be an argument only is as clear as the command that a rule names it in.
-            let named = part.perhaps && outer.is_some();
+            let named = part.uncertain && outer.is_some();
             if !self.lenient && !named {
                 let words = allows.as_ref().map_or(usize::MAX, |allowed| allowed.words);
-                reasons.extend(unclear(part, words));
+                reasons.extend(self.unclear(part, words));
             }
             allowed.push(allows);
         }
         if !self.lenient {
-            let doubts = analysis.doubts.iter().cloned();
-            reasons.extend(doubts.map(|why| reason(None, Decision::Ask, Because::Obscure(why))));
+            let unclear = analysis.unclear.iter().cloned();
+            reasons.extend(unclear.map(|why| reason(None, Decision::Ask, Because::Obscure(why))));
         }
         // A command that also touches what is no command needs that granted too, or a rule for the whole call.
         let others: Grants =
             self.query.touches.iter().filter(|scope| scope.capability() != Capability::Process).cloned().collect();
         match self.base {
             // Where the tool is denied but for some commands, what may be another one is denied too.
-            Some(rule) if reasons.is_empty() || rule.decision == Decision::Deny && !analysis.doubts.is_empty() => {
+            Some(rule) if reasons.is_empty() || rule.decision == Decision::Deny && !analysis.unclear.is_empty() => {
                 reasons.push(by_rule(rule, None));
             }
             None if !others.le(self.query.granted) => reasons.push(reason(None, Decision::Ask, Because::Nothing)),
@@ -133,10 +133,10 @@ impl Call<'_, '_> {
     }
 
     /// What is said of a part, apart from what is unclear about it.
-    fn part(&self, part: &Part, outer: bool) -> Said<'_> {
-        let shown = || Some(part.shown.clone());
-        if let Some(what) = &part.protected {
-            return Said::Strict(reason(shown(), Decision::Deny, Because::Protected(what.clone())), None);
+    fn part(&self, part: &Command, outer: bool) -> Said<'_> {
+        let shown = || Some(part.source.clone());
+        if let Some(what) = part.writes.iter().find_map(|target| self.place.protects(target)) {
+            return Said::Strict(reason(shown(), Decision::Deny, Because::Protected(what)), None);
         }
         let mut perhaps = None;
         let mut winner = None;
@@ -164,9 +164,9 @@ impl Call<'_, '_> {
             let because = Because::PerhapsRule { source: rule.source.clone(), text: rule.shown() };
             return Said::Strict(reason(shown(), Decision::Ask, because), None);
         }
-        if let Some(why) = part.destructive
+        if let Some(why) = part.irreversible
             && self.query.mode <= ApprovalMode::AutoEdit
-            && winner.is_none_or(|(rule, _)| (rule.source.tier, rule.priority) <= (Tier::BuiltIn, DESTRUCTIVE_PRIORITY))
+            && winner.is_none_or(|(rule, _)| (rule.source.tier, rule.priority) <= (Tier::BuiltIn, built_in::PRIORITY))
         {
             return Said::Strict(reason(shown(), Decision::Ask, Because::Destructive(why)), None);
         }
@@ -179,10 +179,29 @@ impl Call<'_, '_> {
         match granted(self.query.granted, &part.words) {
             Some(words) => Said::Allow(Allowed { words, because: Because::Granted }),
             None if self.granted_whole => Said::Allow(Allowed { words: 0, because: Because::Granted }),
-            None if part.harmless => Said::Allow(Allowed { words: 0, because: Because::Harmless }),
+            None if part.harmless && self.stays_inside(part) => {
+                Said::Allow(Allowed { words: 0, because: Because::Harmless })
+            }
             None if outer => Said::Allow(Allowed { words: 0, because: Because::Outer }),
             None => Said::Strict(reason(shown(), Decision::Ask, Because::Nothing), None),
         }
+    }
+
+    /// What is unclear about a part that is allowed by so many of its words.
+    fn unclear(&self, part: &Command, words: usize) -> Vec<Reason> {
+        let leaves = (!self.stays_inside(part)).then_some("it may leave the workspace");
+        // Of a wrapper that only runs others nothing is unclear but what its options are.
+        let hazards = part.hazards.iter().filter(|hazard| !part.transparent && hazard.at >= words);
+        let why =
+            part.unclear.iter().map(String::as_str).chain(leaves).chain(hazards.map(|hazard| hazard.why.as_str()));
+        let obscure = why.map(|why| Because::Obscure(why.to_owned()));
+        let because = obscure.chain(part.redirects.iter().cloned().map(Because::Writes));
+        because.map(|because| reason(Some(part.source.clone()), Decision::Ask, because)).collect()
+    }
+
+    /// Whether the shell stays where it is, or in the workspace.
+    fn stays_inside(&self, part: &Command) -> bool {
+        part.enters.as_ref().is_none_or(|folder| self.place.stays_inside(folder))
     }
 }
 
@@ -193,16 +212,6 @@ enum Said<'p> {
     Allow(Allowed),
     /// It is asked about or denied, perhaps by a rule.
     Strict(Reason, Option<&'p Rule>),
-}
-
-/// What is unclear about a part that is allowed by so many of its words.
-fn unclear(part: &Part, words: usize) -> impl Iterator<Item = Reason> {
-    let ask = |because| reason(Some(part.shown.clone()), Decision::Ask, because);
-    // Of a wrapper that only runs others nothing is unclear but what its options are.
-    let hazards = part.hazards.iter().filter(move |hazard| !part.transparent && hazard.at >= words);
-    let doubts = part.doubts.iter().chain(hazards.map(|hazard| &hazard.why));
-    let obscure = doubts.map(move |why| ask(Because::Obscure(why.clone())));
-    obscure.chain(part.writes.iter().map(move |file| ask(Because::Writes(file.clone()))))
 }
 
 fn reason(part: Option<String>, decision: Decision, because: Because) -> Reason {

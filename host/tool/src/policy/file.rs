@@ -5,7 +5,7 @@ mod form;
 use std::path::PathBuf;
 
 use form::{Example, RawFile, RawRule};
-use host_shell::{Place, Word, analyse_line, read};
+use host_shell::{Word, analyse_line, read};
 use serde_json::Value;
 use toml::Spanned;
 
@@ -171,7 +171,7 @@ fn words(text: &str) -> Result<Vec<String>, String> {
     let line = read(text);
     let plain = |word: &Word| word.literal().filter(|text| !text.is_empty()).map(str::to_owned);
     match line.commands.as_slice() {
-        [only] if line.doubts.is_empty() && only.assignments.is_empty() && only.redirects.is_empty() => {
+        [only] if line.unclear.is_empty() && only.assignments.is_empty() && only.redirects.is_empty() => {
             let words: Option<Vec<String>> = only.words.iter().map(plain).collect();
             words
                 .filter(|words| !words.is_empty())
@@ -189,8 +189,8 @@ fn check(rule: &Rule, example: &Example, matches: bool) -> Result<(), PolicyProb
         }
     };
     let runs = |line: &str| {
-        let parts = analyse_line(line, Place::anywhere()).parts;
-        rule.command.is_empty() || parts.iter().any(|part| matches!(meets(rule, &part.words), Met::Yes(_)))
+        let commands = analyse_line(line).commands;
+        rule.command.is_empty() || commands.iter().any(|command| matches!(meets(rule, &command.words), Met::Yes(_)))
     };
     let found = match example {
         Example::Line(_) if rule.command.is_empty() => {

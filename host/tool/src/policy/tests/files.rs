@@ -80,9 +80,25 @@ fn a_file_is_bounded() {
 }
 
 #[test]
-fn the_built_in_rules_keep_their_examples() {
-    let rules = Policy::built_in();
-    assert!(!rules.is_empty() && rules.iter().all(|rule| rule.source.tier == Tier::BuiltIn));
+fn policy_built_in_rules_ask_about_dangerous_programs() {
+    let check = |line: &str, asks: bool| {
+        let policy = Policy::new([]);
+        for (mode, asks) in [(ApprovalMode::AutoEdit, asks), (ApprovalMode::Yolo, false)] {
+            let call = Case { granted: grants("process=*"), mode, ..Case::line(&policy, line) };
+            let wanted = if asks { Decision::Ask } else { Decision::Allow };
+            assert_eq!(call.decision(), wanted, "{line}\n{}", call.verdict().explain());
+        }
+    };
+    for line in ["sudo apt install x", "/usr/bin/sudo -u root ls", "env A=b sudo ls", "doas ls", "su", "pkexec x"] {
+        check(line, true);
+    }
+    for line in ["shutdown -h now", "systemctl --force reboot", "poweroff", "mkfs.ext4 /dev/sda1", "shred x"] {
+        check(line, true);
+    }
+    for line in ["sudoku", "echo sudo", "systemctl status x", "ls mkfs"] {
+        check(line, false);
+    }
+    assert!(Policy::built_in().iter().all(|rule| rule.source.tier == Tier::BuiltIn && !rule.command.is_empty()));
 }
 
 #[test]

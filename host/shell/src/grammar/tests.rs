@@ -3,21 +3,22 @@
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::quote;
 
 /// The commands of a line, `;` between them, with `…` for what is not known; and whether it is understood.
 fn found(line: &str) -> (String, bool) {
     let read = read(line);
-    let command = |command: &Simple| {
+    let command = |command: &SimpleCommand| {
         let words = command.assignments.iter().chain(&command.words).map(ToString::to_string);
         let redirects =
             command.redirects.iter().map(|to| format!("{}{}", if to.writes { ">" } else { "<" }, to.target));
         words.chain(redirects).collect::<Vec<_>>().join(" ")
     };
-    (read.commands.iter().map(command).collect::<Vec<_>>().join("; "), read.doubts.is_empty())
+    (read.commands.iter().map(command).collect::<Vec<_>>().join("; "), read.unclear.is_empty())
 }
 
 fn check(line: &str, commands: &str) {
-    assert_eq!(found(line), (commands.to_owned(), true), "{line}: {:?}", read(line).doubts);
+    assert_eq!(found(line), (commands.to_owned(), true), "{line}: {:?}", read(line).unclear);
 }
 
 #[test]
@@ -147,9 +148,9 @@ fn any_nesting_ends_soon() {
 #[test]
 fn what_is_too_deep_is_not_understood() {
     let line = |depth: usize| format!("{}a{}", "$(".repeat(depth), ")".repeat(depth));
-    assert!(read(&line(5)).doubts.is_empty());
-    assert!(!read(&line(500)).doubts.is_empty());
-    assert!(!read(&"a;".repeat(COMMANDS + 1)).doubts.is_empty());
+    assert!(read(&line(5)).unclear.is_empty());
+    assert!(!read(&line(500)).unclear.is_empty());
+    assert!(!read(&"a;".repeat(COMMANDS + 1)).unclear.is_empty());
 }
 
 #[test]
@@ -177,7 +178,7 @@ fn what_one_reader_missed_the_other_finds() {
         "a >b 2>>c; d >|e <>f 2>&1",
     ] {
         let first = read(line);
-        assert_eq!(first.doubts, Vec::<String>::new(), "{line}");
+        assert_eq!(first.unclear, Vec::<String>::new(), "{line}");
         for missed in 0..first.commands.len() {
             let mut less = first.clone();
             let missed = less.commands.remove(missed);

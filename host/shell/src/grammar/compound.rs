@@ -1,6 +1,7 @@
 //! Commands with commands in them: conditions, loops, cases.
 
-use super::parser::{Broken, Parser, Step, is_own_name};
+use super::parser::{Broken, Parser, Step};
+use crate::variable::is_own_name;
 
 impl Parser<'_> {
     pub(super) fn if_clause(&mut self) -> Step<()> {
@@ -32,7 +33,7 @@ impl Parser<'_> {
         self.blanks();
         let name = self.word()?;
         if !name.literal().is_some_and(is_own_name) {
-            self.doubt("a loop sets a variable that others may read");
+            self.mark_unclear("a loop sets a variable that others may read");
         }
         self.newlines();
         if self.take_word("in") {

@@ -1,7 +1,7 @@
 //! Here-documents: their delimiters, and their text, in which substitutions run unless the delimiter is quoted.
 
-use super::Word;
 use super::parser::{Broken, Parser, Step};
+use crate::word::Word;
 
 /// A here-document that begins with the next line.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ impl Parser<'_> {
     /// Reads what follows `<<`.
     pub(super) fn here_operator(&mut self) -> Step<()> {
         if self.raw(0) == Some('<') {
-            self.doubt("`<<<` is not in every shell");
+            self.mark_unclear("`<<<` is not in every shell");
             self.at += 1;
             return self.target().map(drop);
         }
@@ -45,14 +45,14 @@ impl Parser<'_> {
                 if !ended {
                     let backslashes = line.chars().rev().take_while(|c| *c == '\\').count();
                     if !here.quoted && backslashes % 2 == 1 {
-                        self.doubt("a line of a here-document is continued");
+                        self.mark_unclear("a line of a here-document is continued");
                     }
                     text.push_str(&line);
                     text.push('\n');
                 }
             }
             if !ended {
-                self.doubt("a here-document has no end");
+                self.mark_unclear("a here-document has no end");
             }
             if !here.quoted {
                 self.here_text(&text);
@@ -68,7 +68,7 @@ impl Parser<'_> {
         let mut word = Word::default();
         while parser.at < parser.chars.len() {
             if let Err(Broken(why)) = parser.quoted_piece(&mut word) {
-                parser.doubt(why);
+                parser.mark_unclear(why);
                 return;
             }
         }

@@ -14,7 +14,8 @@ use brush_parser::ast::{
 use brush_parser::word::{ParameterExpr, TildeExpr, WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions, word};
 
-use super::{DEPTH, Line, UNKNOWN, Word};
+use super::{DEPTH, Line};
+use crate::word::{UNKNOWN, Word};
 
 /// Why the second reader does not bear the first one out, if it does not.
 pub(super) fn doubt(line: &str, first: &Line) -> Option<String> {

@@ -1,7 +1,7 @@
 //! Words and their quotes; what a `$` or a backquote begins is read in `expansion.rs`.
 
 use super::parser::{Broken, Parser, Step, is_meta};
-use super::{UNKNOWN, Word};
+use crate::word::{UNKNOWN, Word};
 
 /// Where a brace expansion could be: after `{`, and after a `,` or `..` behind it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,14 +19,14 @@ impl Parser<'_> {
         while let Some(c) = self.peek() {
             match c {
                 '<' | '>' if self.raw(1) == Some('(') => {
-                    self.doubt("a process substitution is not in every shell");
+                    self.mark_unclear("a process substitution is not in every shell");
                     self.at += 2;
                     self.substitution()?;
                     Self::unknown(&mut word, false);
                     continue;
                 }
                 '<' | '>' if word.text.starts_with('{') && word.text.ends_with('}') => {
-                    self.doubt("a redirection names its descriptor, which is not in every shell");
+                    self.mark_unclear("a redirection names its descriptor, which is not in every shell");
                     break;
                 }
                 c if is_meta(c) => break,
@@ -37,7 +37,7 @@ impl Parser<'_> {
                     word.quoted = true;
                     match self.raw(0) {
                         Some(c) => self.push(&mut word, c),
-                        None => self.doubt("it ends with a backslash"),
+                        None => self.mark_unclear("it ends with a backslash"),
                     }
                 }
                 '$' => self.dollar(&mut word, false)?,
@@ -61,19 +61,19 @@ impl Parser<'_> {
             if name_end == Some(self.at) {
                 word.assigns = Some(word.text.len());
                 if self.raw(0) == Some('+') {
-                    self.doubt("`+=` is not in every shell");
+                    self.mark_unclear("`+=` is not in every shell");
                     self.at += 1;
                 }
             }
         }
         if word.brace {
-            self.doubt("a brace expansion is not in every shell");
+            self.mark_unclear("a brace expansion is not in every shell");
         }
         if self.at == start {
             return Err(Broken("a word is missing"));
         }
         if !self.pending.is_empty() && self.chars[start..self.at].contains(&'\n') {
-            self.doubt("a word has several lines before a here-document begins");
+            self.mark_unclear("a word has several lines before a here-document begins");
         }
         Ok(word)
     }
@@ -93,9 +93,9 @@ impl Parser<'_> {
     /// Takes a character literally, and moves on.
     pub(super) fn push(&mut self, word: &mut Word, c: char) {
         if c == UNKNOWN || c.is_control() && !matches!(c, '\t' | '\n') {
-            self.doubt("it has a control character");
+            self.mark_unclear("it has a control character");
         } else if !c.is_ascii() && (c.is_whitespace() || is_invisible(c)) {
-            self.doubt("it has a character that looks like a blank, or like nothing");
+            self.mark_unclear("it has a character that looks like a blank, or like nothing");
         }
         word.text.push(c);
         self.at += 1;

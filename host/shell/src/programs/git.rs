@@ -1,14 +1,24 @@
-//! What of git's commands destroys what git keeps, or runs something else.
+//! `git`: which of its commands destroy what it keeps, and which run something else.
 
-use super::analysis::Hazard;
-use super::line::Word;
-use super::wrapper::{Inner, Look, as_line, doubtful};
+use super::{Irreversible, Program, Runs};
+use crate::Word;
+use crate::hazard::Hazard;
+use crate::inner::{Inner, Wrapped, as_line};
 
-/// Options before the command that take the next word.
+pub(super) const ROWS: &[Program] = &[Program {
+    runs: Runs::Sometimes(found),
+    hazards: Some(hazards),
+    needs_literals: true,
+    irreversible: Irreversible::Sometimes { why: destructive, never: only_adds },
+    has_commands: true,
+    ..Program::named(&["git"])
+}];
+
+/// The options before the command that take the next word as their value.
 const GLOBAL_VALUED: [&str; 8] =
     ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source"];
 
-/// Commands of git's own; what is not here may be an alias, which can run anything.
+/// Git's own commands; any other may be an alias, which can run anything.
 const COMMANDS: &str = "add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore checkout cherry \
     cherry-pick clean clone commit commit-tree config count-objects describe diff diff-files diff-index \
     diff-tree difftool fetch filter-branch for-each-ref format-patch fsck gc grep hash-object help init log \
@@ -17,14 +27,14 @@ const COMMANDS: &str = "add am annotate apply archive bisect blame branch bundle
     revert rm shortlog show show-branch show-ref sparse-checkout stash status submodule switch symbolic-ref tag \
     update-index update-ref var verify-commit verify-tag version whatchanged worktree write-tree";
 
-/// Whether the command, whatever its options, leaves what git keeps.
-pub fn only_adds(command: &str) -> bool {
+/// Whether the command, whatever its options, destroys nothing that git keeps.
+fn only_adds(command: &str) -> bool {
     const ONLY: &str =
         "add blame cat-file commit describe diff fetch log ls-files ls-tree rev-list rev-parse shortlog show status";
     ONLY.split_whitespace().any(|known| known == command)
 }
 
-/// Where the command stands behind the global options; none when there is none, or it cannot be told.
+/// The index of the command behind the global options, or `None` if there is none or it is not known.
 fn command(words: &[Word]) -> Option<usize> {
     let mut at = 1;
     while let Some(text) = words.get(at).and_then(Word::literal) {
@@ -36,7 +46,7 @@ fn command(words: &[Word]) -> Option<usize> {
     None
 }
 
-/// The option, written out or abbreviated as git takes it.
+/// Whether the word is one of the options, written out or abbreviated as git accepts it.
 fn is_long(word: &Word, options: &[&str]) -> bool {
     let text = word.text.split('=').next().unwrap_or_default();
     text.len() > 3 && text.starts_with("--") && options.iter().any(|option| option.starts_with(text))
@@ -46,9 +56,8 @@ fn is_short(word: &Word, letters: &[char]) -> bool {
     word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains(letters)
 }
 
-/// Why the words, whose program is git, would destroy what git keeps. Rebasing and amending are not among it: the
-/// reflog keeps what was there.
-pub(super) fn destructive(words: &[Word]) -> Option<&'static str> {
+/// Why the words would destroy what git keeps. Rebasing and amending do not: the reflog keeps what was there.
+fn destructive(words: &[Word]) -> Option<&'static str> {
     let at = command(words)?;
     let (name, arguments) = (words[at].literal()?, &words[at + 1..]);
     let long = |options: &[&str]| arguments.iter().any(|word| is_long(word, options));
@@ -101,10 +110,10 @@ pub(super) fn destructive(words: &[Word]) -> Option<&'static str> {
     }
 }
 
-/// The words by which git runs something else, writes elsewhere, or does what only its configuration says.
-pub fn hazards(words: &[Word]) -> Vec<Hazard> {
+/// The words by which git runs something else, writes elsewhere, or does what its configuration says.
+fn hazards(words: &[Word]) -> Vec<Hazard> {
     let mut hazards = Vec::new();
-    let mut add = |at, why: &str| hazards.push(Hazard { at, why: why.to_owned() });
+    let mut add = |at, why: &str| hazards.push(Hazard::new(at, why));
     let end = command(words).unwrap_or(words.len());
     let mut at = 1;
     while at < end {
@@ -181,13 +190,13 @@ pub fn hazards(words: &[Word]) -> Vec<Hazard> {
     hazards
 }
 
-/// Whether the folder is one beneath, where the same repository or one of its own is.
+/// Whether the folder is beneath this one, where the same repository is, or one inside it.
 fn is_beneath(folder: &str) -> bool {
     !folder.starts_with(['/', '-']) && !folder.split('/').any(|part| part == "..") && !folder.contains(".git")
 }
 
-/// What git itself would run of its words.
-pub(super) fn inner(words: &[Word]) -> Option<Look> {
+/// What git itself would run.
+fn found(words: &[Word]) -> Option<Wrapped> {
     let at = command(words)?;
     let from = match (words[at].literal()?, words.get(at + 1)?.literal()?) {
         ("bisect", "run") => at + 2,
@@ -203,18 +212,18 @@ pub(super) fn inner(words: &[Word]) -> Option<Look> {
                 "grep" => return None,
                 _ => lines.map(|text| Inner::Line { at, text: text.to_owned() }).collect(),
             };
-            return (!inner.is_empty()).then(|| Look { inner, ..Look::default() });
+            return (!inner.is_empty()).then(|| Wrapped { inner, ..Wrapped::default() });
         }
         _ => return None,
     };
     match words.get(from..)? {
         [] => None,
         rest if words[at].is("bisect") => {
-            Some(Look { inner: vec![Inner::Words { at: from, words: rest.to_vec() }], ..Look::default() })
+            Some(Wrapped { inner: vec![Inner::Command { at: from, words: rest.to_vec() }], ..Wrapped::default() })
         }
-        rest => Some(
-            as_line(rest)
-                .map_or_else(|| doubtful(words, from, "what it runs is not literal"), |line| Look::line(from, line)),
-        ),
+        rest => Some(as_line(rest).map_or_else(
+            || Wrapped::candidates(words, from).with_unclear("what it runs is not literal"),
+            |line| Wrapped::line(from, line),
+        )),
     }
 }

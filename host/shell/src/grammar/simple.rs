@@ -1,14 +1,15 @@
-//! Simple commands: their assignments, words and redirections.
+//! SimpleCommand commands: their assignments, words and redirections.
 
 use super::parser::{Broken, Parser, Step};
-use super::{COMMANDS, Redirect, Simple, Word};
+use super::{COMMANDS, Redirect, SimpleCommand};
+use crate::word::Word;
 
 impl Parser<'_> {
     fn open(&mut self) -> Step<usize> {
         if self.found.commands.len() >= COMMANDS {
             return Err(Broken("it has too many commands"));
         }
-        self.found.commands.push(Simple::default());
+        self.found.commands.push(SimpleCommand::default());
         Ok(self.found.commands.len() - 1)
     }
 
@@ -25,7 +26,7 @@ impl Parser<'_> {
 
     fn simple_only(&mut self, redirects: bool) -> Step<()> {
         let (start, slot) = (self.at, self.open()?);
-        let mut command = Simple::default();
+        let mut command = SimpleCommand::default();
         // What was read of a command that breaks off is still looked at.
         let read = self.parts(&mut command);
         command.source = self.chars[start..self.at.min(self.chars.len())].iter().collect::<String>().trim().to_owned();
@@ -36,7 +37,7 @@ impl Parser<'_> {
             return Err(Broken("words follow a compound command"));
         }
         if words == 1 && self.peek() == Some('(') {
-            self.doubt("it defines a function");
+            self.mark_unclear("it defines a function");
             self.at += 1;
             self.blanks();
             self.expect(')', "a `(` is out of place")?;
@@ -46,7 +47,7 @@ impl Parser<'_> {
         if self.peek() == Some('(') { Err(Broken("a `(` is out of place")) } else { Ok(()) }
     }
 
-    fn parts(&mut self, command: &mut Simple) -> Step<()> {
+    fn parts(&mut self, command: &mut SimpleCommand) -> Step<()> {
         loop {
             self.blanks();
             match self.peek() {
@@ -70,10 +71,10 @@ impl Parser<'_> {
         matches!(self.raw(digits), Some('<' | '>'))
     }
 
-    fn redirect(&mut self, command: &mut Simple) -> Step<()> {
+    fn redirect(&mut self, command: &mut SimpleCommand) -> Step<()> {
         let digits = self.chars[self.at..].iter().take_while(|c| c.is_ascii_digit()).count();
         if digits > 1 {
-            self.doubt("a descriptor over 9 is read differently by different shells");
+            self.mark_unclear("a descriptor over 9 is read differently by different shells");
         }
         self.at += digits;
         let reads = self.expect('<', "").is_ok();
@@ -90,7 +91,7 @@ impl Parser<'_> {
                 self.at += 1;
                 let target = self.target()?;
                 if !target.literal().is_some_and(is_descriptor) {
-                    self.doubt("a redirection to a descriptor names none");
+                    self.mark_unclear("a redirection to a descriptor names none");
                     command.redirects.push(Redirect { writes: true, target });
                 }
                 return Ok(());

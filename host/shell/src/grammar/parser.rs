@@ -4,7 +4,8 @@
 //! under an `if` does not matter to who asks which commands a line may run.
 
 use super::here::Here;
-use super::{DEPTH, Line, UNKNOWN, Word};
+use super::{DEPTH, Line};
+use crate::word::{UNKNOWN, Word};
 
 /// Where a text stops being a line of a shell, with the reason.
 #[derive(Debug)]
@@ -29,23 +30,23 @@ pub(super) struct Parser<'f> {
     pub(super) found: &'f mut Line,
 }
 
-/// Reads a whole program into `found`; what is no program is a doubt.
+/// Reads a whole program into `found`; text that is not a program makes it unclear.
 pub(super) fn program(text: &str, depth: usize, nested: usize, found: &mut Line) {
     let chars = text.chars().collect();
     let mut parser = Parser { chars, at: 0, depth, nested, pending: Vec::new(), outer_pending: false, found };
     match parser.list() {
-        Err(Broken(why)) => parser.doubt(why),
-        Ok(()) if parser.at < parser.chars.len() => parser.doubt("something is out of place"),
+        Err(Broken(why)) => parser.mark_unclear(why),
+        Ok(()) if parser.at < parser.chars.len() => parser.mark_unclear("something is out of place"),
         Ok(()) => {}
     }
     if !parser.pending.is_empty() {
-        parser.doubt("a here-document has no end");
+        parser.mark_unclear("a here-document has no end");
     }
 }
 
 impl Parser<'_> {
-    pub(super) fn doubt(&mut self, why: &str) {
-        self.found.doubt(why);
+    pub(super) fn mark_unclear(&mut self, why: &str) {
+        self.found.mark_unclear(why);
     }
 
     /// The character `ahead` of the place, as it is written.
@@ -58,7 +59,7 @@ impl Parser<'_> {
         while self.raw(0) == Some('\\') && self.raw(1) == Some('\n') {
             let before = self.at.checked_sub(1).and_then(|at| self.chars.get(at));
             if !matches!(before, None | Some(' ' | '\t' | '\n')) {
-                self.doubt("a line is continued inside a word");
+                self.mark_unclear("a line is continued inside a word");
             }
             self.at += 2;
         }
@@ -81,7 +82,7 @@ impl Parser<'_> {
         }
         if self.peek() == Some('#') {
             if self.nested > 0 {
-                self.doubt("a comment stands inside a substitution");
+                self.mark_unclear("a comment stands inside a substitution");
             }
             while self.raw(0).is_some_and(|c| c != '\n') {
                 self.at += 1;
@@ -97,7 +98,7 @@ impl Parser<'_> {
             }
             self.at += 1;
             if self.outer_pending {
-                self.doubt("a substitution has several lines before a here-document begins");
+                self.mark_unclear("a substitution has several lines before a here-document begins");
             }
             self.here_documents();
         }
@@ -148,7 +149,7 @@ impl Parser<'_> {
                 Some(';') if !matches!(self.raw(1), Some(';' | '&')) => self.at += 1,
                 Some('&') => {
                     if self.raw(1) == Some('>') {
-                        self.doubt("`&>` is read differently by different shells");
+                        self.mark_unclear("`&>` is read differently by different shells");
                     }
                     self.at += 1;
                 }
@@ -184,7 +185,7 @@ impl Parser<'_> {
             }
             self.at += 1;
             if self.raw(0) == Some('&') {
-                self.doubt("`|&` is read differently by different shells");
+                self.mark_unclear("`|&` is read differently by different shells");
                 self.at += 1;
             }
             self.newlines();
@@ -199,7 +200,7 @@ impl Parser<'_> {
             (Some('('), _) => {
                 self.at += 1;
                 if self.raw(0) == Some('(') {
-                    self.doubt("`((` is read differently by different shells");
+                    self.mark_unclear("`((` is read differently by different shells");
                 }
                 self.list()?;
                 self.expect(')', "a `(` is not closed")?;
@@ -226,7 +227,7 @@ impl Parser<'_> {
             (_, Some(word)) if CLOSERS.contains(&word) => return Err(Broken("a reserved word is out of place")),
             (_, word) => {
                 if word == Some("[[") {
-                    self.doubt("`[[` is not in every shell");
+                    self.mark_unclear("`[[` is not in every shell");
                 }
                 self.simple()?;
             }
@@ -244,7 +245,7 @@ impl Parser<'_> {
         self.list()?;
         self.nested -= 1;
         if !self.pending.is_empty() {
-            self.doubt("a here-document does not end within its substitution");
+            self.mark_unclear("a here-document does not end within its substitution");
         }
         self.outer_pending = outer_pending;
         self.pending = outer;
@@ -257,12 +258,6 @@ impl Parser<'_> {
         word.dynamic = true;
         word.split |= !quoted;
     }
-}
-
-/// Whether this is a name by which no program chooses what it does: scripts' own variables are written so.
-pub(crate) fn is_own_name(name: &str) -> bool {
-    let own = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(own) && !name.ends_with("_proxy")
 }
 
 pub(super) fn is_meta(c: char) -> bool {

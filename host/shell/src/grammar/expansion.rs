@@ -1,7 +1,7 @@
 //! Expansions and substitutions in words: their value is unknown, and what runs in them is read.
 
-use super::Word;
 use super::parser::{Broken, Parser, Step, program};
+use crate::word::Word;
 
 impl Parser<'_> {
     /// Reads what a `$` begins.
@@ -36,16 +36,16 @@ impl Parser<'_> {
                 Self::unknown(word, quoted && c != '@');
             }
             Some('\'') if !quoted => {
-                self.doubt("`$'…'` is read differently by different shells");
+                self.mark_unclear("`$'…'` is read differently by different shells");
                 self.escaped()?;
                 Self::unknown(word, false);
             }
             Some('"') if !quoted => {
-                self.doubt("`$\"…\"` is read differently by different shells");
+                self.mark_unclear("`$\"…\"` is read differently by different shells");
                 Self::unknown(word, false);
             }
             Some('[') => {
-                self.doubt("`$[…]` is read differently by different shells");
+                self.mark_unclear("`$[…]` is read differently by different shells");
                 word.text.push('$');
             }
             _ => word.text.push('$'),
@@ -81,7 +81,7 @@ impl Parser<'_> {
                 Some(')') if self.raw(1) == Some(')') => {
                     self.at += 2;
                     if inner.dynamic {
-                        self.doubt("arithmetic has variables in it");
+                        self.mark_unclear("arithmetic has variables in it");
                     }
                     return Ok(());
                 }
@@ -108,7 +108,7 @@ impl Parser<'_> {
             self.at += 1;
         }
         match self.peek() {
-            Some('!') if self.raw(1) != Some('}') => self.doubt("an indirect expansion is not in every shell"),
+            Some('!') if self.raw(1) != Some('}') => self.mark_unclear("an indirect expansion is not in every shell"),
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
                 while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
                     self.at += 1;
@@ -127,8 +127,8 @@ impl Parser<'_> {
         }
         match self.peek() {
             Some('}' | '-' | '+' | '?' | '%' | '#') => {}
-            Some('=') => self.doubt("an expansion sets a variable"),
-            _ => self.doubt("a parameter expansion is not in every shell"),
+            Some('=') => self.mark_unclear("an expansion sets a variable"),
+            _ => self.mark_unclear("a parameter expansion is not in every shell"),
         }
         let mut operand = Word::default();
         loop {
@@ -140,7 +140,7 @@ impl Parser<'_> {
                 }
                 Some('\'') => {
                     if quoted {
-                        self.doubt("a `'` inside `\"${…}\"` is read differently by different shells");
+                        self.mark_unclear("a `'` inside `\"${…}\"` is read differently by different shells");
                         self.at += 1;
                     } else {
                         self.single_quoted(&mut operand)?;
@@ -151,7 +151,7 @@ impl Parser<'_> {
                 Some('$') => self.dollar(&mut operand, quoted)?,
                 Some('`') => self.backquoted(&mut operand, quoted)?,
                 Some('{' | '(' | '<' | '>') => {
-                    self.doubt("an expansion's default is read differently by different shells");
+                    self.mark_unclear("an expansion's default is read differently by different shells");
                     if matches!(self.raw(0), Some('<' | '>')) && self.raw(1) == Some('(') {
                         self.at += 2;
                         self.substitution()?;

@@ -1,0 +1,108 @@
+//! The commands that a command runs, as far as its words say.
+
+use crate::hazard::Hazard;
+use crate::options::Options;
+use crate::word::{Word, quote};
+
+/// How many words of a wrapper that is not understood are taken for a command, and how many words each then has.
+const CANDIDATES: usize = 24;
+
+/// What a command runs besides its program.
+#[derive(Debug, Default)]
+pub struct Wrapped {
+    /// The commands.
+    pub inner: Vec<Inner>,
+    /// Why these are not all, or not certain.
+    pub unclear: Vec<String>,
+    /// The command does nothing else, so that only what it runs matters.
+    pub transparent: bool,
+    /// The word that names what it runs, if that cannot be read.
+    pub hazards: Vec<Hazard>,
+}
+
+/// A command inside another one; `at` is the index of its program among the words of the other one.
+#[derive(Debug)]
+pub enum Inner {
+    /// These words.
+    Command {
+        /// Where it begins.
+        at: usize,
+        /// Its words.
+        words: Vec<Word>,
+    },
+    /// A line that a shell reads.
+    Line {
+        /// Where it is.
+        at: usize,
+        /// The line.
+        text: String,
+    },
+    /// These words, unless they are an argument or the value of an option.
+    Candidate {
+        /// Where it begins.
+        at: usize,
+        /// Its words.
+        words: Vec<Word>,
+    },
+}
+
+impl Wrapped {
+    /// Runs a line.
+    pub(crate) fn line(at: usize, text: String) -> Self {
+        Self { inner: vec![Inner::Line { at, text }], ..Self::default() }
+    }
+
+    /// May run each of the words from that index on.
+    pub(crate) fn candidates(words: &[Word], from: usize) -> Self {
+        let candidate = |at: usize| match words[at].literal() {
+            // A whole line may be one word.
+            Some(text) if text.contains(char::is_whitespace) => Some(Inner::Line { at, text: text.to_owned() }),
+            Some(text) if text.starts_with('-') => None,
+            Some(_) => Some(Inner::Candidate { at, words: words[at..].iter().take(CANDIDATES).cloned().collect() }),
+            None => None,
+        };
+        Self { inner: (from..words.len()).take(CANDIDATES).filter_map(candidate).collect(), ..Self::default() }
+    }
+
+    /// Runs what follows the options and operands, and does nothing else.
+    pub(crate) fn behind_options(words: &[Word], options: &Options, operands: usize) -> Self {
+        let mut at = match options.skip(words, operands) {
+            Err(at) => {
+                return Self::candidates(words, at).with_unclear("an option of a wrapper is not understood");
+            }
+            Ok(at) => at,
+        };
+        // `sudo` takes assignments before the command; what follows `time` is read anew by bash, and not by dash.
+        let is_odd = |word: &&Word| {
+            word.text.contains('=') || matches!(word.text.as_str(), "!" | "{" | "[[" | "coproc" | "function" | "select")
+        };
+        let odd = words.iter().skip(at).take_while(is_odd).count();
+        at += odd;
+        let found = match words.get(at..).unwrap_or_default() {
+            [] => Self::default(),
+            rest => {
+                Self { inner: vec![Inner::Command { at, words: rest.to_vec() }], transparent: true, ..Self::default() }
+            }
+        };
+        match odd {
+            0 => found,
+            _ => found.with_unclear("what the wrapper runs is not a plain command"),
+        }
+    }
+
+    /// The same, with a reason why it is not all, or not certain.
+    pub(crate) fn with_unclear(mut self, why: &str) -> Self {
+        self.unclear.push(why.to_owned());
+        self
+    }
+}
+
+/// The words as a line, for programs that join them.
+pub(crate) fn as_line(words: &[Word]) -> Option<String> {
+    match words {
+        [only] => only.literal().map(str::to_owned),
+        words => {
+            words.iter().map(|word| word.literal().map(quote)).collect::<Option<Vec<_>>>().map(|all| all.join(" "))
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The options of a program, as far as they are understood, and what follows them.
+
+use crate::Word;
+
+/// The options of a program that are understood.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The short ones without a value.
+    pub flags: &'static str,
+    /// The short ones with a value.
+    pub valued: &'static str,
+    /// The long ones without a value, without their dashes.
+    pub long_flags: &'static [&'static str],
+    /// The long ones with a value, without their dashes.
+    pub long_valued: &'static [&'static str],
+}
+
+impl Options {
+    /// None is understood.
+    pub(crate) const NONE: Self = Self { flags: "", valued: "", long_flags: &[], long_valued: &[] };
+
+    /// Returns the index of the first word behind the options and so many operands. The error is the index from which
+    /// on the words are not understood.
+    pub(crate) fn skip(&self, words: &[Word], operands: usize) -> Result<usize, usize> {
+        let mut at = 1;
+        while let Some(word) = words.get(at) {
+            let text = word.literal().ok_or(at)?;
+            if text == "--" {
+                at += 1;
+                break;
+            }
+            if !text.starts_with('-') || text == "-" {
+                break;
+            }
+            at += 1;
+            if let Some(long) = text.strip_prefix("--") {
+                let (name, attached) = long.split_once('=').map_or((long, false), |(name, _)| (name, true));
+                match () {
+                    () if self.long_valued.contains(&name) => at += usize::from(!attached),
+                    () if self.long_flags.contains(&name) => {}
+                    () => return Err(at),
+                }
+                continue;
+            }
+            let mut letters = text[1..].chars();
+            while let Some(letter) = letters.next() {
+                match letter {
+                    // The niceness itself, as in `nice -10`.
+                    '0'..='9' if self.long_valued.contains(&"adjustment") => {}
+                    letter if self.valued.contains(letter) => {
+                        at += usize::from(letters.as_str().is_empty());
+                        break;
+                    }
+                    letter if self.flags.contains(letter) => {}
+                    _ => return Err(at),
+                }
+            }
+        }
+        for _ in 0..operands {
+            words.get(at).and_then(Word::literal).ok_or(at)?;
+            at += 1;
+        }
+        Ok(at)
+    }
+}

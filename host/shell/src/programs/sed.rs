@@ -1,0 +1,103 @@
+//! `sed`, whose script can run commands and write files.
+
+use super::{Program, Writes};
+use crate::Word;
+use crate::hazard::{Hazard, RISKY_OPTION, RISKY_SCRIPT};
+
+pub(super) const ROWS: &[Program] = &[Program {
+    risky_options: &["-i", "--in-place", "-f", "--file", "-s", "--null-data"],
+    writes: Writes::AllInPlace,
+    hazards: Some(hazards),
+    ..Program::named(&["sed", "gsed"])
+}];
+
+fn hazards(words: &[Word]) -> Vec<Hazard> {
+    let unknown = (1..words.len()).filter(|at| !is_known_option(&words[*at].text));
+    let risky = scripts(words).into_iter().filter(|(_, script)| !is_plain(script));
+    unknown.map(|at| Hazard::new(at, RISKY_OPTION)).chain(risky.map(|(at, _)| Hazard::new(at, RISKY_SCRIPT))).collect()
+}
+/// Whether the word is not an option, or one that only changes how it reads. An abbreviated one is not known.
+fn is_known_option(text: &str) -> bool {
+    match (text.strip_prefix("--"), text.strip_prefix('-')) {
+        (
+            Some("" | "quiet" | "silent" | "regexp-extended" | "null-data" | "unbuffered" | "posix" | "expression"),
+            _,
+        ) => true,
+        (Some(long), _) => long.starts_with("expression="),
+        (None, Some(bundle)) => {
+            bundle.split('e').next().unwrap_or_default().chars().all(|letter| "nErubz".contains(letter))
+        }
+        (None, None) => true,
+    }
+}
+
+/// The scripts among the words, each with its index: those behind `-e`, or else the first operand.
+fn scripts(words: &[Word]) -> Vec<(usize, &str)> {
+    let (mut scripts, mut first_operand, mut at) = (Vec::new(), None, 1);
+    while let Some(word) = words.get(at) {
+        let text = word.text.as_str();
+        let next = |at: usize| words.get(at + 1).map(|word| (at + 1, word.text.as_str()));
+        match (text.strip_prefix("--expression"), text.strip_prefix('-')) {
+            (Some(value), _) => match value.strip_prefix('=') {
+                Some(script) => scripts.push((at, script)),
+                None => {
+                    scripts.extend(next(at));
+                    at += 1;
+                }
+            },
+            (None, Some(bundle)) if !bundle.starts_with('-') && bundle.contains('e') => match bundle.split_once('e') {
+                Some((_, script)) if !script.is_empty() => scripts.push((at, script)),
+                _ => {
+                    scripts.extend(next(at));
+                    at += 1;
+                }
+            },
+            (None, Some(_)) => {}
+            (None, None) => first_operand = first_operand.or(Some((at, text))),
+        }
+        at += 1;
+    }
+    if scripts.is_empty() { first_operand.into_iter().collect() } else { scripts }
+}
+
+/// Whether a script only prints, deletes and substitutes.
+fn is_plain(script: &str) -> bool {
+    let mut rest = script;
+    loop {
+        rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || ",;$+~! \n".contains(c));
+        let Some(command) = rest.chars().next() else { return true };
+        rest = &rest[command.len_utf8()..];
+        match command {
+            'p' | 'd' | 'q' | '=' | 'n' | 'N' | 'h' | 'H' | 'g' | 'G' | 'x' | 'P' | 'D' => {}
+            '/' => match behind(rest, '/') {
+                Some(behind) => rest = behind.trim_start_matches(['I', 'i']),
+                None => return false,
+            },
+            's' | 'y' => {
+                let Some(delimiter) = rest.chars().next().filter(|c| c.is_ascii_punctuation() && *c != '\\') else {
+                    return false;
+                };
+                let behind = behind(&rest[1..], delimiter).and_then(|rest| behind(rest, delimiter));
+                let Some(flags) = behind else { return false };
+                rest = flags.trim_start_matches(|c: char| c.is_ascii_digit() || "gpiI".contains(c));
+            }
+            _ => return false,
+        }
+        if command != '/' && !rest.trim_start_matches(' ').starts_with([';', '\n']) && !rest.trim().is_empty() {
+            return false;
+        }
+    }
+}
+
+/// What follows the delimiter, of which escaped ones do not count.
+fn behind(text: &str, delimiter: char) -> Option<&str> {
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            c if c == delimiter && !escaped => return Some(&text[at + c.len_utf8()..]),
+            '\\' => escaped = !escaped,
+            _ => escaped = false,
+        }
+    }
+    None
+}

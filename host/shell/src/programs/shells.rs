@@ -1,0 +1,65 @@
+//! Shells, and what reads a line as a shell does: `sh -c`, `su -c`.
+
+use super::{Program, Runs};
+use crate::Word;
+use crate::hazard::Hazard;
+use crate::inner::Wrapped;
+
+pub(super) const ROWS: &[Program] = &[
+    Program {
+        runs: Runs::Found(shell),
+        ..Program::named(&["sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh", "ash", "rbash", "yash"])
+    },
+    Program { runs: Runs::OtherShell, ..Program::named(&["fish", "csh", "tcsh", "pwsh", "nu", "elvish", "xonsh"]) },
+];
+
+const UNKNOWN_OPTION: &str = "an option of the shell is not understood";
+
+/// A shell with a line behind `-c`. Without one it runs a file, or what it reads.
+fn shell(words: &[Word]) -> Option<Wrapped> {
+    let mut at = 1;
+    let mut unclear = Vec::new();
+    while let Some(text) = words.get(at).and_then(Word::literal).filter(|text| text.starts_with(['-', '+'])) {
+        at += 1;
+        if !text.starts_with("--") && text.starts_with('-') && text.contains('c') {
+            if !text[1..].chars().all(|letter| "ceux".contains(letter)) {
+                unclear.push(UNKNOWN_OPTION.to_owned());
+            }
+            // More options may come before the line.
+            while words.get(at).is_some_and(|word| word.text.starts_with(['-', '+'])) {
+                unclear.push(UNKNOWN_OPTION.to_owned());
+                at += 1;
+            }
+            return Some(match words.get(at).and_then(Word::literal) {
+                Some(line) => Wrapped { unclear, transparent: true, ..Wrapped::line(at, line.to_owned()) },
+                None => Wrapped::candidates(words, at).with_unclear("the line of a shell is not literal"),
+            });
+        }
+        if text.contains('o') || text.starts_with("--") {
+            unclear.push(UNKNOWN_OPTION.to_owned());
+        }
+    }
+    Some(match words.get(at).and_then(Word::literal) {
+        Some(file) if !file.is_empty() && unclear.is_empty() => {
+            Wrapped { hazards: vec![Hazard::new(at, "a shell runs that file")], ..Wrapped::default() }
+        }
+        _ => {
+            let mut found = Wrapped::candidates(words, at).with_unclear("a shell runs what it reads");
+            found.unclear.extend(unclear);
+            found
+        }
+    })
+}
+
+/// `su -c LINE`, `script -c LINE`, `flock FILE -c LINE`.
+pub(super) fn line_option(words: &[Word]) -> Option<Wrapped> {
+    let is_c = |word: &Word| {
+        let text = word.text.as_str();
+        text == "--command" || text.starts_with('-') && !text.starts_with("--") && text.ends_with('c')
+    };
+    let line = words.iter().position(is_c).and_then(|at| Some((at + 1, words.get(at + 1)?.literal()?)));
+    Some(match line {
+        Some((at, line)) => Wrapped::line(at, line.to_owned()).with_unclear("who runs it, and where, is not followed"),
+        None => Wrapped::candidates(words, 1).with_unclear("what it runs is not followed"),
+    })
+}

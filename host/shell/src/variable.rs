@@ -1,0 +1,34 @@
+//! Variables of the environment: which only change how something is shown, and which may change what runs.
+
+use crate::Word;
+
+/// Variables that choose how something is shown, and nothing else.
+const DISPLAY: [&str; 14] = [
+    "CARGO_TERM_COLOR",
+    "CI",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLUMNS",
+    "DEBIAN_FRONTEND",
+    "FORCE_COLOR",
+    "LANG",
+    "LANGUAGE",
+    "LINES",
+    "NO_COLOR",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "TZ",
+];
+
+/// Why setting the variable may change what runs, or `None` if it only changes what is shown.
+pub(crate) fn risk(assignment: &Word) -> Option<String> {
+    let name = assignment.text.split(['=', '+']).next().unwrap_or_default();
+    let harmless = DISPLAY.contains(&name) || name.starts_with("LC_");
+    (!harmless).then(|| format!("the variable `{}` may change what runs", name.replace('\0', "…")))
+}
+
+/// Whether scripts name their own variables like this. Names by which programs choose what they do look different.
+pub(crate) fn is_own_name(name: &str) -> bool {
+    let own = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(own) && !name.ends_with("_proxy")
+}

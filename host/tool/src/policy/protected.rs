@@ -1,0 +1,96 @@
+//! Files that no command may change in any mode: those of version control, those of the host, and those that a shell
+//! runs when it starts. Changing one of them is running something later.
+//!
+//! This sees what is named literally. What a program decides to write by itself is for the sandbox to stop.
+
+use std::path::{Component, Path, PathBuf};
+
+/// Folders in which nothing may be changed.
+const FOLDERS: [&str; 5] = [".git", ".hg", ".jj", ".svn", ".host"];
+
+/// Files that a shell reads when it starts or ends.
+const START_FILES: [&str; 14] = [
+    ".bash_aliases",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".cshrc",
+    ".kshrc",
+    ".login",
+    ".profile",
+    ".tcshrc",
+    ".zlogin",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+];
+
+/// Where a command runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    /// The absolute path of the workspace.
+    pub(super) workspace: &'a Path,
+    /// The host's own folders, absolute.
+    pub(super) own: &'a [PathBuf],
+}
+
+impl Place<'_> {
+    /// Returns the path as text if it may not be changed. A `\0` in it is a part that only running would tell.
+    pub(super) fn protects(self, target: &str) -> Option<String> {
+        // Folders above the workspace are not the model's to name.
+        let beneath = self.workspace.to_str().and_then(|workspace| target.strip_prefix(workspace)).unwrap_or(target);
+        let parts = normal(beneath);
+        let start_file =
+            parts.last().is_some_and(|last| START_FILES.iter().any(|file| file.eq_ignore_ascii_case(last)));
+        let fish = parts.windows(2).any(|pair| pair == [".config", "fish"]);
+        let folder = parts.iter().any(|part| is_protected_folder(part));
+        let own = self.own.iter().any(|own| is_within(target, own, self.workspace));
+        (start_file || fish || folder || own).then(|| target.replace('\0', "…"))
+    }
+
+    /// Whether a shell that enters the folder stays in the workspace, wherever in it the shell is, and out of
+    /// protected folders.
+    pub(super) fn stays_inside(self, folder: &str) -> bool {
+        let beneath = match Path::new(folder).strip_prefix(self.workspace) {
+            Ok(beneath) => beneath,
+            Err(_) if folder.starts_with('/') => return false,
+            Err(_) => Path::new(folder),
+        };
+        let fine = |part: Component<'_>| match part {
+            Component::Normal(name) => !is_protected_folder(&name.to_string_lossy()),
+            Component::CurDir => true,
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => false,
+        };
+        beneath.components().all(fine)
+    }
+}
+
+/// Whether nothing in a folder of this name may be changed. Case does not count: to some file systems it does not.
+fn is_protected_folder(name: &str) -> bool {
+    FOLDERS.iter().any(|folder| folder.eq_ignore_ascii_case(name))
+}
+
+/// The parts of a path, with `.` and `..` resolved as written.
+fn normal(path: &str) -> Vec<&str> {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        match part {
+            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts
+}
+
+/// Whether the path is the folder or is in it. Where the path begins with what is known only when it runs, such as `~`
+/// or a variable, the last two names of the folder are compared.
+fn is_within(target: &str, folder: &Path, workspace: &Path) -> bool {
+    let Some(folder) = folder.to_str().map(normal) else { return false };
+    if target.starts_with(['~', '\0']) {
+        let last = &folder[folder.len().saturating_sub(2)..];
+        return !last.is_empty() && normal(target).windows(last.len()).any(|names| names == last);
+    }
+    let absolute = workspace.join(target);
+    absolute.to_str().is_some_and(|path| normal(path).starts_with(&folder))
+}
