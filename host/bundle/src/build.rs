@@ -14,15 +14,13 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use wasi_preview1_component_adapter_provider::{
     WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
 };
 use wasmparser::{Parser, Payload};
 use wit_component::ComponentEncoder;
 
-use crate::manifest::{ManifestError, SourceManifest};
+use crate::manifest::{Build, Language, ManifestError, SourceManifest};
 
 mod c;
 mod contract;
@@ -36,47 +34,6 @@ pub use rust::{TARGET, compiler};
 
 /// The version of `wit-component` that this was built with; the workspace pins it.
 pub const COMPONENTIZER: &str = "wit-component 0.258";
-
-/// What a package says in `plugin.toml` about how it is built.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(deny_unknown_fields)]
-pub struct Build {
-    /// The language that it is written in.
-    pub language: Language,
-}
-
-/// A language that plugins are written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Language {
-    /// Rust, through cargo; what a folder with a `Cargo.toml` is in.
-    Rust,
-    /// JavaScript or TypeScript, through componentize-js.
-    JavaScript,
-    /// Python, through componentize-py.
-    Python,
-    /// C, through the C compiler in zig.
-    C,
-    /// Zig.
-    Zig,
-}
-
-impl Language {
-    /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 5] = [Self::Rust, Self::JavaScript, Self::Python, Self::C, Self::Zig];
-
-    /// Its name in `plugin.toml`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rust => "rust",
-            Self::JavaScript => "javascript",
-            Self::Python => "python",
-            Self::C => "c",
-            Self::Zig => "zig",
-        }
-    }
-}
 
 /// A component that was built, and what its author wrote about it.
 #[derive(Clone, Debug)]

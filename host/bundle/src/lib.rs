@@ -25,9 +25,7 @@ mod signature;
 mod trust;
 mod unpack;
 
-pub use build::{
-    Build, BuildError, BuiltComponent, COMPONENTIZER, Language, TARGET, Toolchain, Tools, build, compiler,
-};
+pub use build::{BuildError, BuiltComponent, COMPONENTIZER, TARGET, Toolchain, Tools, build, compiler};
 pub use bundle::{
     Bundle, COMPONENT_TYPE, ContentError, LICENSE_TYPE, MANIFEST_TYPE, MAX_SIGNATURES, MINISIG_TYPE, PLUGIN_TYPE,
     PackError, Parts, README_TYPE, Referrer, SCHEMA_TYPE, SIGNATURE_TYPE, SignError,
@@ -37,7 +35,7 @@ pub use lock::{
     Allow, LockError, LockFile, Locked, SignerChange, Signers, Update, UpdateRefusal, VersionChange, check_update,
 };
 pub use manifest::{
-    ConfigKey, ConfigType, Declared, DeclaredSecret, Manifest, ManifestError, Mismatch, Source, SourceManifest,
+    Build, ConfigKey, ConfigType, Declared, DeclaredSecret, Language, Manifest, ManifestError, Mismatch, Source, SourceManifest,
     ToolEntry, check_name, shipped_schema, written_schema,
 };
 pub use oci::{Descriptor, EMPTY_TYPE, IMAGE_TYPE, INDEX_TYPE, ImageManifest, NoDigest, OciDigest};

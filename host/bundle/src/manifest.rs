@@ -8,6 +8,7 @@
 
 mod described;
 mod error;
+mod language;
 mod schema;
 mod settings;
 mod written;
@@ -23,11 +24,11 @@ use schemars::JsonSchema;
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
-use crate::build::Build;
 use crate::shown::cut;
 
 pub use described::Mismatch;
 pub use error::{ManifestError, Source};
+pub use language::{Build, Language};
 pub use schema::{shipped_schema, written_schema};
 pub use settings::{ConfigKey, ConfigType, DeclaredSecret};
 

@@ -134,6 +134,6 @@ mod tests {
         let manifest = parse(&text, &Source::Bundle).expect("it is good");
         assert!(manifest.capabilities["http"].optional);
         assert_eq!(manifest.description.as_deref(), Some("Fetches."));
-        assert_eq!(manifest.build.map(|build| build.language), Some(crate::build::Language::Rust));
+        assert_eq!(manifest.build.map(|build| build.language), Some(crate::manifest::Language::Rust));
     }
 }
