@@ -20,7 +20,7 @@ use wasi_preview1_component_adapter_provider::{
 use wasmparser::{Parser, Payload};
 use wit_component::ComponentEncoder;
 
-use crate::manifest::{Build, Language, ManifestError, SourceManifest};
+use crate::manifest::{Build, Language, Manifest, ManifestError, Source, SourceManifest};
 
 mod c;
 mod contract;
@@ -201,7 +201,7 @@ pub fn build(folder: &Path, tools: &Tools) -> Result<Vec<BuiltComponent>, BuildE
     let unreadable = |error| BuildError::Read { path: folder.to_owned(), error };
     let folder = std::fs::canonicalize(folder).map_err(unreadable)?;
     let manifest = folder.join("plugin.toml");
-    let manifest = if manifest.exists() { Some(SourceManifest::read(&manifest)?) } else { None };
+    let manifest = if manifest.exists() { Some(read_manifest(&manifest)?) } else { None };
     let is_cargo = folder.join("Cargo.toml").exists();
     let one = match (manifest.as_ref().and_then(|manifest| manifest.build), manifest) {
         (Some(Build { language: Language::Rust }), _) => return rust::build(&folder, tools),
@@ -213,6 +213,22 @@ pub fn build(folder: &Path, tools: &Tools) -> Result<Vec<BuiltComponent>, BuildE
         (None | Some(_), _) => return Err(BuildError::NoLanguage(folder)),
     };
     Ok(vec![one?])
+}
+
+/// Reads a `plugin.toml`.
+///
+/// # Errors
+///
+/// When it cannot be read or is invalid.
+pub fn read_manifest(path: &Path) -> Result<SourceManifest, BuildError> {
+    let unreadable = |error| BuildError::Read { path: path.to_owned(), error };
+    let size = std::fs::metadata(path).map_err(unreadable)?.len();
+    if size > Manifest::MAX_BYTES {
+        let limit = Manifest::MAX_BYTES;
+        return Err(unreadable(io::Error::other(format!("it has {size} bytes, over the limit of {limit}"))));
+    }
+    let text = read_text(path)?;
+    Ok(SourceManifest::parse(&text, &Source::File(path.to_owned()))?)
 }
 
 fn languages() -> String {

@@ -139,24 +139,6 @@ impl ToolEntry {
 }
 
 impl SourceManifest {
-    /// Reads a `plugin.toml`.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be read, has an unknown or a missing key, a name that is none, or a capability or scope that
-    /// makes no sense.
-    pub fn read(path: &Path) -> Result<Self, ManifestError> {
-        let unreadable = |error| ManifestError::Unreadable { path: path.to_owned(), error };
-        let size = std::fs::metadata(path).map_err(unreadable)?.len();
-        if size > MAX_MANIFEST {
-            return Err(unreadable(std::io::Error::other(format!(
-                "it has {size} bytes, over the limit of {MAX_MANIFEST}"
-            ))));
-        }
-        let text = std::fs::read_to_string(path).map_err(unreadable)?;
-        Self::parse(&text, &Source::File(path.to_owned()))
-    }
-
     /// Reads the text of a `plugin.toml`.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::{BuildError, BuiltComponent, COMPONENTIZER, Toolchain, Tools, componentize, hex, read};
+use super::{BuildError, BuiltComponent, COMPONENTIZER, Toolchain, Tools, componentize, hex, read, read_manifest};
 use crate::manifest::SourceManifest;
 
 /// The target of Rust plugins.
@@ -127,7 +127,7 @@ fn plugins(metadata: &Metadata) -> Result<Vec<(&Package, SourceManifest)>, Build
         let manifest = package.manifest_path.with_file_name("plugin.toml");
         let is_cdylib = package.targets.iter().any(|target| target.crate_types.iter().any(|kind| kind == "cdylib"));
         if is_cdylib && manifest.exists() {
-            plugins.push((package, SourceManifest::read(&manifest)?));
+            plugins.push((package, read_manifest(&manifest)?));
         }
     }
     plugins.sort_by(|(_, one), (_, other)| one.name.cmp(&other.name));

@@ -28,14 +28,6 @@ impl std::fmt::Display for Source {
 /// Why a manifest is not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
-    /// It cannot be read.
-    #[error("the manifest {path} cannot be read: {error}", path = path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        error: std::io::Error,
-    },
     /// It is not what a manifest looks like.
     #[error("the manifest {source_} makes no sense: {error}")]
     Malformed {

@@ -1,18 +1,17 @@
 //! `host plugin pack`: from a plugin's sources, or from what was built of them, to a bundle.
 
 use std::fs::{File, Permissions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
-use host_bundle::{Bundle, Manifest, PackError, Parts, Source, SourceManifest};
+use host_bundle::{Bundle, Manifest, PackError, Parts, Source};
 use tokio_util::sync::CancellationToken;
 
 use super::build::{described, runtime, tools};
 use crate::arguments::bundles::Pack;
-use crate::exit::Code;
+use crate::environment::Environment;
+use crate::exit::{Code, Failure};
 use crate::printer::Out;
 
 /// What a README is called.
@@ -27,7 +26,7 @@ pub(super) async fn run(pack: Pack, environment: &Environment) -> Result<Code, F
     let readme = text(pack.readme.as_deref(), &beside, READMES)?;
     let license = text(pack.license.as_deref(), &beside, LICENSES)?;
     let bundle = Bundle::pack(Parts { manifest, component, readme, license })
-        .map_err(|error| Failure::of(ErrorKind::Input, &error))?;
+        .map_err(|error| Failure::of(Code::Input, &error))?;
     let Manifest { name, version, .. } = bundle.manifest();
     let out = pack.out.unwrap_or_else(|| PathBuf::from(file_name(bundle.manifest())));
     write(&out, &bundle, if pack.force { Existing::Replace } else { Existing::Refuse })?;
@@ -40,16 +39,16 @@ pub(super) async fn run(pack: Pack, environment: &Environment) -> Result<Code, F
 async fn plugin(path: &Path, environment: &Environment) -> Result<(Manifest, Vec<u8>, PathBuf), Failure> {
     if path.join("plugin.toml").is_file() {
         let wanted =
-            SourceManifest::read(&path.join("plugin.toml")).map_err(|error| Failure::of(ErrorKind::Input, &error))?;
+            host_bundle::read_manifest(&path.join("plugin.toml")).map_err(|error| Failure::of(Code::Input, &error))?;
         // Before minutes of building in vain.
         if wanted.description.is_none() {
-            return Err(Failure::of(ErrorKind::Input, &PackError::NoDescription(wanted.name)));
+            return Err(Failure::of(Code::Input, &PackError::NoDescription(wanted.name)));
         }
         let (folder, tools) = (path.to_owned(), tools(environment));
         let built = tokio::task::spawn_blocking(move || host_bundle::build(&folder, &tools))
             .await
             .map_err(|error| Failure::input(format!("the build ended early: {error}")))?
-            .map_err(|error| Failure::of(ErrorKind::Input, &error))?;
+            .map_err(|error| Failure::of(Code::Input, &error))?;
         let built = built.into_iter().find(|built| built.manifest.name == wanted.name).ok_or_else(|| {
             Failure::input(format!("nothing was built of `{}`", path.display()))
                 .help("its Cargo.toml needs the crate type `cdylib`")
@@ -65,8 +64,7 @@ async fn plugin(path: &Path, environment: &Environment) -> Result<(Manifest, Vec
     let json = component.with_extension("json");
     let manifest = String::from_utf8(read(&json)?)
         .map_err(|_| Failure::input(format!("the manifest `{}` is no UTF-8 text", json.display())))?;
-    let manifest =
-        Manifest::parse(&manifest, Source::File(json)).map_err(|error| Failure::of(ErrorKind::Input, &error))?;
+    let manifest = Manifest::parse(&manifest, Source::File(json)).map_err(|error| Failure::of(Code::Input, &error))?;
     let beside = component.parent().unwrap_or(Path::new(".")).to_owned();
     Ok((manifest, read(&component)?, beside))
 }
@@ -133,7 +131,7 @@ pub(super) fn write(path: &Path, bundle: &Bundle, existing: Existing) -> Result<
         Existing::Refuse => file.persist_noclobber(path),
     };
     kept.map(drop).map_err(|error| match error.error.kind() {
-        io::ErrorKind::AlreadyExists => Failure::input(format!("`{}` is there already", path.display()))
+        ErrorKind::AlreadyExists => Failure::input(format!("`{}` is there already", path.display()))
             .help("name another file with --out, or add --force to write over it and over the signatures in it"),
         _ => failed(error.error),
     })
