@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use host_bundle::{Manifest, Source};
+use host_manifest::{Manifest, Source};
 use host_plugin::Plugin;
 use host_tests::{Bench, repository, text};
 use serde_json::{Value, json};

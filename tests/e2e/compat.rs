@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use host_bundle::{Manifest, Source};
+use host_manifest::{Manifest, Source};
 use host_plugin::Plugin;
 use host_tests::server::{Answer, Server};
 use host_tests::{Bench, repository, runtime, text};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use host_bundle::Provenance;
+use host_devkit::Provenance;
 use host_tests::host::binary;
 use host_tests::{add_target, repository, tools};
 
@@ -40,7 +40,7 @@ fn the_components_are_what_their_sources_build_in_any_folder() {
         serde_json::from_str(&text).expect("it is one")
     };
     let committed = provenance(&folder.join("plugins/dist"));
-    let compiler = host_bundle::compiler(&tools()).expect("there is one");
+    let compiler = host_devkit::compiler(&tools()).expect("there is one");
     let build = |arguments: &[&str]| {
         let mut command = Command::new(binary());
         command.current_dir(&folder).args(["plugin", "build", "plugins", "--out"]).args(arguments);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use host_bundle::Provenance;
+use host_devkit::Provenance;
 use host_plugin::Digest;
 use host_tests::{built_in, built_in_manifest, repository};
 

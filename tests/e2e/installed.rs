@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use host_bundle::{Bundle, KeyPair, LockFile, Manifest, Parts, SecretKeyFile, Source, SourceManifest};
+use host_bundle::{Bundle, KeyPair, LockFile, Parts, SecretKeyFile};
+use host_manifest::{Manifest, Source, SourceManifest};
 use host_plugin::admission::CONTRACT;
 use host_tests::host::{Ended, Host};
 use host_tests::pty::Pty;

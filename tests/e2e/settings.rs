@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use host_bundle::{Manifest, Source, SourceManifest};
+use host_manifest::{Manifest, Source, SourceManifest};
 use host_plugin::admission::CONTRACT;
 use host_tests::host::{Ended, Host};
 use host_tests::server::{Answer, Server};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use host_bundle::Manifest;
+use host_manifest::Manifest;
 use host_plugin::admission::CONTRACT;
 
 use crate::{cache, guest, repository, runtime};
@@ -234,7 +234,7 @@ impl Ended {
 /// A guest of `tests/guests` as `host plugin build` would leave it: the path of its component.
 pub async fn guest_file(name: &str, folder: &Path) -> PathBuf {
     let plugin = guest(name);
-    let source = host_bundle::read_manifest(&repository().join("tests/guests").join(name).join("plugin.toml"))
+    let source = host_devkit::read_manifest(&repository().join("tests/guests").join(name).join("plugin.toml"))
         .expect("it is right");
     let tools = runtime().describe(plugin).await.expect("it describes itself");
     let manifest = Manifest::new(source, CONTRACT, tools).expect("it is right");

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use host_bundle::{Manifest, Source};
+use host_manifest::{Manifest, Source};
 use host_plugin::{Digest, Plugin};
 
 use crate::host::binary;
@@ -100,13 +100,15 @@ impl Project {
     /// What stands for the sources and for what builds them: with the same key the same is built.
     fn key(&self) -> String {
         let mut all = Vec::new();
-        let build = repository().join("host/bundle/src");
-        for folder in
-            [self.path(), &self.path().join("wit/tool"), &self.path().join("wit/cap"), &build, &build.join("build")]
-        {
+        let devkit = repository().join("host/devkit/src");
+        let build = devkit.join("build");
+        for folder in [self.path(), &self.path().join("wit/tool"), &self.path().join("wit/cap"), &build] {
             let mut files: Vec<_> =
                 std::fs::read_dir(folder).expect("read").map(|entry| entry.expect("read").path()).collect();
             files.sort();
+            if *folder == build {
+                files.push(devkit.join("build.rs"));
+            }
             for file in files.into_iter().filter(|file| file.is_file()) {
                 all.extend(file.file_name().unwrap_or_default().as_encoded_bytes());
                 all.extend(std::fs::read(file).expect("read"));

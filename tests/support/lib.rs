@@ -14,8 +14,9 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use host_bundle::{Manifest, Source, Tools};
 use host_capability::{Capability, Grants, PluginName, Scope};
+use host_devkit::Tools;
+use host_manifest::{Manifest, Source};
 use host_message::{CallId, Output, OutputPart, ToolName};
 use host_plugin::{CallError, CallListener, Invocation, Limits, Plugin, Runtime, RuntimeOptions, Workspace};
 
@@ -29,7 +30,7 @@ pub fn add_target() {
     static ONCE: OnceLock<()> = OnceLock::new();
     ONCE.get_or_init(|| {
         // Where there is no rustup the build says what is missing.
-        Command::new("rustup").args(["target", "add", host_bundle::TARGET]).status().ok();
+        Command::new("rustup").args(["target", "add", host_devkit::TARGET]).status().ok();
     });
 }
 
@@ -47,7 +48,7 @@ pub fn guest(name: &str) -> &'static Arc<Plugin> {
     static GUESTS: OnceLock<BTreeMap<String, Arc<Plugin>>> = OnceLock::new();
     let guests = GUESTS.get_or_init(|| {
         add_target();
-        let built = host_bundle::build(&repository().join("tests/guests"), &tools()).expect("the guests build");
+        let built = host_devkit::build(&repository().join("tests/guests"), &tools()).expect("the guests build");
         built
             .into_iter()
             .map(|built| {

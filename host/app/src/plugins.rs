@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use host_bundle::{Manifest, ManifestError, Source, ToolEntry};
 use host_capability::{Capability, Grants, Scope};
+use host_manifest::{Manifest, ManifestError, Source, ToolEntry};
 use host_message::{ToolName, ToolSpec};
 use host_plugin::{Digest, Plugin, Runtime, Secrets, Workspace};
 use host_tool::{PluginTool, ProgramInput, Registry, Sandbox};

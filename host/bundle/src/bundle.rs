@@ -14,7 +14,8 @@ mod pack;
 
 use std::collections::BTreeMap;
 
-use crate::manifest::Manifest;
+use host_manifest::Manifest;
+
 use crate::oci::{self, Descriptor, EMPTY, EMPTY_TYPE, IMAGE_TYPE, ImageManifest, OciDigest};
 use crate::signature::{SecretKey, SecretKeyError, Signature};
 
@@ -41,7 +42,7 @@ pub const MINISIG_TYPE: &str = "application/vnd.host.plugin.minisig.v1";
 
 /// The largest image manifest and index. Protects memory before anything of a bundle is known; three files and two
 /// schemas for each of 128 tools are a tenth of it.
-pub(crate) const MAX_IMAGE: u64 = 1 << 20;
+pub const MAX_IMAGE: u64 = 1 << 20;
 /// The largest README and the largest licence. Protects whoever shows them.
 pub(crate) const MAX_TEXT: u64 = 1 << 20;
 /// Signatures of a bundle. Protects the check, which tries each with each key that could have made it.

@@ -10,13 +10,12 @@ mod update;
 use std::collections::BTreeMap;
 
 use host_capability::Capability;
+use host_manifest::{check_name, cut};
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
 use crate::bundle::Bundle;
-use crate::manifest::check_name;
 use crate::oci::OciDigest;
-use crate::shown::cut;
 use crate::signature::KeyId;
 
 pub use update::{Allow, SignerChange, Update, UpdateRefusal, VersionChange, check_update};

@@ -149,7 +149,7 @@ pub struct Descriptor {
 
 impl Descriptor {
     /// The descriptor of these bytes.
-    pub(crate) fn of(media_type: &str, bytes: &[u8]) -> Self {
+    pub fn of(media_type: &str, bytes: &[u8]) -> Self {
         Self {
             media_type: media_type.to_owned(),
             digest: OciDigest::of(bytes),
@@ -196,13 +196,24 @@ pub struct ImageManifest {
 /// The list of a layout's manifests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Index {
-    pub(crate) schema_version: u32,
+pub struct Index {
+    /// 2.
+    pub schema_version: u32,
+    /// [`INDEX_TYPE`].
     #[serde(default = "index_type")]
-    pub(crate) media_type: String,
-    pub(crate) manifests: Vec<Descriptor>,
+    pub media_type: String,
+    /// The manifests.
+    pub manifests: Vec<Descriptor>,
+    /// What else is said of it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) annotations: BTreeMap<String, String>,
+    pub annotations: BTreeMap<String, String>,
+}
+
+impl Index {
+    /// Its bytes: the same for the same index.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        to_bytes(self)
+    }
 }
 
 /// The type of an index that does not name it, which OCI allows.

@@ -17,9 +17,8 @@ use std::io::Cursor;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use host_manifest::cut;
 use minisign::SignatureBox;
-
-use crate::shown::cut;
 
 pub use key::{KeyError, KeyId, PublicKey};
 pub use secret::{KeyPair, SecretKey, SecretKeyError, SecretKeyFile};

@@ -15,13 +15,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::path::Path;
 
+use host_manifest::cut;
 use sha2::{Digest as _, Sha256};
 
 use crate::bundle::{Bundle, MAX_IMAGE, MAX_SIGNATURES, PLUGIN_TYPE, SIGNATURE_TYPE, any_image, find};
 use crate::oci::{
     BLOBS, Descriptor, EMPTY, IMAGE_TYPE, INDEX_FILE, INDEX_TYPE, ImageManifest, Index, LAYOUT_FILE, Layout, OciDigest,
 };
-use crate::shown::cut;
 use crate::signature::{MAX_SIGNATURE, Signature, SignatureError};
 
 pub use fault::{EntryFault, UnpackError};
@@ -31,9 +31,9 @@ pub use fault::{EntryFault, UnpackError};
 const MAX_ENTRIES: usize = 1_000;
 /// All bytes of a bundle together. Protects memory: the largest component and the largest manifest fit, and as much again
 /// as all else may have.
-pub(crate) const MAX_BUNDLE: u64 = 100 << 20;
+pub const MAX_BUNDLE: u64 = 100 << 20;
 /// The largest blob: a component.
-pub(crate) const MAX_BLOB: u64 = host_plugin::MAX_COMPONENT as u64;
+pub const MAX_BLOB: u64 = host_plugin::MAX_COMPONENT as u64;
 
 impl Bundle {
     /// Reads a bundle: the archive at a path, or the OCI image layout in a folder.

@@ -36,8 +36,8 @@ pub(crate) fn schema(of: Schema) -> Result<Code, Failure> {
     let schema = match of {
         Schema::Json => printed(Format::Json)?,
         Schema::StreamJson => printed(Format::StreamJson)?,
-        Schema::Plugin => host_bundle::written_schema(),
-        Schema::Manifest => host_bundle::shipped_schema(),
+        Schema::Plugin => host_manifest::written_schema(),
+        Schema::Manifest => host_manifest::shipped_schema(),
     };
     let text = serde_json::to_string_pretty(&schema).map_err(|error| Failure::configuration(error.to_string()))?;
     Out::new(CancellationToken::new()).write(&format!("{text}\n"));

@@ -5,7 +5,7 @@
 //! not into what `Debug` shows. What a server sends back of a value is blotted out before the guest gets it.
 //!
 //! Deliberately not here: what a server sends back of it in another form, such as base64, which cannot be told from
-//! anything else; which secrets a plugin declares (`host-bundle`), and where their values come from (the binary).
+//! anything else; which secrets a plugin declares (`host-manifest`), and where their values come from (the binary).
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use host_bundle::{Bundle, Login, Parts, Reference, Registry, RegistryError, SecretKey, Transfer};
+use host_bundle::{Bundle, Parts, SecretKey};
+use host_registry::{Login, Reference, Registry, RegistryError, Transfer, download};
 use host_tests::registry::{DockerRegistry, LOGIN};
 use host_tests::repository;
 use host_tests::server::{Answer, Request, Server};
@@ -263,14 +264,14 @@ async fn what_broke_off_at_an_address_goes_on_where_it_was() {
     })
     .await;
     let (address, downloads) = (server.url("/ls.tar"), downloads());
-    let error = Bundle::download(&address, bundle.digest(), &downloads, &quiet).await.expect_err("it breaks off");
+    let error = download(&address, bundle.digest(), &downloads, &quiet).await.expect_err("it breaks off");
     assert!(matches!(error, RegistryError::BrokeOff { done, total: None, .. } if done == half as u64), "{error}");
     assert!(error.to_string().contains(&format!("broke off after {half} bytes of {}", bundle.digest())), "{error}");
 
     // Another process, later: nothing is fetched twice, and the server is told which version it goes on with.
     *broken.lock().expect("no test panics with it") = false;
     let before = server.requests().len();
-    let came = Bundle::download(&address, bundle.digest(), &downloads, &quiet).await.expect("it goes on");
+    let came = download(&address, bundle.digest(), &downloads, &quiet).await.expect("it goes on");
     assert_eq!(came.digest(), bundle.digest());
     let asked = server.requests().split_off(before);
     assert_eq!(asked.len(), 1, "{asked:?}");
@@ -292,7 +293,7 @@ async fn an_address_that_has_another_file_meanwhile_is_fetched_from_its_beginnin
     })
     .await;
     let address = server.url("/ls.tar");
-    let came = Bundle::download(&address, bundle.digest(), &downloads(), &quiet).await.expect("it is there");
+    let came = download(&address, bundle.digest(), &downloads(), &quiet).await.expect("it is there");
     assert_eq!(came.digest(), bundle.digest());
 }
 
@@ -318,18 +319,18 @@ async fn halves_that_do_not_fit_are_found_out_and_fetched_anew_once() {
         std::fs::write(part.with_extension("from"), format!("{address}\n\n")).expect("written");
     };
     put(&address);
-    let came = Bundle::download(&address, bundle.digest(), &downloads, &quiet).await.expect("the second time");
+    let came = download(&address, bundle.digest(), &downloads, &quiet).await.expect("the second time");
     assert_eq!(came.digest(), bundle.digest());
     assert_eq!(ranges(&server), [Some(format!("bytes={half}-")), None]);
     // A half from elsewhere, or from nobody knows where, is not gone on with at all.
     put("https://example.com/ls.tar");
-    Bundle::download(&address, bundle.digest(), &downloads, &quiet).await.expect("it is there");
+    download(&address, bundle.digest(), &downloads, &quiet).await.expect("it is there");
     put(&"x".repeat(10_000));
-    Bundle::download(&address, bundle.digest(), &downloads, &quiet).await.expect("it is there");
+    download(&address, bundle.digest(), &downloads, &quiet).await.expect("it is there");
     assert_eq!(ranges(&server).split_off(2), [None, None]);
     // What is another bundle, whole, is no better the second time, and is not kept.
     let other = host_bundle::OciDigest::of(b"another");
-    let error = Bundle::download(&address, &other, &downloads, &quiet).await.expect_err("it is another");
+    let error = download(&address, &other, &downloads, &quiet).await.expect_err("it is another");
     assert!(matches!(error, RegistryError::Changed { .. }), "{error}");
     assert_eq!(std::fs::read_dir(&downloads).expect("it is there").count(), 0, "nothing is left");
 }
@@ -343,7 +344,7 @@ async fn a_server_that_sends_another_part_than_was_asked_for_is_not_believed() {
         Answer::pieces([b"x".to_vec()]).with_status(206).header("content-range", "bytes 0-0/9")
     })
     .await;
-    let error = Bundle::download(&server.url("/ls.tar"), bundle.digest(), &downloads(), &quiet).await;
+    let error = download(&server.url("/ls.tar"), bundle.digest(), &downloads(), &quiet).await;
     assert!(matches!(error, Err(RegistryError::BrokeOff { .. })), "{error:?}");
     assert_eq!(ranges(&server).len(), 3, "it is not asked for ever");
 }

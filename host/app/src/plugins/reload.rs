@@ -9,7 +9,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use host_bundle::{Changes, Manifest};
+use host_manifest::{Changes, Manifest};
 use tokio_util::sync::CancellationToken;
 
 use crate::app_context::Workplace;

@@ -12,7 +12,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use host_bundle::{DeclaredSecret, Manifest};
+use host_manifest::{DeclaredSecret, Manifest};
 use host_plugin::{Secret, Secrets};
 use host_terminal::visible;
 

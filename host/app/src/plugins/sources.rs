@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use host_bundle::Source;
+use host_manifest::Source;
 use host_plugin::{Digest, MAX_COMPONENT};
 
 use super::{DISCOVERED, Installed, Whose, assembled, built_in, installed, unfit};
@@ -138,7 +138,7 @@ fn of_project(component: &ProjectFile, manifest: &ProjectFile, workspace: &Path)
 
 fn named(file: &Path, workspace: &Path) -> Result<Installed, Failure> {
     let manifest = file.with_extension("json");
-    let text = read(&manifest, "the manifest", host_bundle::Manifest::MAX_BYTES)?;
+    let text = read(&manifest, "the manifest", host_manifest::Manifest::MAX_BYTES)?;
     let text = String::from_utf8(text)
         .map_err(|_| Failure::input(format!("the manifest `{}` is no text", manifest.display())))?;
     let component = read(file, "the component", MAX_COMPONENT as u64)?;

@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use host_bundle::{LockFile, Manifest, Source};
+use host_bundle::LockFile;
+use host_manifest::{Manifest, Source};
 use host_tool::cut;
 
 use super::{Contents, Part, ProjectFile};
@@ -100,7 +101,7 @@ fn asks(manifest: &ProjectFile) -> String {
     let Ok(manifest) = Manifest::parse(&text, Source::File(manifest.path.clone())) else {
         return "a plugin whose manifest makes no sense".to_owned();
     };
-    let scope = |(capability, declared): (&String, &host_bundle::Declared)| {
+    let scope = |(capability, declared): (&String, &host_manifest::Declared)| {
         format!("{} `{}`", escaped(capability, WORDS), escaped(&declared.scope, WORDS))
     };
     let mut asked: Vec<String> = manifest.capabilities.iter().map(scope).take(CAPABILITIES).collect();

@@ -9,15 +9,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use host_manifest::{Manifest, ManifestError, Source, cut};
 use host_message::ToolSpec;
 use host_plugin::admission::{self, AdmissionError};
 
 use super::{
     Bundle, COMPONENT_TYPE, LICENSE_TYPE, MANIFEST_TYPE, MAX_IMAGE, MAX_TEXT, PLUGIN_TYPE, README_TYPE, SCHEMA_TYPE,
 };
-use crate::manifest::{Manifest, ManifestError, Source};
 use crate::oci::{self, Descriptor, IMAGE_TYPE, ImageManifest, OciDigest};
-use crate::shown::cut;
 use crate::unpack::{MAX_BLOB, MAX_BUNDLE};
 
 /// Layers of a bundle: component, README, licence, and two schemas for each of 128 tools. Protects the check.

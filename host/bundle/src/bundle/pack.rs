@@ -7,11 +7,12 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use host_manifest::Manifest;
+
 use super::check::{self, ContentError};
 use super::{
     Bundle, COMPONENT_TYPE, LICENSE_TYPE, MANIFEST_TYPE, PLUGIN_TYPE, README_TYPE, SCHEMA_TYPE, SIGNATURE_TYPE,
 };
-use crate::manifest::Manifest;
 use crate::oci::{
     self, Descriptor, IMAGE_TYPE, INDEX_FILE, INDEX_TYPE, ImageManifest, Index, LAYOUT, LAYOUT_FILE, OciDigest,
 };

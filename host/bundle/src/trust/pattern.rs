@@ -3,9 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use host_manifest::is_name;
 use serde::{Deserialize, Serialize};
-
-use crate::manifest::is_name;
 
 /// Which plugins a key may sign: all of a publisher, or one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

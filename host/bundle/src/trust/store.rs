@@ -8,11 +8,11 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use host_manifest::cut;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use super::{MAX_LISTED, Revocation, Trust, TrustError, TrustedKey};
-use crate::shown::cut;
 
 /// The largest file that is read. Protects memory; thousands of keys stay below.
 const MAX_FILE: u64 = 16 << 20;

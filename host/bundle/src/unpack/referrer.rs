@@ -1,9 +1,10 @@
 //! What refers to a plugin's image manifest: a signature, and nothing else.
 
+use host_manifest::cut;
+
 use super::UnpackError;
 use crate::bundle::{Bundle, MINISIG_TYPE, SIGNATURE_TYPE, any_image};
 use crate::oci::{Descriptor, EMPTY_TYPE, ImageManifest, OciDigest};
-use crate::shown::cut;
 use crate::signature::MAX_SIGNATURE;
 
 impl Bundle {

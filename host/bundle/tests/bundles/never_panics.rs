@@ -1,6 +1,7 @@
 //! Whatever bytes come: an answer, and no panic; and what is taken is what was packed.
 
-use host_bundle::{Bundle, Manifest, PublicKey, SecretKey, Signature, Source, SourceManifest};
+use host_bundle::{Bundle, PublicKey, SecretKey, Signature};
+use host_manifest::{Manifest, Source, SourceManifest};
 use proptest::prelude::*;
 
 use crate::support::{Entry, archive, bundle, entries, manifest_json};

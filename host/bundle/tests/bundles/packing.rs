@@ -1,6 +1,7 @@
 //! What is packed: the same bytes for the same parts, and nothing that does not agree.
 
-use host_bundle::{Bundle, Manifest, OciDigest, PLUGIN_TYPE, Parts, SecretKey, Source};
+use host_bundle::{Bundle, OciDigest, PLUGIN_TYPE, Parts, SecretKey};
+use host_manifest::{Manifest, Source};
 use serde_json::{Value, json};
 
 use crate::support::{archive, bundle, component, entries, manifest, manifest_json, parts};

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use host_bundle::{Bundle, Manifest, Parts, Source};
+use host_bundle::{Bundle, Parts};
+use host_manifest::{Manifest, Source};
 use serde_json::{Value, json};
 
 /// A component that imports these interfaces, exports a tool and does nothing.

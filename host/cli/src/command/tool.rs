@@ -263,7 +263,7 @@ async fn show_preview(place: &Workplace, call: FunctionCall, json: bool, out: &O
     Ok(Code::Done)
 }
 
-fn find<'p>(place: &'p Workplace, name: &str) -> Result<(&'p Installed, &'p host_bundle::ToolEntry), Failure> {
+fn find<'p>(place: &'p Workplace, name: &str) -> Result<(&'p Installed, &'p host_manifest::ToolEntry), Failure> {
     let found = place.plugins.iter().find_map(|installed| {
         let tool = installed.manifest.tools.iter().find(|tool| tool.spec.name.as_str() == name)?;
         Some((installed, tool))

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
-use host_bundle::{BuiltComponent, Manifest, Provenance, ProvenanceEntry, Source, Toolchain, Tools};
 use host_capability::{Grants, PluginName};
+use host_devkit::{BuiltComponent, Provenance, ProvenanceEntry, Toolchain, Tools};
+use host_manifest::{Manifest, Source};
 use host_plugin::{Digest, Runtime, RuntimeOptions, admission};
 use tokio_util::sync::CancellationToken;
 
@@ -164,7 +165,7 @@ pub(super) fn manifest_of(file: &Path) -> Result<Manifest, Failure> {
 /// The components of a package or workspace. Cargo's progress goes to standard error.
 pub(super) async fn compiled(folder: &Path, tools: Tools) -> Result<Vec<BuiltComponent>, Failure> {
     let sources = folder.to_owned();
-    tokio::task::spawn_blocking(move || host_bundle::build(&sources, &tools))
+    tokio::task::spawn_blocking(move || host_devkit::build(&sources, &tools))
         .await
         .map_err(|error| Failure::input(format!("the build ended early: {error}")))?
         .map_err(|error| Failure::input(error.to_string()))
@@ -179,7 +180,7 @@ pub(super) fn runtime(environment: &Environment) -> Runtime {
 /// The manifest with the tools that the component describes.
 pub(super) async fn described(
     runtime: &Runtime,
-    manifest: host_bundle::SourceManifest,
+    manifest: host_manifest::SourceManifest,
     component: &[u8],
 ) -> Result<Manifest, Failure> {
     let wrong = |error: &dyn std::error::Error| {

@@ -1,6 +1,6 @@
 //! `host plugin check`: everything that can be told of a plugin without calling it, before it is given to others.
 //!
-//! Owns the order of what is told; the rules are in `lint`, those of versions in `host_bundle::Changes`.
+//! Owns the order of what is told; the rules are in `lint`, those of versions in `host_manifest::Changes`.
 
 mod lint;
 
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use anstyle::AnsiColor;
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
-use host_bundle::{Changes, Manifest, VersionVerdict, Weight};
 use host_capability::Grants;
+use host_manifest::{Changes, Manifest, VersionVerdict, Weight};
 use host_plugin::{Plugin, Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 

@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use host_app::environment::Environment;
 use host_app::error::Failure;
-use host_bundle::Manifest;
+use host_manifest::Manifest;
 use host_plugin::Runtime;
 use tokio_util::sync::CancellationToken;
 

@@ -4,8 +4,8 @@
 //! own words are marked as such.
 
 use host_app::error::Failure;
-use host_bundle::Manifest;
 use host_capability::Capability;
+use host_manifest::Manifest;
 use host_plugin::admission::Imports;
 
 use super::build::Ready;

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use host_app::error::Failure;
-use host_bundle::{Source, SourceManifest};
+use host_manifest::{Source, SourceManifest};
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::Code;
@@ -15,7 +15,7 @@ use crate::templates;
 
 /// Writes a plugin of this name into a folder, or into one of its own name where none is given.
 pub(super) fn run(name: &str, language: &str, into: Option<&Path>) -> Result<Code, Failure> {
-    host_bundle::check_name(name).map_err(|error| Failure::input(error.to_string()))?;
+    host_manifest::check_name(name).map_err(|error| Failure::input(error.to_string()))?;
     let files = templates::filled(language, name)
         .ok_or_else(|| Failure::input(format!("there is no template for `{language}`")))?;
     check(&files).map_err(|error| Failure::input(error.to_string()))?;
@@ -33,7 +33,7 @@ pub(super) fn run(name: &str, language: &str, into: Option<&Path>) -> Result<Cod
 }
 
 /// Whether the manifest is one with this name in it.
-fn check(files: &[(PathBuf, String)]) -> Result<(), host_bundle::ManifestError> {
+fn check(files: &[(PathBuf, String)]) -> Result<(), host_manifest::ManifestError> {
     for (path, text) in files.iter().filter(|(path, _)| path == Path::new("plugin.toml")) {
         SourceManifest::parse(text, &Source::File(path.clone()))?;
     }

@@ -5,7 +5,8 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use host_bundle::{Bundle, Manifest, PackError, Parts, Source};
+use host_bundle::{Bundle, PackError, Parts};
+use host_manifest::{Manifest, Source};
 use tokio_util::sync::CancellationToken;
 
 use super::build::{described, runtime, tools};
@@ -39,13 +40,13 @@ pub(super) async fn run(pack: Pack, environment: &Environment) -> Result<Code, F
 async fn plugin(path: &Path, environment: &Environment) -> Result<(Manifest, Vec<u8>, PathBuf), Failure> {
     if path.join("plugin.toml").is_file() {
         let wanted =
-            host_bundle::read_manifest(&path.join("plugin.toml")).map_err(|error| Failure::of(Code::Input, &error))?;
+            host_devkit::read_manifest(&path.join("plugin.toml")).map_err(|error| Failure::of(Code::Input, &error))?;
         // Before minutes of building in vain.
         if wanted.description.is_none() {
             return Err(Failure::of(Code::Input, &PackError::NoDescription(wanted.name)));
         }
         let (folder, tools) = (path.to_owned(), tools(environment));
-        let built = tokio::task::spawn_blocking(move || host_bundle::build(&folder, &tools))
+        let built = tokio::task::spawn_blocking(move || host_devkit::build(&folder, &tools))
             .await
             .map_err(|error| Failure::input(format!("the build ended early: {error}")))?
             .map_err(|error| Failure::of(Code::Input, &error))?;

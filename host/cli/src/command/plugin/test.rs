@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use anstyle::AnsiColor;
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
-use host_bundle::Manifest;
+use host_manifest::Manifest;
 use host_plugin::{Plugin, Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 

@@ -10,7 +10,8 @@ use std::time::Duration;
 use docker_credential::{CredentialRetrievalError, DockerCredential};
 use host_app::environment::{Environment, Folders};
 use host_app::error::{ErrorKind, Failure};
-use host_bundle::{Bundle, Login, OciDigest, Reference, Registry, RegistryError, Transfer};
+use host_bundle::{Bundle, OciDigest};
+use host_registry::{Login, Reference, Registry, RegistryError, Transfer};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use tokio_util::sync::CancellationToken;
 
@@ -61,7 +62,7 @@ pub(super) async fn get(
         };
         let bar = Bar::new(Way::In, environment);
         let show = |transfer: Transfer| bar.show(&transfer);
-        let bundle = unless(stop, Bundle::download(source, digest, &folders.downloads, &show)).await?;
+        let bundle = unless(stop, host_registry::download(source, digest, &folders.downloads, &show)).await?;
         return Ok((bundle, source.to_owned()));
     }
     let path = Path::new(source);
@@ -70,7 +71,7 @@ pub(super) async fn get(
             .map_err(|error| Failure::input(format!("`{source}` cannot be read: {error}")))?;
         (super::read(path)?, place.display().to_string())
     } else {
-        let place: Reference = source.parse().map_err(|error: host_bundle::NoReference| {
+        let place: Reference = source.parse().map_err(|error: host_registry::NoReference| {
             Failure::input(format!("there is no file `{source}`, and it is no bundle in a registry"))
                 .cause(error.to_string())
         })?;
@@ -100,7 +101,7 @@ async fn from_registry(
 }
 
 fn reference(text: &str) -> Result<Reference, Failure> {
-    text.parse().map_err(|error: host_bundle::NoReference| Failure::of(ErrorKind::Input, &error))
+    text.parse().map_err(|error: host_registry::NoReference| Failure::of(ErrorKind::Input, &error))
 }
 
 fn registry(place: &Reference, folders: &Folders) -> Result<Registry, Failure> {

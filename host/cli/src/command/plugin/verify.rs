@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
-use host_bundle::{Bundle, Declared, Pattern, Refusal, Trust, TrustStore, Verdict};
+use host_bundle::{Bundle, Pattern, Refusal, Trust, TrustStore, Verdict};
+use host_manifest::Declared;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;

@@ -2,8 +2,8 @@
 //!
 //! Deliberately not here: what the host refuses by itself, such as an import that the manifest does not declare.
 
-use host_bundle::{Manifest, ToolEntry};
 use host_capability::Capability;
+use host_manifest::{Manifest, ToolEntry};
 use host_plugin::admission::Imports;
 use host_tool::Schema;
 use serde_json::Value;
@@ -139,8 +139,8 @@ fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use host_bundle::Source;
     use host_capability::CapabilitySet;
+    use host_manifest::Source;
     use serde_json::json;
 
     fn found(edit: impl FnOnce(&mut Value)) -> Vec<String> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anstyle::AnsiColor;
 use host_app::error::Failure;
-use host_bundle::{Changes, Manifest, ToolEntry, Weight};
+use host_manifest::{Changes, Manifest, ToolEntry, Weight};
 use serde_json::Value;
 
 use super::super::build::Ready;
@@ -202,7 +202,7 @@ fn arguments(tool: &ToolEntry) -> String {
 
 #[cfg(test)]
 mod tests {
-    use host_bundle::{Manifest, Source};
+    use host_manifest::{Manifest, Source};
     use serde_json::json;
 
     use super::*;

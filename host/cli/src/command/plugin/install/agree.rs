@@ -6,7 +6,8 @@
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
 use host_app::plugins::store::Agreed;
-use host_bundle::{Bundle, Manifest};
+use host_bundle::Bundle;
+use host_manifest::Manifest;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::shelf::Install;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use host_bundle::{Manifest, ToolEntry};
 use host_capability::{Capability, Grants, Scope};
+use host_manifest::{Manifest, ToolEntry};
 use host_message::{CallId, ToolName};
 use host_plugin::{Invocation, Network, PreparedNetwork, Secret, Secrets, Workspace};
 use host_tool::Schema;

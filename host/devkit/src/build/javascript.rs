@@ -6,12 +6,12 @@
 use std::path::Path;
 use std::process::Command;
 
+use host_manifest::SourceManifest;
 use serde::Deserialize;
 
 use super::contract::{Contract, WORLD};
 use super::package::{self, BUILD};
 use super::{BuildError, BuiltComponent, Language, Toolchain, read, read_text, write};
-use crate::manifest::SourceManifest;
 
 /// What runs in node.
 const SCRIPT: &str = include_str!("componentize.mjs");

@@ -319,7 +319,7 @@ fn grants(name: &str, declared: &BTreeMap<String, Declared>, workspace: &Path) -
 }
 
 /// Whether a text is the name of a publisher, or a plugin's own.
-pub(crate) fn is_name(part: &str) -> bool {
+pub fn is_name(part: &str) -> bool {
     (1..=64).contains(&part.len())
         && part.starts_with(|c: char| c.is_ascii_lowercase())
         && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-')

@@ -8,10 +8,10 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use host_manifest::SourceManifest;
 use wit_parser::{Resolve, WorldId};
 
 use super::{BuildError, read_text, write};
-use crate::manifest::SourceManifest;
 
 /// The name of the world, and so of the files that a binding generator makes for it.
 pub(super) const WORLD: &str = "contract";
@@ -124,7 +124,7 @@ fn files(folder: &Path) -> Result<Vec<(PathBuf, String)>, BuildError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifest::Source;
+    use host_manifest::Source;
 
     /// A package with the contract of this repository.
     fn package() -> tempfile::TempDir {

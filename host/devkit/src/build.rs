@@ -14,13 +14,12 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use host_manifest::{Build, Language, Manifest, ManifestError, Source, SourceManifest};
 use wasi_preview1_component_adapter_provider::{
     WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
 };
 use wasmparser::{Parser, Payload};
 use wit_component::ComponentEncoder;
-
-use crate::manifest::{Build, Language, Manifest, ManifestError, Source, SourceManifest};
 
 mod c;
 mod contract;

@@ -6,10 +6,11 @@
 use std::path::Path;
 use std::process::Command;
 
+use host_manifest::SourceManifest;
+
 use super::contract::{Contract, WORLD};
 use super::package::{self, BUILD};
 use super::{BuildError, BuiltComponent, Language, Toolchain, read, write};
-use crate::manifest::SourceManifest;
 
 /// What the compiler is got with; the version stands in the package.
 const HOW: &str = "`python3 -m venv .venv && .venv/bin/pip install -r requirements.txt` in that folder";

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use host_manifest::SourceManifest;
+
 use super::c::{self, BINDING, TARGET};
 use super::contract::Contract;
 use super::package::{self, BUILD};
 use super::{BuildError, BuiltComponent, COMPONENTIZER, Language, Toolchain, write};
-use crate::manifest::SourceManifest;
 
 /// Where a plugin starts.
 const ENTRY: &str = "plugin.zig";

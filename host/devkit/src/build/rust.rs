@@ -7,11 +7,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use host_manifest::SourceManifest;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::{BuildError, BuiltComponent, COMPONENTIZER, Toolchain, Tools, componentize, hex, read, read_manifest};
-use crate::manifest::SourceManifest;
 
 /// The target of Rust plugins.
 pub const TARGET: &str = "wasm32-unknown-unknown";

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::oci::OciDigest;
+use host_bundle::OciDigest;
 
 /// The longest reference. The specification allows repositories and registries of 255 characters together.
 const MAX_REFERENCE: usize = 512;

@@ -11,7 +11,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, Url};
 use serde::Deserialize;
 
-use super::{Login, Reference, Registry, RegistryError};
+use crate::{Login, Reference, Registry, RegistryError};
 
 /// How long a connection may take to be there.
 const CONNECT_LIMIT: Duration = Duration::from_secs(15);
@@ -26,13 +26,13 @@ const MAX_WORDS: u64 = 4 << 10;
 
 /// What a registry gave for a login, or takes for one.
 #[derive(Clone)]
-pub(super) struct Token(HeaderValue);
+pub(crate) struct Token(HeaderValue);
 
 #[derive(Debug)]
-pub(super) struct Http(pub(super) Client);
+pub(crate) struct Http(pub(crate) Client);
 
 impl Http {
-    pub(super) fn new() -> Result<Self, RegistryError> {
+    pub(crate) fn new() -> Result<Self, RegistryError> {
         // Another part of the process may have chosen it already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
@@ -56,33 +56,33 @@ impl Http {
 
 /// What a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
+pub(crate) enum Access {
     Pull,
     Push,
 }
 
 /// A request as it is made, perhaps twice.
-pub(super) struct Asked<'a> {
-    pub(super) method: Method,
-    pub(super) url: Url,
-    pub(super) headers: HeaderMap,
-    pub(super) body: Option<&'a [u8]>,
-    pub(super) access: Access,
+pub(crate) struct Asked<'a> {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Option<&'a [u8]>,
+    pub(crate) access: Access,
 }
 
 impl<'a> Asked<'a> {
-    pub(super) fn get(url: Url) -> Self {
+    pub(crate) fn get(url: Url) -> Self {
         Self { method: Method::GET, url, headers: HeaderMap::new(), body: None, access: Access::Pull }
     }
 
-    pub(super) fn to_push(method: Method, url: Url, body: Option<&'a [u8]>) -> Self {
+    pub(crate) fn to_push(method: Method, url: Url, body: Option<&'a [u8]>) -> Self {
         Self { method, url, headers: HeaderMap::new(), body, access: Access::Push }
     }
 }
 
 impl Registry {
     /// The address of something in the repository.
-    pub(super) fn url(&self, reference: &Reference, path: &str) -> Result<Url, RegistryError> {
+    pub(crate) fn url(&self, reference: &Reference, path: &str) -> Result<Url, RegistryError> {
         // A registry of this machine has no certificate, and nobody is between it and us.
         let local = Url::parse(&format!("http://{}/", reference.registry())).is_ok_and(|url| is_local(&url));
         let scheme = if local { "http" } else { "https" };
@@ -91,7 +91,7 @@ impl Registry {
     }
 
     /// Sends a request, and once more with the login when it is asked for.
-    pub(super) async fn ask(&self, reference: &Reference, asked: &Asked<'_>) -> Result<Response, RegistryError> {
+    pub(crate) async fn ask(&self, reference: &Reference, asked: &Asked<'_>) -> Result<Response, RegistryError> {
         if !is_safe(&asked.url) {
             return Err(insecure(reference, &asked.url));
         }
@@ -228,13 +228,13 @@ fn scope(reference: &Reference, access: Access) -> String {
     format!("repository:{}:{actions}", reference.repository())
 }
 
-pub(super) async fn send(registry: &str, request: RequestBuilder) -> Result<Response, RegistryError> {
+pub(crate) async fn send(registry: &str, request: RequestBuilder) -> Result<Response, RegistryError> {
     let unreachable = |error| RegistryError::Unreachable { registry: registry.to_owned(), why: words(&error) };
     request.send().await.map_err(unreachable)
 }
 
 /// The body of an answer, when it is no longer than that.
-pub(super) async fn body(registry: &str, what: &str, answer: Response, limit: u64) -> Result<Vec<u8>, RegistryError> {
+pub(crate) async fn body(registry: &str, what: &str, answer: Response, limit: u64) -> Result<Vec<u8>, RegistryError> {
     let mut bytes = Vec::new();
     let mut stream = answer.bytes_stream();
     while let Some(piece) = stream.next().await {
@@ -250,7 +250,7 @@ pub(super) async fn body(registry: &str, what: &str, answer: Response, limit: u6
 }
 
 /// The error that an answer is which is not the one that was hoped for.
-pub(super) async fn refused(registry: &str, what: &str, answer: Response) -> RegistryError {
+pub(crate) async fn refused(registry: &str, what: &str, answer: Response) -> RegistryError {
     let registry = registry.to_owned();
     let status = answer.status();
     match status {
@@ -273,7 +273,7 @@ pub(super) async fn refused(registry: &str, what: &str, answer: Response) -> Reg
     }
 }
 
-pub(super) fn protocol(reference: &Reference, why: String) -> RegistryError {
+pub(crate) fn protocol(reference: &Reference, why: String) -> RegistryError {
     RegistryError::Protocol { registry: reference.registry().to_owned(), why }
 }
 
@@ -288,7 +288,7 @@ fn is_of(reference: &Reference, url: &Url) -> bool {
 }
 
 /// Whether what is sent there is read by nobody else: TLS, or this machine itself.
-pub(super) fn is_safe(url: &Url) -> bool {
+pub(crate) fn is_safe(url: &Url) -> bool {
     url.scheme() == "https" || url.scheme() == "http" && is_local(url)
 }
 
@@ -302,7 +302,7 @@ fn is_local(url: &Url) -> bool {
 }
 
 /// The error with what caused it.
-pub(super) fn words(error: &reqwest::Error) -> String {
+pub(crate) fn words(error: &reqwest::Error) -> String {
     use std::error::Error as _;
     let mut text = error.to_string();
     let mut cause = error.source();

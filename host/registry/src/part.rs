@@ -4,25 +4,25 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
+use host_bundle::OciDigest;
 use sha2::{Digest as _, Sha256};
 
-use super::RegistryError;
-use crate::oci::OciDigest;
+use crate::RegistryError;
 
 /// How often a transfer that broke off is gone on with before that is told.
-pub(super) const ATTEMPTS: usize = 3;
+pub(crate) const ATTEMPTS: usize = 3;
 
 /// What has come of something.
-pub(super) struct Part {
+pub(crate) struct Part {
     file: File,
     path: Option<PathBuf>,
-    pub(super) done: u64,
+    pub(crate) done: u64,
     hash: Sha256,
 }
 
 impl Part {
     /// What is there under this name, which has no more than `limit` bytes; while another process gets the same, nothing.
-    pub(super) fn open(folder: &Path, name: &str, limit: u64) -> Result<Self, RegistryError> {
+    pub(crate) fn open(folder: &Path, name: &str, limit: u64) -> Result<Self, RegistryError> {
         let path = folder.join(format!("{name}.part"));
         let unusable = |error| RegistryError::Io { path: path.clone(), error };
         std::fs::create_dir_all(folder).map_err(unusable)?;
@@ -51,26 +51,26 @@ impl Part {
         }
     }
 
-    pub(super) fn add(&mut self, bytes: &[u8]) -> Result<(), RegistryError> {
+    pub(crate) fn add(&mut self, bytes: &[u8]) -> Result<(), RegistryError> {
         self.file.write_all(bytes).map_err(|error| self.unusable(error))?;
         self.hash.update(bytes);
         self.done += bytes.len() as u64;
         Ok(())
     }
 
-    pub(super) fn restart(&mut self) -> Result<(), RegistryError> {
+    pub(crate) fn restart(&mut self) -> Result<(), RegistryError> {
         let emptied = self.file.set_len(0).and_then(|()| self.file.seek(SeekFrom::Start(0)));
         emptied.map_err(|error| self.unusable(error))?;
         (self.done, self.hash) = (0, Sha256::new());
         Ok(())
     }
 
-    pub(super) fn digest(&self) -> OciDigest {
+    pub(crate) fn digest(&self) -> OciDigest {
         OciDigest::from_sha256(&self.hash.clone().finalize().into())
     }
 
     /// All of it; the file is gone then.
-    pub(super) fn finish(mut self, size: u64) -> Result<Vec<u8>, RegistryError> {
+    pub(crate) fn finish(mut self, size: u64) -> Result<Vec<u8>, RegistryError> {
         let mut bytes = Vec::new();
         let read = self.file.seek(SeekFrom::Start(0)).and_then(|_| (&self.file).take(size + 1).read_to_end(&mut bytes));
         read.map_err(|error| self.unusable(error))?;
@@ -85,7 +85,7 @@ impl Part {
     }
 
     /// What was written down beside it, when it is no longer than that.
-    pub(super) fn note(&self, limit: u64) -> Option<String> {
+    pub(crate) fn note(&self, limit: u64) -> Option<String> {
         let mut text = String::new();
         let file = File::open(self.note_path()?).ok()?;
         file.take(limit + 1).read_to_string(&mut text).ok()?;
@@ -93,7 +93,7 @@ impl Part {
     }
 
     /// Writes down something beside it, which goes with it.
-    pub(super) fn write_down(&self, note: &str) -> Result<(), RegistryError> {
+    pub(crate) fn write_down(&self, note: &str) -> Result<(), RegistryError> {
         let Some(path) = self.note_path() else { return Ok(()) };
         std::fs::write(path, note).map_err(|error| self.unusable(error))
     }

@@ -7,15 +7,13 @@
 use std::path::Path;
 
 use futures::StreamExt as _;
+use host_bundle::{Bundle, MAX_BUNDLE, OciDigest};
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_RANGE, ETAG, HeaderMap, HeaderValue, IF_RANGE, LAST_MODIFIED, RANGE};
 use reqwest::{Response, StatusCode, Url};
 
-use super::client::{Http, is_safe, refused, send};
-use super::part::{ATTEMPTS, Part};
-use super::{Progress, RegistryError, Transfer};
-use crate::bundle::Bundle;
-use crate::oci::OciDigest;
-use crate::unpack::MAX_BUNDLE;
+use crate::client::{Http, is_safe, refused, send};
+use crate::part::{ATTEMPTS, Part};
+use crate::{Progress, RegistryError, Transfer};
 
 /// What the headers of an archive take besides the files in it: 512 bytes before and up to 511 behind each.
 const FRAME: u64 = 1 << 20;
@@ -42,34 +40,32 @@ enum Came {
     Half(Option<u64>),
 }
 
-impl Bundle {
-    /// Gets the archive at an address, which has to be `https`, or of this machine. What is wanted is known by its digest
-    /// alone, since the address says nothing of who put it there. What has come when it breaks off is kept in the folder
-    /// `downloads`, and the next call goes on there.
-    ///
-    /// # Errors
-    ///
-    /// When the server does not give it, it is no bundle, or it is another one.
-    pub async fn download(
-        url: &str,
-        wanted: &OciDigest,
-        downloads: &Path,
-        progress: Progress<'_>,
-    ) -> Result<Self, RegistryError> {
-        let protocol = |why: String| RegistryError::Protocol { registry: url.to_owned(), why };
-        let address = Url::parse(url).map_err(|error| protocol(error.to_string()))?;
-        let server = address.host_str().unwrap_or_default().to_owned();
-        if !is_safe(&address) {
-            return Err(RegistryError::Insecure { registry: server, url: url.to_owned() });
-        }
-        let wanted = Wanted { address: &address, server, digest: wanted };
-        let http = Http::new()?;
-        let part = wanted.open(downloads)?;
-        let is_of_two = part.done > 0;
-        match wanted.read(wanted.get(&http, part, progress).await?) {
-            Err(_) if is_of_two => wanted.read(wanted.get(&http, wanted.open(downloads)?, progress).await?),
-            ended => ended,
-        }
+/// Gets the archive at an address, which has to be `https`, or of this machine. What is wanted is known by its digest
+/// alone, since the address says nothing of who put it there. What has come when it breaks off is kept in the folder
+/// `downloads`, and the next call goes on there.
+///
+/// # Errors
+///
+/// When the server does not give it, it is no bundle, or it is another one.
+pub async fn download(
+    url: &str,
+    wanted: &OciDigest,
+    downloads: &Path,
+    progress: Progress<'_>,
+) -> Result<Bundle, RegistryError> {
+    let protocol = |why: String| RegistryError::Protocol { registry: url.to_owned(), why };
+    let address = Url::parse(url).map_err(|error| protocol(error.to_string()))?;
+    let server = address.host_str().unwrap_or_default().to_owned();
+    if !is_safe(&address) {
+        return Err(RegistryError::Insecure { registry: server, url: url.to_owned() });
+    }
+    let wanted = Wanted { address: &address, server, digest: wanted };
+    let http = Http::new()?;
+    let part = wanted.open(downloads)?;
+    let is_of_two = part.done > 0;
+    match wanted.read(wanted.get(&http, part, progress).await?) {
+        Err(_) if is_of_two => wanted.read(wanted.get(&http, wanted.open(downloads)?, progress).await?),
+        ended => ended,
     }
 }
 

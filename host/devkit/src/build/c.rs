@@ -7,10 +7,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use host_manifest::SourceManifest;
+
 use super::contract::Contract;
 use super::package::{self, BUILD};
 use super::{BuildError, BuiltComponent, COMPONENTIZER, Language, Toolchain, componentize, read};
-use crate::manifest::SourceManifest;
 
 /// The target of plugins in C and Zig.
 pub(super) const TARGET: &str = "wasm32-wasi";

@@ -3,9 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::bundle::ContentError;
-use crate::oci::OciDigest;
-use crate::unpack::UnpackError;
+use host_bundle::{ContentError, OciDigest, UnpackError};
 
 /// Why a bundle was not pulled or pushed.
 #[derive(Debug, thiserror::Error)]

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use futures::StreamExt as _;
+use host_bundle::{
+    Bundle, Descriptor, IMAGE_TYPE, INDEX_TYPE, Index, MAX_BLOB, MAX_IMAGE, MAX_SIGNATURES, OciDigest, SIGNATURE_TYPE,
+    Signature,
+};
 use reqwest::StatusCode;
 use reqwest::header::{ACCEPT, HeaderValue, RANGE};
 
-use super::client::{Asked, body, protocol, refused};
-use super::part::{ATTEMPTS, Part};
-use super::{Progress, Reference, Registry, RegistryError, Transfer, Which};
-use crate::bundle::{Bundle, MAX_IMAGE, MAX_SIGNATURES, SIGNATURE_TYPE};
-use crate::oci::{Descriptor, IMAGE_TYPE, INDEX_TYPE, Index, OciDigest};
-use crate::signature::Signature;
-use crate::unpack::MAX_BLOB;
+use crate::client::{Asked, body, protocol, refused};
+use crate::part::{ATTEMPTS, Part};
+use crate::{Progress, Reference, Registry, RegistryError, Transfer, Which};
 
 impl Registry {
     /// Gets a bundle with the signatures that refer to it. Of who made it nothing is known yet.
@@ -107,7 +107,7 @@ impl Registry {
     }
 
     /// The list that stands under the tag of a digest.
-    pub(super) async fn listed(
+    pub(crate) async fn listed(
         &self,
         reference: &Reference,
         digest: &OciDigest,

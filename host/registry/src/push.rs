@@ -1,12 +1,11 @@
 //! From a bundle to a registry.
 
+use host_bundle::{Bundle, Descriptor, IMAGE_TYPE, INDEX_TYPE, Index, OciDigest, SIGNATURE_TYPE};
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, LOCATION};
 use reqwest::{Method, StatusCode};
 
-use super::client::{Asked, protocol, refused};
-use super::{Progress, Reference, Registry, RegistryError, Transfer};
-use crate::bundle::{Bundle, SIGNATURE_TYPE};
-use crate::oci::{self, Descriptor, IMAGE_TYPE, INDEX_TYPE, Index, OciDigest};
+use crate::client::{Asked, protocol, refused};
+use crate::{Progress, Reference, Registry, RegistryError, Transfer};
 
 /// What a registry says that lists referrers by itself (distribution specification 1.1).
 const SUBJECT: &str = "oci-subject";
@@ -126,7 +125,7 @@ impl Registry {
         }
         index.manifests.sort_by(|one, other| one.digest.cmp(&other.digest));
         let name = plugin.as_str().replace(':', "-");
-        self.put_manifest(reference, &name, INDEX_TYPE, &oci::to_bytes(&index)).await.map(drop)
+        self.put_manifest(reference, &name, INDEX_TYPE, &index.to_bytes()).await.map(drop)
     }
 }
 

@@ -4,7 +4,7 @@
 const MAX_SHOWN: usize = 600;
 
 /// The beginning of a text.
-pub(crate) fn cut(text: &str) -> String {
+pub fn cut(text: &str) -> String {
     match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{} (cut)", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),

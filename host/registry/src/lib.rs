@@ -19,8 +19,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use crate::oci::OciDigest;
+use host_bundle::OciDigest;
 
+pub use download::download;
 pub use error::RegistryError;
 pub use reference::{NoReference, Reference, Which};
 
