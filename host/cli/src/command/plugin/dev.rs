@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::report::Report;
 use self::sources::{Changed, Snapshot, Sources};
-use self::watch::Watch;
+use self::watch::{Watch, WatchError};
 use super::build::{self, Made, Ready};
 use super::test::{self, Ended};
 use crate::arguments::dev::PluginDev;
@@ -33,7 +33,7 @@ pub(super) async fn run(dev: PluginDev, environment: &Environment, stop: Cancell
     // A reader that goes away ends it as Ctrl-C does.
     let out = Out::new(stop.clone());
     let mut session = Session::of(dev, environment, out)?;
-    let mut watch = Watch::new()?;
+    let mut watch = Watch::new().map_err(|error| unwatched(&error))?;
     let mut seen = session.look(&mut watch)?;
     session.report.begins(&session.folder, seen.files());
     session.round(&Changed::default(), &stop).await;
@@ -55,6 +55,10 @@ pub(super) async fn run(dev: PluginDev, environment: &Environment, stop: Cancell
         }
     }
     Ok(Code::Done)
+}
+
+fn unwatched(error: &WatchError) -> Failure {
+    Failure::of(Code::Configuration, error).help(error.help())
 }
 
 /// What is known from one round to the next.
@@ -101,9 +105,9 @@ impl<'a> Session<'a> {
     /// What the sources are now; from here on each change of them is heard.
     fn look(&self, watch: &mut Watch) -> Result<Snapshot, Failure> {
         loop {
-            let snapshot = self.sources.look()?;
+            let snapshot = self.sources.look().map_err(|error| Failure::of(Code::Input, &error).help(error.help()))?;
             // Something may have come into a new folder before it was watched.
-            if !watch.only(snapshot.folders())? {
+            if !watch.only(snapshot.folders()).map_err(|error| unwatched(&error))? {
                 return Ok(snapshot);
             }
         }

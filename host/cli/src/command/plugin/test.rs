@@ -144,7 +144,13 @@ fn files(folder: &Path) -> Result<Vec<(PathBuf, Vec<Case>)>, Failure> {
         }
     }
     paths.sort();
-    paths.into_iter().map(|path| Ok((path.clone(), case::read(&path)?))).collect()
+    paths
+        .into_iter()
+        .map(|path| {
+            let cases = case::read(&path).map_err(|error| Failure::of(Code::Input, &error))?;
+            Ok((path, cases))
+        })
+        .collect()
 }
 
 /// What there is around a case: the same places for each, so that a plugin is compiled and linked once, and emptied

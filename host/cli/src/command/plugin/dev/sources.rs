@@ -33,6 +33,22 @@ const CACHE_MARK: &str = "CACHEDIR.TAG";
 /// The one hidden folder that changes what is built.
 const CARGO: &str = ".cargo";
 
+/// A folder with more in it than the sources of a package or workspace.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` has more than {limit} {what}", folder.display())]
+pub(super) struct TooManySources {
+    folder: PathBuf,
+    limit: usize,
+    what: &'static str,
+}
+
+impl TooManySources {
+    /// What to do about it.
+    pub(super) fn help(&self) -> &'static str {
+        "name the folder of one package or workspace; what .gitignore leaves out is not watched"
+    }
+}
+
 /// Where sources are looked for.
 #[derive(Debug)]
 pub(super) struct Sources {
@@ -80,7 +96,7 @@ impl Sources {
     }
 
     /// What they are now.
-    pub(super) fn look(&self) -> Result<Snapshot, Failure> {
+    pub(super) fn look(&self) -> Result<Snapshot, TooManySources> {
         let mut snapshot = Snapshot::default();
         let target = self.target.clone();
         let walk = WalkBuilder::new(&self.folder)
@@ -94,10 +110,7 @@ impl Sources {
             .parents(false)
             .filter_entry(move |entry| entry.depth() == 0 || (entry.path() != target && is_written(entry)))
             .build();
-        let many = |what: &str, limit: usize| {
-            Failure::input(format!("`{}` has more than {limit} {what}", self.folder.display()))
-                .help("name the folder of one package or workspace; what .gitignore leaves out is not watched")
-        };
+        let many = |what, limit| TooManySources { folder: self.folder.clone(), limit, what };
         // What vanished meanwhile, or cannot be read, is no source for a compiler either.
         for entry in walk.flatten() {
             let Some(kind) = entry.file_type() else { continue };
@@ -299,13 +312,13 @@ mod tests {
             std::fs::create_dir(sources.folder.join(format!("folder{i}"))).expect("made");
         }
         let failure = sources.look().expect_err("there are too many");
-        assert!(failure.message.contains(&format!("more than {MAX_FOLDERS} folders")), "{failure:?}");
+        assert!(failure.to_string().contains(&format!("more than {MAX_FOLDERS} folders")), "{failure:?}");
         let (_folder, sources) = package(&[]);
         for i in 0..=MAX_FILES {
             std::fs::File::create(sources.folder.join(format!("{i}.c"))).expect("made");
         }
         let failure = sources.look().expect_err("there are too many");
-        assert!(failure.message.contains(&format!("more than {MAX_FILES} files")), "{failure:?}");
+        assert!(failure.to_string().contains(&format!("more than {MAX_FILES} files")), "{failure:?}");
     }
 
     #[test]

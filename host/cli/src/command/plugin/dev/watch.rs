@@ -21,6 +21,18 @@ const QUIET: Duration = Duration::from_millis(100);
 /// How long that is waited for at most, where something is written without end.
 const LONGEST: Duration = Duration::from_secs(2);
 
+/// The system does not report changes of the sources.
+#[derive(Debug, thiserror::Error)]
+#[error("the sources cannot be watched")]
+pub(super) struct WatchError(#[from] notify::Error);
+
+impl WatchError {
+    /// What to do about it.
+    pub(super) fn help(&self) -> &'static str {
+        "on Linux the limits are fs.inotify.max_user_watches and fs.inotify.max_user_instances (sysctl)"
+    }
+}
+
 /// Folders that are watched.
 pub(super) struct Watch {
     watcher: RecommendedWatcher,
@@ -30,7 +42,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn new() -> Result<Self, Failure> {
+    pub(super) fn new() -> Result<Self, WatchError> {
         let happened = Arc::new(Notify::new());
         let told = Arc::clone(&happened);
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
@@ -39,13 +51,12 @@ impl Watch {
                 told.notify_one();
             }
         });
-        let watcher = watcher.map_err(|error| unable(&error))?;
-        Ok(Self { watcher, folders: BTreeSet::new(), happened })
+        Ok(Self { watcher: watcher?, folders: BTreeSet::new(), happened })
     }
 
     /// Watches these folders, each without what lies beneath it, and no others. Answers whether one of them was not
     /// watched before.
-    pub(super) fn only(&mut self, folders: &BTreeSet<PathBuf>) -> Result<bool, Failure> {
+    pub(super) fn only(&mut self, folders: &BTreeSet<PathBuf>) -> Result<bool, WatchError> {
         for folder in self.folders.difference(folders) {
             // One that is gone is not watched any more.
             self.watcher.unwatch(folder).ok();
@@ -57,7 +68,7 @@ impl Watch {
                 Ok(()) => drop(watched.insert(folder.clone())),
                 // Its parent's event is on its way.
                 Err(_) if !folder.exists() => {}
-                Err(error) => return Err(unable(&error)),
+                Err(error) => return Err(error.into()),
             }
         }
         let is_new = !watched.is_subset(&self.folders);
@@ -85,12 +96,6 @@ fn counts(kind: EventKind) -> bool {
         EventKind::Access(_) => false,
         EventKind::Any | EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_) | EventKind::Other => true,
     }
-}
-
-fn unable(error: &notify::Error) -> Failure {
-    Failure::configuration("the sources cannot be watched")
-        .cause(error.to_string())
-        .help("on Linux the limits are fs.inotify.max_user_watches and fs.inotify.max_user_instances (sysctl)")
 }
 
 #[cfg(test)]

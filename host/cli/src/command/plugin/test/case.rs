@@ -3,7 +3,7 @@
 //! Promises: what nobody reads is an error with its line. Deliberately not here: running it, and judging what came of it.
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,6 +14,41 @@ use serde_json::{Map, Value};
 
 /// The largest file of cases. Protects memory; no text that a person writes comes near.
 const MAX_FILE: u64 = 16 << 20;
+
+/// Why a file of cases is not used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CaseFileError {
+    /// It cannot be read.
+    #[error("`{}` cannot be read: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        error: std::io::Error,
+    },
+    /// It is too large.
+    #[error("`{}` has {size} bytes, over the limit of {MAX_FILE}", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        size: u64,
+    },
+    /// It is not a valid list of cases.
+    #[error("`{}` is no file of cases", path.display())]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with the line or the case.
+        #[source]
+        why: Reason,
+    },
+}
+
+/// A reason in words.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Reason(String);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -214,15 +249,14 @@ impl Preview {
 }
 
 /// The cases of a file.
-pub(super) fn read(path: &Path) -> Result<Vec<Case>, Failure> {
-    let unreadable = |error| Failure::input(format!("`{}` cannot be read: {error}", path.display()));
+pub(super) fn read(path: &Path) -> Result<Vec<Case>, CaseFileError> {
+    let unreadable = |error| CaseFileError::Unreadable { path: path.to_owned(), error };
     let size = std::fs::metadata(path).map_err(unreadable)?.len();
     if size > MAX_FILE {
-        return Err(Failure::input(format!("`{}` has {size} bytes, over the limit of {MAX_FILE}", path.display())));
+        return Err(CaseFileError::TooLarge { path: path.to_owned(), size });
     }
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
-    let wrong =
-        |error: &str| Failure::input(format!("`{}` is no file of cases", path.display())).cause(error.trim_end());
+    let wrong = |why: &str| CaseFileError::Invalid { path: path.to_owned(), why: Reason(why.trim_end().to_owned()) };
     let file: File = toml::from_str(&text).map_err(|error| wrong(&error.to_string()))?;
     if file.case.is_empty() {
         return Err(wrong("it has no `[[case]]`"));
