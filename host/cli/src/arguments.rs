@@ -15,7 +15,6 @@ use host_app::request::{AccessRequest, FolderRequest, RunRequest};
 use host_tool::ApprovalMode;
 
 use crate::exit::Code;
-use crate::templates;
 
 /// Reads the arguments of this process. Help and version are printed here; a mistake is told and is bad input.
 pub(crate) fn parse() -> Result<Arguments, Code> {
@@ -378,7 +377,7 @@ Examples:
         #[arg(value_name = "[PUBLISHER/]NAME")]
         name: String,
         /// The language that it is written in
-        #[arg(long, value_name = "LANGUAGE", value_parser = PossibleValuesParser::new(templates::languages()))]
+        #[arg(long, value_name = "LANGUAGE", value_parser = PossibleValuesParser::new(host_devkit::template_languages()))]
         lang: String,
         /// The folder to write to, which is empty or not there yet [default: NAME]
         #[arg(long = "in", value_name = "FOLDER")]

@@ -15,7 +15,6 @@ mod interrupt;
 mod password;
 mod printer;
 mod process;
-mod templates;
 mod trust_question;
 
 use std::process::ExitCode;

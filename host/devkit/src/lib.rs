@@ -1,14 +1,27 @@
-//! The author's side of plugins: from sources in any language to components, and what says where they came from.
+//! The author's side of plugins: new ones, builds in each language, cases, checks, and the loop that repeats them.
 //!
-//! Owns the build of each language and the provenance file that lets anybody repeat a build.
+//! Owns the compilers of each language, the provenance file that lets anybody repeat a build, the cases in a plugin's
+//! folder `tests`, the rules of `host plugin check`, and the templates of `host plugin new`.
 //!
 //! Promises: the same sources and the same compiler give the same bytes; a missing compiler is an error with the line
-//! that gets it.
+//! that gets it; a case runs in the same sandbox as any call.
 //!
 //! Deliberately not here: anything that `host run` needs, arguments, printing, and exit codes.
 
 mod build;
+mod built;
+mod cases;
+mod check;
+mod dev;
 mod provenance;
+mod templates;
 
 pub use build::{BuildError, BuiltComponent, COMPONENTIZER, TARGET, Toolchain, Tools, build, compiler, read_manifest};
+pub use built::{
+    BuildOutput, BuiltPlugin, PluginError, Reason, Stale, build_plugins, compile, describe, read_built, read_shipped,
+};
+pub use cases::{CaseError, CaseFileError, CaseOptions, CaseResult, run_cases};
+pub use check::{CheckError, CheckReport, Finding, Severity, Since, check, read_released};
+pub use dev::{Changed, DevError, DevEvent, DevOptions, DevSession, OnDevEvent, TooManySources, WatchError};
 pub use provenance::{Provenance, ProvenanceEntry};
+pub use templates::{NewPlugin, NewPluginError, template_languages};

@@ -29,12 +29,12 @@ pub(crate) async fn run(command: Command, environment: Environment, stop: Cancel
         Command::New { name, lang, into } => new::run(&name, &lang, into.as_deref()),
         Command::Build { folder, out, check } => build::run(&folder, &out, check, &environment).await,
         Command::Test(arguments) => {
-            let plugins = build::ready(&arguments.plugins, &environment).await?;
+            let plugins = build::plugins(&arguments.plugins, &environment).await?;
             test::run(plugins, &arguments, &environment, &Out::new(CancellationToken::new())).await
         }
         Command::Dev(dev) => dev::run(dev, &environment, stop).await,
         Command::Check(arguments) => {
-            let plugins = build::ready(&arguments.plugins, &environment).await?;
+            let plugins = build::plugins(&arguments.plugins, &environment).await?;
             check::run(plugins, &arguments, &environment, &Out::new(CancellationToken::new())).await
         }
         Command::Pack(pack) => pack::run(pack, &environment).await,
@@ -46,7 +46,8 @@ pub(crate) async fn run(command: Command, environment: Environment, stop: Cancel
         Command::Push(push) => transfer::push(&push, &environment, &stop).await,
         Command::Pull(pull) => transfer::pull(&pull, &environment, &stop).await,
         Command::Explain { built } => {
-            explain::run(&build::built_into(&built, &built)?, &Out::new(CancellationToken::new()))
+            let plugins = host_devkit::read_built(&built, &built).map_err(build::failed)?;
+            explain::run(&plugins, &Out::new(CancellationToken::new()))
         }
     }
 }

@@ -3,18 +3,18 @@
 //! Promises: what is said rests on the component's imports and on its manifest, not on what the plugin says of itself; its
 //! own words are marked as such.
 
-use host_app::error::Failure;
+use host_app::error::{ErrorKind, Failure};
 use host_capability::Capability;
+use host_devkit::BuiltPlugin;
 use host_manifest::Manifest;
 use host_plugin::admission::Imports;
 
-use super::build::Ready;
 use crate::exit::Code;
 use crate::printer::{Out, visible};
 
 /// Prints it for each plugin.
-pub(super) fn run(plugins: &[Ready], out: &Out) -> Result<Code, Failure> {
-    for (place, Ready { manifest, component, .. }) in plugins.iter().enumerate() {
+pub(super) fn run(plugins: &[BuiltPlugin], out: &Out) -> Result<Code, Failure> {
+    for (place, BuiltPlugin { manifest, component, .. }) in plugins.iter().enumerate() {
         let imports = host_plugin::admission::imports(&manifest.plugin_name(), component).map_err(|error| {
             Failure::input(format!("`{}` would not be taken", manifest.name)).cause(error.to_string())
         })?;

@@ -9,13 +9,12 @@ mod agree;
 
 use std::path::PathBuf;
 
-use host_app::app_context;
 use host_app::environment::{Environment, Folders};
 use host_app::error::{ErrorKind, Failure};
-use host_app::plugins;
 use host_app::plugins::settings;
 use host_app::plugins::store::{self, List, Shelf};
 use host_app::project::{FOLDER, LOCK, Project, Standing};
+use host_app::{app_context, plugins};
 use host_bundle::{Allow, Bundle, KeyId, Locked, Refusal, Signers, Verdict, VersionChange, check_update};
 use host_capability::Grants;
 use host_manifest::Changes;

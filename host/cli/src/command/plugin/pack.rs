@@ -1,18 +1,19 @@
 //! `host plugin pack`: from a plugin's sources, or from what was built of them, to a bundle.
 
 use std::fs::{File, Permissions};
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use host_app::environment::Environment;
+use host_app::error::{ErrorKind, Failure};
 use host_bundle::{Bundle, PackError, Parts};
 use host_manifest::{Manifest, Source};
 use tokio_util::sync::CancellationToken;
 
-use super::build::{described, runtime, tools};
+use super::build::{failed, runtime, tools};
 use crate::arguments::bundles::Pack;
-use crate::environment::Environment;
-use crate::exit::{Code, Failure};
+use crate::exit::Code;
 use crate::printer::Out;
 
 /// What a README is called.
@@ -27,7 +28,7 @@ pub(super) async fn run(pack: Pack, environment: &Environment) -> Result<Code, F
     let readme = text(pack.readme.as_deref(), &beside, READMES)?;
     let license = text(pack.license.as_deref(), &beside, LICENSES)?;
     let bundle = Bundle::pack(Parts { manifest, component, readme, license })
-        .map_err(|error| Failure::of(Code::Input, &error))?;
+        .map_err(|error| Failure::of(ErrorKind::Input, &error))?;
     let Manifest { name, version, .. } = bundle.manifest();
     let out = pack.out.unwrap_or_else(|| PathBuf::from(file_name(bundle.manifest())));
     write(&out, &bundle, if pack.force { Existing::Replace } else { Existing::Refuse })?;
@@ -39,22 +40,19 @@ pub(super) async fn run(pack: Pack, environment: &Environment) -> Result<Code, F
 /// A plugin's manifest and component, and the folder in which its README and licence are looked for.
 async fn plugin(path: &Path, environment: &Environment) -> Result<(Manifest, Vec<u8>, PathBuf), Failure> {
     if path.join("plugin.toml").is_file() {
-        let wanted =
-            host_devkit::read_manifest(&path.join("plugin.toml")).map_err(|error| Failure::of(Code::Input, &error))?;
+        let wanted = host_devkit::read_manifest(&path.join("plugin.toml"))
+            .map_err(|error| Failure::of(ErrorKind::Input, &error))?;
         // Before minutes of building in vain.
         if wanted.description.is_none() {
-            return Err(Failure::of(Code::Input, &PackError::NoDescription(wanted.name)));
+            return Err(Failure::of(ErrorKind::Input, &PackError::NoDescription(wanted.name)));
         }
-        let (folder, tools) = (path.to_owned(), tools(environment));
-        let built = tokio::task::spawn_blocking(move || host_devkit::build(&folder, &tools))
-            .await
-            .map_err(|error| Failure::input(format!("the build ended early: {error}")))?
-            .map_err(|error| Failure::of(Code::Input, &error))?;
+        let built = host_devkit::compile(path, tools(environment)).await.map_err(failed)?;
         let built = built.into_iter().find(|built| built.manifest.name == wanted.name).ok_or_else(|| {
             Failure::input(format!("nothing was built of `{}`", path.display()))
                 .help("its Cargo.toml needs the crate type `cdylib`")
         })?;
-        let manifest = described(&runtime(environment), built.manifest, &built.component).await?;
+        let runtime = runtime(environment);
+        let manifest = host_devkit::describe(&runtime, built.manifest, &built.component).await.map_err(failed)?;
         return Ok((manifest, built.component, path.to_owned()));
     }
     let component = if path.is_dir() { only_component(path)? } else { path.to_owned() };
@@ -65,7 +63,8 @@ async fn plugin(path: &Path, environment: &Environment) -> Result<(Manifest, Vec
     let json = component.with_extension("json");
     let manifest = String::from_utf8(read(&json)?)
         .map_err(|_| Failure::input(format!("the manifest `{}` is no UTF-8 text", json.display())))?;
-    let manifest = Manifest::parse(&manifest, Source::File(json)).map_err(|error| Failure::of(Code::Input, &error))?;
+    let manifest =
+        Manifest::parse(&manifest, Source::File(json)).map_err(|error| Failure::of(ErrorKind::Input, &error))?;
     let beside = component.parent().unwrap_or(Path::new(".")).to_owned();
     Ok((manifest, read(&component)?, beside))
 }
@@ -132,7 +131,7 @@ pub(super) fn write(path: &Path, bundle: &Bundle, existing: Existing) -> Result<
         Existing::Refuse => file.persist_noclobber(path),
     };
     kept.map(drop).map_err(|error| match error.error.kind() {
-        ErrorKind::AlreadyExists => Failure::input(format!("`{}` is there already", path.display()))
+        io::ErrorKind::AlreadyExists => Failure::input(format!("`{}` is there already", path.display()))
             .help("name another file with --out, or add --force to write over it and over the signatures in it"),
         _ => failed(error.error),
     })

@@ -2,16 +2,16 @@
 //! tried. Lines of text, the same in a pipe as on a terminal but for colour; nothing that was told is taken back.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use anstyle::AnsiColor;
-use host_app::error::Failure;
+use host_devkit::{BuiltPlugin, CaseResult, Changed, DevError, DevEvent};
 use host_manifest::{Changes, Manifest, ToolEntry, Weight};
 use serde_json::Value;
 
-use super::super::build::Ready;
-use super::super::test::{self, Ended};
-use super::Changed;
+use super::super::test;
+use super::failed;
 use crate::exit;
 use crate::printer::{Out, Style, to_stderr, visible};
 
@@ -26,23 +26,38 @@ pub(super) struct Report {
     errors: Style,
     /// Where the builds go, as the person wrote it.
     target: PathBuf,
-    round: u32,
+    round: AtomicU32,
 }
 
 impl Report {
     pub(super) fn new(out: Out, style: Style, errors: Style, target: PathBuf) -> Self {
-        Self { out, style, errors, target, round: 0 }
+        Self { out, style, errors, target, round: AtomicU32::new(0) }
+    }
+
+    /// Prints one event.
+    pub(super) fn show(&self, event: &DevEvent<'_>) {
+        match event {
+            DevEvent::Watching { folder, files } => self.begins(folder, *files),
+            DevEvent::Round { changed, folder } => self.round(changed, folder),
+            DevEvent::Built { plugins, before, took } => self.built(plugins, before, *took),
+            DevEvent::NotBuilt { error, before } => self.not_built(error, *before),
+            DevEvent::Case(case) => self.case(case),
+            DevEvent::Cases { results, filter } => self.cases(results, *filter),
+            DevEvent::Good(plugins) => self.good(plugins),
+            DevEvent::NotKept { before } => self.not_kept(*before),
+            DevEvent::Failed(error) => self.failed(error),
+        }
     }
 
     /// Watching has begun.
-    pub(super) fn begins(&self, folder: &Path, files: usize) {
+    fn begins(&self, folder: &Path, files: usize) {
         let folder = visible(&folder.display().to_string()).into_owned();
         self.line(&format!("watching {files} files in {folder}; Ctrl-C ends it"));
     }
 
     /// A round begins.
-    pub(super) fn round(&mut self, changed: &Changed, folder: &Path) {
-        self.round += 1;
+    fn round(&self, changed: &Changed, folder: &Path) {
+        let round = self.round.fetch_add(1, Ordering::Relaxed) + 1;
         let files: Vec<&PathBuf> = changed.sources.iter().chain(&changed.cases).collect();
         let name = |path: &&PathBuf| {
             let path = path.strip_prefix(folder).unwrap_or(path);
@@ -53,12 +68,12 @@ impl Report {
             named.push(format!("{more} more"));
         }
         let why = if named.is_empty() { String::new() } else { format!(": {} changed", named.join(", ")) };
-        self.out.write(&format!("\n{}{why}\n", self.style.bold(&format!("round {}", self.round))));
+        self.out.write(&format!("\n{}{why}\n", self.style.bold(&format!("round {round}"))));
     }
 
     /// The plugins were built; these were the ones before.
-    pub(super) fn built(&self, plugins: &[Ready], before: &[Manifest], took: Duration) {
-        for Ready { manifest, component, .. } in plugins {
+    fn built(&self, plugins: &[BuiltPlugin], before: &[Manifest], took: Duration) {
+        for BuiltPlugin { manifest, component, .. } in plugins {
             let name = self.style.bold(&visible(&manifest.name));
             self.line(&format!("{name} {}, {} bytes", manifest.version, grouped(component.len())));
             match before.iter().find(|old| old.name == manifest.name) {
@@ -88,14 +103,14 @@ impl Report {
     }
 
     /// One case has ended.
-    pub(super) fn case(&self, case: &Ended) {
+    fn case(&self, case: &CaseResult) {
         if !case.passed() {
             self.out.write(&test::told(case, self.style, Some(case)));
         }
     }
 
     /// All cases have ended.
-    pub(super) fn cases(&self, ended: &[Ended], filter: Option<&str>) {
+    fn cases(&self, ended: &[CaseResult], filter: Option<&str>) {
         let failed = ended.iter().filter(|case| !case.passed()).count();
         let passed = ended.len() - failed;
         self.line(&match (ended.len(), filter) {
@@ -109,7 +124,7 @@ impl Report {
     }
 
     /// What was built is good, and written.
-    pub(super) fn good(&self, plugins: &[Ready]) {
+    fn good(&self, plugins: &[BuiltPlugin]) {
         let target = shown(&self.target);
         match plugins.iter().find_map(|plugin| plugin.manifest.tools.first()) {
             Some(tool) => {
@@ -121,19 +136,19 @@ impl Report {
     }
 
     /// A case failed.
-    pub(super) fn not_kept(&self, before: bool) {
+    fn not_kept(&self, before: bool) {
         self.stays("not written, since it is not as its cases expect", before);
     }
 
     /// The sources do not build.
-    pub(super) fn not_built(&self, failure: &Failure, before: bool) {
-        self.failed(failure);
+    fn not_built(&self, error: &DevError, before: bool) {
+        self.failed(error);
         self.stays("not built", before);
     }
 
     /// Something else went wrong.
-    pub(super) fn failed(&self, failure: &Failure) {
-        to_stderr(&exit::words(failure, self.errors));
+    fn failed(&self, error: &DevError) {
+        to_stderr(&exit::words(&failed(error), self.errors));
     }
 
     fn stays(&self, what: &str, before: bool) {
@@ -147,7 +162,7 @@ impl Report {
 
     /// A line of a round.
     fn line(&self, text: &str) {
-        let indent = if self.round == 0 { "" } else { "  " };
+        let indent = if self.round.load(Ordering::Relaxed) == 0 { "" } else { "  " };
         self.out.write(&format!("{indent}{text}\n"));
     }
 }

@@ -1,4 +1,5 @@
-//! Lists what `host plugin new` writes: whatever lies in `sdk/*/template`, so that a new language needs no line here.
+//! Lists what `host plugin new` writes: whatever lies in `sdk/*/template`, with the binding of its language, so that a new
+//! language needs no line here.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,13 +8,9 @@ use std::{env, fs};
 /// Folders of a binding that hold nothing that a new plugin needs.
 const NOT_SHIPPED: &[&str] = &["template", "tests", "target", "build", "dist", "node_modules", ".venv", "__pycache__"];
 
-fn main() {
-    templates();
-}
-
 /// The languages that have a template, with the files of the template and those of the binding that it is written with;
 /// and the contract.
-fn templates() {
+fn main() {
     let package = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it");
     let root = Path::new(&package).join("../..");
     let listed = |folder: &str| {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 /// How much something matters, most first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Severity {
+pub enum Severity {
     /// It is wrong.
     Error,
     /// It is probably not meant.
@@ -20,7 +20,8 @@ pub(super) enum Severity {
 }
 
 impl Severity {
-    pub(super) fn word(self) -> &'static str {
+    /// Its name in output.
+    pub fn word(self) -> &'static str {
         match self {
             Self::Error => "error",
             Self::Warning => "warning",
@@ -31,9 +32,11 @@ impl Severity {
 
 /// Something worth telling.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Finding {
-    pub(super) severity: Severity,
-    pub(super) what: String,
+pub struct Finding {
+    /// How much it matters.
+    pub severity: Severity,
+    /// What it is.
+    pub what: String,
 }
 
 /// The shortest description that says what a tool does and when to use it.

@@ -7,17 +7,18 @@ use std::path::{Component, Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use host_app::error::Failure;
 use host_plugin::{PreparedAnswer, PreparedNetwork};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+
+use crate::built::Reason;
 
 /// The largest file of cases. Protects memory; no text that a person writes comes near.
 const MAX_FILE: u64 = 16 << 20;
 
 /// Why a file of cases is not used.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum CaseFileError {
+pub enum CaseFileError {
     /// It cannot be read.
     #[error("`{}` cannot be read: {error}", path.display())]
     Unreadable {
@@ -44,11 +45,6 @@ pub(super) enum CaseFileError {
         why: Reason,
     },
 }
-
-/// A reason in words.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct Reason(String);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use host_app::error::Failure;
 use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::Notify;
@@ -24,11 +23,11 @@ const LONGEST: Duration = Duration::from_secs(2);
 /// The system does not report changes of the sources.
 #[derive(Debug, thiserror::Error)]
 #[error("the sources cannot be watched")]
-pub(super) struct WatchError(#[from] notify::Error);
+pub struct WatchError(#[from] notify::Error);
 
 impl WatchError {
     /// What to do about it.
-    pub(super) fn help(&self) -> &'static str {
+    pub fn help(&self) -> &'static str {
         "on Linux the limits are fs.inotify.max_user_watches and fs.inotify.max_user_instances (sysctl)"
     }
 }

@@ -11,7 +11,6 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use host_app::error::Failure;
 use host_plugin::Digest;
 use ignore::{DirEntry, WalkBuilder};
 
@@ -36,7 +35,7 @@ const CARGO: &str = ".cargo";
 /// A folder with more in it than the sources of a package or workspace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` has more than {limit} {what}", folder.display())]
-pub(super) struct TooManySources {
+pub struct TooManySources {
     folder: PathBuf,
     limit: usize,
     what: &'static str,
@@ -44,7 +43,7 @@ pub(super) struct TooManySources {
 
 impl TooManySources {
     /// What to do about it.
-    pub(super) fn help(&self) -> &'static str {
+    pub fn help(&self) -> &'static str {
         "name the folder of one package or workspace; what .gitignore leaves out is not watched"
     }
 }
@@ -78,9 +77,11 @@ enum Stamp {
 
 /// Files that are different from what they were, by their paths.
 #[derive(Debug, Default)]
-pub(super) struct Changed {
-    pub(super) sources: Vec<PathBuf>,
-    pub(super) cases: Vec<PathBuf>,
+pub struct Changed {
+    /// The sources among them.
+    pub sources: Vec<PathBuf>,
+    /// The files of cases among them.
+    pub cases: Vec<PathBuf>,
 }
 
 impl Sources {

@@ -1,0 +1,327 @@
+//! Plugins that were built: the components with their manifests, and the files that a build writes.
+//!
+//! Promises: a build is written whole or not at all, and a file that is already right is left alone.
+//!
+//! Deliberately not here: the compilers (`build`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::Permissions;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use host_capability::{Capability, Grants, PluginName};
+use host_manifest::{Manifest, ManifestError, Source, SourceManifest};
+use host_plugin::{Digest, Plugin, Runtime, admission};
+
+use crate::build::{self, BuildError, BuiltComponent, Toolchain, Tools};
+use crate::provenance::{Provenance, ProvenanceEntry};
+
+/// The file beside the components that says where they came from.
+const PROVENANCE: &str = "provenance.json";
+
+/// A plugin that was built.
+#[derive(Clone, Debug)]
+pub struct BuiltPlugin {
+    /// Its manifest, as it is shipped.
+    pub manifest: Manifest,
+    /// Its component.
+    pub component: Vec<u8>,
+    /// The folder with its `plugin.toml`.
+    pub folder: PathBuf,
+}
+
+/// The result of building a folder.
+#[derive(Clone, Debug)]
+pub struct BuildOutput {
+    /// The plugins.
+    pub plugins: Vec<BuiltPlugin>,
+    /// Where they came from.
+    pub provenance: Provenance,
+    /// Sources outside of the folder.
+    pub elsewhere: BTreeSet<PathBuf>,
+    /// The files to write, by name.
+    files: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+/// Why a plugin was not built, or one that was built was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum PluginError {
+    /// The sources were not compiled.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The thread that builds was stopped.
+    #[error("the build ended early: {0}")]
+    EndedEarly(String),
+    /// The folder has no plugin.
+    #[error("there is no plugin in `{}`", .0.display())]
+    NoPlugin(PathBuf),
+    /// A release has no plugin.
+    #[error("`{}` has no plugin NAME.wasm with its NAME.json", .0.display())]
+    NoRelease(PathBuf),
+    /// A file that was named is not a component.
+    #[error("`{}` is no component NAME.wasm", .0.display())]
+    NotAComponent(PathBuf),
+    /// A file or folder cannot be read.
+    #[error("`{}` cannot be read: {error}", path.display())]
+    Read {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's error.
+        error: std::io::Error,
+    },
+    /// A manifest cannot be read.
+    #[error("the manifest `{}` cannot be read: {error}", path.display())]
+    ReadManifest {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        error: std::io::Error,
+    },
+    /// A file cannot be written.
+    #[error("`{}` cannot be written: {error}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        error: std::io::Error,
+    },
+    /// A manifest is invalid.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// The component imports a capability that its manifest does not declare.
+    #[error("`{plugin}` imports `host:cap/{capability}` and does not declare it")]
+    Undeclared {
+        /// The plugin.
+        plugin: String,
+        /// The capability.
+        capability: Capability,
+    },
+    /// The component is not a plugin, or its tools do not fit its manifest.
+    #[error("the plugin `{plugin}` cannot be built")]
+    Invalid {
+        /// The plugin.
+        plugin: String,
+        /// What is wrong.
+        #[source]
+        why: Reason,
+    },
+}
+
+/// A reason in words, as the source of an error.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Reason(pub String);
+
+impl PluginError {
+    /// What to do about it.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::NotAComponent(_) => Some("name the file that `host plugin build` wrote, or its folder".to_owned()),
+            Self::Undeclared { capability, .. } => {
+                Some(format!("add `[capabilities.{capability}]` with a scope and a reason to its plugin.toml"))
+            }
+            Self::Build(_)
+            | Self::EndedEarly(_)
+            | Self::NoPlugin(_)
+            | Self::NoRelease(_)
+            | Self::Read { .. }
+            | Self::ReadManifest { .. }
+            | Self::Write { .. }
+            | Self::Manifest(_)
+            | Self::Invalid { .. } => None,
+        }
+    }
+}
+
+/// Builds the plugins of a folder, and asks each for its tools. The compiler's progress goes to standard error.
+///
+/// # Errors
+///
+/// When a source does not compile, a manifest is invalid, or a component does not fit its manifest.
+pub async fn build_plugins(folder: &Path, tools: Tools, runtime: &Runtime) -> Result<BuildOutput, PluginError> {
+    let built = compile(folder, tools).await?;
+    let (mut files, mut elsewhere, mut plugins) = (BTreeMap::new(), BTreeSet::new(), Vec::new());
+    let mut entries = BTreeMap::new();
+    let mut toolchain = None;
+    for BuiltComponent { manifest, folder, component, sources, elsewhere: more, toolchain: used } in built {
+        toolchain = Some(used);
+        elsewhere.extend(more);
+        let name = manifest.name.clone();
+        let entry = ProvenanceEntry { sources, size: component.len(), sha256: Digest::of(&component).to_string() };
+        let manifest = describe(runtime, manifest, &component).await?;
+        // A publisher's slash is no folder.
+        let file = name.replace('/', "+");
+        files.insert(PathBuf::from(format!("{file}.json")), manifest.to_json().into_bytes());
+        files.insert(PathBuf::from(format!("{file}.wasm")), component.clone());
+        entries.insert(name, entry);
+        plugins.push(BuiltPlugin { manifest, component, folder });
+    }
+    let Some(Toolchain { compiler, target: built_for, componentizer }) = toolchain else {
+        return Err(PluginError::NoPlugin(folder.to_owned()));
+    };
+    let provenance = Provenance { compiler, target: built_for, componentizer, plugins: entries };
+    files.insert(PathBuf::from(PROVENANCE), provenance.to_json().into_bytes());
+    Ok(BuildOutput { plugins, provenance, elsewhere, files })
+}
+
+impl BuildOutput {
+    /// Writes the files, each whole: whoever reads the folder while it is written, or after this process was killed,
+    /// finds no half of a file. All are written before the first of them takes its place, so that a full disk leaves
+    /// what was there. A file that is as it was is left alone, so that nobody takes it for another.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be written.
+    pub fn write(&self, target: &Path) -> Result<(), PluginError> {
+        let failed = |path: &Path, error| PluginError::Write { path: path.to_owned(), error };
+        std::fs::create_dir_all(target).map_err(|error| failed(target, error))?;
+        // The permissions of any new file: the user's umask takes what it takes.
+        let mut builder = tempfile::Builder::new();
+        let builder = builder.prefix(".built-").permissions(Permissions::from_mode(0o666));
+        let mut waiting = Vec::new();
+        for (name, bytes) in &self.files {
+            let path = target.join(name);
+            if std::fs::read(&path).is_ok_and(|there| there == *bytes) {
+                continue;
+            }
+            let mut file = builder.tempfile_in(target).map_err(|error| failed(&path, error))?;
+            file.write_all(bytes).map_err(|error| failed(&path, error))?;
+            waiting.push((file, path));
+        }
+        for (file, path) in waiting {
+            file.persist(&path).map_err(|error| failed(&path, error.error))?;
+        }
+        Ok(())
+    }
+
+    /// The names of the files.
+    pub fn names(&self) -> BTreeSet<PathBuf> {
+        self.files.keys().cloned().collect()
+    }
+
+    /// Compares the files with those in a folder: the folder has these and no others.
+    ///
+    /// # Errors
+    ///
+    /// With the files that differ.
+    pub fn compare(&self, target: &Path) -> Result<(), Stale> {
+        let mut differing = Vec::new();
+        for (name, bytes) in &self.files {
+            if std::fs::read(target.join(name)).ok().as_ref() != Some(bytes) {
+                differing.push(name.display().to_string());
+            }
+        }
+        for entry in std::fs::read_dir(target).into_iter().flatten().flatten() {
+            if !self.files.contains_key(Path::new(&entry.file_name())) {
+                differing.push(format!("{} (nothing builds it)", entry.file_name().to_string_lossy()));
+            }
+        }
+        if differing.is_empty() {
+            return Ok(());
+        }
+        let theirs = built_with(target).filter(|theirs| *theirs != self.provenance.compiler);
+        Err(Stale { target: target.to_owned(), differing, other_compiler: theirs })
+    }
+}
+
+/// A folder of built plugins that is not what the sources build.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is not what the sources build: {}", target.display(), differing.join(", "))]
+pub struct Stale {
+    /// The folder.
+    pub target: PathBuf,
+    /// The files that differ.
+    pub differing: Vec<String>,
+    /// The compiler that built the folder, when it is a different one.
+    pub other_compiler: Option<String>,
+}
+
+impl Stale {
+    /// What to do about it.
+    pub fn help(&self) -> String {
+        match &self.other_compiler {
+            Some(theirs) => format!("it was built with `{theirs}`, and another compiler makes other bytes"),
+            None => "run the same command without --check, and commit what it writes".to_owned(),
+        }
+    }
+}
+
+fn built_with(target: &Path) -> Option<String> {
+    let provenance: Provenance = serde_json::from_slice(&std::fs::read(target.join(PROVENANCE)).ok()?).ok()?;
+    Some(provenance.compiler)
+}
+
+/// Reads the plugins that were built into a folder, or the one of a file. Their sources are in another folder.
+///
+/// # Errors
+///
+/// When a file cannot be read, a manifest is invalid, or the file is not a component.
+pub fn read_built(built: &Path, sources: &Path) -> Result<Vec<BuiltPlugin>, PluginError> {
+    let unreadable = |path: &Path, error| PluginError::Read { path: path.to_owned(), error };
+    let files = if built.is_dir() {
+        let entries = std::fs::read_dir(built).map_err(|error| unreadable(built, error))?;
+        entries
+            .map(|entry| entry.map(|entry| entry.path()))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| unreadable(built, error))?
+    } else {
+        vec![built.to_owned()]
+    };
+    let mut plugins = Vec::new();
+    for path in files.iter().filter(|path| path.extension().is_some_and(|end| end == "wasm")) {
+        let manifest = read_shipped(&path.with_extension("json"))?;
+        let component = std::fs::read(path).map_err(|error| unreadable(path, error))?;
+        // In a workspace each package has a folder of its own, named as the plugin.
+        let own = sources.join(manifest.name.rsplit('/').next().unwrap_or(&manifest.name));
+        let folder = if own.join("plugin.toml").exists() { own } else { sources.to_owned() };
+        plugins.push(BuiltPlugin { manifest, component, folder });
+    }
+    if plugins.is_empty() && !built.is_dir() {
+        return Err(PluginError::NotAComponent(built.to_owned()));
+    }
+    plugins.sort_by(|one, other| one.manifest.name.cmp(&other.manifest.name));
+    Ok(plugins)
+}
+
+/// Reads the manifest in a file that `host plugin build` wrote.
+///
+/// # Errors
+///
+/// When the file cannot be read, or the manifest is invalid.
+pub fn read_shipped(file: &Path) -> Result<Manifest, PluginError> {
+    let text =
+        std::fs::read_to_string(file).map_err(|error| PluginError::ReadManifest { path: file.to_owned(), error })?;
+    Ok(Manifest::parse(&text, Source::File(file.to_owned()))?)
+}
+
+/// Compiles the components of a package or workspace, on a thread that may block. The compiler's progress goes to
+/// standard error.
+///
+/// # Errors
+///
+/// When a source does not compile or a manifest is invalid.
+pub async fn compile(folder: &Path, tools: Tools) -> Result<Vec<BuiltComponent>, PluginError> {
+    let sources = folder.to_owned();
+    let built = tokio::task::spawn_blocking(move || build::build(&sources, &tools)).await;
+    Ok(built.map_err(|error| PluginError::EndedEarly(error.to_string()))??)
+}
+
+/// Completes a manifest with the tools that the component describes.
+///
+/// # Errors
+///
+/// When the component is not a plugin, imports what the manifest does not declare, or does not describe itself.
+pub async fn describe(runtime: &Runtime, manifest: SourceManifest, component: &[u8]) -> Result<Manifest, PluginError> {
+    let name = manifest.name.clone();
+    let wrong =
+        |error: &dyn std::error::Error| PluginError::Invalid { plugin: name.clone(), why: Reason(error.to_string()) };
+    let plugin = Plugin::new(PluginName::new(&name), component.to_vec(), Grants::none());
+    let imports = plugin.imports().map_err(|error| wrong(&error))?;
+    // What it imports and does not declare would be refused at each of its calls.
+    if let Some(capability) = imports.capabilities.iter().find(|it| !manifest.capabilities.contains_key(it.name())) {
+        return Err(PluginError::Undeclared { plugin: name, capability });
+    }
+    let tools = runtime.describe(&plugin).await.map_err(|error| wrong(&error))?;
+    Manifest::new(manifest, admission::CONTRACT, tools).map_err(|error| wrong(&error))
+}
