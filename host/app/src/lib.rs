@@ -17,6 +17,7 @@ pub mod context;
 pub mod environment;
 pub mod error;
 pub mod grants;
+pub mod install;
 pub mod models;
 pub mod plugins;
 pub mod policies;

@@ -13,11 +13,8 @@ mod test;
 mod transfer;
 mod verify;
 
-use std::path::Path;
-
 use host_app::environment::Environment;
 use host_app::error::Failure;
-use host_bundle::Bundle;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Plugin as Command;
@@ -40,7 +37,7 @@ pub(crate) async fn run(command: Command, environment: Environment, stop: Cancel
         Command::Pack(pack) => pack::run(pack, &environment).await,
         Command::Sign(sign) => sign::run(&sign, &environment),
         Command::Verify(verify) => verify::run(&verify, &environment),
-        Command::Install(install) => install::run(&install, &environment, stop).await,
+        Command::Install(install) => install::run(&install, &environment, &stop).await,
         Command::List(list) => listed::list(&list, &environment),
         Command::Remove(remove) => listed::remove(&remove, &environment),
         Command::Push(push) => transfer::push(&push, &environment, &stop).await,
@@ -50,13 +47,4 @@ pub(crate) async fn run(command: Command, environment: Environment, stop: Cancel
             explain::run(&plugins, &Out::new(CancellationToken::new()))
         }
     }
-}
-
-/// Reads a bundle that anybody may have made.
-fn read(file: &Path) -> Result<Bundle, Failure> {
-    Bundle::read(file).map_err(|error| {
-        Failure::input(format!("`{}` is no bundle that can be used", file.display()))
-            .cause(error.to_string())
-            .help("get it again from its publisher; `host plugin pack` makes one")
-    })
 }

@@ -3,13 +3,13 @@
 use host_app::app_context;
 use host_app::environment::{Environment, Folders};
 use host_app::error::Failure;
+use host_app::install::Target;
 use host_app::plugins::store::{self, List, Shelf};
 use host_bundle::{Locked, Refusal, Signers};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::install::Target;
 use crate::arguments::shelf;
 use crate::command::tool;
 use crate::exit::Code;
@@ -61,7 +61,7 @@ pub(super) fn list(list: &shelf::List, environment: &Environment) -> Result<Code
 pub(super) fn remove(remove: &shelf::Remove, environment: &Environment) -> Result<Code, Failure> {
     let folders = environment.folders()?;
     let mut target = match remove.user {
-        true => Target { list: List::own(&folders)?, project: None },
+        true => Target::of_user(&folders)?,
         false => Target::of_project(app_context::project(&remove.place.request(), &folders)?)?,
     };
     if target.list.file.plugins.remove(&remove.plugin).is_none() {

@@ -2,6 +2,7 @@
 
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
+use host_app::install;
 use host_bundle::{Bundle, SecretKeyFile, Signature};
 use tokio_util::sync::CancellationToken;
 
@@ -21,7 +22,7 @@ pub(super) fn run(sign: &Sign, environment: &Environment) -> Result<Code, Failur
         ))
         .help("name the file that `host plugin pack` made"));
     }
-    let mut bundle = super::read(&sign.file)?;
+    let mut bundle = install::read_bundle(&sign.file)?;
     match (&sign.key, &sign.signature) {
         (Some(key), _) => {
             let secret = SecretKeyFile::read(key).map_err(|error| failed(&error))?;

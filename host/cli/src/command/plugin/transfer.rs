@@ -3,15 +3,16 @@
 //! Deliberately not here: whether anybody is to be believed.
 
 use std::future::Future;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
 use docker_credential::{CredentialRetrievalError, DockerCredential};
 use host_app::environment::{Environment, Folders};
 use host_app::error::{ErrorKind, Failure};
+use host_app::install::{self, BundleSource, read_bundle, registry_failure};
 use host_bundle::{Bundle, OciDigest};
-use host_registry::{Login, Reference, Registry, RegistryError, Transfer};
+use host_registry::{Login, NoReference, Reference, Registry, Transfer};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use tokio_util::sync::CancellationToken;
 
@@ -24,11 +25,13 @@ use crate::printer::Out;
 const TICK: Duration = Duration::from_millis(100);
 
 pub(super) async fn push(push: &Push, environment: &Environment, stop: &CancellationToken) -> Result<Code, Failure> {
-    let bundle = super::read(&push.file)?;
+    let bundle = read_bundle(&push.file)?;
     let place = reference(&push.reference)?;
-    let registry = registry(&place, &environment.folders()?)?;
+    let downloads = environment.folders()?.downloads;
+    let registry = Registry::new(login(place.registry())?, downloads).map_err(registry_failure)?;
     let bar = Bar::new(Way::Out, environment);
-    let pushed = unless(stop, registry.push(&place, &bundle, &|transfer| bar.show(&transfer))).await;
+    let show = |transfer: Transfer| bar.show(&transfer);
+    let pushed = unless(stop, async { registry.push(&place, &bundle, &show).await.map_err(registry_failure) }).await;
     drop(bar);
     let pushed = pushed?;
     let count = bundle.signatures().len();
@@ -39,7 +42,11 @@ pub(super) async fn push(push: &Push, environment: &Environment, stop: &Cancella
 
 pub(super) async fn pull(pull: &Pull, environment: &Environment, stop: &CancellationToken) -> Result<Code, Failure> {
     let place = reference(&pull.reference)?;
-    let bundle = from_registry(&place, &environment.folders()?, environment, stop).await?;
+    let downloads = environment.folders()?.downloads;
+    let bar = Bar::new(Way::In, environment);
+    let show = |transfer: Transfer| bar.show(&transfer);
+    let (bundle, _) = unless(stop, BundleSource::Registry(place).fetch(&downloads, login, &show)).await?;
+    drop(bar);
     let out = pull.out.clone().unwrap_or_else(|| PathBuf::from(file_name(bundle.manifest())));
     write(&out, &bundle, if pull.force { Existing::Replace } else { Existing::Refuse })?;
     let said = format!("{}\n{}\n", bundle.statement(), out.display());
@@ -55,58 +62,13 @@ pub(super) async fn get(
     environment: &Environment,
     stop: &CancellationToken,
 ) -> Result<(Bundle, String), Failure> {
-    if source.starts_with("https://") || source.starts_with("http://") {
-        let Some(digest) = digest else {
-            return Err(Failure::input(format!("nobody says what is to come from `{source}`"))
-                .help("add --digest sha256:…, as the publisher says it"));
-        };
-        let bar = Bar::new(Way::In, environment);
-        let show = |transfer: Transfer| bar.show(&transfer);
-        let bundle = unless(stop, host_registry::download(source, digest, &folders.downloads, &show)).await?;
-        return Ok((bundle, source.to_owned()));
-    }
-    let path = Path::new(source);
-    let (bundle, place) = if path.exists() {
-        let place = std::fs::canonicalize(path)
-            .map_err(|error| Failure::input(format!("`{source}` cannot be read: {error}")))?;
-        (super::read(path)?, place.display().to_string())
-    } else {
-        let place: Reference = source.parse().map_err(|error: host_registry::NoReference| {
-            Failure::input(format!("there is no file `{source}`, and it is no bundle in a registry"))
-                .cause(error.to_string())
-        })?;
-        let bundle = from_registry(&place, folders, environment, stop).await?;
-        let place = place.pinned(bundle.digest().clone()).to_string();
-        (bundle, place)
-    };
-    match digest {
-        Some(wanted) if wanted != bundle.digest() => {
-            Err(Failure::new(ErrorKind::Untrusted, format!("`{source}` is another bundle"))
-                .cause(format!("it is {}, and not {wanted}", bundle.digest()))
-                .help("ask the publisher which digest is right before you use either"))
-        }
-        Some(_) | None => Ok((bundle, place)),
-    }
-}
-
-async fn from_registry(
-    place: &Reference,
-    folders: &Folders,
-    environment: &Environment,
-    stop: &CancellationToken,
-) -> Result<Bundle, Failure> {
-    let registry = registry(place, folders)?;
     let bar = Bar::new(Way::In, environment);
-    unless(stop, registry.pull(place, &|transfer| bar.show(&transfer))).await
+    let show = |transfer: Transfer| bar.show(&transfer);
+    unless(stop, install::fetch(source, digest, &folders.downloads, login, &show)).await
 }
 
 fn reference(text: &str) -> Result<Reference, Failure> {
-    text.parse().map_err(|error: host_registry::NoReference| Failure::of(ErrorKind::Input, &error))
-}
-
-fn registry(place: &Reference, folders: &Folders) -> Result<Registry, Failure> {
-    let login = login(place.registry())?;
-    Registry::new(login, folders.downloads.clone()).map_err(failed)
+    text.parse().map_err(|error: NoReference| Failure::of(ErrorKind::Input, &error))
 }
 
 /// The login that Docker keeps for a registry.
@@ -123,24 +85,6 @@ fn login(registry: &str) -> Result<Option<Login>, Failure> {
             .cause(error.to_string())
             .help(format!("`docker logout {registry}` takes it away, `docker login {registry}` makes it anew"))),
     }
-}
-
-fn failed(error: RegistryError) -> Failure {
-    let code = match error {
-        RegistryError::Unauthorized { .. } => ErrorKind::Authentication,
-        RegistryError::Changed { .. }
-        | RegistryError::Content(_)
-        | RegistryError::Refused(_)
-        | RegistryError::Insecure { .. } => ErrorKind::Untrusted,
-        RegistryError::Io { .. } | RegistryError::Client(_) => ErrorKind::Configuration,
-        RegistryError::Unreachable { .. }
-        | RegistryError::NotFound { .. }
-        | RegistryError::Status { .. }
-        | RegistryError::Protocol { .. }
-        | RegistryError::TooLarge { .. }
-        | RegistryError::BrokeOff { .. } => ErrorKind::Input,
-    };
-    Failure::of(code, &error)
 }
 
 /// Which way something goes.
@@ -208,13 +152,10 @@ impl Drop for Bar {
 }
 
 /// Ends the work when the person ends it; what has come of it is kept for the next time.
-async fn unless<T>(
-    stop: &CancellationToken,
-    work: impl Future<Output = Result<T, RegistryError>>,
-) -> Result<T, Failure> {
+async fn unless<T>(stop: &CancellationToken, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     tokio::select! {
         biased;
         () = stop.cancelled() => Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
-        ended = work => ended.map_err(failed),
+        ended = work => ended,
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
+use host_app::install;
 use host_bundle::{Bundle, Pattern, Refusal, Trust, TrustStore, Verdict};
 use host_manifest::Declared;
 use jiff::Timestamp;
@@ -16,7 +17,7 @@ use crate::exit::Code;
 use crate::printer::{Out, visible};
 
 pub(super) fn run(verify: &Verify, environment: &Environment) -> Result<Code, Failure> {
-    let bundle = super::read(&verify.file)?;
+    let bundle = install::read_bundle(&verify.file)?;
     let now = Timestamp::now();
     let store = TrustStore::at(environment.folders()?.keys);
     let trust = store.load().map_err(|error| Failure::of(ErrorKind::Configuration, &error))?;

@@ -1,0 +1,238 @@
+//! Installing a plugin: whether a bundle may be installed, what the user has to agree to, and keeping it.
+//!
+//! [`Installer::plan`] decides, a frontend shows the [`InstallQuestion`], and its answer goes to [`Installation::install`].
+//! Promises: nothing is kept before the signatures, the update, the names and the component's own description were checked
+//! and the user agreed; what a plugin may do without a question is what the user said, never what a bundle or a project
+//! says.
+//!
+//! Deliberately not here: getting the bundle (`source`), showing the question, and using the plugin (`plugins::store`).
+
+mod question;
+mod source;
+mod target;
+
+use std::path::PathBuf;
+
+use host_bundle::{Allow, Bundle, Locked, Refusal, Signers, Verdict, VersionChange, check_update};
+use host_capability::Grants;
+use host_manifest::{Changes, Manifest};
+use host_plugin::{Plugin, Runtime, admission};
+use jiff::Timestamp;
+use semver::Version;
+
+pub use self::question::{InstallAnswer, InstallQuestion};
+pub use self::source::{BundleSource, fetch, read_bundle, registry_failure};
+pub use self::target::Target;
+use crate::environment::Folders;
+use crate::error::{ErrorKind, Failure};
+use crate::plugins;
+use crate::plugins::settings;
+use crate::plugins::store::{self, Agreed, List, Shelf};
+
+/// What the user said before there was a question.
+#[derive(Clone, Debug, Default)]
+pub struct InstallRequest {
+    /// What the plugin may do without a question, as `CAPABILITY` or `CAPABILITY=SCOPE`.
+    pub grants: Vec<String>,
+    /// Whether the user agrees without being asked; each call that is not granted is asked about.
+    pub yes: bool,
+    /// What an update may change.
+    pub allow: Allow,
+    /// Whether a bundle is taken that nobody signed whom the user trusts.
+    pub allow_unsigned: bool,
+}
+
+/// Decides about installing.
+pub struct Installer<'a> {
+    /// What the user said.
+    pub request: &'a InstallRequest,
+    /// Where keys, lists and bundles are.
+    pub folders: &'a Folders,
+    /// Asks a component for its tools.
+    pub runtime: &'a Runtime,
+    /// The time at which signatures are judged.
+    pub now: Timestamp,
+}
+
+/// Whether there is anything to install.
+pub enum InstallPlan {
+    /// This very bundle is installed already, and the request adds nothing.
+    AlreadyInstalled(Version),
+    /// The bundle may be installed, as soon as the question is answered.
+    Ready(Box<Installation>),
+}
+
+/// A bundle that passed every check and waits for the user's answer. Only [`Installer::plan`] makes one.
+pub struct Installation {
+    bundle: Bundle,
+    locked: Locked,
+    question: InstallQuestion,
+    /// What the user agreed to before, and with the request.
+    agreed: Agreed,
+}
+
+/// A plugin that was installed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstallOutcome {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: Version,
+    /// What it may do without a question.
+    pub agreed: Agreed,
+    /// Why the project's list does not count yet, if it does not.
+    pub note: Option<String>,
+    /// The configuration that it cannot be used without.
+    pub required: Option<String>,
+}
+
+impl Installer<'_> {
+    /// Checks a bundle from this source, up to the user's answer. Nothing is kept.
+    ///
+    /// # Errors
+    ///
+    /// When the bundle may not be installed: no trusted key signed it, the update is not allowed, a name is taken, or
+    /// its manifest does not describe its component.
+    pub async fn plan(&self, bundle: Bundle, source: &str, target: &Target) -> Result<InstallPlan, Failure> {
+        let manifest = bundle.manifest();
+        let name = manifest.name.as_str();
+        let (signers, not_counted) = self.signers(&bundle)?;
+        let shelf = Shelf::of(self.folders);
+        let locked = Locked::new(&bundle, source, signers.clone(), Agreed::new());
+        let (mut before, mut agreed_before) = (None, Agreed::new());
+        if let Some(old) = target.list.file.plugins.get(name) {
+            let update = check_update((name, old), (name, &locked));
+            update.permit(name, self.request.allow).map_err(|error| Failure::of(ErrorKind::Untrusted, &error))?;
+            before = shelf.bundle(&old.digest)?;
+            if update.version == VersionChange::Same && before.is_some() && self.request.grants.is_empty() {
+                return Ok(InstallPlan::AlreadyInstalled(old.version.clone()));
+            }
+            agreed_before = shelf.agreed(&old.digest)?;
+        }
+        self.check_names(manifest, target)?;
+        let imports = admission::imports(&manifest.plugin_name(), bundle.component())
+            .map_err(|error| Failure::of(ErrorKind::Input, &error))?;
+        self.check_description(&bundle).await?;
+        let before = before.as_ref().map(Bundle::manifest);
+        let agreed = question::agreed_without_asking(manifest, agreed_before, &self.request.grants)?;
+        let changes = before.map(|before| (before.version.clone(), Changes::between(before, manifest)));
+        let (capabilities, secrets) =
+            (question::new_capabilities(manifest, before), question::new_secrets(manifest, before));
+        // A flag that grants says nothing about secrets, and no call asks about one.
+        let is_answered =
+            self.request.yes || (secrets.is_empty() && (capabilities.is_empty() || !self.request.grants.is_empty()));
+        let manifest = manifest.clone();
+        let question =
+            InstallQuestion { manifest, imports, signers, not_counted, changes, capabilities, secrets, is_answered };
+        Ok(InstallPlan::Ready(Box::new(Installation { bundle, locked, question, agreed })))
+    }
+
+    /// Whose trusted signatures the bundle has, and why the others do not count.
+    fn signers(&self, bundle: &Bundle) -> Result<(Signers, Vec<Refusal>), Failure> {
+        let trust = store::believed(self.folders)?;
+        let refused = |why: String| {
+            Failure::new(ErrorKind::Untrusted, format!("`{}` is not installed", bundle.manifest().name)).cause(why)
+        };
+        match trust.check(bundle, self.now) {
+            Ok(Verdict::Signed { by, not_counted }) => Ok((Signers::Keys(by), not_counted)),
+            // A key that nobody trusts says no more than none.
+            Err(refusal @ Refusal::UnknownKey { .. }) if self.request.allow_unsigned => {
+                Ok((Signers::Unsigned, vec![refusal]))
+            }
+            Ok(Verdict::Unsigned) if self.request.allow_unsigned => Ok((Signers::Unsigned, Vec::new())),
+            Ok(Verdict::Unsigned) => Err(refused("nobody has signed it".to_owned())
+                .help("ask its publisher for a signed one; --allow-unsigned takes it nevertheless, this once")),
+            Err(refusal @ Refusal::UnknownKey { .. }) => {
+                Err(refused(refusal.to_string()).help("--allow-unsigned takes it nevertheless, this once"))
+            }
+            Err(refusal) => Err(refused(refusal.to_string())),
+        }
+    }
+
+    /// Whether its name and those of its tools belong to no other plugin.
+    fn check_names(&self, manifest: &Manifest, target: &Target) -> Result<(), Failure> {
+        let name = &manifest.name;
+        if name == plugins::DISCOVERED {
+            return Err(Failure::input(format!("`{name}` cannot be installed"))
+                .cause("tools that a command tells of are the plugin with this name")
+                .help("ask its publisher for one with a name of its own"));
+        }
+        let mut others = Vec::new();
+        for installed in plugins::built_in(&PathBuf::from("/"))? {
+            others.push(installed.manifest);
+        }
+        let shelf = Shelf::of(self.folders);
+        for (other, locked) in List::own(self.folders)?.file.plugins.iter().chain(&target.list.file.plugins) {
+            if other != name
+                && let Some(bundle) = shelf.bundle(&locked.digest)?
+            {
+                others.push(bundle.manifest().clone());
+            }
+        }
+        for other in others {
+            let taken =
+                other.tools.iter().find(|tool| manifest.tools.iter().any(|own| own.spec.name == tool.spec.name));
+            if other.name == *name || taken.is_some() {
+                let what = taken.map_or(format!("the name `{name}`"), |tool| format!("a tool `{}`", tool.spec.name));
+                return Err(Failure::input(format!("`{name}` cannot be installed"))
+                    .cause(format!("the plugin `{}` has {what} too", other.name))
+                    .help(format!("`host plugin remove {}`, where it is no built-in one", other.name)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the manifest describes the tools as the component does, which is asked in a sandbox that has nothing: the
+    /// manifest is what the user is shown, and what a model gets from then on.
+    async fn check_description(&self, bundle: &Bundle) -> Result<(), Failure> {
+        let manifest = bundle.manifest();
+        let refused = |why: &str| {
+            Failure::new(ErrorKind::Untrusted, format!("`{}` is not installed: {why}", manifest.name))
+                .help("tell its publisher; `host plugin build` and `host plugin pack` make a manifest that agrees")
+        };
+        let plugin = Plugin::new(manifest.plugin_name(), bundle.component().to_vec(), Grants::none());
+        let described = self
+            .runtime
+            .describe(&plugin)
+            .await
+            .map_err(|error| refused("its component does not say which tools it has").cause(error.to_string()))?;
+        manifest
+            .check_described(described)
+            .map_err(|mismatch| refused("its manifest is not what its component says").cause(mismatch.to_string()))
+    }
+}
+
+impl Installation {
+    /// What the user is shown and asked.
+    pub fn question(&self) -> &InstallQuestion {
+        &self.question
+    }
+
+    /// Installs the plugin; `None` if the answer declines it.
+    ///
+    /// # Errors
+    ///
+    /// When the bundle or the list cannot be written.
+    pub fn install(
+        self,
+        answer: InstallAnswer,
+        target: &mut Target,
+        folders: &Folders,
+    ) -> Result<Option<InstallOutcome>, Failure> {
+        let Self { bundle, locked, question, mut agreed } = self;
+        match answer {
+            InstallAnswer::Decline => return Ok(None),
+            InstallAnswer::Install => {}
+            InstallAnswer::InstallAndGrant => agreed.extend(question.capabilities),
+        }
+        let Manifest { name, version, .. } = question.manifest.clone();
+        Shelf::of(folders).keep(&bundle, agreed.clone())?;
+        target.list.file.plugins.insert(name.clone(), Locked { grants: agreed.clone(), ..locked });
+        let note = target.save(folders)?;
+        let required = settings::to_be_set(&question.manifest);
+        Ok(Some(InstallOutcome { name, version, agreed, note, required }))
+    }
+}
+
+#[cfg(test)]
+mod tests;

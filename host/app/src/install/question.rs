@@ -1,0 +1,89 @@
+//! What the user is asked before a plugin is installed.
+//!
+//! Promises: nobody is asked about what they agreed to before and the plugin still asks for; a grant is never more than
+//! the plugin asks for.
+
+use std::collections::BTreeMap;
+
+use host_bundle::{Refusal, Signers};
+use host_manifest::{Changes, Manifest};
+use host_plugin::admission::Imports;
+use semver::Version;
+
+use crate::error::Failure;
+use crate::plugins::store::Agreed;
+
+/// What would be installed, who signed it, what it could touch, and what is different from the version that it replaces.
+#[derive(Clone, Debug)]
+pub struct InstallQuestion {
+    /// Its manifest.
+    pub manifest: Manifest,
+    /// What its component imports.
+    pub imports: Imports,
+    /// Whose trusted signatures it has.
+    pub signers: Signers,
+    /// The signatures that do not count, and why.
+    pub not_counted: Vec<Refusal>,
+    /// The version that it replaces, and the differences.
+    pub changes: Option<(Version, Changes)>,
+    /// The scopes that it asks for and the user was not asked about before, by capability.
+    pub capabilities: BTreeMap<String, String>,
+    /// The servers of each secret that the user was not asked about before.
+    pub secrets: BTreeMap<String, Vec<String>>,
+    /// Whether the request, or the lack of anything new, answers the question: then the answer is
+    /// [`InstallAnswer::Install`].
+    pub is_answered: bool,
+}
+
+/// The user's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstallAnswer {
+    /// Install it, and ask about each call that is not granted.
+    Install,
+    /// Install it, and grant the new capabilities.
+    InstallAndGrant,
+    /// Do not install it.
+    Decline,
+}
+
+/// What the user agreed to before, as far as the plugin still asks for it, with the grants of the request.
+pub(super) fn agreed_without_asking(manifest: &Manifest, before: Agreed, grants: &[String]) -> Result<Agreed, Failure> {
+    let mut agreed: Agreed = before.into_iter().filter(|(name, scope)| manifest.asks_for(name, scope)).collect();
+    for text in grants {
+        let (name, scope) = granted(manifest, text)?;
+        agreed.insert(name, scope);
+    }
+    Ok(agreed)
+}
+
+/// The scopes of capabilities that the version before did not ask for.
+pub(super) fn new_capabilities(manifest: &Manifest, before: Option<&Manifest>) -> BTreeMap<String, String> {
+    let is_new = |name: &str, scope: &str| before.is_none_or(|before| !before.asks_for(name, scope));
+    let new = manifest.capabilities.iter().filter(|(name, declared)| is_new(name, &declared.scope));
+    new.map(|(name, declared)| (name.clone(), declared.scope.clone())).collect()
+}
+
+/// The secrets that the version before did not send, or not to all of these servers.
+pub(super) fn new_secrets(manifest: &Manifest, before: Option<&Manifest>) -> BTreeMap<String, Vec<String>> {
+    let new = manifest.secrets.iter().filter(|(name, secret)| {
+        let before = before.and_then(|before| before.secrets.get(*name));
+        before.is_none_or(|before| !secret.reaches_no_more_than(before))
+    });
+    new.map(|(name, secret)| (name.clone(), secret.servers.clone())).collect()
+}
+
+/// A grant of the request: no more than the plugin asks for.
+fn granted(manifest: &Manifest, text: &str) -> Result<(String, String), Failure> {
+    let (name, scope) = text.split_once('=').map_or((text, None), |(name, scope)| (name, Some(scope)));
+    let Some(declared) = manifest.capabilities.get(name) else {
+        let asked: Vec<String> = manifest.capabilities.keys().map(|name| format!("`{name}`")).collect();
+        return Err(Failure::input(format!("`{}` does not ask for `{name}`", manifest.name))
+            .help(format!("it asks for {}", asked.join(", "))));
+    };
+    let scope = scope.unwrap_or(&declared.scope);
+    if !manifest.asks_for(name, scope) {
+        return Err(Failure::input(format!("`{}` does not ask for `{name}={scope}`", manifest.name))
+            .help(format!("it asks for `{name}={}`", declared.scope)));
+    }
+    Ok((name.to_owned(), scope.to_owned()))
+}

@@ -1,0 +1,122 @@
+//! Where a bundle comes from: a registry, a file or folder, or a web server.
+//!
+//! Deliberately not here: whether the bundle may be installed.
+
+use std::path::{Path, PathBuf};
+
+use host_bundle::{Bundle, OciDigest};
+use host_registry::{Login, NoReference, Progress, Reference, Registry, RegistryError};
+
+use crate::error::{ErrorKind, Failure};
+
+/// Where a bundle is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BundleSource {
+    /// At an address, known by the digest of what is there.
+    Web {
+        /// The address.
+        url: String,
+        /// The digest of the bundle.
+        digest: OciDigest,
+    },
+    /// In a file or folder.
+    Path(PathBuf),
+    /// In a registry.
+    Registry(Reference),
+}
+
+impl BundleSource {
+    /// Reads a source as a user writes it. What comes from an address needs a digest.
+    pub fn parse(text: &str, digest: Option<&OciDigest>) -> Result<Self, Failure> {
+        if text.starts_with("https://") || text.starts_with("http://") {
+            return match digest {
+                Some(digest) => Ok(Self::Web { url: text.to_owned(), digest: digest.clone() }),
+                None => Err(Failure::input(format!("nobody says what is to come from `{text}`"))
+                    .help("add --digest sha256:…, as the publisher says it")),
+            };
+        }
+        if Path::new(text).exists() {
+            return Ok(Self::Path(PathBuf::from(text)));
+        }
+        let reference = text.parse().map_err(|error: NoReference| {
+            Failure::input(format!("there is no file `{text}`, and it is no bundle in a registry"))
+                .cause(error.to_string())
+        });
+        reference.map(Self::Registry)
+    }
+
+    /// Gets the bundle, and the name that finds the same bundle again. A registry is asked with the login that `login` has
+    /// for it; downloads that broke off are kept in a folder.
+    pub async fn fetch(
+        &self,
+        downloads: &Path,
+        login: impl FnOnce(&str) -> Result<Option<Login>, Failure>,
+        progress: Progress<'_>,
+    ) -> Result<(Bundle, String), Failure> {
+        match self {
+            Self::Web { url, digest } => {
+                let bundle = host_registry::download(url, digest, downloads, progress).await;
+                Ok((bundle.map_err(registry_failure)?, url.clone()))
+            }
+            Self::Path(path) => {
+                let real = std::fs::canonicalize(path)
+                    .map_err(|error| Failure::input(format!("`{}` cannot be read: {error}", path.display())))?;
+                Ok((read_bundle(path)?, real.display().to_string()))
+            }
+            Self::Registry(reference) => {
+                let login = login(reference.registry())?;
+                let registry = Registry::new(login, downloads.to_owned()).map_err(registry_failure)?;
+                let bundle = registry.pull(reference, progress).await.map_err(registry_failure)?;
+                let pinned = reference.clone().pinned(bundle.digest().clone());
+                Ok((bundle, pinned.to_string()))
+            }
+        }
+    }
+}
+
+/// Gets the bundle of a source as a user writes it; with a digest, the one with this digest.
+pub async fn fetch(
+    source: &str,
+    digest: Option<&OciDigest>,
+    downloads: &Path,
+    login: impl FnOnce(&str) -> Result<Option<Login>, Failure>,
+    progress: Progress<'_>,
+) -> Result<(Bundle, String), Failure> {
+    let (bundle, place) = BundleSource::parse(source, digest)?.fetch(downloads, login, progress).await?;
+    match digest {
+        Some(wanted) if wanted != bundle.digest() => {
+            Err(Failure::new(ErrorKind::Untrusted, format!("`{source}` is another bundle"))
+                .cause(format!("it is {}, and not {wanted}", bundle.digest()))
+                .help("ask the publisher which digest is right before you use either"))
+        }
+        Some(_) | None => Ok((bundle, place)),
+    }
+}
+
+/// Reads a bundle that anybody may have made.
+pub fn read_bundle(file: &Path) -> Result<Bundle, Failure> {
+    Bundle::read(file).map_err(|error| {
+        Failure::input(format!("`{}` is no bundle that can be used", file.display()))
+            .cause(error.to_string())
+            .help("get it again from its publisher; `host plugin pack` makes one")
+    })
+}
+
+/// A failed transfer, with its exit code.
+pub fn registry_failure(error: RegistryError) -> Failure {
+    let kind = match error {
+        RegistryError::Unauthorized { .. } => ErrorKind::Authentication,
+        RegistryError::Changed { .. }
+        | RegistryError::Content(_)
+        | RegistryError::Refused(_)
+        | RegistryError::Insecure { .. } => ErrorKind::Untrusted,
+        RegistryError::Io { .. } | RegistryError::Client(_) => ErrorKind::Configuration,
+        RegistryError::Unreachable { .. }
+        | RegistryError::NotFound { .. }
+        | RegistryError::Status { .. }
+        | RegistryError::Protocol { .. }
+        | RegistryError::TooLarge { .. }
+        | RegistryError::BrokeOff { .. } => ErrorKind::Input,
+    };
+    Failure::of(kind, &error)
+}

@@ -1,0 +1,58 @@
+//! Asks on the terminal whether a plugin is installed.
+//!
+//! Promises: where nobody can be asked, nothing is agreed to that was not said on the command line.
+
+use host_app::environment::Environment;
+use host_app::error::Failure;
+use host_app::install::{InstallAnswer, InstallQuestion};
+use tokio_util::sync::CancellationToken;
+
+use crate::printer::{to_stderr, visible};
+use crate::trust_question;
+
+/// How often something that is no answer is asked about again.
+const TRIES: usize = 3;
+
+/// Asks the user about what is new.
+pub(super) async fn answer(
+    question: &InstallQuestion,
+    environment: &Environment,
+    stop: &CancellationToken,
+) -> Result<InstallAnswer, Failure> {
+    if !environment.stdin_is_terminal || !environment.stderr_is_terminal {
+        return Err(nobody(question));
+    }
+    let scopes = question.capabilities.iter().map(|(name, scope)| format!("  {name} = {}\n", visible(scope)));
+    let servers = question
+        .secrets
+        .iter()
+        .map(|(name, servers)| format!("  your secret `{name}`, sent to {}\n", visible(&servers.join(", "))));
+    let listed: String = scopes.chain(servers).collect();
+    to_stderr(&format!("\nNew to you, of what it asks for:\n{listed}\n"));
+    trust_question::discard_what_was_typed();
+    for _ in 0..TRIES {
+        to_stderr("Install it? [y]es and ask at each call, yes and [g]rant this, [n]o: ");
+        match trust_question::line(stop).await?.as_deref().map(|line| line.trim().to_ascii_lowercase()).as_deref() {
+            Some("y" | "yes") => return Ok(InstallAnswer::Install),
+            Some("g" | "grant") => return Ok(InstallAnswer::InstallAndGrant),
+            Some("n" | "no") | None => return Ok(InstallAnswer::Decline),
+            Some(_) => {}
+        }
+    }
+    Ok(InstallAnswer::Decline)
+}
+
+fn nobody(question: &InstallQuestion) -> Failure {
+    let capabilities = question.capabilities.keys().map(|name| format!("`{name}`"));
+    let names: Vec<String> =
+        capabilities.chain(question.secrets.keys().map(|name| format!("the secret `{name}`"))).collect();
+    let (plugin, names) = (&question.manifest.name, names.join(", "));
+    Failure::input(format!("`{plugin}` asks for {names}, and nobody can be asked")).help(
+        match question.secrets.is_empty() {
+            true => "add --yes to be asked at each call, or --grant CAPABILITY to let it without a question",
+            false => {
+                "add --yes, once you have seen where it sends what you give it: `host plugin verify` shows a bundle"
+            }
+        },
+    )
+}
