@@ -1,88 +1,213 @@
-//! What ARCHITECTURE.md and SECURITY.md point to is there: the tests that show a promise, the constants of the limits,
-//! the files.
+//! What the documents name exists: tests, files, links, commands, flags and settings.
+//!
+//! All Markdown of the repository's root and of `docs/` is read. Deliberately not here: the generated pages
+//! (`reference.rs`) and the words of documents (`words.rs`).
 
 use std::path::Path;
 
+use host_tests::host::Host;
 use host_tests::repository;
-
-const DOCUMENTS: &[&str] = &[
-    "README.md",
-    "ARCHITECTURE.md",
-    "CONTRIBUTING.md",
-    "SECURITY.md",
-    "docs/approvals.md",
-    "docs/bundles.md",
-    "docs/configuration.md",
-    "docs/context.md",
-    "docs/discovered-tools.md",
-    "docs/headless.md",
-    "docs/plugin-tests.md",
-    "docs/plugins.md",
-    "docs/plugins/rust.md",
-    "docs/publishing.md",
-    "docs/trust.md",
-];
 
 /// The folders whose Rust sources are searched.
 const SOURCES: &[&str] = &["host", "plugins", "sdk", "tests"];
 
+/// Flags of other programs that documents name by themselves.
+const FOREIGN_FLAGS: &[&str] = &["--release", "--noEmit", "--force", "--hard", "--workspace", "--check"];
+
+/// The documents, each as its path.
+pub(crate) fn documents() -> Vec<String> {
+    let mut documents = Vec::new();
+    let mut folders = vec![repository().join("docs")];
+    for entry in std::fs::read_dir(repository()).expect("the repository is there") {
+        documents.extend(markdown(&entry.expect("an entry").path()));
+    }
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                documents.extend(markdown(&path));
+            }
+        }
+    }
+    documents.sort();
+    assert!(documents.len() > 20, "{documents:?}");
+    documents
+}
+
+/// The path within the repository, of a Markdown file.
+fn markdown(path: &Path) -> Option<String> {
+    let is_markdown = path.is_file() && path.extension().is_some_and(|end| end == "md");
+    is_markdown.then(|| path.strip_prefix(repository()).expect("it is in the repository").display().to_string())
+}
+
 #[test]
-fn every_test_that_a_document_names_exists() {
+fn documents_name_tests_that_exist() {
     let sources = sources();
     let mut named = 0;
-    for document in DOCUMENTS {
-        for name in quoted(&read(document)).into_iter().filter(|name| is_test(name)) {
+    for document in documents() {
+        for name in quoted(&read(&document)).into_iter().filter(|name| is_test(name)) {
             named += 1;
-            let there = sources.contains(&format!("fn {name}("));
-            assert!(there, "{document} names `{name}`, and there is no such test");
+            let exists = sources.contains(&format!("fn {name}(")) || sources.contains(&format!("{name}:"));
+            assert!(exists, "{document} names `{name}`, and there is no such test");
         }
     }
-    assert!(named > 50, "the documents name {named} tests");
+    assert!(named > 200, "the documents name {named} tests");
 }
 
 #[test]
-fn every_limit_stands_where_its_row_says() {
-    let mut rows = 0;
-    for row in read("SECURITY.md").lines().filter(|line| line.starts_with('|')) {
-        let Some((_, place)) = row.rsplit_once(" in `host/") else { continue };
-        let file = format!("host/{}", place.trim_end_matches([' ', '|', '`']));
-        let constants = row.rsplit_once(" | ").map(|(_, last)| quoted(last)).unwrap_or_default();
-        let text = read(&file);
-        for constant in constants.iter().filter(|word| !word.contains('/')) {
-            rows += 1;
-            let there = text.contains(&format!("const {constant}:")) || text.contains(&format!("pub {constant}:"));
-            assert!(there, "SECURITY.md names `{constant}` in {file}, and it is not there");
-        }
-    }
-    assert!(rows > 50, "SECURITY.md has {rows} limits");
-}
-
-#[test]
-fn every_file_that_a_document_names_exists() {
-    for document in DOCUMENTS {
-        let text = read(document);
-        let above = Path::new(document).parent().expect("it lies in a folder");
-        let links = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
-        for link in links.filter(|link| !link.is_empty() && !link.contains("://")) {
-            assert!(repository().join(above).join(link).exists(), "{document} links to {link}");
+fn documents_name_files_that_exist() {
+    for document in documents() {
+        let text = read(&document);
+        let above = Path::new(&document).parent().expect("it is in a folder");
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            if file.contains("://") {
+                continue;
+            }
+            let target =
+                if file.is_empty() { repository().join(&document) } else { repository().join(above).join(file) };
+            assert!(target.exists(), "{document} links to {link}");
+            if !heading.is_empty() {
+                let headings = headings(&std::fs::read_to_string(&target).expect("it is text"));
+                assert!(headings.iter().any(|known| known == heading), "{document} links to {link}: {headings:?}");
+            }
         }
         for path in quoted(&text) {
-            let a_file = path.starts_with("host/") || path.starts_with("wit/") || path.starts_with("tests/");
-            if a_file && !path.contains(['*', '<', ' ', '`']) {
+            let is_path = ["host/", "wit/", "tests/", "docs/", "sdk/"].iter().any(|folder| path.starts_with(folder));
+            if is_path && !path.contains(['*', '<', ' ', '`', '(']) {
                 assert!(repository().join(&path).exists(), "{document} names `{path}`");
             }
         }
     }
 }
 
-/// What stands between backticks on one line.
+#[test]
+fn documents_name_commands_and_flags_that_exist() {
+    let reference = read("docs/reference/flags.md");
+    let help = |command: &[&str]| {
+        let heading = format!("\n## {}\n", command.join(" "));
+        let (_, rest) = reference.split_once(&heading)?;
+        Some(rest.split("\n## ").next().unwrap_or(rest).to_owned())
+    };
+    let mut commands = 0;
+    for document in documents().into_iter().filter(|document| !document.starts_with("docs/reference/")) {
+        let text = read(&document);
+        for line in shell_lines(&text).into_iter().chain(quoted(&text)) {
+            let line = line.split(" #").next().unwrap_or(&line);
+            let Some(words) = command_words(line) else { continue };
+            let path: Vec<&str> = words.iter().copied().take_while(|word| is_command_word(word)).collect();
+            let mut known = None;
+            for length in (1..=path.len()).rev() {
+                known = help(&path[..length]).map(|help| (length, help));
+                if known.is_some() {
+                    break;
+                }
+            }
+            let (length, help) = known.expect("`host` itself has help");
+            commands += 1;
+            let has_below = help.contains("\nCommands:\n");
+            let next = path.get(length).filter(|_| has_below);
+            assert!(next.is_none(), "{document}: `{line}` names no command: {next:?}");
+            for flag in words.iter().filter(|word| word.starts_with("--") && word.len() > 2) {
+                let flag =
+                    flag.split('=').next().unwrap_or(flag).trim_end_matches([',', '.', ';', ')', '"', '\'', ']']);
+                assert!(
+                    has_flag(&help, flag),
+                    "{document}: `{line}` has the flag `{flag}`, which `host` does not know"
+                );
+            }
+        }
+        for flag in
+            quoted(&text).iter().filter(|span| span.starts_with("--") && !span.starts_with("---") && span.len() > 2)
+        {
+            let flag = flag.split([' ', '=', '[']).next().unwrap_or(flag);
+            let known = has_flag(&reference, flag) || FOREIGN_FLAGS.contains(&flag);
+            assert!(known, "{document} names the flag `{flag}`, which no command has");
+        }
+    }
+    assert!(commands > 80, "the documents name {commands} commands");
+}
+
+#[test]
+fn documents_show_a_configuration_that_is_valid() {
+    let text = read("docs/configuration.md");
+    let (_, example) = text.split_once("```toml\n").expect("it shows a configuration");
+    let (example, _) = example.split_once("```").expect("the block ends");
+    let ended = Host::new(["tool", "list"]).configured(example).run();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}
+
+/// The lines of blocks that are for a shell.
+fn shell_lines(text: &str) -> Vec<String> {
+    let mut in_shell = false;
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        if line.starts_with("```") {
+            in_shell = line.starts_with("```sh");
+        } else if in_shell {
+            lines.push(line.trim().to_owned());
+        }
+    }
+    lines
+}
+
+/// The words of a line that calls the host, without what other programs get.
+fn command_words(line: &str) -> Option<Vec<&str>> {
+    let begins = |at: usize| {
+        let before = &line[..at];
+        before.is_empty() || before.ends_with("| ") || before.ends_with("&& ") || is_assignments(before)
+    };
+    let at = line.match_indices("host ").map(|(at, _)| at).find(|at| begins(*at))?;
+    let words = line[at..].split([' ', '|']).take_while(|word| !matches!(*word, "&&" | ";" | ">"));
+    let line = line[at..].split(" | ").next().unwrap_or(line);
+    Some(words.take(line.split(' ').count()).filter(|word| !word.is_empty()).collect())
+}
+
+/// Whether only variables are set before the command.
+fn is_assignments(before: &str) -> bool {
+    before.split_whitespace().all(|word| word.split_once('=').is_some_and(|(name, _)| is_variable(name)))
+}
+
+fn is_variable(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
+}
+
+fn is_command_word(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-') && !word.starts_with('-')
+}
+
+/// Whether a help has this flag.
+fn has_flag(help: &str, flag: &str) -> bool {
+    let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-');
+    flag == "--help" || help.match_indices(flag).any(|(at, _)| ends(&help[at + flag.len()..]))
+}
+
+/// The anchors of a document's headings, as web pages of repositories make them.
+fn headings(text: &str) -> Vec<String> {
+    let mut in_code = false;
+    let mut headings = Vec::new();
+    for line in text.lines() {
+        if line.starts_with("```") {
+            in_code = !in_code;
+        } else if let Some(title) = line.strip_prefix('#').filter(|_| !in_code) {
+            let title = title.trim_start_matches('#').trim().to_lowercase();
+            let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+            headings.push(kept.map(|c| if c == ' ' { '-' } else { c }).collect());
+        }
+    }
+    headings
+}
+
+/// The text between backticks on one line.
 fn quoted(text: &str) -> Vec<String> {
     text.lines().flat_map(|line| line.split('`').skip(1).step_by(2)).map(str::to_owned).collect()
 }
 
-/// The names of tests are sentences; nothing else between backticks has so many words.
+/// The names of tests have many words; nothing else between backticks has so many.
 fn is_test(name: &str) -> bool {
-    name.matches('_').count() >= 3 && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+    name.matches('_').count() >= 4 && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
 fn sources() -> String {

@@ -179,6 +179,18 @@ fn the_lattice_touches_nothing() {
     check(REACHES, |folder, _| folder != "capability", "host-capability decides and never acts");
 }
 
+/// The string literals of the host's crates, each with its file and line; without those of tests.
+pub(crate) fn texts() -> Vec<(String, usize, String)> {
+    let mut texts = Vec::new();
+    for (_, folder) in LAYERS {
+        for (file, source) in source::beneath(&sources(folder)) {
+            let file = format!("host/{folder}/src/{file}");
+            texts.extend(source.texts().iter().map(|text| (file.clone(), text.line, text.text.clone())));
+        }
+    }
+    texts
+}
+
 /// Fails with every place that has one of the words and is not allowed to.
 fn check(words: &[&str], allowed: impl Fn(&str, &str) -> bool, rule: &str) {
     let mut wrong = Vec::new();

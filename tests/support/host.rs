@@ -11,10 +11,13 @@ use host_plugin::admission::CONTRACT;
 
 use crate::{cache, guest, repository, runtime};
 
-/// The binary, built once.
+/// The binary, built once, or the one that `HOST_TEST_BINARY` names.
 pub fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
+        if let Some(binary) = std::env::var_os("HOST_TEST_BINARY") {
+            return PathBuf::from(binary);
+        }
         let build = escargot::CargoBuild::new()
             .manifest_path(repository().join("Cargo.toml"))
             .package("host")

@@ -3,6 +3,7 @@
 pub mod debian;
 pub mod host;
 pub mod languages;
+pub mod picture;
 pub mod pty;
 pub mod registry;
 pub mod server;

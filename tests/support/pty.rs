@@ -13,6 +13,8 @@ use rustix::process::{Pid, Signal, ioctl_tiocsctty, kill_process, setsid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
+use crate::picture::{self, Span};
+
 /// How long a test waits for something to be seen. A machine that is busy with other things is slow.
 const LIMIT: Duration = Duration::from_secs(40);
 
@@ -113,18 +115,30 @@ impl Pty {
 
     /// The same with what has scrolled away.
     pub fn everything(&mut self) -> String {
+        let (_, columns) = self.screen.screen().size();
+        let rows = self.all_rows(|screen, row| screen.rows(0, columns.get()).nth(row.into()).unwrap_or_default());
+        rows.join("\n").trim_end().to_owned()
+    }
+
+    /// All rows with their colours, those that have scrolled away included.
+    pub fn picture(&mut self) -> Vec<Vec<Span>> {
+        self.all_rows(picture::row)
+    }
+
+    /// Every row from the first that was printed to the last of the screen.
+    fn all_rows<T>(&mut self, read: impl Fn(&vt100::Screen, u16) -> T) -> Vec<T> {
         let screen = self.screen.screen_mut();
-        let (height, columns) = screen.size();
+        let (height, _) = screen.size();
         screen.set_scrollback(usize::MAX);
         let scrolled = screen.scrollback();
         let mut rows = Vec::new();
         for offset in (1..=scrolled).rev() {
             screen.set_scrollback(offset);
-            rows.extend(screen.rows(0, columns.get()).take(1));
+            rows.push(read(screen, 0));
         }
         screen.set_scrollback(0);
-        rows.extend(screen.rows(0, columns.get()).take(height.get().into()));
-        rows.join("\n").trim_end().to_owned()
+        rows.extend((0..height.get()).map(|row| read(screen, row)));
+        rows
     }
 
     /// All bytes that came.

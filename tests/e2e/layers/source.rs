@@ -7,6 +7,16 @@ use std::path::Path;
 pub(crate) struct Source {
     code: Vec<char>,
     test_modules: Vec<String>,
+    texts: Vec<Text>,
+}
+
+/// A string literal.
+pub(crate) struct Text {
+    /// Its line, from 1 on.
+    pub(crate) line: usize,
+    /// What is between its quotes, as it is written.
+    pub(crate) text: String,
+    at: usize,
 }
 
 /// All sources of a crate beneath its `src`, each with its path there; without the files of test modules.
@@ -47,13 +57,19 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, Source)>) {
 
 impl Source {
     pub(crate) fn of(text: &str) -> Self {
-        let mut source = Self { code: without_text(text), test_modules: Vec::new() };
+        let (code, texts) = without_text(text);
+        let mut source = Self { code, test_modules: Vec::new(), texts };
         for attribute in ["#[cfg(test)]", "#[cfg(all(test,"] {
             while let Some(at) = find(&source.code, attribute, 0) {
                 source.take_item(at);
             }
         }
         source
+    }
+
+    /// The string literals of the product.
+    pub(crate) fn texts(&self) -> &[Text] {
+        &self.texts
     }
 
     /// The modules that are compiled for tests alone and have files of their own.
@@ -105,6 +121,7 @@ impl Source {
             self.test_modules.push(name.trim().to_owned());
         }
         self.code[start..end].iter_mut().filter(|c| **c != '\n').for_each(|c| *c = ' ');
+        self.texts.retain(|text| !(start..end).contains(&text.at));
     }
 
     /// The place behind the bracket that closes the one at `at`.
@@ -123,10 +140,11 @@ impl Source {
     }
 }
 
-/// The text with comments and literals blank.
-fn without_text(text: &str) -> Vec<char> {
+/// The text with comments and literals blank, and the string literals.
+fn without_text(text: &str) -> (Vec<char>, Vec<Text>) {
     let mut code: Vec<char> = text.chars().collect();
-    let mut at = 0;
+    let mut texts = Vec::new();
+    let (mut at, mut line) = (0, 1);
     while at < code.len() {
         let rest = &code[at..];
         let length = match rest {
@@ -138,10 +156,14 @@ fn without_text(text: &str) -> Vec<char> {
             ['\'', '\\', ..] | ['\'', _, '\'', ..] => literal(rest, '\''),
             _ => 0,
         };
+        if matches!(code[at], '"' | 'r') && length > 0 {
+            texts.push(Text { line, text: code[at..at + length].iter().collect(), at });
+        }
         code[at..at + length].iter_mut().filter(|c| **c != '\n').for_each(|c| *c = ' ');
+        line += code[at..at + length.max(1)].iter().filter(|c| **c == '\n').count();
         at += length.max(1);
     }
-    code
+    (code, texts)
 }
 
 fn block_comment(code: &[char]) -> usize {

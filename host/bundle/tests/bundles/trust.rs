@@ -91,7 +91,7 @@ fn a_key_counts_until_it_expires_and_for_what_it_is_trusted_for() {
     assert_eq!(counted(elsewhere.check(&bundle, now())), [id.to_string()]);
 }
 
-// promise bundle.revoked: A revocation is permanent, whoever signed the bundle.
+// promise bundle.revoked: A revocation is permanent, whatever signatures the bundle has.
 #[test]
 fn what_is_revoked_wins_over_everything_and_stays() {
     let (good, bad) = (key(), key());

@@ -1,45 +1,90 @@
-//! The screens that README.md shows are what the program prints.
+//! The picture of a session in README.md is what the program prints on a terminal, apart from the times in it.
+//!
+//! `HOST_BLESS=1 cargo test -p host-tests --test e2e readme_picture` makes it anew, with the times of that session.
 
+use host_tests::picture::{Span, svg};
 use host_tests::repository;
 
 use super::*;
 
-/// The text with each time in it as `0 ms` or `0.0 s`.
+const PICTURE: &str = "docs/images/session.svg";
+
+const PROMPT: &str = "Greet the world in greeting.txt";
+
+const COLUMNS: u16 = 80;
+
+/// The text with `0` for each number of seconds or milliseconds.
 fn timeless(text: &str) -> String {
-    let words = text.split_inclusive(' ').map(|word| {
-        let bare = word.trim_start_matches('(').trim_end();
-        let is_time = bare.parse::<f64>().is_ok();
-        let masked = if bare.contains('.') { "0.0" } else { "0" };
-        if is_time { word.replace(bare, masked) } else { word.to_owned() }
-    });
-    words.collect()
+    let is_unit = |rest: &str| [" ms", " s"].iter().any(|unit| rest.strip_prefix(unit).is_some_and(ends_a_word));
+    let mut masked = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, number) = rest.split_at(at);
+        let end = number.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(number.len());
+        masked.push_str(before);
+        masked.push_str(if is_unit(&number[end..]) { "0" } else { &number[..end] });
+        rest = &number[end..];
+    }
+    masked + rest
 }
 
-/// The rows of a screen without their ends, and without what turns.
-fn rows(text: &str) -> String {
-    let rows = text.lines().filter(|row| !row.starts_with(|c: char| ('\u{2800}'..='\u{28ff}').contains(&c)));
-    rows.map(|row| format!("{}\n", row.trim_end())).collect::<String>().trim().to_owned()
+fn ends_a_word(rest: &str) -> bool {
+    !rest.starts_with(char::is_alphanumeric)
 }
 
 #[test]
-fn the_readme_shows_a_question_and_a_run_as_they_are_printed() {
+fn readme_picture_is_a_real_session() {
     let replies = [
         json!({"chunks": [call("ls", json!({})), edit("greeting.txt", "hello", "hello, world")]}),
         json!({"chunks": [{"text": "`greeting.txt` greets the world now."}, {"usage": {"input": 1400, "output": 60}}]}),
     ];
     let host = Host::scripted(&replies, &[]).file("greeting.txt", "hello\n");
-    let mut pty = begin_as(&host, Way::Task, 80, 40, &[("NO_COLOR", "1")]);
-    pty.sees(LISTENS).sees("Esc: none of these");
-    let question = rows(&pty.screen()[pty.screen().find("? edit").expect("it is asked")..]);
+    let mut command = host.command();
+    command.env("TERM", "xterm-256color").arg(PROMPT);
+    let mut pty = Pty::start(command, COLUMNS, 40);
+    pty.sees(LISTENS).sees("Yes, this once");
+    let question = from(&pty.picture(), "? edit");
     pty.types("y").saw("2 turns");
     assert_eq!(pty.ends(), Some(0));
-    let all = pty.everything();
-    let run = rows(&all[all.find("› Yes, this once").expect("it was answered")..]);
-    let run = run.split_once('\n').map_or(run.clone(), |(_, run)| run.to_owned());
-    let all_of_it = [("the question", question), ("the run", run)];
-    let readme = std::fs::read_to_string(repository().join("README.md")).expect("it is there");
-    for (what, screen) in all_of_it {
-        let is_there = timeless(&readme).contains(&timeless(&screen));
-        assert!(is_there, "README.md shows {what} otherwise than it is printed:\n{screen}\n");
+    let run = from(&pty.picture(), "› Yes, this once");
+    let mut rows = vec![vec![Span::plain(&format!("$ host run \"{PROMPT}\""))]];
+    rows.extend(question);
+    rows.extend(run);
+    let picture = svg("A session: host asks before it changes a file", COLUMNS, &rows);
+    let path = repository().join(PICTURE);
+    if std::env::var_os("HOST_BLESS").is_some() {
+        std::fs::write(&path, picture).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        return;
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let same = timeless(&written) == timeless(&picture);
+    assert!(
+        same,
+        "{PICTURE} does not show what the program prints; run: \
+         HOST_BLESS=1 cargo test -p host-tests --test e2e readme_picture\n{}",
+        pty.everything()
+    );
+}
+
+/// The rows from the one with this text on, without what turns and without blank rows at the end.
+fn from(rows: &[Vec<Span>], text: &str) -> Vec<Vec<Span>> {
+    let line = |row: &[Span]| row.iter().map(|span| span.text.as_str()).collect::<String>();
+    let first = rows.iter().position(|row| line(row).contains(text)).expect("it is there");
+    let turns = |row: &[Span]| line(row).starts_with(|c: char| ('\u{2800}'..='\u{28ff}').contains(&c));
+    let mut rows: Vec<Vec<Span>> = rows[first..].iter().filter(|row| !turns(row)).cloned().collect();
+    while rows.last().is_some_and(Vec::is_empty) {
+        rows.pop();
+    }
+    rows
+}
+
+#[test]
+fn readme_picture_masks_times_only() {
+    for (text, expected) in [
+        ("✓ edit a.txt (12 ms)", "✓ edit a.txt (0 ms)"),
+        ("2 turns · 1400 tokens in · 0.3 s (model 0.0 s)", "2 turns · 1400 tokens in · 0 s (model 0 s)"),
+        ("3 spans, 4 msgs", "3 spans, 4 msgs"),
+    ] {
+        assert_eq!(timeless(text), expected);
     }
 }
