@@ -1,0 +1,23 @@
+//! Untrusted text: which characters are unsafe to show, how they are escaped, and how a text is cut.
+//!
+//! Owns the one set of unsafe characters, the escape functions, clipping with its mark, the nearest name of a misspelled
+//! one, Markdown's code fences, and counted nouns. Everything that a guest, a model, a server, a manifest or a file of
+//! somebody else's wrote passes an escape function of this crate before a user reads it.
+//!
+//! Deliberately not here: I/O, the width of a text on a terminal, colours, and which text deserves trust.
+
+mod characters;
+mod clip;
+mod count;
+mod escape;
+mod fence;
+mod nearest;
+
+pub use characters::is_unsafe;
+pub use clip::{CUT_MARK, Ends, clip, ends};
+pub use count::{count, count_of};
+pub use escape::{Escaper, Newlines, escape, escape_exact, escape_name, excerpt, is_plain, one_line};
+pub use fence::{
+    CodeBlocks, Fence, Indent, LineKind, could_be_fence, could_open_with, fence_for, fenced, inline_code,
+};
+pub use nearest::{did_you_mean, expected_instead, nearest, nearest_few};
