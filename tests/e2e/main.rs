@@ -8,6 +8,7 @@ mod compat;
 mod components;
 mod discovered;
 mod documents;
+mod foreign_text;
 mod guide;
 mod imports;
 mod installed;

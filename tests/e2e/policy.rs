@@ -59,7 +59,7 @@ fn rules_allow_deny_and_hide_tools_from_the_model() {
 fn a_file_that_makes_no_sense_stops_the_run_and_says_where() {
     for (text, words) in [
         ("[[rule]]\ndecision = \"allow\"\ncomand = \"x\"\n", "mine.toml:3:1: "),
-        ("[[rule]]\ndecision = \"alow\"\n", "the nearest is `allow`"),
+        ("[[rule]]\ndecision = \"alow\"\n", "did you mean `allow`?"),
         ("[[rule]]\ndecision = \"allow\"\ncommand = \"git log\"\nmatch = [\"git status\"]\n", "git status"),
         ("rule = 3\n", "mine.toml:1:"),
     ] {

@@ -178,7 +178,7 @@ fn a_session_is_found_by_the_beginning_of_its_id() {
     assert!(ended.code == Some(0) && ended.stdout.starts_with(&format!("session {id}\n")), "{ended:?}");
     let wrong = format!("{}x", &id[..id.len() - 1]);
     let ended = host.run_of(&["session", "show", &wrong]);
-    assert!(ended.code == Some(42) && ended.stderr.contains(&format!("the nearest are `{id}`")), "{ended:?}");
+    assert!(ended.code == Some(42) && ended.stderr.contains(&format!("did you mean `{id}`")), "{ended:?}");
 }
 
 #[test]

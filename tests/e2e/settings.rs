@@ -71,11 +71,11 @@ async fn a_plugin_reads_what_was_set_for_it_and_what_nobody_reads_is_an_error() 
     check(&set, "region", "\"asia\"");
     check(&set, "most", "3");
     for (text, says) in [
-        ("[plugins.\"acme/reach\"]\nconfig.regoin = \"us\"\n", "the nearest is `region`"),
-        ("[plugins.\"acme/reach\"]\nsecrets.tokn = { env = \"X\" }\n", "the nearest is `token`"),
+        ("[plugins.\"acme/reach\"]\nconfig.regoin = \"us\"\n", "did you mean `region`?"),
+        ("[plugins.\"acme/reach\"]\nsecrets.tokn = { env = \"X\" }\n", "did you mean `token`?"),
         ("[plugins.\"acme/reach\"]\nconfig.most = \"3\"\n", "takes a `integer` there"),
         ("[plugins.\"acme/reach\"]\nconfig.region = 2026-01-01\n", "write it as a text"),
-        ("[plugins.\"acme/reach\"]\nconfg.region = \"us\"\n", "the nearest key is `config`"),
+        ("[plugins.\"acme/reach\"]\nconfg.region = \"us\"\n", "did you mean `config`?"),
         ("[plugins.\"acme/reach\"]\nsecrets.token = { variable = \"X\" }\n", "{ env = \"VARIABLE\" }"),
     ] {
         let ended = call(&host().await.configured(text), "configured", json!({"path": "region"}), "a.example");

@@ -5,7 +5,8 @@
 
 use host_message::{AgentId, CallId, Display, FinishReason, FunctionCall, OutputPart, SessionId, ToolName, Usage};
 use host_model::Again;
-use host_tool::{Decided, FailureKind, Outcome, cut};
+use host_text::clip;
+use host_tool::{Decided, FailureKind, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::TerminateReason;
@@ -286,7 +287,7 @@ pub(crate) fn summary(outcome: &Outcome) -> String {
     let text = text.trim();
     let line = text.lines().next().unwrap_or_default();
     match text.lines().count() {
-        0 | 1 => cut(line, SUMMARY_CHARACTERS).into_owned(),
-        lines => format!("{} ({lines} lines)", cut(line, SUMMARY_CHARACTERS)),
+        0 | 1 => clip(line, SUMMARY_CHARACTERS).into_owned(),
+        lines => format!("{} ({lines} lines)", clip(line, SUMMARY_CHARACTERS)),
     }
 }

@@ -34,7 +34,7 @@ pub enum Repeated {
         times: usize,
     },
     /// Text within one reply.
-    #[error("the text `{}` came {times} times, one shortly after the other", text.escape_debug())]
+    #[error("the text `{}` came {times} times, one shortly after the other", host_text::exact(text))]
     Text {
         /// The piece that was noticed; a longer one may repeat around it.
         text: String,

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use host_agent::{AgentDefinition, Declared, DefinitionError, MAX_DEFINITION_BYTES, ModelConfig};
+use host_text::name_help;
 
 use crate::configuration::{self, Configuration};
 use crate::environment::{Environment, Folders};
@@ -102,12 +103,12 @@ impl Agents {
     }
 
     fn unknown(&self, name: &str) -> Failure {
-        let distance = |agent: &&Agent| strsim::damerau_levenshtein(name, agent.name());
-        let failure = Failure::input(format!("there is no agent `{name}`"));
-        match self.0.iter().min_by_key(distance) {
-            Some(agent) => failure.help(format!("the nearest is `{}`; `host agent list` has them all", agent.name())),
-            None => failure,
-        }
+        let known = self.0.iter().map(Agent::name);
+        Failure::input(format!("there is no agent `{name}`")).help(name_help(
+            name,
+            known,
+            "`host agent list` lists all agents",
+        ))
     }
 }
 

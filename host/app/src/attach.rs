@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 use host_message::{CallId, FunctionCall, InlineData, Output, OutputPart, Part, PartData, ToolName};
 use host_plugin::{FileKind, Found, ReadError, Reader};
-use host_tool::{CallContext, FailureKind, LiveOutput, Outcome, Registry, Standstill, cut};
+use host_text::clip;
+use host_tool::{CallContext, FailureKind, LiveOutput, Outcome, Registry, Standstill};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -84,7 +85,7 @@ pub async fn attach(
             Some(meant) if all.contains(&meant) => {}
             Some(meant) => all.push(meant),
             None if looks_like_a_path(&mention.path) => {
-                let path = cut(&mention.path, SHOWN_PATH);
+                let path = clip(&mention.path, SHOWN_PATH);
                 attached.notes.push(format!("there is no file `{path}`; `@{path}` stays text"));
             }
             None => {}
@@ -220,7 +221,7 @@ fn parts(meant: &Meant, read: Result<Output, String>, budget: &mut Budget) -> Ve
         Err(why) => texts.push(format!("(not attached: {why})")),
     }
     let text = texts.join("\n");
-    let shown = cut(&text, budget.characters);
+    let shown = clip(&text, budget.characters);
     budget.characters = budget.characters.saturating_sub(text.chars().count());
     let path = name(&meant.path);
     let text = format!("\n--- attached: {path} ---\n{}\n--- end of {path} ---\n", shown.trim_end_matches('\n'));

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use host_agent::{CompressionConfig, LoopDetection, Price, Prices, ReplyPolicy, RunConfig};
 use host_model::{ProviderKind, RetryPolicy, Settings};
+use host_text::{did_you_mean, expected_instead};
 use host_tool::ApprovalMode;
 use serde::Deserialize;
 
@@ -339,8 +340,8 @@ impl Configuration {
         let configuration: Self = toml::from_str(text).map_err(|error| {
             let failure = Failure::configuration(format!("the configuration `{}` makes no sense", path.display()))
                 .cause(error.to_string().trim_end().to_owned());
-            match nearest_key(error.message()) {
-                Some(key) => failure.help(format!("the nearest key is `{key}`")),
+            match did_you_mean(expected_instead(error.message())) {
+                Some(help) => failure.help(help),
                 None => failure.help("the line and column are above; `docs/configuration.md` has all keys"),
             }
         })?;
@@ -429,14 +430,6 @@ fn file_names<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Optio
     }
 }
 
-/// The key nearest to an unknown one, out of the parser's own words.
-fn nearest_key(message: &str) -> Option<String> {
-    let mut words = message.split('`').skip(1).step_by(2);
-    let unknown =
-        ["unknown field", "unknown variant"].iter().any(|start| message.starts_with(start)).then(|| words.next())??;
-    words.map(|known| (strsim::damerau_levenshtein(unknown, known), known)).min().map(|(_, known)| known.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -449,9 +442,9 @@ mod tests {
     fn an_unknown_key_is_told_with_its_line_and_the_nearest() {
         let failure = parse("model = \"offline\"\naproval_mode = \"plan\"\n").expect_err("it has a mistake");
         assert!(failure.causes[0].contains("line 2"), "{failure:?}");
-        assert_eq!(failure.help.as_deref(), Some("the nearest key is `approval_mode`"));
+        assert_eq!(failure.help.as_deref(), Some("did you mean `approval_mode`?"));
         let failure = parse("[limits]\ncall_second = 3\n").expect_err("it has a mistake");
-        assert_eq!(failure.help.as_deref(), Some("the nearest key is `call_seconds`"));
+        assert_eq!(failure.help.as_deref(), Some("did you mean `call_seconds`?"));
     }
 
     #[test]
@@ -468,9 +461,9 @@ mod tests {
         assert_eq!((settings.temperature, settings.stop), (Some(0.5), vec!["END".to_owned()]));
         assert_eq!(configuration.models["gemini/x"].tools, Some(Tools::Text));
         let failure = parse("[models.x]\ntools = \"txt\"\n").expect_err("there is no such way");
-        assert_eq!(failure.help.as_deref(), Some("the nearest key is `text`"));
+        assert_eq!(failure.help.as_deref(), Some("did you mean `text`?"));
         let failure = parse("[providers.gemeni]\n").expect_err("there is no such provider");
-        assert_eq!(failure.help.as_deref(), Some("the nearest key is `gemini`"));
+        assert_eq!(failure.help.as_deref(), Some("did you mean `gemini`?"));
     }
 
     #[test]

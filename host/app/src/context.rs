@@ -67,9 +67,5 @@ fn workspace_tree(place: &Workplace) -> String {
 
 /// A name that never breaks its line, nor steers a terminal.
 pub fn name(name: &str) -> Cow<'_, str> {
-    if !name.chars().any(char::is_control) {
-        return Cow::Borrowed(name);
-    }
-    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    Cow::Owned(name.chars().map(escaped).collect())
+    host_text::visible_line(name)
 }

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use host_capability::{Capability, Grants, Scope};
+use host_text::name_help;
 use host_tool::ApprovalMode;
 
 use crate::environment::Folders;
@@ -235,15 +236,9 @@ fn deny(text: &str, plugins: &[Installed], workspace: &Path) -> Result<Deny, Fai
 
 fn find<'p>(name: &str, plugins: &'p [Installed], text: &str) -> Result<&'p Installed, Failure> {
     plugins.iter().find(|plugin| plugin.manifest.name == name).ok_or_else(|| {
-        let nearest = plugins
-            .iter()
-            .map(|plugin| plugin.manifest.name.as_str())
-            .min_by_key(|known| strsim::damerau_levenshtein(name, known));
-        let failure = Failure::input(format!("there is no plugin `{name}` for `{text}`"));
-        match nearest {
-            Some(nearest) => failure.help(format!("the nearest name is `{nearest}`; `host tool list` has them all")),
-            None => failure,
-        }
+        let known = plugins.iter().map(|plugin| plugin.manifest.name.as_str());
+        let help = name_help(name, known, "`host tool list` lists all plugins");
+        Failure::input(format!("there is no plugin `{name}` for `{text}`")).help(help)
     })
 }
 

@@ -87,8 +87,10 @@ impl Denied {
 mod tests {
     use std::path::Path;
 
+    use host_text::CUT_MARK;
+
     use super::*;
-    use crate::visible::{CUT_MARK, SHOWN_LIMIT};
+    use crate::visible::SHOWN_LIMIT;
 
     fn denied(capability: Capability, wanted: &str) -> Denied {
         Denied::ungranted(&PluginName::new("fetch"), capability, wanted)

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use crate::scope::ScopeError;
-use crate::visible::{is_unsafe, visible};
+use crate::visible::visible;
 
 /// The longest text of a scope that somebody wrote, in bytes: bounds what a manifest can make the host parse, and
 /// how large a glob's automaton can get.
@@ -79,7 +79,7 @@ pub(crate) fn lists(text: &str, form: Form<'_>) -> Result<Vec<Vec<Item>>, ScopeE
     if text.len() > text_limit {
         return Err(ScopeError::TooLong { length: text.len(), limit: text_limit });
     }
-    if text.chars().any(is_unsafe) {
+    if text.chars().any(host_text::is_unsafe) {
         return Err(ScopeError::Character { text: visible(text) });
     }
     let finished = |item: Item| match item.words.is_empty() {

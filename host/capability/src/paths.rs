@@ -12,7 +12,7 @@ use crate::antichain::{Antichain, Element};
 use crate::deny::{Deny, any_denies};
 use crate::list::{self, Form, Item};
 use crate::scope::ScopeError;
-use crate::visible::{is_unsafe, visible};
+use crate::visible::visible;
 
 /// Which files a grant covers: at least one root.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -178,7 +178,7 @@ pub(crate) fn normal(path: &Path) -> Option<PathBuf> {
 /// The workspace as text in which relative paths can be meant.
 fn usable(workspace: &Path) -> Result<String, ScopeError> {
     let text = normal(workspace).and_then(|path| path.into_os_string().into_string().ok());
-    text.filter(|text| !text.chars().any(is_unsafe))
+    text.filter(|text| !text.chars().any(host_text::is_unsafe))
         .ok_or_else(|| ScopeError::Workspace { path: visible(&workspace.to_string_lossy()) })
 }
 

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use anstyle::AnsiColor;
 use host_app::error::{ErrorKind, Failure};
+use host_text::visible;
 
-use crate::printer::{Style, visible};
+use crate::printer::Style;
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

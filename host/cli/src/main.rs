@@ -12,6 +12,7 @@ mod arguments;
 mod command;
 mod exit;
 mod interrupt;
+mod log;
 mod password;
 mod printer;
 mod process;
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
         Err(code) => return code.into(),
     };
     let environment = process::environment();
-    start_log(&environment);
+    log::start(&environment);
     ignore_file_size_signal();
     let style = printer::style(&environment);
     match dispatch(arguments, environment) {
@@ -58,21 +59,6 @@ fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Fail
         Command::Schema { format } => command::schema(format),
         Command::Doctor(doctor) => interrupt::block_on(|_| command::doctor::run(doctor, environment)),
     }
-}
-
-/// The log goes to standard error, and says nothing below warnings unless `HOST_LOG` asks for more.
-fn start_log(environment: &Environment) {
-    let filter = environment.text("HOST_LOG").unwrap_or_else(|| "warn".to_owned());
-    let filter = tracing_subscriber::EnvFilter::builder().parse_lossy(filter);
-    let subscriber = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(|| printer::Stderr)
-        .with_ansi(printer::style(environment).colour)
-        .without_time()
-        .with_target(false)
-        .finish();
-    // Only a second call can fail, and there is one.
-    tracing::subscriber::set_global_default(subscriber).ok();
 }
 
 /// A file that reaches the system's size limit is an error that can be explained, not the death of the process.

@@ -13,9 +13,8 @@ use std::path::Path;
 
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
+use host_text::visible_line;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
-
-use crate::printer::visible;
 
 /// The longest password: minisign takes none that is longer.
 const MAX_PASSWORD: usize = 1024;
@@ -64,7 +63,7 @@ fn prompt(words: &str) -> Result<String, Failure> {
     };
     let terminal = File::options().read(true).write(true).open("/dev/tty").map_err(failed)?;
     let silent = Silent::new(&terminal).map_err(failed)?;
-    (&terminal).write_all(visible(words).as_bytes()).map_err(failed)?;
+    (&terminal).write_all(visible_line(words).as_bytes()).map_err(failed)?;
     let typed = line(&terminal).map_err(failed);
     drop(silent);
     (&terminal).write_all(b"\n").map_err(failed)?;

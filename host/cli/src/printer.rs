@@ -16,7 +16,7 @@ use host_app::environment::Environment;
 use host_app::report::json::Json;
 use host_app::report::stream_json::StreamJson;
 use host_app::report::{self, About, Report, Sink};
-pub(crate) use host_terminal::{Style, is_harmful, visible};
+pub(crate) use host_terminal::Style;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Format;
@@ -29,7 +29,7 @@ pub(crate) fn is_drawn(format: Format, environment: &Environment) -> bool {
 /// The printer of a format, where nothing is drawn.
 pub(crate) fn of(format: Format, environment: &Environment, out: Out, about: About) -> Arc<dyn Report> {
     match format {
-        Format::Text => Arc::new(text::Text::new(out, style(environment), about)),
+        Format::Text => Arc::new(text::Text::new(out, environment, about)),
         Format::Json => Arc::new(Json::new(out.sink(), about)),
         Format::StreamJson => Arc::new(StreamJson::new(out.sink(), about)),
     }
@@ -134,6 +134,6 @@ impl Write for Stderr {
 pub(crate) fn notes(notes: &[String], environment: &Environment) {
     let style = style(environment);
     for note in notes {
-        to_stderr(&format!("{} {}\n", style.paint("note:", AnsiColor::Yellow), visible(note)));
+        to_stderr(&format!("{} {}\n", style.paint("note:", AnsiColor::Yellow), host_text::visible(note)));
     }
 }

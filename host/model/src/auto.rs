@@ -156,9 +156,7 @@ fn conversation(contents: &[Content]) -> String {
             Role::Model => "model",
         };
         let said = content.visible_text();
-        let cut: String = said.chars().take(READ_CHARACTERS).collect();
-        let rest = if cut.len() < said.len() { "… (cut)" } else { "" };
-        text.push_str(&format!("\n<{who}>\n{cut}{rest}\n</{who}>\n"));
+        text.push_str(&format!("\n<{who}>\n{}\n</{who}>\n", host_text::clip(&said, READ_CHARACTERS)));
     }
     text
 }

@@ -208,7 +208,7 @@ fn tool(def: exported::ToolDef) -> Result<ToolDef, CallError> {
     if !starts || name.len() > 64 || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-') {
         return Err(wrong(format!(
             "`{}` is no name for a tool: it has 1 to 64 of ASCII letters, digits, `_` and `-`, the first a letter",
-            name.escape_debug()
+            host_text::exact(&name)
         )));
     }
     for (what, text, limit) in [

@@ -132,7 +132,7 @@ fn plain(path: &str, old: &str, new: &str) -> String {
     let most = old.len().min(new.len()) - alike;
     let behind = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count().min(most);
     let (gone, come) = (&old[alike..old.len() - behind], &new[alike..new.len() - behind]);
-    let path = path.escape_debug();
+    let path = host_text::exact(path);
     let mut text = format!("--- a/{path}\n+++ b/{path}\n");
     let start = |lines: &[String]| if lines.is_empty() { alike } else { alike + 1 };
     // Writing to a string cannot fail.

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use host_capability::{Authority, Capability, Denied, Grants, HostError, HttpPermit, PluginName};
+use host_text::exact;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, StatusCode, Url};
@@ -259,11 +260,11 @@ fn method(text: &str) -> Result<Method, Error> {
     {
         return Ok(method);
     }
-    Err(Error::Invalid(format!("`{}` is none of {}", text.escape_debug(), METHODS.join(", "))))
+    Err(Error::Invalid(format!("`{}` is none of {}", exact(text), METHODS.join(", "))))
 }
 
 fn address(text: &str) -> Result<Url, Error> {
-    let wrong = |why: &str| Error::Invalid(format!("the address `{}` {why}", text.escape_debug()));
+    let wrong = |why: &str| Error::Invalid(format!("the address `{}` {why}", exact(text)));
     if text.len() > MAX_URL {
         return Err(Error::Invalid(format!("an address of {} bytes is over the limit of {MAX_URL}", text.len())));
     }
@@ -312,7 +313,7 @@ fn headers(fields: &[(String, String)]) -> Result<HeaderMap, Error> {
     }
     let mut headers = HeaderMap::new();
     for (name, value) in fields {
-        let wrong = |why: &str| Error::Invalid(format!("the header field `{}` {why}", name.escape_debug()));
+        let wrong = |why: &str| Error::Invalid(format!("the header field `{}` {why}", exact(name)));
         let lower = name.to_ascii_lowercase();
         if belongs_to_the_host(&lower) {
             return Err(wrong("belongs to the host"));
@@ -335,14 +336,11 @@ fn redirect(answer: &reqwest::Response) -> Option<Result<Url, String>> {
         return None;
     }
     let location = answer.headers().get(reqwest::header::LOCATION)?;
-    let next = location.to_str().map_err(|_| "a redirect to an unreadable address".to_owned()).and_then(|text| {
-        answer.url().join(text).map_err(|error| format!("a redirect to `{}`: {error}", text.escape_debug()))
-    });
-    Some(
-        next.and_then(|url| {
-            address(url.as_str()).map_err(|_| format!("a redirect to `{}`", url.as_str().escape_debug()))
-        }),
-    )
+    let next = location
+        .to_str()
+        .map_err(|_| "a redirect to an unreadable address".to_owned())
+        .and_then(|text| answer.url().join(text).map_err(|error| format!("a redirect to `{}`: {error}", exact(text))));
+    Some(next.and_then(|url| address(url.as_str()).map_err(|_| format!("a redirect to `{}`", exact(url.as_str())))))
 }
 
 /// After 303, and after 301 and 302 to a POST, browsers go on with a GET (RFC 9110, 15.4).

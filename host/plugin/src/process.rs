@@ -148,7 +148,7 @@ impl CallState {
         if anything.as_deref() == Some("*") {
             return Ok(());
         }
-        let wanted = format!("the variable {}", name.escape_debug());
+        let wanted = format!("the variable {}", host_text::exact(name));
         let help = format!(
             "{wanted} cannot be set: variables can change what a program runs, so setting them needs a grant for any \
              program; to allow it, add --grant '{}:process=*'",

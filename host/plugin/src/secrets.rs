@@ -13,6 +13,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use host_capability::{Authority, Capability, Grants, PluginName};
+use host_text::{exact, excerpt};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 
@@ -40,7 +41,7 @@ pub struct Placement {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SecretError {
     /// The header field is none, or one of the transport.
-    #[error("`{}` is no header field that a secret goes into", header.escape_debug())]
+    #[error("`{}` is no header field that a secret goes into", exact(header))]
     Header {
         /// What it is called.
         header: String,
@@ -48,7 +49,7 @@ pub enum SecretError {
     /// The format does not say where the value goes.
     #[error(
         "`{}` is no format for a secret: it has `{VALUE}` once and at most {MAX_FORMAT} visible ASCII characters and spaces",
-        format.escape_debug()
+        exact(format)
     )]
     Format {
         /// The format.
@@ -167,8 +168,7 @@ impl Secrets {
         for name in names {
             match self.0.get(name) {
                 None => {
-                    let name: String = name.chars().take(MAX_FORMAT).collect();
-                    let name = name.escape_debug();
+                    let name = excerpt(name, MAX_FORMAT);
                     return Err(Error::Invalid(format!("the plugin's manifest declares no secret `{name}`")));
                 }
                 Some(Held::Missing { help }) => {

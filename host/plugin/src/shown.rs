@@ -49,7 +49,7 @@ impl Shown {
             return refused("this command");
         }
         if workspace.absolute(directory) != workspace.absolute(&command.directory) {
-            return refused(&format!("the folder `{}` for it", command.directory.escape_debug()));
+            return refused(&format!("the folder `{}` for it", host_text::exact(&command.directory)));
         }
         if command.stdin.as_deref() != input.as_deref().map(str::as_bytes) {
             return refused("this input for it");
@@ -98,7 +98,7 @@ impl Shown {
 }
 
 fn denial(capability: Capability, wanted: &str, what: &str) -> Denial {
-    let wanted: String = wanted.chars().take(WANTED).collect::<String>().escape_debug().to_string();
+    let wanted: String = host_text::excerpt(wanted, WANTED);
     let help = format!(
         "`{wanted}`: the preview of this call did not name {what}, and a call changes nothing but what its preview named; \
          where a file was changed in the meantime, the call is to be made again"

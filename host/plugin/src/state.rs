@@ -72,7 +72,7 @@ impl CallState {
         if !is_key(&key) {
             return Ok(Err(Error::Invalid(format!(
                 "`{}` is no key: it has 1 to {MAX_KEY} of a-z, A-Z, 0-9, `.`, `_`, `-`, the first no dot",
-                key.chars().take(MAX_KEY).collect::<String>().escape_debug()
+                host_text::excerpt(&key, MAX_KEY)
             ))));
         }
         Ok(tokio::task::spawn_blocking(move || work(Folder::open(path)?, key)).await?)

@@ -33,13 +33,13 @@ pub struct Workspace {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     /// It has a NUL, which no system takes.
-    #[error("the path `{}` has a NUL character in it", .0.escape_debug())]
+    #[error("the path `{}` has a NUL character in it", host_text::exact(.0))]
     Nul(String),
     /// It is too long.
     #[error("the path has {0} bytes, and a path may have {MAX_PATH}")]
     TooLong(usize),
     /// It leads above the root of the file system.
-    #[error("the path `{}` leads above `/`", .0.escape_debug())]
+    #[error("the path `{}` leads above `/`", host_text::exact(.0))]
     AboveRoot(String),
 }
 

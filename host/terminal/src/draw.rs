@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
+use host_text::visible_line;
 use tokio::sync::oneshot;
 
 use super::question::{Listening, Open};
 use super::screen::Live;
 use super::width::{fitting, width};
 use super::{Activity, Chosen, End, Keyboard, Looks, Question, Shared, State, Turn, raw};
-use crate::visible;
 
 /// How a spinner looks, step by step.
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -221,7 +221,7 @@ impl Shared {
     fn queued(&self, queued: &VecDeque<String>) -> Vec<String> {
         let first = |text: &String| {
             let line = text.lines().next().unwrap_or_default();
-            self.setup.style.dim(&format!("queued › {}", visible(line)))
+            self.setup.style.dim(&format!("queued › {}", visible_line(line)))
         };
         let mut rows: Vec<String> = queued.iter().take(QUEUED_ROWS).map(first).collect();
         if queued.len() > QUEUED_ROWS {

@@ -3,12 +3,12 @@
 //! It has any number of lines. The cursor stands between two grapheme clusters, never within one. Deliberately not
 //! here: where earlier texts come from, and what a text means.
 
+use host_text::{Escaper, Newlines};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::keys::Key;
 use super::screen::Live;
 use super::width::width;
-use crate::visible;
 
 /// The longest text that is written here, in bytes. Protects the time that drawing it takes.
 const MAX_TEXT: usize = 1 << 20;
@@ -173,6 +173,8 @@ impl Editor {
         let room = columns.saturating_sub(indent + 1).max(2);
         let mut rows = vec![String::new()];
         let (mut cursor, mut column) = ((0, 0), 0);
+        // A joiner is decided by the cluster behind it.
+        let mut escaper = Escaper::new(Newlines::Escape);
         for (at, cluster) in self.text.grapheme_indices(true) {
             if at == self.at {
                 cursor = (rows.len() - 1, column);
@@ -182,7 +184,7 @@ impl Editor {
                 column = 0;
                 continue;
             }
-            let shown = if cluster == "\t" { "    ".into() } else { visible(cluster) };
+            let shown = escaper.push(if cluster == "\t" { "    " } else { cluster });
             if column + width(&shown) > room {
                 rows.push(String::new());
                 column = 0;
@@ -194,6 +196,11 @@ impl Editor {
             if let Some(row) = rows.last_mut() {
                 row.push_str(&shown);
             }
+        }
+        let rest = escaper.finish();
+        column += width(&rest);
+        if let Some(row) = rows.last_mut() {
+            row.push_str(&rest);
         }
         if self.at == self.text.len() {
             cursor = (rows.len() - 1, column);

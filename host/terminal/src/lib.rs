@@ -7,7 +7,7 @@
 //! Promises: a key that was pressed before a question could be seen never answers it; the terminal's modes are as they
 //! were once [`leave`] was called, which a panic does as well; without a terminal that can move its cursor everything
 //! still comes, line by line. Texts are shown as they are given: whoever has one from a model or a tool makes it
-//! [`visible`] first.
+//! [`host_text::visible`] first.
 //!
 //! The keys are read by a thread of its own, which also draws what moves; the rest happens under one lock, in whoever's
 //! thread it is. Deliberately not here: what a run's events look like (`printer`), and what a prompt leads to
@@ -24,7 +24,6 @@ mod question;
 mod raw;
 mod screen;
 mod style;
-mod visible;
 mod width;
 mod write;
 
@@ -43,7 +42,6 @@ use self::question::Open;
 pub use self::question::{Choice, Chosen, Question};
 use self::screen::Screen;
 pub use self::style::Style;
-pub use self::visible::{is_harmful, visible};
 pub use self::width::{broken_at, fitting, width, wrapped};
 
 /// The terminal that is drawn on now, for those who have something to say and know of none.

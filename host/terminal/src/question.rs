@@ -24,7 +24,7 @@ const NARROWEST: usize = 12;
 /// What a person is asked.
 ///
 /// Texts are shown as they are: whatever of them came from a model or a tool must have gone through
-/// [`visible`](crate::visible).
+/// [`host_text::visible`].
 #[derive(Clone, Debug, Default)]
 pub struct Question {
     /// What stands above the choices, and stays there: any number of lines, with or without colours.

@@ -2,11 +2,12 @@
 
 use std::time::Instant;
 
+use host_text::visible_line;
+
 use super::editor::Edited;
 use super::keys::Key;
 use super::question::Listening;
 use super::{Chosen, End, Keyboard, Looks, Said, Shared, State, Turn, raw};
-use crate::visible;
 
 /// The most lines of a prompt that stay on the screen once it was said.
 const SHOWN_LINES: usize = 20;
@@ -198,7 +199,7 @@ impl Shared {
         let mut shown = String::new();
         for (number, line) in text.lines().take(SHOWN_LINES).enumerate() {
             let begin = if number == 0 { self.setup.style.dim(label) } else { indent.clone() };
-            shown.push_str(&format!("{begin}{}\n", self.setup.style.bold(&visible(line))));
+            shown.push_str(&format!("{begin}{}\n", self.setup.style.bold(&visible_line(line))));
         }
         let left = text.lines().count().saturating_sub(SHOWN_LINES);
         if left > 0 {
@@ -245,7 +246,7 @@ impl Shared {
     fn candidates(&self, candidates: &[String], columns: usize) -> String {
         let mut lines = vec![String::new()];
         for candidate in candidates.iter().take(SHOWN_CANDIDATES) {
-            let shown = visible(candidate.trim_end());
+            let shown = visible_line(candidate.trim_end());
             if let Some(line) = lines.last_mut() {
                 if !line.is_empty() && super::width(line) + super::width(&shown) + 3 > columns {
                     lines.push(shown.into_owned());

@@ -25,6 +25,9 @@ mod tests {
         for (number, want) in [(0, "0 turns"), (1, "1 turn"), (2, "2 turns"), (11, "11 turns")] {
             assert_eq!(count(number, "turn"), want);
         }
-        assert_eq!((count_of(1, "match", "matches"), count_of(2, "match", "matches")), ("1 match".into(), "2 matches".into()));
+        assert_eq!(
+            (count_of(1, "match", "matches"), count_of(2, "match", "matches")),
+            ("1 match".into(), "2 matches".into())
+        );
     }
 }

@@ -33,6 +33,21 @@ const KEYCAP: char = '\u{20e3}';
 /// Looks like a blank, and is a symbol to Unicode.
 const BLANK_BRAILLE: char = '\u{2800}';
 
+/// Prose of several lines, safe to show: [`escape`] that keeps newlines.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    escape(text, Newlines::Keep)
+}
+
+/// Prose on one line, safe to show: [`escape`] that escapes newlines.
+pub fn visible_line(text: &str) -> Cow<'_, str> {
+    escape(text, Newlines::Escape)
+}
+
+/// A name, path, command or address on one line, safe to show: [`escape_exact`] that escapes newlines.
+pub fn exact(text: &str) -> Cow<'_, str> {
+    escape_exact(text, Newlines::Escape)
+}
+
 /// Prose, safe to show.
 pub fn escape(text: &str, newlines: Newlines) -> Cow<'_, str> {
     if !text.contains(|c| is_unsafe(c) && !stays(c, newlines)) {
@@ -88,12 +103,12 @@ pub fn one_line(text: &str, most: usize) -> String {
         if characters > most {
             break;
         }
-        if !line.is_empty() {
+        let before = line.len();
+        if before > 0 {
             line.push(' ');
         }
-        let before = line.len();
         line.extend(word.chars().take(most + 1));
-        characters += line[before..].chars().count() + 1;
+        characters += line[before..].chars().count();
     }
     crate::clip(&escape(&line, Newlines::Escape), most).into_owned()
 }

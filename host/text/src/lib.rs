@@ -16,8 +16,8 @@ mod nearest;
 pub use characters::is_unsafe;
 pub use clip::{CUT_MARK, Ends, clip, ends};
 pub use count::{count, count_of};
-pub use escape::{Escaper, Newlines, escape, escape_exact, escape_name, excerpt, is_plain, one_line};
-pub use fence::{
-    CodeBlocks, Fence, Indent, LineKind, could_be_fence, could_open_with, fence_for, fenced, inline_code,
+pub use escape::{
+    Escaper, Newlines, escape, escape_exact, escape_name, exact, excerpt, is_plain, one_line, visible, visible_line,
 };
-pub use nearest::{did_you_mean, expected_instead, nearest, nearest_few};
+pub use fence::{CodeBlocks, Fence, Indent, LineKind, could_be_fence, could_open_with, fence_for, fenced, inline_code};
+pub use nearest::{did_you_mean, distance, expected_instead, name_help, nearest, nearest_few, suggestion};

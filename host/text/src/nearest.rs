@@ -1,28 +1,59 @@
 //! The known name that was probably meant by an unknown one, by the distance of Damerau and Levenshtein.
 
+use std::fmt::Display;
+
 /// How many characters of a name are compared: protects from a name without end, whose distance takes its length
 /// squared.
 const COMPARED: usize = 128;
 
-/// The nearest of the known names, if it is near enough to be a slip: a third of its letters or fewer differ.
+/// The fewest characters of a name that are looked for within another one.
+const PART: usize = 3;
+
+/// The nearest of the known names, if it is near enough to be a slip: a third of its letters or fewer differ, or it
+/// contains what was written.
 pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let wanted = compared(wanted);
-    let near = wanted.chars().count().max(3).div_ceil(3);
-    let distances = known.into_iter().map(|name| (distance(wanted, name), name));
-    distances.filter(|(distance, _)| *distance <= near).min().map(|(_, name)| name)
+    let length = compared(wanted).chars().count();
+    let near = length.max(3).div_ceil(3);
+    let is_part = |name: &str| length >= PART && name.contains(compared(wanted));
+    // Of two that are as near, the one of the same length has letters exchanged and not lost.
+    let distances = known.into_iter().map(|name| (distance(wanted, name), name.len().abs_diff(wanted.len()), name));
+    // What contains it is further away by as many letters as it has besides.
+    distances.filter(|(distance, _, name)| *distance <= near || is_part(name)).min().map(|(_, _, name)| name)
+}
+
+/// How far a name is from the one that is wanted.
+pub fn distance(wanted: &str, name: &str) -> usize {
+    strsim::damerau_levenshtein(compared(wanted), compared(name))
 }
 
 /// Up to `most` of the known names, the nearest first, however far they are.
 pub fn nearest_few<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
-    let wanted = compared(wanted);
     let mut all: Vec<(usize, &str)> = known.into_iter().map(|name| (distance(wanted, name), name)).collect();
     all.sort_unstable();
     all.into_iter().take(most).map(|(_, name)| name).collect()
 }
 
-/// The help for a misspelled name: ``did you mean `read_file`?``
-pub fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    nearest(wanted, known).map(|name| format!("did you mean `{name}`?"))
+/// The help for a misspelled name: ``did you mean `read_file`?``; `None` if no name is near.
+pub fn suggestion<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    did_you_mean(nearest(wanted, known))
+}
+
+/// The help for a misspelled name, and where all names are listed: ``did you mean `build`? `host agent list` lists them``.
+pub fn name_help<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, all: &str) -> String {
+    match suggestion(wanted, known) {
+        Some(suggestion) => format!("{suggestion} {all}"),
+        None => all.to_owned(),
+    }
+}
+
+/// The question for these names: ``did you mean `a`, `b` or `c`?``; `None` without any.
+pub fn did_you_mean(names: impl IntoIterator<Item = impl Display>) -> Option<String> {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    match names.as_slice() {
+        [] => None,
+        [one] => Some(format!("did you mean {one}?")),
+        [first @ .., last] => Some(format!("did you mean {} or {last}?", first.join(", "))),
+    }
 }
 
 /// The name that a parser of ours expected instead of an unknown one, out of its message: serde writes
@@ -38,10 +69,6 @@ fn compared(name: &str) -> &str {
     name.char_indices().nth(COMPARED).map_or(name, |(end, _)| &name[..end])
 }
 
-fn distance(wanted: &str, name: &str) -> usize {
-    strsim::damerau_levenshtein(wanted, compared(name))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,13 +79,18 @@ mod tests {
             ("hlep", &["help", "exit"][..], Some("help")),
             ("read_fil", &["write_file", "read_file"], Some("read_file")),
             ("tol", &["tool", "mode"], Some("tool")),
+            ("investigator", &["build", "codebase_investigator"], Some("codebase_investigator")),
             ("weather", &["help", "exit"], None),
             ("a", &[], None),
             ("", &["x"], Some("x")),
         ] {
             assert_eq!(nearest(wanted, known.iter().copied()), want, "{wanted}");
         }
-        assert_eq!(did_you_mean("hlep", ["help"]).as_deref(), Some("did you mean `help`?"));
+        assert_eq!(suggestion("hlep", ["help"]).as_deref(), Some("did you mean `help`?"));
+        assert_eq!(did_you_mean(["a", "b", "c"]).as_deref(), Some("did you mean `a`, `b` or `c`?"));
+        assert_eq!(did_you_mean([""; 0]), None);
+        assert_eq!(name_help("hlep", ["help"], "`x list` lists them"), "did you mean `help`? `x list` lists them");
+        assert_eq!(name_help("weather", ["help"], "`x list` lists them"), "`x list` lists them");
     }
 
     #[test]

@@ -11,9 +11,10 @@ use std::collections::BTreeMap;
 
 use host_message::{Annotations, ToolName, ToolSpec};
 use host_plugin::{MAX_DESCRIPTION, MAX_SCHEMA, MAX_TOOLS};
+use host_text::{clip, excerpt};
 use serde_json::{Map, Value, json};
 
-use crate::{Schema, SchemaError, cut};
+use crate::{Schema, SchemaError};
 
 /// The most that a discovery command may print, in bytes. Protects the host's memory.
 pub const MAX_LIST: usize = 10 << 20;
@@ -215,7 +216,7 @@ fn tool(declaration: &Map<String, Value>, around: Surroundings<'_>) -> Result<Di
     Schema::compile(&input_schema).map_err(|cause| DiscoveryError::Schema { name: original.clone(), cause })?;
     let spec = ToolSpec {
         name: ToolName::new(name),
-        title: Some(format!("found by {}", cut(around.listed_by, SHOWN))),
+        title: Some(format!("found by {}", clip(around.listed_by, SHOWN))),
         description,
         input_schema,
         output_schema: None,
@@ -228,8 +229,8 @@ fn tool(declaration: &Map<String, Value>, around: Surroundings<'_>) -> Result<Di
 fn original(declaration: &Map<String, Value>) -> Result<String, DiscoveryError> {
     let name = declaration.get("name").cloned().unwrap_or_default();
     let wrong = |why| {
-        let shown = name.as_str().map_or_else(|| name.to_string(), |name| name.escape_debug().to_string());
-        DiscoveryError::Name { name: cut(&shown, SHOWN).into_owned(), why }
+        let shown = name.as_str().map_or_else(|| name.to_string(), str::to_owned);
+        DiscoveryError::Name { name: excerpt(&shown, SHOWN), why }
     };
     match name.as_str() {
         None => Err(wrong("it is no text")),
@@ -251,7 +252,7 @@ fn fitting(original: &str, is_taken: &dyn Fn(&str) -> bool) -> Result<String, Di
     }
     let longer = format!("{PREFIX}{name}");
     if longer.len() > MAX_NAME {
-        let name = cut(original, SHOWN).into_owned();
+        let name = clip(original, SHOWN).into_owned();
         return Err(DiscoveryError::Name { name, why: "with `discovered_` before it, it has over 64 bytes" });
     }
     if is_taken(&longer) { Err(DiscoveryError::Taken { name }) } else { Ok(longer) }
@@ -259,7 +260,7 @@ fn fitting(original: &str, is_taken: &dyn Fn(&str) -> bool) -> Result<String, Di
 
 /// What a model is told of a tool: what its author says, and how it is called.
 fn described(said: &str, original: &str, around: Surroundings<'_>) -> String {
-    let (listed_by, called_by) = (cut(around.listed_by, COMMAND), cut(around.called_by, COMMAND));
+    let (listed_by, called_by) = (clip(around.listed_by, COMMAND), clip(around.called_by, COMMAND));
     let said = if said.is_empty() { format!("The user's own tool `{original}`.") } else { said.to_owned() };
     format!(
         "{said}\n\nThis is a tool of the user's or of the project's, which the command `{listed_by}` told of. A call runs \

@@ -16,12 +16,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 use host_capability::Grants;
 use host_message::{AgentId, FunctionCall, ToolName, with_causes};
 use host_plugin::{Confirmation, Workspace};
+use host_text::clip;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     Allowance, Answer, ApprovalMode, Because, Bus, CallFailure, Decided, Decision, FailureKind, Intent, NobodyListens,
-    Policy, Query, Question, Reason, Registry, Rule, RulesFile, Standstill, Tool, Verdict, cut, simple_commands,
+    Policy, Query, Question, Reason, Registry, Rule, RulesFile, Standstill, Tool, Verdict, simple_commands,
 };
 
 /// What a declined call is told when the person gave no reason.
@@ -186,7 +187,7 @@ impl Gate {
                 },
                 Ok(Answer::Cancel { reason }) => {
                     let reason = reason.filter(|reason| !reason.trim().is_empty());
-                    let words = reason.map(|reason| format!("{DECLINED}: {}", cut(reason.trim(), REASON_CHARACTERS)));
+                    let words = reason.map(|reason| format!("{DECLINED}: {}", clip(reason.trim(), REASON_CHARACTERS)));
                     return Passed::Declined { reason: words.unwrap_or_else(|| DECLINED.to_owned()) };
                 }
             }

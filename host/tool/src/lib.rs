@@ -14,7 +14,6 @@
 mod bus;
 mod call;
 mod cancel;
-mod clip;
 mod discovery;
 mod gate;
 mod kept;
@@ -32,7 +31,6 @@ mod tool;
 pub use bus::{Always, Answer, Bus, Lasting, Listener, NobodyListens, Notice, Question, QuestionId, TooLate};
 pub use call::{CallChange, CallEvent, CallState, Decided, SettledCall};
 pub use cancel::Cancel;
-pub use clip::cut;
 pub use discovery::{Discovered, DiscoveryError, MAX_LIST, Surroundings, discovered};
 pub use gate::Gate;
 pub use kept::{RulesFile, RulesFileError};

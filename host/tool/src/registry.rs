@@ -7,9 +7,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use host_message::{FunctionCall, ToolName, ToolSpec};
+use host_text::clip;
 use serde_json::Value;
 
-use crate::{CallFailure, FailureKind, Schema, SchemaError, Tool, cut};
+use crate::{CallFailure, FailureKind, Schema, SchemaError, Tool};
 
 /// How many names an unknown one is answered with.
 const NEAREST: usize = 3;
@@ -56,7 +57,7 @@ pub enum RegistryError {
         cause: SchemaError,
     },
     /// A list of tools names one that there is not.
-    #[error("there is no tool `{name}`{}", did_you_mean(nearest))]
+    #[error("there is no tool `{name}`{}", suggested(nearest))]
     NoSuchTool {
         /// The name.
         name: String,
@@ -117,7 +118,7 @@ impl Registry {
         for name in names {
             let Some(at) = self.index.get(&ToolName::new(name)) else {
                 return Err(RegistryError::NoSuchTool {
-                    name: cut(name, SHOWN_NAME).into_owned(),
+                    name: clip(name, SHOWN_NAME).into_owned(),
                     nearest: self.nearest(name),
                 });
             };
@@ -167,15 +168,8 @@ impl Registry {
 
     /// Up to three names of tools here, the nearest first.
     pub fn nearest(&self, name: &str) -> Vec<ToolName> {
-        // Longer than any tool's name, and the cost grows with the product of the lengths.
-        let name: String = name.chars().take(2 * SHOWN_NAME).collect();
-        let mut names: Vec<_> = self
-            .specs
-            .iter()
-            .map(|spec| (strsim::damerau_levenshtein(&name, spec.name.as_str()), &spec.name))
-            .collect();
-        names.sort();
-        names.into_iter().take(NEAREST).map(|(_, name)| name.clone()).collect()
+        let known = self.specs.iter().map(|spec| spec.name.as_str());
+        host_text::nearest_few(name, known, NEAREST).into_iter().map(ToolName::new).collect()
     }
 
     /// The tool that a call names, once the call's arguments meet its schema.
@@ -198,12 +192,12 @@ impl Registry {
     }
 
     fn refusal(&self, name: &str) -> CallFailure {
-        let shown = cut(name, SHOWN_NAME);
+        let shown = clip(name, SHOWN_NAME);
         if self.elsewhere.contains(&ToolName::new(name)) {
             let words = format!("Unauthorized tool call: '{shown}' is not available to this agent.");
             return CallFailure::new(FailureKind::Unauthorized, words);
         }
-        let nearest = did_you_mean(&self.nearest(name));
+        let nearest = suggested(&self.nearest(name));
         let words = format!("there is no tool `{shown}`; tools must be called by their exact names{nearest}");
         CallFailure::new(FailureKind::UnknownTool, words)
     }
@@ -221,12 +215,8 @@ impl Entry {
     }
 }
 
-fn did_you_mean(names: &[ToolName]) -> String {
-    match names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().as_slice() {
-        [] => String::new(),
-        [one] => format!(", did you mean {one}?"),
-        [first @ .., last] => format!(", did you mean {} or {last}?", first.join(", ")),
-    }
+fn suggested(names: &[ToolName]) -> String {
+    host_text::did_you_mean(names).map(|help| format!(", {help}")).unwrap_or_default()
 }
 
 #[cfg(test)]

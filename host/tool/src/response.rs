@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use host_message::{FunctionResponse, Output, OutputPart, Part, PartData, ResponseBody};
+use host_text::{Ends, clip, ends};
 use serde_json::Value;
 
-use crate::clip::{Ends, ends};
-use crate::{Decided, Outcome, SettledCall, cut};
+use crate::{Decided, Outcome, SettledCall};
 
 /// How much text of one call the model gets, in characters. Protects its window from one long output.
 const TEXT_BUDGET: usize = 40_000;
@@ -130,7 +130,10 @@ fn changed(settled: &SettledCall) -> String {
         return String::new();
     }
     let arguments = Value::Object(settled.call.arguments.clone()).to_string();
-    format!("The user changed this call before it ran. Its arguments were: {}\n\n", cut(&arguments, CHANGED_CHARACTERS))
+    format!(
+        "The user changed this call before it ran. Its arguments were: {}\n\n",
+        clip(&arguments, CHANGED_CHARACTERS)
+    )
 }
 
 /// All the text of an output, a piece after the other; never empty, since an empty response reads like a broken

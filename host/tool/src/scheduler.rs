@@ -17,6 +17,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use host_message::FunctionCall;
+use host_text::clip;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tracing::Instrument;
@@ -26,7 +27,7 @@ use crate::gate::{AtGate, Passed};
 use crate::live::{self, Piece};
 use crate::{
     CallContext, CallEvent, CallFailure, Cancel, Decided, FailureKind, Gate, LiveOutput, Outcome, Question, Registry,
-    SettledCall, Standstill, Tool, cut,
+    SettledCall, Standstill, Tool,
 };
 
 /// How long a call that was told to stop may take to end by itself, with what it had, unless its tool says otherwise.
@@ -280,7 +281,7 @@ fn crashed(panic: &(dyn Any + Send)) -> Outcome {
         .copied()
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("it left no message");
-    let message = format!("the tool panicked: {}", cut(words, PANIC_CHARACTERS));
+    let message = format!("the tool panicked: {}", clip(words, PANIC_CHARACTERS));
     CallFailure::new(FailureKind::Crashed, message).into()
 }
 

@@ -6,10 +6,9 @@
 
 use std::fmt;
 
+use host_text::clip;
 use jsonschema::PatternOptions;
 use serde_json::Value;
-
-use crate::clip::cut;
 
 /// How many violations are told. A long list with one wrong type would otherwise answer with as many lines.
 const TOLD_VIOLATIONS: usize = 8;
@@ -51,8 +50,8 @@ impl Schema {
         let validator =
             jsonschema::options().offline().with_pattern_options(patterns).build(schema).map_err(|error| {
                 SchemaError {
-                    at: cut(error.instance_path().as_str(), VIOLATION_CHARACTERS).into_owned(),
-                    why: cut(&error.to_string(), VIOLATION_CHARACTERS).into_owned(),
+                    at: clip(error.instance_path().as_str(), VIOLATION_CHARACTERS).into_owned(),
+                    why: clip(&error.to_string(), VIOLATION_CHARACTERS).into_owned(),
                 }
             })?;
         Ok(Self { validator })
@@ -70,10 +69,10 @@ impl Schema {
             .take(TOLD_VIOLATIONS)
             .map(|error| {
                 let words = error.to_string();
-                let words = cut(&words, VIOLATION_CHARACTERS);
+                let words = clip(&words, VIOLATION_CHARACTERS);
                 match error.instance_path().as_str() {
                     "" => words.into_owned(),
-                    path => format!("at `{}`: {words}", cut(path, VIOLATION_CHARACTERS)),
+                    path => format!("at `{}`: {words}", clip(path, VIOLATION_CHARACTERS)),
                 }
             })
             .collect();

@@ -34,7 +34,7 @@ fn agents_are_listed_and_shown_with_where_they_come_from() {
     }
     let unknown = Host::new(["agent", "show", "investigator"]).run();
     assert_eq!(unknown.code, Some(42), "{unknown:?}");
-    assert!(unknown.stderr.contains("the nearest is `codebase_investigator`"), "{unknown:?}");
+    assert!(unknown.stderr.contains("did you mean `codebase_investigator`?"), "{unknown:?}");
 }
 
 #[test]
@@ -75,9 +75,9 @@ fn a_declared_agent_runs_as_the_root_on_typed_inputs() {
 
     for (arguments, told) in [
         (vec!["--agent", "searcher"], "needs the input `topic`"),
-        (vec!["--agent", "searcher", "--input", "tpic=x"], "the nearest is `topic`"),
+        (vec!["--agent", "searcher", "--input", "tpic=x"], "did you mean `topic`?"),
         (vec!["--agent", "searcher", "--input", "topic=x", "--input", "depth=deep"], "of the type `integer`"),
-        (vec!["--agent", "sercher"], "the nearest is `searcher`"),
+        (vec!["--agent", "sercher"], "did you mean `searcher`?"),
         (vec!["--agent", "searcher", "do this"], "cannot be used with"),
         (vec!["--input", "topic=x", "do this"], "--agent"),
     ] {

@@ -200,5 +200,5 @@ fn the_configuration_bounds_overrides_and_disables_agents() {
 
     let ended = Host::scripted(&[], &["How?"]).configured("[agents.codebase_investigater]\nmax_turns = 1\n").run();
     assert_eq!(ended.code, Some(52), "{ended:?}");
-    assert!(ended.stderr.contains("the nearest is `codebase_investigator`"), "{ended:?}");
+    assert!(ended.stderr.contains("did you mean `codebase_investigator`?"), "{ended:?}");
 }

@@ -85,7 +85,7 @@ fn a_configuration_that_names_half_of_it_or_a_program_of_whatever_folder_is_refu
         ("call_command = [\"a\"]", "`tools.call_command` is set and `tools.discovery_command` is not"),
         ("discovery_command = []\ncall_command = [\"a\"]", "`tools.discovery_command` names no program"),
         ("discovery_command = \"a b\"\ncall_command = [\"a\"]", "expected a sequence"),
-        ("discovery_comand = [\"a\"]", "the nearest key is `discovery_command`"),
+        ("discovery_comand = [\"a\"]", "did you mean `discovery_command`?"),
         ("discovery_command = [\"./a\"]\ncall_command = [\"a\"]", "the program `./a` of `tools.discovery_command`"),
         ("discovery_command = [\"a\"]\ncall_command = [\"bin/a\"]", "the program `bin/a` of `tools.call_command`"),
     ] {

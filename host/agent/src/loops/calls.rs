@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use host_message::{CallId, FunctionCall, OutputPart};
-use host_tool::{Outcome, cut};
+use host_text::clip;
+use host_tool::Outcome;
 use serde_json::Value;
 
 use super::Repeated;
@@ -92,7 +93,7 @@ impl Seen {
 
 fn shown(call: &FunctionCall) -> String {
     let arguments = serde_json::to_string(&call.arguments).unwrap_or_default();
-    format!("`{}`", cut(&format!("{} {arguments}", call.name), SHOWN))
+    format!("`{}`", clip(&format!("{} {arguments}", call.name), SHOWN))
 }
 
 fn digest(write: impl FnOnce(&mut DefaultHasher)) -> u64 {

@@ -3,6 +3,8 @@
 //!
 //! It is judged by the look of a line alone, the whole of it or its first [`HELD`] characters.
 
+use host_text::{CodeBlocks, Indent, LineKind};
+
 /// How much of a line is looked at, in characters. A paragraph is often one line, and a loop in it must be noticed
 /// before it ends; a table's row or a drawing is seldom wider.
 pub(super) const HELD: usize = 400;
@@ -29,35 +31,26 @@ pub(super) enum Extent {
 }
 
 /// Knows, from one line to the next, whether they are in fenced code.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Lines {
-    /// The fence that opened the code: its character and how often it stands there.
-    fence: Option<(char, usize)>,
+    blocks: CodeBlocks,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self { blocks: CodeBlocks::new(Indent::Any) }
+    }
 }
 
 impl Lines {
     /// What the next line is.
     pub(super) fn kind(&mut self, line: &str, extent: Extent) -> Kind {
         let trimmed = line.trim();
-        let mark = trimmed.chars().next().filter(|c| matches!(c, '`' | '~'));
-        let fence = mark.map(|mark| (mark, trimmed.chars().take_while(|c| *c == mark).count()));
-        match (self.fence, fence.filter(|(_, length)| *length >= 3)) {
-            (Some((mark, length)), Some((closing, closing_length))) => {
-                // What stands behind a fence makes it an opening one.
-                if mark == closing && closing_length >= length && trimmed.len() == closing_length {
-                    self.fence = None;
-                }
-                Kind::Form
-            }
-            (Some(_), None) => Kind::Form,
-            (None, Some((mark, length))) => {
-                // Backticks on one line are code within the line.
-                if !(mark == '`' && trimmed.get(length..).is_some_and(|rest| rest.contains('`'))) {
-                    self.fence = Some((mark, length));
-                }
-                Kind::Form
-            }
-            (None, None) => of_line(line, trimmed, extent),
+        match self.blocks.line(line) {
+            LineKind::Opens | LineKind::Code | LineKind::Closes => Kind::Form,
+            // Code within the line, which begins it.
+            LineKind::Text if trimmed.starts_with("```") => Kind::Form,
+            LineKind::Text => of_line(line, trimmed, extent),
         }
     }
 }

@@ -284,7 +284,7 @@ mod tests {
             assert!(failure.message.contains("/p/.host/config.toml") && failure.help.is_some(), "{failure:?}");
         }
         let failure = layered("", "modle = \"x\"\n").expect_err("nobody reads it");
-        assert_eq!(failure.help.as_deref(), Some("the nearest key is `model`"));
+        assert_eq!(failure.help.as_deref(), Some("did you mean `model`?"));
     }
 
     #[test]

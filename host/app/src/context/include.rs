@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use host_text::{CodeBlocks, Indent, LineKind};
+
 /// A place where a file may be included.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Include {
@@ -20,22 +22,11 @@ pub struct Include {
 /// The places in the order of the text.
 pub fn includes(text: &str) -> Vec<Include> {
     let mut found = Vec::new();
-    let mut fence: Option<(char, usize)> = None;
+    let mut blocks = CodeBlocks::new(Indent::Any);
     let mut start = 0;
     for (at, line) in text.split_inclusive('\n').enumerate() {
-        let trimmed = line.trim();
-        let mark = trimmed.chars().next().filter(|c| matches!(c, '`' | '~'));
-        let length = mark.map_or(0, |mark| trimmed.chars().take_while(|c| *c == mark).count());
-        match (fence, mark) {
-            (Some((open, needed)), Some(mark)) if mark == open && length >= needed && trimmed.len() == length => {
-                fence = None;
-            }
-            (Some(_), _) => {}
-            // Three backticks that end on the same line are code within it.
-            (None, Some(mark)) if length >= 3 && (mark == '~' || !trimmed[length..].contains('`')) => {
-                fence = Some((mark, length));
-            }
-            (None, _) => in_line(line, start, at + 1, &mut found),
+        if blocks.line(line) == LineKind::Text {
+            in_line(line, start, at + 1, &mut found);
         }
         start += line.len();
     }

@@ -16,7 +16,8 @@ use base64::Engine as _;
 use host_agent::COMPLETE_TASK;
 use host_message::{CallId, Output, OutputPart, ToolName};
 use host_plugin::{CallError, Invocation, Runtime, Workspace, command_line};
-use host_tool::{Surroundings, cut, discovered};
+use host_text::clip;
+use host_tool::{Surroundings, discovered};
 use tokio_util::sync::CancellationToken;
 
 use crate::agents::Agents;
@@ -166,7 +167,7 @@ fn told(commands: &Commands, words: &str) -> Failure {
     let failure = failed(commands, "failed").cause(ended.to_owned());
     let lines = stderr.trim_end().lines().filter(|line| !line.trim().is_empty());
     let said = lines.take(TOLD_LINES).collect::<Vec<_>>().join("\n");
-    if said.is_empty() { failure } else { failure.cause(cut(&said, TOLD_CHARACTERS)) }
+    if said.is_empty() { failure } else { failure.cause(clip(&said, TOLD_CHARACTERS)) }
 }
 
 fn failed(commands: &Commands, how: &str) -> Failure {

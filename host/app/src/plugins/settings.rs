@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use host_manifest::{DeclaredSecret, Manifest};
 use host_plugin::{Secret, Secrets};
-use host_terminal::visible;
+use host_text::{exact, name_help, visible_line};
 
 use crate::configuration::{
     Configuration, OfFile, OfPlugin, OfPlugins, OfVariable, SecretSource, VARIABLE, beneath, of_environment,
@@ -87,10 +87,10 @@ impl Settings {
 /// The words with which a person would set what a plugin cannot do without; none where there is no such thing.
 pub fn to_be_set(manifest: &Manifest) -> Option<String> {
     let keys = manifest.config.iter().filter(|(_, key)| key.required);
-    let keys = keys.map(|(name, key)| format!("config.{name} = …  # {}\n", visible(&key.description)));
+    let keys = keys.map(|(name, key)| format!("config.{name} = …  # {}\n", visible_line(&key.description)));
     let secrets = manifest.secrets.iter().filter(|(_, secret)| !secret.optional);
     let secrets = secrets.map(|(name, secret)| {
-        let description = visible(&secret.description);
+        let description = visible_line(&secret.description);
         format!("secrets.{name} = {{ env = \"{}\" }}  # {description}\n", variable(&manifest.name, name))
     });
     let lines: String = keys.chain(secrets).collect();
@@ -114,14 +114,14 @@ fn are_read<'a>(
         if known.clone().any(|known| known == name) {
             continue;
         }
-        let nearest = known.clone().min_by_key(|known| strsim::damerau_levenshtein(name, known));
-        let name = visible(name);
+        let help = match known.clone().next() {
+            Some(_) => name_help(name, known.clone().map(String::as_str), "`host plugin explain` lists all names"),
+            None => "remove it: the plugin has none".to_owned(),
+        };
+        let name = exact(name);
         let failure = Failure::configuration(format!("nobody reads `plugins.\"{plugin}\".{section}.{name}`"))
             .cause(format!("the plugin `{plugin}` declares no such name"));
-        return Err(match nearest {
-            Some(nearest) => failure.help(format!("the nearest is `{nearest}`; `host plugin explain` has all")),
-            None => failure.help("remove it: the plugin has none".to_owned()),
-        });
+        return Err(failure.help(help));
     }
     Ok(())
 }
@@ -136,8 +136,12 @@ fn config(manifest: &Manifest, set: &OfPlugin, missing: &mut Vec<String>) -> Res
             Some(value) => {
                 let of = format!("plugins.\"{}\".config.{name}", manifest.name);
                 let shown = value.to_string();
-                return Err(Failure::configuration(format!("`{of}` is `{}`", visible(&shown)))
-                    .cause(format!("the plugin takes a `{}` there: {}", key.kind.name(), visible(&key.description)))
+                return Err(Failure::configuration(format!("`{of}` is `{}`", exact(&shown)))
+                    .cause(format!(
+                        "the plugin takes a `{}` there: {}",
+                        key.kind.name(),
+                        visible_line(&key.description)
+                    ))
                     .help("set it to one, or leave it out"));
             }
             None if key.required => {
@@ -191,7 +195,7 @@ fn withheld(manifest: &Manifest, missing: &mut Vec<String>) -> Secrets {
 
 /// What is to be done about something that was not set, as the end of a sentence.
 fn unset(of: &str, description: &str) -> String {
-    format!("you set `{of}` in config.toml ({})", visible(description).trim_end_matches('.'))
+    format!("you set `{of}` in config.toml ({})", visible_line(description).trim_end_matches('.'))
 }
 
 fn secret(declared: &DeclaredSecret, value: &str, of: &str) -> Result<Secret, Failure> {
@@ -207,7 +211,7 @@ fn value(source: &SecretSource, of: &str, environment: &Environment) -> Result<R
         SecretSource::Here(value) => Ok(Ok(value.clone())),
         SecretSource::Variable(OfVariable { env }) => Ok(match environment.text(env) {
             Some(value) => Ok(value.trim().to_owned()),
-            None => Err(format!("you set the variable {}, in which `{of}` is", visible(env))),
+            None => Err(format!("you set the variable {}, in which `{of}` is", exact(env))),
         }),
         SecretSource::File(OfFile { file }) => {
             let path = absolute(file, of, environment)?;
@@ -223,7 +227,7 @@ fn absolute(file: &Path, of: &str, environment: &Environment) -> Result<PathBuf,
         Err(_) => Some(file.to_owned()),
     };
     path.filter(|path| path.is_absolute()).ok_or_else(|| {
-        Failure::configuration(format!("`{of}` is in no file `{}`", visible(&file.to_string_lossy())))
+        Failure::configuration(format!("`{of}` is in no file `{}`", exact(&file.to_string_lossy())))
             .help("write the whole path, beginning with `/` or `~/`")
     })
 }
@@ -231,21 +235,21 @@ fn absolute(file: &Path, of: &str, environment: &Environment) -> Result<PathBuf,
 fn read(path: &Path, of: &str) -> Result<String, Failure> {
     let shown = path.to_string_lossy();
     let unreadable = |why: String| Failure::configuration(format!("`{of}` cannot be read")).cause(why);
-    let failed = |error: std::io::Error| unreadable(format!("{}: {error}", visible(&shown)));
+    let failed = |error: std::io::Error| unreadable(format!("{}: {error}", exact(&shown)));
     let file = std::fs::File::open(path).map_err(failed)?;
     let about = file.metadata().map_err(failed)?;
     if !about.is_file() {
-        return Err(unreadable(format!("{} is no file", visible(&shown))));
+        return Err(unreadable(format!("{} is no file", exact(&shown))));
     }
     if about.mode() & 0o077 != 0 {
         return Err(
-            unreadable(format!("others can read {}", visible(&shown))).help(format!("chmod 600 '{}'", visible(&shown)))
+            unreadable(format!("others can read {}", exact(&shown))).help(format!("chmod 600 '{}'", exact(&shown)))
         );
     }
     let mut text = String::new();
     file.take(MAX_FILE + 1).read_to_string(&mut text).map_err(failed)?;
     if text.len() as u64 > MAX_FILE {
-        return Err(unreadable(format!("{} is over the limit of {MAX_FILE} bytes", visible(&shown))));
+        return Err(unreadable(format!("{} is over the limit of {MAX_FILE} bytes", exact(&shown))));
     }
     Ok(text.trim().to_owned())
 }

@@ -292,7 +292,7 @@ fn unreadable(path: &Path, error: impl Into<std::io::Error>) -> Unusable {
 
 /// A path in a sentence.
 fn place(path: &Path) -> String {
-    shown(&path.display().to_string()).into_owned()
+    shown(&path.display().to_string())
 }
 
 #[cfg(test)]

@@ -3,13 +3,12 @@
 //! Whoever wrote the project chose the names and the manifests, and must not be able to write the question: a name never
 //! ends its line, nor leaves its quotes, nor is longer than its place, and lists have an end.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use host_bundle::LockFile;
 use host_manifest::{Manifest, Source};
-use host_tool::cut;
+use host_text::escape_name;
 
 use super::{Contents, Part, ProjectFile};
 
@@ -102,14 +101,14 @@ fn asks(manifest: &ProjectFile) -> String {
         return "a plugin whose manifest makes no sense".to_owned();
     };
     let scope = |(capability, declared): (&String, &host_manifest::Declared)| {
-        format!("{} `{}`", escaped(capability, WORDS), escaped(&declared.scope, WORDS))
+        format!("{} `{}`", escape_name(capability, WORDS), escape_name(&declared.scope, WORDS))
     };
     let mut asked: Vec<String> = manifest.capabilities.iter().map(scope).take(CAPABILITIES).collect();
     if manifest.capabilities.len() > CAPABILITIES {
         asked.push("more".to_owned());
     }
     let asked = if asked.is_empty() { "nothing".to_owned() } else { asked.join(", ") };
-    format!("the plugin `{}`, which asks for {asked}", escaped(&manifest.name, NAME))
+    format!("the plugin `{}`, which asks for {asked}", escape_name(&manifest.name, NAME))
 }
 
 fn has_component(manifest: &str, contents: &Contents) -> bool {
@@ -117,30 +116,13 @@ fn has_component(manifest: &str, contents: &Contents) -> bool {
 }
 
 /// A name, safe within quotes in a line.
-pub fn name(name: &str) -> Cow<'_, str> {
-    escaped(name, NAME)
+pub fn name(name: &str) -> String {
+    escape_name(name, NAME)
 }
 
 /// A folder's or file's whole path, safe within quotes in a line.
 pub fn path(path: &Path) -> String {
-    escaped(&path.display().to_string(), PATH).into_owned()
-}
-
-/// The text with everything but letters, digits and ASCII's signs escaped, and no longer than this.
-fn escaped(text: &str, longest: usize) -> Cow<'_, str> {
-    let plain = |c: char| (c.is_ascii_graphic() && c != '`') || c == ' ' || c.is_alphanumeric();
-    if text.chars().all(plain) && text.chars().count() <= longest {
-        return Cow::Borrowed(text);
-    }
-    let shown: String = text.chars().fold(String::new(), |mut shown, c| {
-        if plain(c) {
-            shown.push(c);
-        } else {
-            shown.extend(c.escape_unicode());
-        }
-        shown
-    });
-    Cow::Owned(cut(&shown, longest).into_owned())
+    escape_name(&path.display().to_string(), PATH)
 }
 
 #[cfg(test)]
@@ -153,8 +135,8 @@ mod tests {
         for (written, expected) in [
             ("agents/reviewer.md", "agents/reviewer.md"),
             ("prüfer 检查.md", "prüfer 检查.md"),
-            ("a\nTrusted already", "a\\u{a}Trusted already"),
-            ("a\t\rb", "a\\u{9}\\u{d}b"),
+            ("a\nTrusted already", "a\\nTrusted already"),
+            ("a\t\rb", "a\\t\\rb"),
             ("a`: harmless", "a\\u{60}: harmless"),
             ("\u{1b}[2Jx", "\\u{1b}[2Jx"),
             ("x\u{202e}dm.y", "x\\u{202e}dm.y"),

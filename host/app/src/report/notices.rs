@@ -1,7 +1,7 @@
 //! What happened in a run, in words, for every frontend.
 
 use host_agent::CompressionStatus;
-use host_terminal::visible;
+use host_text::{exact, visible_line};
 
 /// Says in words that a reply is asked for again: why, when, and which try it is.
 pub fn again(reason: &str, wait_ms: u64, attempt: u32, attempts: u32) -> String {
@@ -9,12 +9,12 @@ pub fn again(reason: &str, wait_ms: u64, attempt: u32, attempts: u32) -> String 
         0 => "again".to_owned(),
         wait => format!("again in {}.{} s", wait / 1000, wait % 1000 / 100),
     };
-    format!("{}; asked for {when} (try {attempt} of {attempts})", visible(reason))
+    format!("{}; asked for {when} (try {attempt} of {attempts})", visible_line(reason))
 }
 
 /// Says in words that another model answers.
 pub fn switched(model: &str, reason: &str) -> String {
-    format!("`{}` answers from here on: {}", visible(model), visible(reason))
+    format!("`{}` answers from here on: {}", exact(model), visible_line(reason))
 }
 
 /// Says in words what became of a conversation that was long.
@@ -39,5 +39,5 @@ pub fn compressed(status: CompressionStatus, before: u64, after: u64) -> String 
 
 /// Says in words that the model goes round in circles.
 pub fn circles(repeated: &str) -> String {
-    format!("the model goes round in circles: {}", visible(repeated))
+    format!("the model goes round in circles: {}", visible_line(repeated))
 }

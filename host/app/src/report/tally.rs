@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use host_agent::{CallStatus, Cost, Event, EventKind, RunResult, TerminateReason};
 use host_message::{CallId, Usage};
-use host_terminal::visible;
+use host_text::exact;
 use host_tool::{Decided, Standstill};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -274,9 +274,9 @@ impl Statistics<'_> {
         let mut text = format!("{}\n", self.line());
         let mut shown: Vec<_> = self.tools.iter().collect();
         shown.sort_by_key(|(_, calls)| std::cmp::Reverse(calls.success + calls.error + calls.cancelled));
-        let width = shown.iter().take(SHOWN_TOOLS).map(|(name, _)| visible(name).chars().count()).max().unwrap_or(0);
+        let width = shown.iter().take(SHOWN_TOOLS).map(|(name, _)| exact(name).chars().count()).max().unwrap_or(0);
         for (name, Calls { success, error, cancelled, duration_ms, decisions }) in shown.iter().take(SHOWN_TOOLS) {
-            let name = visible(name);
+            let name = exact(name);
             let _ = write!(text, "  {name:width$}  {success} done");
             for (what, number) in [("failed", error), ("cancelled", cancelled)] {
                 if *number > 0 {
@@ -291,7 +291,7 @@ impl Statistics<'_> {
             let _ = writeln!(text, "  … and {} more tools", shown.len() - SHOWN_TOOLS);
         }
         for (name, Subagent { runs, goals, turns, tokens }) in self.subagents {
-            let name = visible(name);
+            let name = exact(name);
             let tokens = count(*tokens);
             let _ = writeln!(text, "  {name}: {goals} of {runs} reached their end, {turns} turns, {tokens} tokens");
         }

@@ -21,7 +21,7 @@ pub fn by_id(sessions: &Sessions, wanted: &str) -> Result<Stored, Failure> {
         [] => {
             let distance = |stored: &Stored| {
                 let id = stored.id.as_str();
-                strsim::damerau_levenshtein(wanted, id.get(..wanted.len()).unwrap_or(id))
+                host_text::distance(wanted, id.get(..wanted.len()).unwrap_or(id))
             };
             let failure = Failure::input(format!("there is no session `{wanted}`"));
             let mut nearest: Vec<&Stored> = all.iter().collect();
@@ -29,7 +29,7 @@ pub fn by_id(sessions: &Sessions, wanted: &str) -> Result<Stored, Failure> {
             nearest.sort_by_key(|stored| distance(stored));
             Err(match nearest.as_slice() {
                 [] => failure.help("no session was recorded yet; host run \"…\" begins one"),
-                some => failure.help(format!("the nearest are {}; host session list --all has them all", named(some))),
+                some => failure.help(format!("did you mean {}? host session list --all lists all", named(some))),
             })
         }
         several => {

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use host_agent::{Input, InputConfig, InputKind, OutputConfig};
+use host_text::name_help;
 use serde_json::{Map, Value};
 
 use crate::error::Failure;
@@ -24,10 +25,10 @@ pub fn inputs(agent: &str, declared: &InputConfig, given: &[String]) -> Result<M
         };
         let Some(input) = declared.0.get(name) else {
             let failure = Failure::input(format!("the agent `{agent}` has no input `{name}`"));
-            let nearest = declared.0.keys().min_by_key(|known| strsim::damerau_levenshtein(name, known));
-            return Err(match nearest {
-                Some(nearest) => failure.help(format!("the nearest is `{nearest}`; its inputs are {}", all(declared))),
-                None => failure.help("it takes none"),
+            let known = declared.0.keys().map(String::as_str);
+            return Err(match declared.0.is_empty() {
+                true => failure.help("it has no inputs"),
+                false => failure.help(name_help(name, known, &format!("its inputs are {}", all(declared)))),
             });
         };
         let parsed = parse(input.kind, value).ok_or_else(|| {
@@ -143,7 +144,7 @@ mod tests {
             (
                 "txt=a",
                 "the agent `a` has no input `txt`",
-                "the nearest is `text`; its inputs are `i`, `n`, `ns`, `text`, `texts`, `yes`",
+                "did you mean `text`? its inputs are `i`, `n`, `ns`, `text`, `texts`, `yes`",
             ),
             ("n=x", "`--input n=x`: the input `n` is of the type `number`", "add --input n=1.5"),
             ("yes=1", "`--input yes=1`: the input `yes` is of the type `boolean`", "add --input yes=true, or false"),

@@ -34,7 +34,7 @@ impl Editor {
 }
 
 fn open(command: &OsString, text: &str, name: &str) -> Result<Option<String>, String> {
-    let shown = command.to_string_lossy().escape_debug().to_string();
+    let shown = host_text::exact(&command.to_string_lossy()).into_owned();
     let failed = |error: io::Error| format!("the editor `{shown}` (VISUAL or EDITOR) cannot be used: {error}");
     let folder = tempfile::Builder::new().prefix("host-edit-").tempdir().map_err(failed)?;
     // An editor knows a language by the end of the name; the rest of it is nobody's business.

@@ -8,6 +8,7 @@
 use anstyle::AnsiColor;
 use host_plugin::{Confirmation, command_line};
 use host_terminal::{broken_at, width};
+use host_text::exact;
 use host_tool::Question;
 
 use crate::printer::Style;
@@ -80,26 +81,19 @@ pub(super) fn line(text: &str) -> String {
     unmistakable(&text.replace('\n', "\\n"))
 }
 
-/// The text with every character shown by its code that is not seen for what it is: control characters, those that turn
-/// the direction of writing, those without width, blanks other than the usual one.
+/// The text, escaped exactly.
 ///
 /// Of a line that is too long the beginning and the end are shown: what is hidden in a long line stands at its end.
 fn unmistakable(text: &str) -> String {
+    let shown = |text: &str| exact(&text.replace('\t', "    ")).into_owned();
     let count = text.chars().count();
-    let left_out = LINE_CHARACTERS / 2..(LINE_CHARACTERS / 2).max(count.saturating_sub(LINE_CHARACTERS / 2));
-    let mut shown = String::with_capacity(text.len().min(2 * LINE_CHARACTERS));
-    for (at, c) in text.chars().enumerate() {
-        match c {
-            _ if at == left_out.start && !left_out.is_empty() => {
-                shown.push_str(&format!(" … {} characters are not shown here … ", left_out.len()));
-            }
-            _ if left_out.contains(&at) => {}
-            '\t' => shown.push_str("    "),
-            ' '..='~' => shown.push(c),
-            c => shown.extend(c.escape_debug()),
-        }
+    if count <= LINE_CHARACTERS {
+        return shown(text);
     }
-    shown
+    let at = |character: usize| text.char_indices().nth(character).map_or(text.len(), |(at, _)| at);
+    let half = LINE_CHARACTERS / 2;
+    let (head, tail) = (&text[..at(half)], &text[at(count - half)..]);
+    format!("{} … {} characters are not shown here … {}", shown(head), count - 2 * half, shown(tail))
 }
 
 struct Page {

@@ -8,13 +8,13 @@ use host_app::configuration::Configuration;
 use host_app::environment::Environment;
 use host_app::error::Failure;
 use host_app::project::Project;
-use host_tool::cut;
+use host_text::{clip, visible, visible_line};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments;
 use crate::exit::Code;
-use crate::printer::{self, Out, visible};
+use crate::printer::{self, Out};
 
 /// How much of a description stands in the list, in characters: it is one line.
 const FIRST_WORDS: usize = 100;
@@ -48,8 +48,9 @@ pub(crate) fn list(agents: &[Agent]) -> String {
         let first = definition.description.lines().next().unwrap_or_default();
         let off = if agent.enabled { "" } else { " (not enabled)" };
         // A string takes everything.
-        let _ = writeln!(text, "{}  {}, {}{off}", definition.name, visible(&definition.display_name), agent.source);
-        let _ = writeln!(text, "  {}", visible(&cut(first, FIRST_WORDS)));
+        let _ =
+            writeln!(text, "{}  {}, {}{off}", definition.name, visible_line(&definition.display_name), agent.source);
+        let _ = writeln!(text, "  {}", visible_line(&clip(first, FIRST_WORDS)));
         let _ = writeln!(text, "  tools: {}; inputs: {}", tools(definition).join(", "), names(&definition.inputs));
     }
     text
@@ -59,7 +60,8 @@ fn show(agent: &Agent) -> Result<String, Failure> {
     let definition = &agent.declared.definition;
     let AgentDefinition { prompt, run, model, .. } = definition;
     let off = if agent.enabled { "" } else { ", not enabled" };
-    let mut text = format!("{}: {}, {}{off}\n\n", definition.name, visible(&definition.display_name), agent.source);
+    let mut text =
+        format!("{}: {}, {}{off}\n\n", definition.name, visible_line(&definition.display_name), agent.source);
     let _ = writeln!(text, "{}\n", visible(definition.description.trim()));
     let _ = writeln!(text, "Model: {}", agent.declared.model.as_deref().unwrap_or("that of whoever calls it"));
     let settings = [
@@ -77,12 +79,13 @@ fn show(agent: &Agent) -> Result<String, Failure> {
     let _ = writeln!(text, "Inputs:");
     for (name, input) in &definition.inputs.0 {
         let need = if input.required { "" } else { ", need not be given" };
-        let _ = writeln!(text, "  {name} ({}{need}): {}", input.kind, visible(input.description.trim()));
+        let _ = writeln!(text, "  {name} ({}{need}): {}", input.kind, visible_line(input.description.trim()));
     }
     match &definition.output {
         None => text.push_str("Output: a text\n"),
         Some(output) => {
-            let _ = writeln!(text, "Output `{}`: {}", visible(&output.name), visible(output.description.trim()));
+            let _ =
+                writeln!(text, "Output `{}`: {}", visible_line(&output.name), visible_line(output.description.trim()));
             text.push_str(&pretty(&output.schema)?);
         }
     }

@@ -13,6 +13,7 @@ use host_bundle::{
     KeyPair, OciDigest, PublicKey, Revocation, Revoked, Rotation, SecretKeyFile, StoreError, Trust, TrustStore,
     TrustedKey,
 };
+use host_text::visible_line;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -20,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments::bundles::Keys;
 use crate::exit::Code;
 use crate::password::{self, Ask};
-use crate::printer::{Out, visible};
+use crate::printer::Out;
 
 /// The most bytes that are read of a key, a statement or a signature.
 const MAX_TEXT: u64 = 16 << 10;
@@ -164,13 +165,13 @@ fn list(trust: &Trust, json: bool, now: Timestamp) -> Result<String, Failure> {
         let patterns: Vec<String> = known.patterns.iter().map(ToString::to_string).collect();
         let (_, why) = state(trust, known, now);
         // A string takes everything.
-        let _ = writeln!(text, "{}  {}{}", known.key.id(), patterns.join(" "), visible(&why));
+        let _ = writeln!(text, "{}  {}{}", known.key.id(), patterns.join(" "), visible_line(&why));
     }
     if trust.keys().is_empty() {
         text.push_str("No key is trusted.\n");
     }
     for Revocation { what, reason, since } in trust.revoked() {
-        let _ = writeln!(text, "revoked: {what}, since {}: {}", since.strftime("%Y-%m-%d"), visible(reason));
+        let _ = writeln!(text, "revoked: {what}, since {}: {}", since.strftime("%Y-%m-%d"), visible_line(reason));
     }
     Ok(text)
 }

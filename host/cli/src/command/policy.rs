@@ -8,6 +8,7 @@ use host_app::error::Failure;
 use host_app::policies;
 use host_capability::{Grants, Scope};
 use host_message::AgentId;
+use host_text::visible;
 use host_tool::{Bus, Decision, Rule};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -15,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::tool::{call_of, open, print_json};
 use crate::arguments::Policy;
 use crate::exit::Code;
-use crate::printer::{self, Out, visible};
+use crate::printer::{self, Out};
 
 pub(crate) async fn run(policy: Policy, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     let out = Out::new(stop.clone());

@@ -10,13 +10,14 @@ use host_app::plugins::Installed;
 use host_capability::Capability;
 use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName};
 use host_plugin::{Confirmation, Invocation};
+use host_text::{Newlines, did_you_mean, escape_exact, exact, visible, visible_line};
 use host_tool::{CallContext, LiveOutput, Outcome, ProgramInput, Standstill};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{Access, Place, Tool};
 use crate::exit::Code;
-use crate::printer::{self, Out, visible};
+use crate::printer::{self, Out};
 
 pub(crate) async fn run(tool: Tool, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     let out = Out::new(stop.clone());
@@ -125,7 +126,7 @@ pub(crate) fn listed(place: &Workplace) -> String {
         };
         let needs: Vec<String> = needs.iter().map(word).collect();
         // A string takes everything.
-        let _ = writeln!(text, "{name:width$}  {}", visible(title));
+        let _ = writeln!(text, "{name:width$}  {}", visible_line(title));
         let _ = writeln!(text, "{:width$}  {}", "", needs.join(", "));
     }
     text
@@ -171,7 +172,7 @@ fn show(place: &Workplace, name: &str, json: bool, out: &Out) -> Result<Code, Fa
             Some(scope) => format!("granted: {scope}"),
             None => "not granted".to_owned(),
         };
-        let _ = writeln!(text, "  {capability}: to {} ({state})", visible(&declared.reason));
+        let _ = writeln!(text, "  {capability}: to {} ({state})", visible_line(&declared.reason));
     }
     out.write(&text);
     Ok(Code::Done)
@@ -251,9 +252,11 @@ async fn show_preview(place: &Workplace, call: FunctionCall, json: bool, out: &O
     let text = match confirmation {
         None => "nothing that anybody would be asked about\n".to_owned(),
         Some(Confirmation::Exec { argv, directory, input }) => {
-            let command = visible(&host_plugin::command_line(&argv)).into_owned();
-            let input = input.map(|input| format!("which reads:\n{}\n", visible(&input))).unwrap_or_default();
-            format!("run in {}:\n{command}\n{input}", visible(&directory))
+            let command = escape_exact(&host_plugin::command_line(&argv), Newlines::Keep).into_owned();
+            let input = input
+                .map(|input| format!("which reads:\n{}\n", escape_exact(&input, Newlines::Keep)))
+                .unwrap_or_default();
+            format!("run in {}:\n{command}\n{input}", exact(&directory))
         }
         Some(Confirmation::Edit { unified, .. }) => unified,
         Some(Confirmation::Info { text, .. }) => format!("{}\n", visible(&text)),
@@ -272,9 +275,11 @@ fn find<'p>(place: &'p Workplace, name: &str) -> Result<(&'p Installed, &'p host
         return Ok(found);
     }
     Err({
-        let nearest: Vec<String> = place.tools()?.nearest(name).iter().map(|name| format!("`{name}`")).collect();
         let failure = Failure::input(format!("there is no tool `{name}`"));
-        if nearest.is_empty() { failure } else { failure.help(format!("the nearest are {}", nearest.join(", "))) }
+        match did_you_mean(place.tools()?.nearest(name)) {
+            Some(help) => failure.help(help),
+            None => failure,
+        }
     })
 }
 
@@ -288,7 +293,7 @@ fn text_of(output: &Output) -> String {
                 let _ =
                     write!(text, "({} of {} base64 characters; --json has them)", data.mime_type, data.base64.len());
             }
-            OutputPart::Link { uri, .. } => text.push_str(&visible(uri)),
+            OutputPart::Link { uri, .. } => text.push_str(&exact(uri)),
         }
         if !text.ends_with('\n') {
             text.push('\n');

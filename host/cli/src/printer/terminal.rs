@@ -12,10 +12,11 @@ use host_app::error::Failure;
 use host_app::report::tally::Tally;
 use host_app::report::{About, Report, notices};
 use host_terminal::{self as terminal, Activity};
+use host_text::{Escaper, Newlines, exact, visible, visible_line};
 
 use self::calls::{CallEnd, Calls, INDENT};
 use self::markdown::Markdown;
-use super::{Style, text, visible};
+use super::{Style, text};
 use crate::exit::words;
 
 /// Shows runs on a terminal.
@@ -38,6 +39,7 @@ struct State {
     thoughts: Thoughts,
     /// Whether the last that was shown is a piece of a thought.
     thinks: bool,
+    thought: Escaper,
 }
 
 /// What is said at the end of a run of what it took.
@@ -66,6 +68,7 @@ impl Terminal {
             markdown: Markdown::new(style),
             thoughts: Thoughts::Subjects,
             thinks: false,
+            thought: Escaper::new(Newlines::Keep),
         };
         let tally = Mutex::new(Tally::new(about.standstill));
         Self { terminal, style, stats, tally, state: Mutex::new(state) }
@@ -117,7 +120,7 @@ impl Terminal {
 
     /// Shows whole lines that stay.
     fn lines(&self, state: &mut State, lines: &str) {
-        let rest = state.markdown.finish();
+        let rest = state.markdown.finish() + &self.style.dim(&state.thought.finish());
         state.thinks = false;
         self.terminal.lines_with(&rest, lines, self.activity(state));
     }
@@ -134,7 +137,7 @@ impl Terminal {
             | EventKind::ToolCallOutput { .. }
             | EventKind::ToolCallProgress { .. }
             | EventKind::ToolCallEnd { .. } => return false,
-            EventKind::Thought { subject: Some(subject), .. } => format!("· {}", visible(subject)),
+            EventKind::Thought { subject: Some(subject), .. } => format!("· {}", visible_line(subject)),
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
                 notices::again(reason, wait_ms, attempt, attempts)
             }
@@ -146,7 +149,7 @@ impl Terminal {
             EventKind::RecoveryStarted { .. } => "a limit was met; it is asked for its best answer so far".to_owned(),
             EventKind::Error { message } => visible(message).into_owned(),
             EventKind::RunStarted { .. } => {
-                let begins = format!("▸ {}", visible(event.agent));
+                let begins = format!("▸ {}", exact(event.agent));
                 self.lines(state, &begins);
                 return true;
             }
@@ -161,20 +164,20 @@ impl Terminal {
             | EventKind::UserCancelled
             | EventKind::RunEnded { .. } => return true,
         };
-        let name = visible(event.agent);
+        let name = exact(event.agent);
         self.note(state, &format!("{INDENT}{name} {note}"));
         true
     }
 
     fn thought(&self, state: &mut State, subject: Option<&str>, text: &str) {
         if let (Some(subject), Some((words, _))) = (subject, &mut state.waiting) {
-            *words = visible(subject).into_owned();
+            *words = visible_line(subject).into_owned();
         }
         if state.thoughts == Thoughts::Whole {
             if !std::mem::replace(&mut state.thinks, true) {
                 self.terminal.lines("");
             }
-            self.terminal.show(&self.style.dim(&visible(text)));
+            self.terminal.show(&self.style.dim(&state.thought.push(text)));
         }
         self.update(state);
     }
@@ -183,6 +186,7 @@ impl Terminal {
         // The text itself says that it goes on, until it stops for a while.
         state.wait("writing");
         if std::mem::take(&mut state.thinks) {
+            self.terminal.show(&self.style.dim(&state.thought.finish()));
             self.terminal.lines("");
         }
         state.reply.push_str(text);
@@ -247,7 +251,7 @@ impl Observer for Terminal {
             }
             EventKind::ToolCallProgress { call_id, done, total, message, .. } => {
                 let of = total.map(|total| format!("/{total}")).unwrap_or_default();
-                let words = format!("{done}{of} {}", visible(message));
+                let words = format!("{done}{of} {}", visible_line(message));
                 if state.calls.progresses(event.agent_id, call_id, words) {
                     self.update(state);
                 }

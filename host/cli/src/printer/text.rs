@@ -1,28 +1,33 @@
-//! Text where standard output is no terminal: the answer at the end, and before it only
-//! why it takes longer.
+//! Text where nothing is drawn: the answer at the end, and before it only why it takes longer. A pipe gets the answer as
+//! it is.
 
 use std::sync::{Mutex, PoisonError};
 
 use anstyle::AnsiColor;
 use host_agent::{Event, EventKind, Observer, RunResult};
+use host_app::environment::Environment;
 use host_app::error::Failure;
 use host_app::report::tally::Tally;
 use host_app::report::{About, Report, notices};
+use host_text::{exact, visible};
 
-use super::{Out, Style, to_stderr, visible};
+use super::{Out, Style, to_stderr};
 use crate::exit::words;
 
 pub(super) struct Text {
     out: Out,
     style: Style,
     stats: bool,
+    /// Whether standard output is a terminal, as it is when standard error alone goes elsewhere.
+    escapes: bool,
     tally: Mutex<Tally>,
 }
 
 impl Text {
-    pub(super) fn new(out: Out, style: Style, about: About) -> Self {
+    pub(super) fn new(out: Out, environment: &Environment, about: About) -> Self {
         let About { standstill, stats, .. } = about;
-        Self { out, style, stats, tally: Mutex::new(Tally::new(standstill)) }
+        let (style, escapes) = (super::style(environment), environment.stdout_is_terminal);
+        Self { out, style, stats, escapes, tally: Mutex::new(Tally::new(standstill)) }
     }
 }
 
@@ -37,7 +42,7 @@ impl Observer for Text {
             EventKind::ModelSwitched { model, reason } => notices::switched(model, reason),
             _ => return,
         };
-        let whose = if event.agent_id.is_subagent() { format!("{}: ", visible(event.agent)) } else { String::new() };
+        let whose = if event.agent_id.is_subagent() { format!("{}: ", exact(event.agent)) } else { String::new() };
         to_stderr(&format!("{}\n", self.style.dim(&format!("{whose}{note}"))));
     }
 }
@@ -45,7 +50,7 @@ impl Observer for Text {
 impl Report for Text {
     fn finish(&self, result: &RunResult, failure: Option<&Failure>) {
         if let Some(answer) = &result.result {
-            self.out.write(answer);
+            self.out.write(&if self.escapes { visible(answer) } else { answer.into() });
             if !answer.ends_with('\n') {
                 self.out.write("\n");
             }

@@ -49,7 +49,7 @@ pub enum ManifestError {
         error: Box<ManifestError>,
     },
     /// It is no TOML, or has a key that there is not.
-    #[error("{message}{}", nearest.as_ref().map(|key| format!("; the nearest is `{key}`")).unwrap_or_default())]
+    #[error("{message}{}", host_text::did_you_mean(nearest).map(|help| format!("; {help}")).unwrap_or_default())]
     Form {
         /// The parser's words.
         message: String,

@@ -261,7 +261,7 @@ mod tests {
             ("[config.a]\ndescription = \"d\"\ntype = \"text\"\n".to_owned(), "unknown variant `text`"),
             ("[config.a]\ndescription = \"d\"\ndefault = 3\n".to_owned(), "its default `3` is no `string`"),
             ("[config.a]\ndescription = \"d\"\ndefault = \"x\"\nrequired = true\n".to_owned(), "leave `required` out"),
-            ("[config.a]\ndescription = \"d\"\nrequird = true\n".to_owned(), "the nearest is `required`"),
+            ("[config.a]\ndescription = \"d\"\nrequird = true\n".to_owned(), "did you mean `required`?"),
             (secret.to_owned(), "missing field `servers`"),
             (format!("{secret}servers = []\n"), "it needs 1 to 16 `servers`"),
             (format!("{secret}servers = [\"*\"]\n"), "`*` is no server"),

@@ -41,7 +41,7 @@ pub(super) fn parse(text: &str, source_: &Source) -> Result<SourceManifest, Mani
     };
     let written: Written = toml::from_str(text).map_err(|broken| {
         let message = broken.message().trim_end().to_owned();
-        let nearest = nearest(&message);
+        let nearest = host_text::expected_instead(&message).map(str::to_owned);
         at(broken.span().map_or(0, |span| span.start), ManifestError::Form { message, nearest })
     })?;
     check_name(written.name.get_ref()).map_err(|error| at(written.name.span().start, error))?;
@@ -91,13 +91,6 @@ pub(super) fn parse(text: &str, source_: &Source) -> Result<SourceManifest, Mani
     })
 }
 
-/// The name nearest to an unknown one, out of the parser's own words.
-fn nearest(message: &str) -> Option<String> {
-    let mut words = message.split('`').skip(1).step_by(2);
-    let unknown = message.starts_with("unknown field").then(|| words.next())??;
-    words.map(|known| (strsim::damerau_levenshtein(unknown, known), known)).min().map(|(_, known)| known.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,15 +102,15 @@ mod tests {
         for (text, says) in [
             ("nam = \"x\"\n".to_owned(), "plugin.toml:1:1: unknown field `nam`"),
             (format!("{GOOD}descripton = \"x\"\n"), "plugin.toml:4:1: unknown field `descripton`"),
-            (format!("{GOOD}descripton = \"x\"\n"), "the nearest is `description`"),
+            (format!("{GOOD}descripton = \"x\"\n"), "did you mean `description`?"),
             (GOOD.replace("acme/fetch", "Acme/fetch"), "plugin.toml:1:8: `Acme/fetch` is no name"),
             (format!("{GOOD}description = \"a\\nb\"\n"), "plugin.toml:4:15: `description` is no good: it is one line"),
             (format!("{GOOD}source = \"file:///x\"\n"), "plugin.toml:4:10: `source` is no good"),
             (format!("{GOOD}[capabilities.fs-reed]\nscope = \".\"\nreason = \"r\"\n"), "plugin.toml:4:15: "),
-            (format!("{GOOD}[build]\nlanguag = \"c\"\n"), "the nearest is `language`"),
+            (format!("{GOOD}[build]\nlanguag = \"c\"\n"), "did you mean `language`?"),
             (
                 format!("{GOOD}[capabilities.http]\nscope = \"*\"\nreason = \"r\"\noptonal = true\n"),
-                "nearest is `optional`",
+                "did you mean `optional`?",
             ),
         ] {
             let error = parse(&text, &Source::File("plugin.toml".into())).expect_err("each is wrong").to_string();

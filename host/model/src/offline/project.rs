@@ -3,6 +3,7 @@
 //! Read line by line, not parsed: a name and a description are wanted, and half a manifest should give half of
 //! that. JSON is the exception, since its lines mean nothing.
 
+use host_text::{CodeBlocks, Indent, LineKind};
 use serde_json::Value;
 
 /// The most characters of a README's paragraph or of a description.
@@ -121,7 +122,7 @@ impl Manifest {
     /// Takes the quoted names of a line; whether the list ends on it.
     fn take_members(&mut self, line: &str) -> bool {
         let line = line.split('#').next().unwrap_or_default();
-        self.members.extend(line.split('"').skip(1).step_by(2).map(clip));
+        self.members.extend(line.split('"').skip(1).step_by(2).map(quoted));
         line.contains(']')
     }
 
@@ -137,7 +138,7 @@ impl Manifest {
         Self {
             name: text("name"),
             description: text("description"),
-            members: members.into_iter().flatten().filter_map(Value::as_str).map(clip).collect(),
+            members: members.into_iter().flatten().filter_map(Value::as_str).map(quoted).collect(),
         }
     }
 
@@ -162,13 +163,11 @@ impl Readme {
     pub(super) fn read(text: &str) -> Self {
         let mut readme = Self::default();
         let mut paragraph: Vec<&str> = Vec::new();
-        let mut fenced = false;
+        let mut blocks = CodeBlocks::new(Indent::Any);
         let mut lines = text.lines().map(str::trim).peekable();
         while let Some(line) = lines.next() {
             let is_underlined = lines.peek().is_some_and(|next| is_underline(next));
-            if line.starts_with("```") || line.starts_with("~~~") {
-                fenced = !fenced;
-            }
+            let fenced = blocks.line(line) != LineKind::Text;
             if fenced || !is_prose(line) || is_underlined {
                 if !paragraph.is_empty() {
                     break;
@@ -201,15 +200,11 @@ fn is_underline(line: &str) -> bool {
 /// The text without white space and quotes, if anything is left.
 fn value(text: &str) -> Option<String> {
     let text = text.trim().trim_matches(['"', '\'']).trim();
-    (!text.is_empty()).then(|| clip(text))
+    (!text.is_empty()).then(|| quoted(text))
 }
 
-/// The text, cut to the limit; says so when it was cut.
-fn clip(text: &str) -> String {
-    match text.char_indices().nth(QUOTED_CHARS) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}… (cut)", &text[..end]),
-    }
+fn quoted(text: &str) -> String {
+    host_text::clip(text, QUOTED_CHARS).into_owned()
 }
 
 #[cfg(test)]

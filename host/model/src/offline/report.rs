@@ -1,7 +1,10 @@
 //! The report, in Markdown: what was found, how much of it is shown, and who wrote it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write;
+
+use host_text::count;
 
 use super::findings::{Findings, Known, Search};
 use super::output::Tree;
@@ -93,7 +96,7 @@ fn size(out: &mut String, known: &Known) {
     }
     out.push_str("## Size\n\n");
     if let Some(tree) = &known.tree {
-        _ = writeln!(out, "- {}", plural(tree.total, "file", "files"));
+        _ = writeln!(out, "- {}", count(tree.total, "file"));
         let mut extensions: HashMap<&str, usize> = HashMap::new();
         for path in &tree.paths {
             *extensions.entry(extension(path)).or_default() += 1;
@@ -132,7 +135,7 @@ fn found(out: &mut String, search: &Search) {
         return;
     }
     let at_least = if *more { "at least " } else { "" };
-    let (lines, files) = (plural(*total, "line", "lines"), plural(*files, "file", "files"));
+    let (lines, files) = (count(*total, "line"), count(*files, "file"));
     _ = writeln!(out, "## `{word}`: {at_least}{lines} in {files}\n");
     for hit in hits.iter().take(SHOWN_HITS) {
         _ = writeln!(out, "- `{}:{}`: {}", hit.path, hit.line, code(&hit.text));
@@ -150,7 +153,7 @@ fn found(out: &mut String, search: &Search) {
 }
 
 fn looked_at(out: &mut String, path: &str, text: &str) {
-    let fence = "`".repeat(longest_run(text).max(2) + 1);
+    let fence = host_text::fence_for(text);
     let lines = text.lines().count();
     _ = writeln!(out, "## `{path}`\n\n{fence}");
     for line in text.lines().take(SHOWN_LINES) {
@@ -208,23 +211,11 @@ fn of_the_first(tree: &Tree) -> String {
     if tree.paths.len() < tree.total { format!(" (of the first {} listed)", tree.paths.len()) } else { String::new() }
 }
 
-fn plural(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
 /// The text as code within a line.
 fn code(text: &str) -> String {
     if text.is_empty() { "(blank)".to_owned() } else { format!("`{}`", clip(&text.replace('`', "'"))) }
 }
 
-fn clip(text: &str) -> String {
-    match text.char_indices().nth(SHOWN_CHARS) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}… (cut)", &text[..end]),
-    }
-}
-
-/// The longest run of backticks, which a fence must outdo.
-fn longest_run(text: &str) -> usize {
-    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+fn clip(text: &str) -> Cow<'_, str> {
+    host_text::clip(text, SHOWN_CHARS)
 }

@@ -1,24 +1,17 @@
 //! Finds calls in a text that comes in pieces.
 //!
-//! Fences are read as CommonMark has them: up to three spaces, three or more of one mark, a word; closed by as many of
-//! that mark or more, alone on their line. Within a block of code there are no fences but the one that closes it. A
-//! block that is open at the end ends there.
+//! Fences are read as CommonMark has them ([`Fence`]). A block that is open at the end ends there.
 //!
 //! Text is handed out as soon as it cannot be the beginning of a call: a piece of a line is only kept while it could
 //! become a call's opening fence.
 
 use host_message::{CallId, FunctionCall, ToolName};
+use host_text::{Fence, Indent, could_be_fence, could_open_with};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::words::CALL_WORD;
 use crate::text::clip;
-
-/// The spaces that may stand before a fence; a line with more is no fence.
-const MOST_SPACES: usize = 3;
-
-/// The marks that make a fence.
-const FEWEST_MARKS: usize = 3;
 
 /// What was found.
 #[derive(Debug, PartialEq)]
@@ -61,12 +54,6 @@ impl Default for Line {
     fn default() -> Self {
         Self::Open { text: String::new(), shown: 0 }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Fence {
-    mark: char,
-    length: usize,
 }
 
 /// What is in a call's block.
@@ -121,7 +108,7 @@ impl Reading {
             return;
         }
         let could_open_call = match self.place {
-            Place::Text => could_open_call(text),
+            Place::Text => could_open_with(text, CALL_WORD, Indent::ThreeSpaces),
             Place::Code(_) => false,
             // Nothing of a call is shown.
             Place::Call(..) => return,
@@ -131,14 +118,14 @@ impl Reading {
         }
         say(text.get(*shown..), found);
         *shown = text.len();
-        if !could_be_fence(text) {
+        if !could_be_fence(text, Indent::ThreeSpaces) {
             self.line = Line::Plain;
         }
     }
 
     fn end_line(&mut self, line: &str, shown: usize, found: &mut Vec<Found>) {
         match &mut self.place {
-            Place::Text => match fence(line) {
+            Place::Text => match Fence::opened_by(line, Indent::ThreeSpaces) {
                 Some((fence, _)) if opens_call(line) => self.place = Place::Call(fence, String::new()),
                 other => {
                     if let Some((fence, _)) = other {
@@ -183,60 +170,12 @@ fn call(body: &str) -> Found {
     }
 }
 
-/// The line without the spaces that may stand before a fence.
-fn unindented(line: &str) -> Option<&str> {
-    let rest = line.trim_start_matches(' ');
-    (line.len() - rest.len() <= MOST_SPACES).then_some(rest)
-}
-
-/// The fence at the beginning of a text, however short, and what stands behind it.
-fn marks(text: &str) -> Option<(Fence, &str)> {
-    let mark = text.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
-    let rest = text.trim_start_matches(mark);
-    Some((Fence { mark, length: text.len() - rest.len() }, rest))
-}
-
-/// The fence that the line opens, and the words behind it.
-fn fence(line: &str) -> Option<(Fence, &str)> {
-    let (fence, rest) = marks(unindented(line)?)?;
-    // `` ```a``` `` is code within a line.
-    let is_inline = fence.mark == '`' && rest.contains('`');
-    (fence.length >= FEWEST_MARKS && !is_inline).then(|| (fence, rest.trim()))
-}
-
 fn opens_call(line: &str) -> bool {
-    fence(line).is_some_and(|(fence, word)| fence.mark == '`' && word == CALL_WORD)
+    Fence::opened_by(line, Indent::ThreeSpaces).is_some_and(|(fence, word)| fence.mark() == '`' && word == CALL_WORD)
 }
 
 fn closes(open: Fence, line: &str) -> bool {
-    unindented(line)
-        .and_then(marks)
-        .is_some_and(|(fence, rest)| fence.mark == open.mark && fence.length >= open.length && rest.trim().is_empty())
-}
-
-/// Whether a line that begins so can be a fence.
-fn could_be_fence(begun: &str) -> bool {
-    let Some(rest) = unindented(begun) else { return false };
-    match marks(rest) {
-        None => rest.is_empty(),
-        Some((fence, rest)) => {
-            rest.is_empty() || (fence.length >= FEWEST_MARKS && !(fence.mark == '`' && rest.contains('`')))
-        }
-    }
-}
-
-/// Whether a line that begins so can open a call.
-fn could_open_call(begun: &str) -> bool {
-    let Some(rest) = unindented(begun) else { return false };
-    match marks(rest) {
-        None => rest.is_empty(),
-        Some((fence, _)) if fence.mark != '`' => false,
-        Some((_, "")) => true,
-        Some((fence, rest)) => {
-            let word = rest.trim_start();
-            fence.length >= FEWEST_MARKS && (CALL_WORD.starts_with(word) || word.trim_end() == CALL_WORD)
-        }
-    }
+    open.is_closed_by(line, Indent::ThreeSpaces)
 }
 
 #[cfg(test)]

@@ -34,14 +34,13 @@ pub(super) fn system(system: Option<&str>, tools: &[ToolSpec]) -> Option<String>
     let mut text = system.map(|text| format!("{}\n\n", text.trim_end())).unwrap_or_default();
     text.push_str(RULES);
     for tool in tools {
-        let fence = fence_for(&tool.description);
         // A string takes everything.
         let _ = write!(
             text,
-            "\n\n## {}\n\n{}\n\nIts arguments, as JSON Schema:\n\n{fence}json\n{}\n{fence}",
+            "\n\n## {}\n\n{}\n\nIts arguments, as JSON Schema:\n\n{}",
             tool.name,
             tool.description.trim(),
-            tool.input_schema
+            host_text::fenced("json", &tool.input_schema.to_string())
         );
     }
     Some(text)
@@ -101,14 +100,7 @@ fn answered(response: &FunctionResponse, number: Option<usize>) -> String {
         ResponseBody::Output(text) => (format!("The result of {which}`{}`:", response.name), text),
         ResponseBody::Error(text) => (format!("An error came of {which}`{}`:", response.name), text),
     };
-    let fence = fence_for(text);
-    format!("{said}\n\n{fence}\n{}\n{fence}", text.strip_suffix('\n').unwrap_or(text))
-}
-
-/// A fence that nothing in the text can close.
-fn fence_for(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    "`".repeat(longest.max(2) + 1)
+    format!("{said}\n\n{}", host_text::fenced("", text))
 }
 
 #[cfg(test)]

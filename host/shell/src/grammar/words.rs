@@ -94,7 +94,7 @@ impl Parser<'_> {
     pub(super) fn push(&mut self, word: &mut Word, c: char) {
         if c == UNKNOWN || c.is_control() && !matches!(c, '\t' | '\n') {
             self.mark_unclear("it has a control character");
-        } else if !c.is_ascii() && (c.is_whitespace() || is_invisible(c)) {
+        } else if !c.is_ascii() && (c.is_whitespace() || host_text::is_unsafe(c)) {
             self.mark_unclear("it has a character that looks like a blank, or like nothing");
         }
         word.text.push(c);
@@ -147,11 +147,4 @@ impl Parser<'_> {
         }
         Ok(())
     }
-}
-
-/// Whether the character shows nothing, or moves what stands around it.
-fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }

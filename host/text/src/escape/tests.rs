@@ -1,5 +1,7 @@
 //! Each class of unsafe characters is escaped, ordinary writing is not, and the laws of escaping.
 
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
 use regex::Regex;
 
@@ -31,6 +33,7 @@ const CLASSES: &[(&str, char)] = &[
     ("variation selector supplement", '\u{e0101}'),
 ];
 
+// promise plugin.terminal: Text of others reaches a terminal with each character escaped that could hide or steer.
 #[test]
 fn text_each_class_of_unsafe_characters_is_escaped() {
     for (class, c) in CLASSES {
@@ -66,7 +69,10 @@ fn text_ordinary_writing_stays_as_it_is() {
         "👩‍💻 👨‍👩‍👧‍👦 🏳️‍🌈 ❤️ ❤️‍🔥 👍🏽 🇩🇪 1️⃣ #️⃣ ©️ 🧑🏻‍🤝‍🧑🏿 ☎︎",
         "│ ├── └ ⠋ █ ✓",
     ] {
-        assert!(matches!(escape(text, Newlines::Escape), Cow::Borrowed(_)) || escape(text, Newlines::Escape) == text, "{text}");
+        assert!(
+            matches!(escape(text, Newlines::Escape), Cow::Borrowed(_)) || escape(text, Newlines::Escape) == text,
+            "{text}"
+        );
     }
 }
 
@@ -141,27 +147,31 @@ fn text_one_line_collapses_blanks_and_escapes_the_rest() {
 
 /// Text that is full of what escaping is about.
 fn hostile() -> impl Strategy<Value = String> {
-    let special: Vec<char> = CLASSES.iter().map(|(_, c)| *c).chain("👩💻❤1⃣#بکनक्ᠠ᠋\n\t \u{301}\u{a0}ae`\\🇩".chars()).collect();
+    let special: Vec<char> =
+        CLASSES.iter().map(|(_, c)| *c).chain("👩💻❤1⃣#بکनक्ᠠ᠋\n\t \u{301}\u{a0}ae`\\🇩".chars()).collect();
     proptest::collection::vec(prop_oneof![4 => proptest::sample::select(special), 1 => any::<char>()], 0..24)
         .prop_map(|characters| characters.into_iter().collect())
 }
 
 proptest! {
+    // promise plugin.terminal
     #[test]
     fn text_escaped_prose_has_no_unsafe_character_left(text in hostile()) {
         let shown = escape(&text, Newlines::Escape).into_owned();
         // Unicode's own classes say what may stay, not the tables of this crate.
-        let ordinary = [
+        static ORDINARY: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+            [
             r"\p{So}[\u{1f3fb}-\u{1f3ff}]?[\u{fe0e}\u{fe0f}]?(\u{200d}[\p{So}\p{Sk}\p{Cn}\p{S}\p{Pd}\p{Po}ℹ][\u{1f3fb}-\u{1f3ff}]?[\u{fe0e}\u{fe0f}]?)*",
             r"[\p{S}\p{Cn}\p{Pd}\p{Po}ℹ][\u{fe0e}\u{fe0f}]?(\u{200d}[\p{S}\p{Cn}\p{Pd}\p{Po}ℹ][\u{fe0e}\u{fe0f}]?)*",
             r"[0-9#*][\u{fe0e}\u{fe0f}]\u{20e3}",
             r"[\p{L}\p{M}][\u{180b}-\u{180f}]?(\u{200c}([\p{L}\p{M}])|\u{200d})?",
-        ];
+            ].iter().map(|pattern| Regex::new(pattern).expect("a pattern")).collect()
+        });
         let mut rest = shown.clone();
         // Twice, since a letter can be both behind a joiner and before the next.
         for _ in 0..2 {
-            for pattern in ordinary {
-                rest = Regex::new(pattern).expect("a pattern").replace_all(&rest, "$2").into_owned();
+            for pattern in ORDINARY.iter() {
+                rest = pattern.replace_all(&rest, "$2").into_owned();
             }
         }
         prop_assert!(!rest.contains(is_unsafe), "{:?} of {:?}", rest, shown);

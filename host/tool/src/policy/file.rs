@@ -46,7 +46,7 @@ pub struct PolicyError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyProblem {
     /// It is no TOML, or has a key or value that there is not.
-    #[error("{message}{}", nearest.as_ref().map(|key| format!("; the nearest is `{key}`")).unwrap_or_default())]
+    #[error("{message}{}", host_text::did_you_mean(nearest).map(|help| format!("; {help}")).unwrap_or_default())]
     Form {
         /// The parser's words.
         message: String,
@@ -106,7 +106,7 @@ impl Policy {
         }
         let file: RawFile = toml::from_str(text).map_err(|broken| {
             let message = broken.message().to_owned();
-            let nearest = nearest(&message);
+            let nearest = host_text::expected_instead(&message).map(str::to_owned);
             error(broken.span().map_or(0, |span| span.start), PolicyProblem::Form { message, nearest })
         })?;
         if file.rule.len() > RULES {
@@ -206,12 +206,4 @@ fn check(rule: &Rule, example: &Example, matches: bool) -> Result<(), PolicyProb
         }
     };
     if found == matches { Ok(()) } else { Err(PolicyProblem::Example { example: shown, matches }) }
-}
-
-/// The name nearest to an unknown one, out of the parser's own words.
-fn nearest(message: &str) -> Option<String> {
-    let mut words = message.split('`').skip(1).step_by(2);
-    let unknown =
-        ["unknown field", "unknown variant"].iter().any(|start| message.starts_with(start)).then(|| words.next())??;
-    words.map(|known| (strsim::damerau_levenshtein(unknown, known), known)).min().map(|(_, known)| known.to_owned())
 }

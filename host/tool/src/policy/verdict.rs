@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use host_text::excerpt;
+
 use super::{Decision, RuleSource};
 
 /// How much of a command is shown, in characters.
@@ -71,7 +73,7 @@ impl Verdict {
     pub fn explain(&self) -> String {
         let mut lines = self.decision.to_string();
         if let Some(message) = &self.message {
-            let _ = write!(lines, ": {}", visible(message));
+            let _ = write!(lines, ": {}", excerpt(message, SHOWN));
         }
         lines.push('\n');
         for reason in &self.reasons {
@@ -85,7 +87,7 @@ impl Reason {
     /// Why, without what was decided, on one line that is safe for a terminal: `` `rm x`: by the rule at … ``.
     pub fn why(&self) -> String {
         match &self.part {
-            Some(part) => format!("`{}`: {}", visible(part), self.because),
+            Some(part) => format!("`{}`: {}", excerpt(part, SHOWN), self.because),
             None => self.because.to_string(),
         }
     }
@@ -95,7 +97,7 @@ impl Reason {
 impl std::fmt::Display for Reason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.part {
-            Some(part) => write!(f, "`{}`", visible(part))?,
+            Some(part) => write!(f, "`{}`", excerpt(part, SHOWN))?,
             None => f.write_str("the call")?,
         }
         write!(f, ": {}, {}", self.decision, self.because)
@@ -111,27 +113,10 @@ impl std::fmt::Display for Because {
             Self::Harmless => f.write_str("it needs no rule"),
             Self::Outer => f.write_str("the rule for the command around it names it"),
             Self::Nothing => f.write_str("no rule and no grant covers it"),
-            Self::Obscure(why) => f.write_str(&visible(why)),
-            Self::Writes(file) => write!(f, "it writes `{}`", visible(file)),
+            Self::Obscure(why) => f.write_str(&excerpt(why, SHOWN)),
+            Self::Writes(file) => write!(f, "it writes `{}`", excerpt(file, SHOWN)),
             Self::Destructive(why) => f.write_str(why),
-            Self::Protected(what) => write!(f, "nothing may change `{}`", visible(what)),
+            Self::Protected(what) => write!(f, "nothing may change `{}`", excerpt(what, SHOWN)),
         }
     }
-}
-
-/// The text on one line, safe for a terminal, and not too long.
-fn visible(text: &str) -> String {
-    let unsafe_for_terminals = |c: &char| c.is_control() || !c.is_ascii() && format!("{c:?}").contains('\\');
-    let mut shown = String::new();
-    for (at, c) in text.chars().enumerate() {
-        match c {
-            _ if at == SHOWN => {
-                shown.push_str("… (cut)");
-                break;
-            }
-            c if unsafe_for_terminals(&c) => shown.extend(c.escape_default()),
-            c => shown.push(c),
-        }
-    }
-    shown
 }

@@ -16,7 +16,7 @@ fn what_there_is_can_be_looked_at() {
 #[test]
 fn what_is_no_command_is_told_and_how_it_is_sent_all_the_same() {
     let (_host, mut pty) = talk(&[answers("/etc/hosts has what?", "A list.")], &[]);
-    pty.types("/qiut\r").sees("the nearest is `/quit`").types("\u{15}");
+    pty.types("/qiut\r").sees("did you mean `/quit`?").types("\u{15}");
     pty.types("/etc/hosts has what?\r").sees("there is no command `/etc/hosts`");
     pty.types("\u{1}/\r").sees("A list.").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));

@@ -154,11 +154,7 @@ impl DefinitionError {
 
 /// The one of these words that was probably meant, else all of them.
 fn nearest_or_all<W: AsRef<str>>(word: &str, known: &[W], all: &str) -> String {
-    // Further away than that it is another word.
-    let near = |known: &&str| strsim::damerau_levenshtein(word, known) <= word.chars().count().div_ceil(3);
     let words = known.iter().map(W::as_ref);
-    match words.clone().filter(near).min_by_key(|known| strsim::damerau_levenshtein(word, known)) {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
-        None => format!("{all} {}", words.map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")),
-    }
+    host_text::suggestion(word, words.clone())
+        .unwrap_or_else(|| format!("{all} {}", words.map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")))
 }

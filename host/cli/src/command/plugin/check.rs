@@ -5,12 +5,13 @@ use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
 use host_devkit::{BuiltPlugin, CheckReport, Finding, Severity, Since};
 use host_manifest::{VersionVerdict, Weight};
+use host_text::{exact, visible_line};
 use serde_json::{Value, json};
 
 use super::build;
 use crate::arguments::PluginCheck;
 use crate::exit::Code;
-use crate::printer::{self, Out, Style, visible};
+use crate::printer::{self, Out, Style};
 
 /// Checks the plugins and prints what was found.
 pub(super) async fn run(
@@ -47,8 +48,8 @@ pub(super) async fn run(
 
 fn told(checked: &CheckReport, style: Style) -> String {
     let CheckReport { manifest, imports, size, compiling, findings, since } = checked;
-    let mut text = format!("{} {}\n", style.bold(&visible(&manifest.name)), manifest.version);
-    let imports = if imports.is_empty() { "nothing".to_owned() } else { visible(&imports.join(", ")).into_owned() };
+    let mut text = format!("{} {}\n", style.bold(&exact(&manifest.name)), manifest.version);
+    let imports = if imports.is_empty() { "nothing".to_owned() } else { exact(&imports.join(", ")).into_owned() };
     text.push_str(&format!("  imports  {imports}\n"));
     text.push_str(&format!("  size     {size} bytes; compiled in {:.2} s\n", compiling.as_secs_f64()));
     for Finding { severity, what } in findings {
@@ -57,7 +58,11 @@ fn told(checked: &CheckReport, style: Style) -> String {
             Severity::Warning => AnsiColor::Yellow,
             Severity::Note => AnsiColor::Cyan,
         };
-        text.push_str(&format!("  {} {}\n", style.paint(&format!("{:8}", severity.word()), colour), visible(what)));
+        text.push_str(&format!(
+            "  {} {}\n",
+            style.paint(&format!("{:8}", severity.word()), colour),
+            visible_line(what)
+        ));
     }
     if let Some(Since { version, changes, verdict }) = since {
         text.push_str(&format!("  since {version}\n"));
@@ -68,7 +73,7 @@ fn told(checked: &CheckReport, style: Style) -> String {
                 Weight::Fix => AnsiColor::Cyan,
             };
             let word = style.paint(&format!("{:8}", change.weight), colour);
-            text.push_str(&format!("    {word} {}\n", visible(&change.what)));
+            text.push_str(&format!("    {word} {}\n", visible_line(&change.what)));
         }
         if changes.iter().next().is_none() {
             text.push_str("    nothing that a caller or the person could see\n");

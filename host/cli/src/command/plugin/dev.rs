@@ -11,7 +11,7 @@ use self::report::Report;
 use super::{build, test};
 use crate::arguments::dev::PluginDev;
 use crate::exit::Code;
-use crate::printer::{self, Out, Style};
+use crate::printer::{self, Out};
 
 pub(super) async fn run(dev: PluginDev, environment: &Environment, stop: CancellationToken) -> Result<Code, Failure> {
     // A reader that goes away ends it as Ctrl-C does.

@@ -3,14 +3,15 @@
 //! Promises: what is said rests on the component's imports and on its manifest, not on what the plugin says of itself; its
 //! own words are marked as such.
 
-use host_app::error::{ErrorKind, Failure};
+use host_app::error::Failure;
 use host_capability::Capability;
 use host_devkit::BuiltPlugin;
 use host_manifest::Manifest;
 use host_plugin::admission::Imports;
+use host_text::{exact, visible_line};
 
 use crate::exit::Code;
-use crate::printer::{Out, visible};
+use crate::printer::Out;
 
 /// Prints it for each plugin.
 pub(super) fn run(plugins: &[BuiltPlugin], out: &Out) -> Result<Code, Failure> {
@@ -31,10 +32,10 @@ pub(super) fn run(plugins: &[BuiltPlugin], out: &Out) -> Result<Code, Failure> {
 
 /// What the plugin may touch, and what it cannot.
 pub(super) fn in_words(manifest: &Manifest, imports: &Imports) -> String {
-    let mut text = format!("{} {} ({})\n", visible(&manifest.name), manifest.version, visible(&manifest.license));
+    let mut text = format!("{} {} ({})\n", exact(&manifest.name), manifest.version, exact(&manifest.license));
     for tool in &manifest.tools {
         let title = tool.spec.title.as_deref().unwrap_or_default();
-        text.push_str(&format!("  {}  {}\n", tool.spec.name, visible(title)));
+        text.push_str(&format!("  {}  {}\n", tool.spec.name, visible_line(title)));
     }
     let asked: Vec<Capability> = Capability::ALL
         .into_iter()
@@ -47,7 +48,7 @@ pub(super) fn in_words(manifest: &Manifest, imports: &Imports) -> String {
         let Some(declared) = manifest.capabilities.get(capability.name()) else { continue };
         let optional = if declared.optional { " (it can do without)" } else { "" };
         text.push_str(&format!("  {}{optional}\n", can(*capability, &declared.scope)));
-        text.push_str(&format!("    in its own words: {}\n", visible(&declared.reason)));
+        text.push_str(&format!("    in its own words: {}\n", visible_line(&declared.reason)));
     }
     if !asked.is_empty() {
         text.push_str(match asked.iter().any(|it| matches!(it, Capability::FsRead | Capability::State)) {
@@ -78,13 +79,13 @@ fn settings(manifest: &Manifest) -> String {
     for (name, secret) in &manifest.secrets {
         let (header, format, servers) = (&secret.header, secret.format(), secret.servers.join(", "));
         let optional = if secret.optional { " (it can do without)" } else { "" };
-        let shown = visible(format).replace("{}", "…");
+        let shown = exact(format).replace("{}", "…");
         text.push_str(&format!(
             "  your secret `{name}`{optional}, as `{}: {shown}`, to {} and no other server\n",
-            visible(header),
-            visible(&servers)
+            exact(header),
+            exact(&servers)
         ));
-        text.push_str(&format!("    in its own words: {}\n", visible(&secret.description)));
+        text.push_str(&format!("    in its own words: {}\n", visible_line(&secret.description)));
     }
     if !manifest.config.is_empty() {
         text.push_str("\nYou can set\n");
@@ -92,10 +93,10 @@ fn settings(manifest: &Manifest) -> String {
     for (name, key) in &manifest.config {
         let needed = match (&key.default, key.required) {
             (_, true) => ", which it cannot do without".to_owned(),
-            (Some(default), false) => format!("; without a word of yours {}", visible(&default.to_string())),
+            (Some(default), false) => format!("; without a word of yours {}", exact(&default.to_string())),
             (None, false) => String::new(),
         };
-        let words = visible(&key.description);
+        let words = visible_line(&key.description);
         text.push_str(&format!("  {name}, a `{}`{needed}\n    in its own words: {words}\n", key.kind.name()));
     }
     text
@@ -104,7 +105,7 @@ fn settings(manifest: &Manifest) -> String {
 /// What it can do with a scope, in words.
 fn can(capability: Capability, scope: &str) -> String {
     let scope = scope.trim();
-    let of = visible(scope);
+    let of = exact(scope);
     match (capability, scope) {
         (Capability::FsRead, "*") => "read files, whichever you let it".to_owned(),
         (Capability::FsRead, ".") => "read the files of the workspace".to_owned(),
@@ -134,10 +135,10 @@ fn requests(scope: &str) -> String {
         };
         let server = match words.last() {
             None | Some(&"*" | &"*:*") => "any server".to_owned(),
-            Some(server) => visible(server).into_owned(),
+            Some(server) => exact(server).into_owned(),
         };
         let private = if private { ", those of private networks too" } else { "" };
-        format!("{} requests to {server}{private}", visible(&methods))
+        format!("{} requests to {server}{private}", exact(&methods))
     });
     format!("send {}", items.collect::<Vec<_>>().join("; "))
 }

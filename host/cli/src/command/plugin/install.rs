@@ -12,13 +12,14 @@ use host_app::install::{
 };
 use host_bundle::{Allow, Bundle, KeyId, Refusal, Signers};
 use host_plugin::Runtime;
+use host_text::visible_line;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::{build, explain, transfer};
 use crate::arguments::shelf::Install;
 use crate::exit::Code;
-use crate::printer::{self, Out, Style, visible};
+use crate::printer::{self, Out, Style};
 
 pub(super) async fn run(
     install: &Install,
@@ -114,7 +115,7 @@ fn shown(question: &InstallQuestion, style: Style) -> String {
     if let Some((version, changes)) = &question.changes {
         text.push_str(&format!("\nSince {version}:\n"));
         for change in changes.iter() {
-            text.push_str(&format!("  {:8} {}\n", change.weight, visible(&change.what)));
+            text.push_str(&format!("  {:8} {}\n", change.weight, visible_line(&change.what)));
         }
     }
     text
@@ -132,7 +133,7 @@ fn made_by(signers: &Signers, not_counted: &[Refusal], style: Style) -> String {
         }
     };
     for refusal in not_counted {
-        text.push_str(&format!("  not counted: {}\n", visible(&refusal.to_string())));
+        text.push_str(&format!("  not counted: {}\n", visible_line(&refusal.to_string())));
     }
     text
 }

@@ -6,6 +6,7 @@ use host_app::error::Failure;
 use host_app::install::Target;
 use host_app::plugins::store::{self, List, Shelf};
 use host_bundle::{Locked, Refusal, Signers};
+use host_text::{exact, visible_line};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -13,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments::shelf;
 use crate::command::tool;
 use crate::exit::Code;
-use crate::printer::{self, Out, Style, visible};
+use crate::printer::{self, Out};
 
 pub(super) fn list(list: &shelf::List, environment: &Environment) -> Result<Code, Failure> {
     let folders = environment.folders()?;
@@ -40,14 +41,14 @@ pub(super) fn list(list: &shelf::List, environment: &Environment) -> Result<Code
             }
             Signers::Unsigned => style.paint("UNSIGNED", anstyle::AnsiColor::Red),
         };
-        text.push_str(&format!("{} {}  {by}  ({whose})\n", style.bold(&visible(name)), locked.version));
-        text.push_str(&format!("  {}\n  {}\n", visible(&locked.source), locked.digest));
+        text.push_str(&format!("{} {}  {by}  ({whose})\n", style.bold(&exact(name)), locked.version));
+        text.push_str(&format!("  {}\n  {}\n", exact(&locked.source), locked.digest));
         if let State::Not(why) = state {
-            text.push_str(&format!("  {} {}\n", style.paint("not used:", anstyle::AnsiColor::Red), visible(why)));
+            text.push_str(&format!("  {} {}\n", style.paint("not used:", anstyle::AnsiColor::Red), visible_line(why)));
         }
         if let State::Used(agreed) = state {
             for (name, scope) in agreed {
-                text.push_str(&format!("  without a question: {name}={}\n", visible(scope)));
+                text.push_str(&format!("  without a question: {name}={}\n", exact(scope)));
             }
         }
     }

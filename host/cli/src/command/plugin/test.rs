@@ -4,12 +4,13 @@ use anstyle::AnsiColor;
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
 use host_devkit::{BuiltPlugin, CaseError, CaseOptions, CaseResult};
+use host_text::{exact, visible_line};
 use serde_json::{Value, json};
 
 use super::build;
 use crate::arguments::PluginTest;
 use crate::exit::Code;
-use crate::printer::{self, Out, Style, visible};
+use crate::printer::{self, Out, Style};
 
 /// Runs the cases of these plugins and prints their results.
 pub(super) async fn run(
@@ -67,13 +68,13 @@ pub(super) fn told(case: &CaseResult, style: Style, before: Option<&CaseResult>)
     let mut text = String::new();
     if before.is_none_or(|before| before.file != case.file) {
         let file = case.file.file_name().unwrap_or_default().to_string_lossy();
-        text.push_str(&format!("{} ({file})\n", style.bold(&visible(&case.plugin))));
+        text.push_str(&format!("{} ({file})\n", style.bold(&exact(&case.plugin))));
     }
     let (word, colour) = if case.passed() { ("ok  ", AnsiColor::Green) } else { ("FAIL", AnsiColor::Red) };
     let took = style.dim(&format!("({} ms)", case.took.as_millis()));
-    text.push_str(&format!("  {} {} {took}\n", style.paint(word, colour), visible(&case.name)));
+    text.push_str(&format!("  {} {} {took}\n", style.paint(word, colour), visible_line(&case.name)));
     for line in case.wrong.iter().flat_map(|wrong| wrong.lines()) {
-        let shown = visible(line);
+        let shown = visible_line(line);
         let shown = match line.as_bytes().first() {
             Some(b'-') => style.paint(&shown, AnsiColor::Red),
             Some(b'+') => style.paint(&shown, AnsiColor::Green),

@@ -7,6 +7,7 @@ use host_app::error::{ErrorKind, Failure};
 use host_app::install;
 use host_bundle::{Bundle, Pattern, Refusal, Trust, TrustStore, Verdict};
 use host_manifest::Declared;
+use host_text::visible;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -14,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments::bundles::Verify;
 use crate::command::keys;
 use crate::exit::Code;
-use crate::printer::{Out, visible};
+use crate::printer::Out;
 
 pub(super) fn run(verify: &Verify, environment: &Environment) -> Result<Code, Failure> {
     let bundle = install::read_bundle(&verify.file)?;

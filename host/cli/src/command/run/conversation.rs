@@ -28,6 +28,7 @@ use host_app::session::{MAIN, main_agent};
 use host_message::AgentId;
 use host_terminal::Interrupt;
 use host_terminal::{self as terminal, History, Keyboard, Said, Terminal};
+use host_text::{exact, visible};
 use host_tool::ApprovalMode;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -37,7 +38,7 @@ use self::stats::Stats;
 use crate::approval;
 use crate::arguments::Run;
 use crate::exit::{self, Code};
-use crate::printer::{self, Style, is_drawn, terminal as drawn, visible};
+use crate::printer::{self, Style, is_drawn, terminal as drawn};
 use crate::process;
 
 /// The program and its version.
@@ -160,8 +161,8 @@ impl Talk {
         let folder = self.workbench.place.workspace.root().display().to_string();
         let columns = self.terminal.columns();
         let mut lines = vec![
-            format!("{} · {} · {mode}", self.style.bold(HOST), visible(self.model.id.as_str())),
-            terminal::fitting(&visible(&folder), columns),
+            format!("{} · {} · {mode}", self.style.bold(HOST), exact(self.model.id.as_str())),
+            terminal::fitting(&exact(&folder), columns),
         ];
         if is_resumed {
             let messages = self.begun.executor.history().contents().len();

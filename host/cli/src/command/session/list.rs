@@ -9,12 +9,10 @@ use std::path::Path;
 use host_agent::{Logged, ReadError, Record, Sessions, Stored, TerminateReason};
 use host_app::error::Failure;
 use host_message::{AgentId, Role};
-use host_tool::cut;
+use host_text::{clip, visible_line};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
-
-use crate::printer::visible;
 
 /// The most sessions that are listed for a person.
 const LISTED: usize = 100;
@@ -86,7 +84,7 @@ pub(super) fn text(listed: &[Listed], with_folder: bool) -> String {
             _ => String::new(),
         };
         let words = session.damage.as_deref().or(session.prompt.as_deref()).unwrap_or_default();
-        let words = one_line(&format!("{folder}{}", cut(words, PROMPT)));
+        let words = one_line(&format!("{folder}{}", clip(words, PROMPT)));
         // A string takes everything.
         let _ =
             writeln!(text, "{id:<24}  {when:<16}  {:<11} {turns:>10} {:>9}  {words}", session.end.word(), size(*bytes));
@@ -146,7 +144,7 @@ impl Listed {
                 }
                 Record::Content { prompt, content } if main.as_ref() == Some(&prompt.agent) => match content.role {
                     Role::User if self.prompt.is_none() => {
-                        self.prompt = Some(cut(&content.visible_text(), PROMPT_IN_JSON).into_owned());
+                        self.prompt = Some(clip(&content.visible_text(), PROMPT_IN_JSON).into_owned());
                     }
                     Role::User => {}
                     Role::Model => self.turns = self.turns.saturating_add(1),
@@ -196,7 +194,7 @@ pub(super) fn end_word(reason: TerminateReason) -> &'static str {
 
 /// The text on one line, safe for a terminal.
 fn one_line(text: &str) -> String {
-    visible(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
+    visible_line(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
 }
 
 fn size(bytes: u64) -> String {

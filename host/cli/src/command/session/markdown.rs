@@ -4,10 +4,10 @@
 use std::fmt::Write as _;
 
 use host_message::Display;
+use host_text::{fenced, inline_code, visible};
 
 use super::list::{end_word, local};
 use super::transcript::{Call, Entry, Said, Transcript, What};
-use crate::printer::visible;
 
 /// The document.
 pub(super) fn text(transcript: &Transcript) -> String {
@@ -16,7 +16,7 @@ pub(super) fn text(transcript: &Transcript) -> String {
     let mut text = format!("# Session {id}\n\n");
     for (name, value) in [("Workspace", workspace), ("Model", model)] {
         if let Some(value) = value {
-            let _ = writeln!(text, "- {name}: {}", code(value));
+            let _ = writeln!(text, "- {name}: {}", inline_code(value));
         }
     }
     if let Some(began) = began {
@@ -37,9 +37,16 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
     let agent = agent.as_deref().unwrap_or_default();
     let _ = match what {
         What::RunStarted { name, model } => {
-            writeln!(text, "---\n\n*{}: a run of {} with {}, {}*", code(agent), code(name), code(model), local(*time))
+            writeln!(
+                text,
+                "---\n\n*{}: a run of {} with {}, {}*",
+                inline_code(agent),
+                inline_code(name),
+                inline_code(model),
+                local(*time)
+            )
         }
-        What::Resumed { model } => writeln!(text, "---\n\n*Resumed with {}, {}*", code(model), local(*time)),
+        What::Resumed { model } => writeln!(text, "---\n\n*Resumed with {}, {}*", inline_code(model), local(*time)),
         What::User(said) => {
             let _ = writeln!(text, "## User\n");
             for line in said.text.lines() {
@@ -75,7 +82,7 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
         What::TakenBack { messages } => {
             writeln!(text, "*The last prompt was taken back, with all that came of it; {messages} messages stay.*")
         }
-        What::ModelChosen { model } => writeln!(text, "*From here on {} is asked.*", code(model)),
+        What::ModelChosen { model } => writeln!(text, "*From here on {} is asked.*", inline_code(model)),
         What::RecoveryStarted { reason } => {
             writeln!(text, "*A limit was met ({}); the model is asked for its best answer so far.*", end_word(*reason))
         }
@@ -83,7 +90,13 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
         What::Error { message } => writeln!(text, "**Error:**\n\n{}", fenced("", message)),
         What::RunEnded { terminate_reason, turns, usage } => {
             let end = end_word(*terminate_reason);
-            writeln!(text, "*{}: {end}, {turns} turns, {} tokens in, {} out*", code(agent), usage.input, usage.output)
+            writeln!(
+                text,
+                "*{}: {end}, {turns} turns, {} tokens in, {} out*",
+                inline_code(agent),
+                usage.input,
+                usage.output
+            )
         }
     };
 }
@@ -101,48 +114,14 @@ fn written_call(text: &mut String, call: &Call) {
     let _ = kinds(text, &outcome.data);
     let _ = writeln!(text, "\n</details>");
     if let Some(Display::Difference { path, unified }) = &outcome.display {
-        let _ = writeln!(text, "\n{}\n\n{}", code(path), fenced("diff", unified));
+        let _ = writeln!(text, "\n{}\n\n{}", inline_code(path), fenced("diff", unified));
     }
 }
 
 fn kinds(text: &mut String, data: &[String]) -> std::fmt::Result {
-    data.iter().try_for_each(|kind| writeln!(text, "\n*[{}]*", code(kind)))
-}
-
-/// The text between fences that nothing in it ends.
-fn fenced(language: &str, text: &str) -> String {
-    let fence = "`".repeat(longest_run(text).max(2) + 1);
-    format!("{fence}{language}\n{}\n{fence}", text.trim_end_matches('\n'))
-}
-
-/// The text as code within a line.
-fn code(text: &str) -> String {
-    let text = text.replace(['\n', '\r'], " ");
-    let marks = "`".repeat(longest_run(&text) + 1);
-    let space = if text.starts_with('`') || text.ends_with('`') || text.is_empty() { " " } else { "" };
-    format!("{marks}{space}{text}{space}{marks}")
-}
-
-fn longest_run(text: &str) -> usize {
-    text.split(|character| character != '`').map(str::len).max().unwrap_or(0)
+    data.iter().try_for_each(|kind| writeln!(text, "\n*[{}]*", inline_code(kind)))
 }
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace(['\n', '\r'], " ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_in_a_text_ends_its_fence() {
-        for (text, fence) in [("a", "```"), ("```\nx\n```", "````"), ("a ````` b", "``````")] {
-            let fenced = fenced("", text);
-            assert!(fenced.starts_with(&format!("{fence}\n")) && fenced.ends_with(&format!("\n{fence}")), "{fenced}");
-        }
-        for (text, want) in [("a", "`a`"), ("a`b", "``a`b``"), ("`a", "`` `a ``"), ("", "`  `")] {
-            assert_eq!(code(text), want);
-        }
-    }
 }

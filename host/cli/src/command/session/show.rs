@@ -5,11 +5,10 @@ use std::fmt::Write as _;
 
 use host_agent::TerminateReason;
 use host_message::Display;
-use host_tool::cut;
+use host_text::{clip, visible};
 
 use super::list::{end_word, local};
 use super::transcript::{Call, Entry, Said, Transcript, What};
-use crate::printer::visible;
 
 /// How many entries are shown, the last ones.
 const ENTRIES: usize = 300;
@@ -64,7 +63,7 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
         }
         What::Model(said) => {
             if !said.thoughts.is_empty() {
-                lines(text, "~ ", &cut(&said.thoughts, OUTCOME));
+                lines(text, "~ ", &clip(&said.thoughts, OUTCOME));
             }
             lines(text, "", &message(said));
             Ok(())
@@ -84,7 +83,7 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
             writeln!(text, "── {agent}: {}; the model is asked for its best answer so far", limit(*reason))
         }
         What::Withdrawn => writeln!(text, "── {agent}: nothing came of this request"),
-        What::Error { message } => writeln!(text, "error: {}", cut(message, OUTCOME)),
+        What::Error { message } => writeln!(text, "error: {}", clip(message, OUTCOME)),
         What::RunEnded { terminate_reason, turns, usage } => {
             let end = end_word(*terminate_reason);
             writeln!(text, "── {agent}: {end}, {turns} turns, {} tokens in, {} out, {when}", usage.input, usage.output)
@@ -93,7 +92,7 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
 }
 
 fn message(said: &Said) -> String {
-    let mut text = cut(&said.text, MESSAGE).into_owned();
+    let mut text = clip(&said.text, MESSAGE).into_owned();
     for kind in &said.data {
         let _ = write!(text, "\n[{kind}]");
     }
@@ -102,11 +101,11 @@ fn message(said: &Said) -> String {
 
 fn shown_call(text: &mut String, call: &Call) {
     let arguments = serde_json::Value::Object(call.arguments.clone()).to_string();
-    let _ = writeln!(text, "● {} {}  ({})", call.name, cut(&arguments, ARGUMENTS), call.ending());
+    let _ = writeln!(text, "● {} {}  ({})", call.name, clip(&arguments, ARGUMENTS), call.ending());
     let Some(outcome) = &call.outcome else { return };
     match &outcome.display {
-        Some(Display::Difference { unified, .. }) => lines(text, "  ", &cut(unified, DIFFERENCE)),
-        Some(Display::Summary(_)) | None => lines(text, "  ", &cut(&outcome.response, OUTCOME)),
+        Some(Display::Difference { unified, .. }) => lines(text, "  ", &clip(unified, DIFFERENCE)),
+        Some(Display::Summary(_)) | None => lines(text, "  ", &clip(&outcome.response, OUTCOME)),
     }
     for kind in &outcome.data {
         let _ = writeln!(text, "  [{kind}]");

@@ -11,8 +11,6 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::printer::is_harmful;
-
 /// A session, as far as its log can be read.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Transcript {
@@ -263,7 +261,7 @@ pub(super) fn to_json(value: &impl Serialize) -> Result<String, Failure> {
     let mut safe = String::with_capacity(json.len() + 1);
     for character in json.chars() {
         // Such a character can only be within a text, where its code means the same.
-        if character != '\n' && is_harmful(character) {
+        if character != '\n' && host_text::is_unsafe(character) {
             for unit in character.encode_utf16(&mut [0; 2]) {
                 safe.push_str(&format!("\\u{unit:04x}"));
             }

@@ -6,9 +6,9 @@ use anstyle::AnsiColor;
 use host_agent::CallStatus;
 use host_message::{AgentId, CallId, Display, FunctionCall};
 use host_terminal::{self as terminal, Activity};
-use host_tool::cut;
+use host_text::{clip, exact, visible_line};
 
-use crate::printer::{Style, visible};
+use crate::printer::Style;
 
 /// The longest words about a call's arguments, in characters.
 const ARGUMENTS: usize = 60;
@@ -103,7 +103,7 @@ impl Calls {
                     progress => format!("{}{} {}", indent(&running.agent), running.described, style.dim(progress)),
                 },
                 since: running.since,
-                below: last.iter().map(|line| format!("{}{}", indent(&running.agent), visible(line))).collect(),
+                below: last.iter().map(|line| format!("{}{}", indent(&running.agent), visible_line(line))).collect(),
             }
         };
         self.0.iter().map(of).collect()
@@ -112,7 +112,7 @@ impl Calls {
     /// The lines that stay when a call ends, in so many columns.
     pub(super) fn ended(&mut self, end: &CallEnd<'_>, style: Style, columns: usize) -> String {
         let at = self.0.iter().position(|running| running.agent == *end.agent && running.id == *end.id);
-        let described = at.map_or_else(|| visible(end.name).into_owned(), |at| self.0.remove(at).described);
+        let described = at.map_or_else(|| exact(end.name).into_owned(), |at| self.0.remove(at).described);
         let mark = match end.status {
             CallStatus::Success => style.paint("✓", AnsiColor::Green),
             CallStatus::Error { .. } => style.paint("✗", AnsiColor::Red),
@@ -123,7 +123,7 @@ impl Calls {
         // A line is a line: what does not fit beside the rest is in the session log.
         let taken = terminal::width(&begin) + terminal::width(&time) + 2;
         let room = columns.saturating_sub(taken).max(SHORTEST_SUMMARY);
-        let summary = terminal::fitting(&visible(end.summary), room);
+        let summary = terminal::fitting(&visible_line(end.summary), room);
         let mut lines = format!("{begin}{summary} {}\n", style.dim(&time));
         if let Some(Display::Difference { unified, .. }) = end.display {
             difference(&mut lines, unified, style);
@@ -134,7 +134,7 @@ impl Calls {
 
 fn difference(lines: &mut String, unified: &str, style: Style) {
     for line in unified.lines().take(DIFFERENCE_LINES) {
-        let shown = visible(line);
+        let shown = visible_line(line);
         let painted = match line.bytes().next() {
             Some(b'+') => style.paint(&shown, AnsiColor::Green),
             Some(b'-') => style.paint(&shown, AnsiColor::Red),
@@ -165,8 +165,8 @@ fn describe(call: &FunctionCall) -> String {
             words.push_str(text.lines().next().unwrap_or_default());
         }
     }
-    let name = cut(call.name.as_str(), ARGUMENTS);
-    let described = format!("{} {}", visible(&name), visible(&cut(&words, ARGUMENTS)));
+    let name = clip(call.name.as_str(), ARGUMENTS);
+    let described = format!("{} {}", exact(&name), visible_line(&clip(&words, ARGUMENTS)));
     described.trim_end().to_owned()
 }
 

@@ -8,7 +8,9 @@
 
 use anstyle::AnsiColor;
 
-use crate::printer::{Style, visible};
+use host_text::{Escaper, Fence as CodeFence, Indent, Newlines};
+
+use crate::printer::Style;
 
 /// The longest beginning of a line that is held back, in bytes: longer it is text.
 const MAX_HELD: usize = 40;
@@ -19,6 +21,7 @@ const RESET: &str = "\u{1b}[0m";
 #[derive(Debug)]
 pub(super) struct Markdown {
     style: Style,
+    escaper: Escaper,
     /// The fence that a block of code began with; none outside of one.
     fence: Option<Fence>,
     line: Line,
@@ -35,8 +38,7 @@ pub(super) struct Markdown {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Fence {
-    mark: char,
-    length: usize,
+    fence: CodeFence,
     is_difference: bool,
 }
 
@@ -50,21 +52,28 @@ enum Line {
     Table,
     /// A line of code, or one that begins it: nothing in it is a mark.
     Verbatim(Option<AnsiColor>),
-    /// The fence that begins a block, and what stands behind it until now.
-    Fence(Fence, String),
+    /// What begins with three marks or more, as much as came of it: a fence, unless it is code within the line.
+    Fence(String),
 }
 
 impl Markdown {
     pub(super) fn new(style: Style) -> Self {
         let (fence, held, last, code) = Default::default();
-        Self { style, fence, line: Line::Unknown, held, last, bold: false, italic: false, code, coloured: false }
+        let escaper = Escaper::new(Newlines::Keep);
+        let (line, bold, italic, coloured) = (Line::Unknown, false, false, false);
+        Self { style, escaper, fence, line, held, last, bold, italic, code, coloured }
     }
 
     /// Takes a piece; what can be shown of it.
     pub(super) fn feed(&mut self, text: &str) -> String {
-        let text = visible(text);
+        let text = self.escaper.push(text);
+        self.safe(text)
+    }
+
+    /// Takes a piece that is safe to show.
+    fn safe(&mut self, text: String) -> String {
         if !self.style.colour {
-            return text.into_owned();
+            return text;
         }
         let mut out = String::with_capacity(text.len() + 16);
         text.chars().for_each(|character| self.character(character, &mut out));
@@ -73,7 +82,8 @@ impl Markdown {
 
     /// The text has ended: what was held back.
     pub(super) fn finish(&mut self) -> String {
-        let mut out = String::new();
+        let rest = self.escaper.finish();
+        let mut out = self.safe(rest);
         self.end_line(&mut out);
         *self = Self::new(self.style);
         out
@@ -101,7 +111,7 @@ impl Markdown {
         if !mark.is_empty() {
             let mark = match line {
                 Line::Text => self.style.paint(mark, AnsiColor::Cyan),
-                Line::Heading | Line::Table | Line::Verbatim(_) | Line::Fence(..) | Line::Unknown => {
+                Line::Heading | Line::Table | Line::Verbatim(_) | Line::Fence(_) | Line::Unknown => {
                     self.style.dim(mark)
                 }
             };
@@ -118,8 +128,8 @@ impl Markdown {
         let text = self.held.trim_start_matches([' ', '\t']);
         let indent = self.held.len() - text.len();
         let first = text.chars().next();
-        if let Some(Fence { mark, is_difference, .. }) = &self.fence {
-            let is_mark = text.chars().all(|c| c == *mark) && self.held.len() < MAX_HELD;
+        if let Some(Fence { fence, is_difference }) = &self.fence {
+            let is_mark = text.chars().all(|c| c == fence.mark()) && self.held.len() < MAX_HELD;
             return match first {
                 Some(first) if !is_mark => Some((Line::Verbatim(colour_of(first, *is_difference)), 0)),
                 None if self.held.len() >= MAX_HELD => Some((Line::Verbatim(None), 0)),
@@ -137,8 +147,8 @@ impl Markdown {
             ('#', Some(' ')) if run <= 6 => Some((Line::Heading, indent + run)),
             ('#', None) if run <= 6 => None,
             ('`' | '~', Some(_)) if run >= 3 => {
-                let fence = Fence { mark: first, length: run, is_difference: false };
-                Some((Line::Fence(fence, String::new()), indent + run))
+                let marks: String = text.chars().take(run).collect();
+                Some((Line::Fence(marks), indent + run))
             }
             ('`' | '~', None) => None,
             ('>', _) => Some((Line::Text, indent + 1)),
@@ -162,8 +172,8 @@ impl Markdown {
     fn within(&mut self, character: char, out: &mut String) {
         match &mut self.line {
             Line::Verbatim(_) => out.push(character),
-            Line::Fence(_, behind) => {
-                behind.push(character);
+            Line::Fence(line) => {
+                line.push(character);
                 out.push(character);
             }
             Line::Unknown | Line::Text | Line::Heading | Line::Table => {
@@ -242,15 +252,16 @@ impl Markdown {
             Line::Unknown => {}
             Line::Text | Line::Heading | Line::Table => self.end_run(None, out),
             Line::Verbatim(_) => {}
-            // Behind backticks that begin a block stand no more of them.
-            Line::Fence(fence, behind) if fence.mark == '`' && behind.contains('`') => {}
-            Line::Fence(fence, behind) => {
-                let is_difference = matches!(behind.trim(), "diff" | "patch");
-                self.fence = Some(Fence { is_difference, ..fence });
-            }
+            Line::Fence(line) => self.open(&line),
         }
         (self.bold, self.italic, self.code, self.last) = Default::default();
         self.plain(out);
+    }
+
+    /// The line has ended, and may open a block.
+    fn open(&mut self, line: &str) {
+        self.fence = CodeFence::opened_by(line, Indent::Any)
+            .map(|(fence, info)| Fence { fence, is_difference: matches!(info, "diff" | "patch") });
     }
 
     /// Ends the colours that hold.
@@ -267,8 +278,8 @@ impl Markdown {
         let first = text.chars().next().unwrap_or(' ');
         let is_run = text.chars().all(|c| c == first);
         match &self.fence {
-            Some(fence) => {
-                if is_run && first == fence.mark && text.len() >= fence.length {
+            Some(open) => {
+                if open.fence.is_closed_by(&held, Indent::Any) {
                     self.fence = None;
                     out.push_str(&self.style.dim(&held));
                 } else {
@@ -276,7 +287,7 @@ impl Markdown {
                 }
             }
             None if is_run && matches!(first, '`' | '~') && text.len() >= 3 => {
-                self.fence = Some(Fence { mark: first, length: text.len(), is_difference: false });
+                self.open(text);
                 out.push_str(&self.style.dim(&held));
             }
             None if is_run && matches!(first, '-' | '*') && text.len() >= 3 => out.push_str(&self.style.dim(&held)),
@@ -294,7 +305,7 @@ impl Markdown {
         let before = out.len();
         match &self.line {
             Line::Heading => out.push_str("\u{1b}[1m\u{1b}[36m"),
-            Line::Fence(..) => out.push_str("\u{1b}[2m"),
+            Line::Fence(_) => out.push_str("\u{1b}[2m"),
             Line::Verbatim(Some(colour)) => out.push_str(&colour.on_default().render().to_string()),
             Line::Verbatim(None) | Line::Unknown | Line::Text | Line::Table => {}
         }
@@ -407,7 +418,7 @@ mod tests {
         ) {
             let at = (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
             let whole = shown(&[&text]);
-            prop_assert_eq!(plain(&whole), visible(&text).into_owned());
+            prop_assert_eq!(plain(&whole), host_text::visible(&text).into_owned());
             prop_assert_eq!(plain(&shown(&[&text[..at], &text[at..]])), plain(&whole));
         }
     }

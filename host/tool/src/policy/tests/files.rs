@@ -13,16 +13,16 @@ fn check(text: &str, line: usize, words: &str) {
 
 #[test]
 fn what_nobody_reads_is_an_error_with_its_place_and_the_nearest() {
-    check("[[rule]]\ndecision = \"allow\"\ntol = \"shell\"\n", 3, "the nearest is `tool`");
-    check("[[rules]]\ndecision = \"allow\"\n", 1, "the nearest is `rule`");
-    check("[[rule]]\ndecision = \"alow\"\n", 2, "the nearest is `allow`");
-    check("[[rule]]\ndecision = \"allow\"\nmode = \"defualt\"\n", 3, "the nearest is `default`");
-    check("[[rule]]\ndecision = \"allow\"\ncapability = [\"procces\"]\n", 3, "the nearest is `process`");
+    check("[[rule]]\ndecision = \"allow\"\ntol = \"shell\"\n", 3, "did you mean `tool`?");
+    check("[[rules]]\ndecision = \"allow\"\n", 1, "did you mean `rule`?");
+    check("[[rule]]\ndecision = \"alow\"\n", 2, "did you mean `allow`?");
+    check("[[rule]]\ndecision = \"allow\"\nmode = \"defualt\"\n", 3, "did you mean `default`?");
+    check("[[rule]]\ndecision = \"allow\"\ncapability = [\"procces\"]\n", 3, "did you mean `process`?");
     check("[[rule]]\ntool = \"a\"\n", 1, "missing field `decision`");
     check("[[rule]]\ndecision = \"allow\"\ntool = []\n", 3, "at least one");
     check("[[rule]]\ndecision = \"allow\"\ntool = 3\n", 3, "expected a value or a list");
     check("[[rule]\n", 1, "");
-    check("\n[[rule]]\ndecision = \"allow\"\nmatch = { tol = \"x\" }\n", 4, "the nearest is `tool`");
+    check("\n[[rule]]\ndecision = \"allow\"\nmatch = { tol = \"x\" }\n", 4, "did you mean `tool`?");
 }
 
 #[test]

@@ -8,12 +8,13 @@ use std::time::Duration;
 use anstyle::AnsiColor;
 use host_devkit::{BuiltPlugin, CaseResult, Changed, DevError, DevEvent};
 use host_manifest::{Changes, Manifest, ToolEntry, Weight};
+use host_text::{exact, visible_line};
 use serde_json::Value;
 
 use super::super::test;
 use super::failed;
 use crate::exit;
-use crate::printer::{Out, Style, to_stderr, visible};
+use crate::printer::{Out, Style, to_stderr};
 
 /// Files that are named as changed.
 const NAMED: usize = 3;
@@ -51,7 +52,7 @@ impl Report {
 
     /// Watching has begun.
     fn begins(&self, folder: &Path, files: usize) {
-        let folder = visible(&folder.display().to_string()).into_owned();
+        let folder = exact(&folder.display().to_string()).into_owned();
         self.line(&format!("watching {files} files in {folder}; Ctrl-C ends it"));
     }
 
@@ -61,7 +62,7 @@ impl Report {
         let files: Vec<&PathBuf> = changed.sources.iter().chain(&changed.cases).collect();
         let name = |path: &&PathBuf| {
             let path = path.strip_prefix(folder).unwrap_or(path);
-            visible(&path.display().to_string()).replace(['\n', '\t'], " ")
+            exact(&path.display().to_string()).replace(['\n', '\t'], " ")
         };
         let mut named: Vec<String> = files.iter().take(NAMED).map(name).collect();
         if let Some(more) = files.len().checked_sub(NAMED).filter(|more| *more > 0) {
@@ -74,7 +75,7 @@ impl Report {
     /// The plugins were built; these were the ones before.
     fn built(&self, plugins: &[BuiltPlugin], before: &[Manifest], took: Duration) {
         for BuiltPlugin { manifest, component, .. } in plugins {
-            let name = self.style.bold(&visible(&manifest.name));
+            let name = self.style.bold(&exact(&manifest.name));
             self.line(&format!("{name} {}, {} bytes", manifest.version, grouped(component.len())));
             match before.iter().find(|old| old.name == manifest.name) {
                 None => self.line(&format!("  tools     {}", tools(manifest))),
@@ -82,7 +83,7 @@ impl Report {
             }
         }
         for gone in before.iter().filter(|old| plugins.iter().all(|plugin| plugin.manifest.name != old.name)) {
-            self.line(&format!("{} is gone", visible(&gone.name)));
+            self.line(&format!("{} is gone", exact(&gone.name)));
         }
         self.line(&self.style.dim(&format!("built in {:.1} s", took.as_secs_f64())));
     }
@@ -95,7 +96,7 @@ impl Report {
                 Weight::Fix => AnsiColor::Cyan,
             };
             let word = self.style.paint(&format!("{:9}", change.weight), colour);
-            self.line(&format!("  {word} {}", visible(&change.what)));
+            self.line(&format!("  {word} {}", visible_line(&change.what)));
         }
         if changes.iter().next().is_none() {
             self.line(&self.style.dim("  its tools and what it asks for are as they were"));
@@ -115,7 +116,7 @@ impl Report {
         let passed = ended.len() - failed;
         self.line(&match (ended.len(), filter) {
             (0, None) => "no cases: tests/*.toml has none".to_owned(),
-            (0, Some(filter)) => format!("no case has `{}` in its name", visible(filter)),
+            (0, Some(filter)) => format!("no case has `{}` in its name", exact(filter)),
             (..) if failed == 0 => {
                 format!("{}, 0 failed", self.style.paint(&format!("{passed} passed"), AnsiColor::Green))
             }
@@ -128,7 +129,7 @@ impl Report {
         let target = shown(&self.target);
         match plugins.iter().find_map(|plugin| plugin.manifest.tools.first()) {
             Some(tool) => {
-                let name = visible(tool.spec.name.as_str()).into_owned();
+                let name = exact(tool.spec.name.as_str()).into_owned();
                 self.line(&format!("try it: host tool call {name} '{}' --plugin {target}", arguments(tool)));
             }
             None => self.line(&format!("try it: host run --plugin {target}")),
@@ -169,14 +170,14 @@ impl Report {
 
 /// A path as it is given to a shell.
 fn shown(path: &Path) -> String {
-    let path = visible(&path.display().to_string()).into_owned();
+    let path = exact(&path.display().to_string()).into_owned();
     let plain = path.chars().all(|c| c.is_alphanumeric() || "/._-+~".contains(c));
     if plain { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
 fn tools(manifest: &Manifest) -> String {
     let names: Vec<&str> = manifest.tools.iter().map(|tool| tool.spec.name.as_str()).collect();
-    visible(&names.join(", ")).into_owned()
+    exact(&names.join(", ")).into_owned()
 }
 
 /// Digits in groups of three.
@@ -212,7 +213,7 @@ fn arguments(tool: &ToolEntry) -> String {
         })
         .collect();
     // It stands between quotes of the shell.
-    visible(&format!("{{{}}}", fields.join(", "))).replace('\'', "'\\''")
+    exact(&format!("{{{}}}", fields.join(", "))).replace('\'', "'\\''")
 }
 
 #[cfg(test)]

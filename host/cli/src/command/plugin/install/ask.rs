@@ -5,9 +5,10 @@
 use host_app::environment::Environment;
 use host_app::error::Failure;
 use host_app::install::{InstallAnswer, InstallQuestion};
+use host_text::exact;
 use tokio_util::sync::CancellationToken;
 
-use crate::printer::{to_stderr, visible};
+use crate::printer::to_stderr;
 use crate::trust_question;
 
 /// How often something that is no answer is asked about again.
@@ -22,11 +23,11 @@ pub(super) async fn answer(
     if !environment.stdin_is_terminal || !environment.stderr_is_terminal {
         return Err(nobody(question));
     }
-    let scopes = question.capabilities.iter().map(|(name, scope)| format!("  {name} = {}\n", visible(scope)));
+    let scopes = question.capabilities.iter().map(|(name, scope)| format!("  {} = {}\n", exact(name), exact(scope)));
     let servers = question
         .secrets
         .iter()
-        .map(|(name, servers)| format!("  your secret `{name}`, sent to {}\n", visible(&servers.join(", "))));
+        .map(|(name, servers)| format!("  your secret `{}`, sent to {}\n", exact(name), exact(&servers.join(", "))));
     let listed: String = scopes.chain(servers).collect();
     to_stderr(&format!("\nNew to you, of what it asks for:\n{listed}\n"));
     trust_question::discard_what_was_typed();

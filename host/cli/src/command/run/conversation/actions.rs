@@ -9,11 +9,12 @@ use host_app::plugins::reload::When;
 use host_app::session::builder::Workbench;
 use host_app::session::main_agent;
 use host_terminal::{self as terminal, Choice, Chosen, Looks, Question};
+use host_text::{exact, visible};
 use host_tool::ApprovalMode;
 
 use super::commands::{self, Command};
 use super::{Talk, Then, clipboard, mode};
-use crate::printer::{terminal as drawn, visible};
+use crate::printer::terminal as drawn;
 
 impl Talk {
     /// Does what a command says.
@@ -136,7 +137,7 @@ impl Talk {
         let text = crate::command::session::document(&Sessions::new(&place.folders.sessions), id.as_str())?;
         let file = file.map_or_else(|| format!("session-{id}.md"), str::to_owned);
         let path = place.workspace.root().join(&file);
-        let shown = visible(&path.display().to_string()).into_owned();
+        let shown = exact(&path.display().to_string()).into_owned();
         if path.symlink_metadata().is_ok() {
             let choice = |letter, label: &str| Choice { letter, label: label.to_owned() };
             let question = Question {

@@ -2,6 +2,7 @@
 
 use host_app::error::Failure;
 use host_terminal as terminal;
+use host_text::name_help;
 
 /// Something that is no prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,10 +111,9 @@ pub(super) fn meant(line: &str) -> Meant {
         (None, _) => {
             let failure = Failure::input(format!("there is no command `{}`", first_line(name)));
             let is_path = name.get(1..).is_some_and(|rest| rest.contains(['/', '*', '.']));
-            let nearest = ALL.iter().min_by_key(|known| strsim::damerau_levenshtein(name, known.name));
-            Meant::Nothing(match nearest {
-                Some(nearest) if !is_path => failure.help(format!("the nearest is `{}`; {as_prompt}", nearest.name)),
-                Some(_) | None => failure.help(as_prompt),
+            Meant::Nothing(match is_path {
+                true => failure.help(as_prompt),
+                false => failure.help(name_help(name, ALL.iter().map(|known| known.name), &as_prompt)),
             })
         }
     }
@@ -121,7 +121,7 @@ pub(super) fn meant(line: &str) -> Meant {
 
 /// Enough of a text to know it by.
 fn first_line(text: &str) -> String {
-    host_tool::cut(text.lines().next().unwrap_or_default(), 60).into_owned()
+    host_text::clip(text.lines().next().unwrap_or_default(), 60).into_owned()
 }
 
 /// All commands and keys, in so many columns.
@@ -166,7 +166,7 @@ mod tests {
             (
                 "/hlep",
                 "there is no command `/hlep`",
-                "the nearest is `/help`; a prompt that begins with `/` is written with two: //hlep",
+                "did you mean `/help`? a prompt that begins with `/` is written with two: //hlep",
             ),
             (
                 "/etc/hosts has what?",

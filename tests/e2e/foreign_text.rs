@@ -1,0 +1,176 @@
+//! What a manifest, a model, a file or a project wrote never hides, steers the terminal or turns the direction of writing
+//! where a user reads it: each class of unsafe characters, in each place that shows foreign text.
+
+use std::path::Path;
+
+use host_bundle::{Bundle, Manifest, Parts, Source, SourceManifest};
+use host_plugin::admission::CONTRACT;
+use host_tests::host::{Ended, Host};
+use host_tests::pty::Pty;
+use host_tests::{guest, runtime};
+use serde_json::json;
+
+/// One character of each class that can stand in a manifest. Controls are refused there, but for C1 in other texts.
+const HIDDEN: &[char] = &[
+    '\u{ad}',
+    '\u{34f}',
+    '\u{61c}',
+    '\u{3164}',
+    '\u{180e}',
+    '\u{200b}',
+    '\u{200c}',
+    '\u{200d}',
+    '\u{200e}',
+    '\u{202e}',
+    '\u{2060}',
+    '\u{2063}',
+    '\u{2066}',
+    '\u{fe0f}',
+    '\u{feff}',
+    '\u{fff9}',
+    '\u{1d173}',
+    '\u{e0041}',
+    '\u{e0101}',
+];
+
+/// Those that a terminal obeys.
+const STEERING: &[char] = &['\u{1b}', '\r', '\u{7f}', '\u{9b}'];
+
+/// A word with all of them: `a`, a hidden character, `b`, and so on.
+fn hidden() -> String {
+    HIDDEN.iter().flat_map(|c| ['x', *c]).chain(['x']).collect()
+}
+
+fn steering() -> String {
+    STEERING.iter().flat_map(|c| ['x', *c]).chain(['x']).collect::<String>() + &hidden()
+}
+
+/// Checks that a text shows the codes of hidden characters and has none of them.
+#[track_caller]
+fn escaped(place: &str, text: &str) {
+    assert!(text.contains("\\u{200b}") && text.contains("\\u{e0041}"), "{place} does not show them: {text}");
+    hides_nothing(place, text);
+}
+
+#[track_caller]
+fn hides_nothing(place: &str, text: &str) {
+    let found: Vec<char> = text.chars().filter(|c| HIDDEN.contains(c) || *c == '\u{9b}').collect();
+    assert!(found.is_empty(), "{place} has {found:?}: {text}");
+}
+
+#[track_caller]
+fn both(place: &str, ended: &Ended) {
+    escaped(place, &format!("{}{}", ended.stdout, ended.stderr));
+}
+
+/// A plugin whose every free text has the hidden characters.
+async fn manifest() -> Manifest {
+    let hidden = hidden();
+    let text = format!(
+        "name = \"acme/counts\"\nversion = \"1.0.0\"\nlicense = \"MIT {hidden}\"\ndescription = \"Counts {hidden}.\"\n\
+         [capabilities.fs-read]\nscope = \"*\"\nreason = \"read {hidden}\"\n\
+         [capabilities.http]\nscope = \"*\"\nreason = \"send {hidden}\"\n\
+         [config.region]\ndescription = \"Region {hidden}.\"\ndefault = \"eu {hidden}\"\n\
+         [secrets.token]\ndescription = \"Token {hidden}.\"\nservers = [\"a.example\"]\noptional = true\n"
+    );
+    let source = SourceManifest::parse(&text, &Source::File("plugin.toml".into())).expect("it is right");
+    let tools = runtime().describe(guest("counts")).await.expect("it describes itself");
+    Manifest::new(source, CONTRACT, tools).expect("it is right")
+}
+
+fn bundle(folder: &Path, manifest: Manifest) -> String {
+    let component = guest("counts").component().to_vec();
+    let bundle = Bundle::pack(Parts { manifest, component, readme: None, license: None }).expect("packed");
+    let path = folder.join("counts.tar");
+    std::fs::write(&path, bundle.to_archive()).expect("written");
+    path.display().to_string()
+}
+
+// promise plugin.terminal
+#[tokio::test]
+async fn text_of_a_manifest_is_escaped_wherever_it_is_shown() {
+    let manifest = manifest().await;
+    let host = Host::new(["plugin"])
+        .file("p/counts.wasm", guest("counts").component())
+        .file("p/counts.json", manifest.to_json());
+    let explained = host.run_of(&["plugin", "explain", "p/counts.wasm"]);
+    both("plugin explain", &explained);
+    let named = ["--plugin", "p"];
+    both("tool show", &host.run_of(&[&["tool", "show", "count_lines"][..], &named].concat()));
+    hides_nothing("tool list", &host.run_of(&[&["tool", "list"][..], &named].concat()).stdout);
+
+    // The question before it is installed.
+    let host = Host::new(["plugin"]);
+    let archive = bundle(host.repository(), manifest.clone());
+    let arguments = ["plugin", "install", &archive, "--allow-unsigned"];
+    let mut pty = Pty::start(host.command_of(&arguments), 200, 60);
+    pty.sees("Install it?");
+    escaped("the question of `plugin install`", &pty.written());
+    pty.types("n\r");
+    pty.sees("nothing was installed");
+    assert_eq!(pty.ends(), Some(130));
+
+    // The question about a project, and the list of what it brings.
+    let host = Host::new(["trust"])
+        .file(".host/plugins/counts.wasm", guest("counts").component())
+        .file(".host/plugins/counts.json", manifest.to_json())
+        .file(&format!(".host/agents/{}.md", "a\u{200b}\u{e0041}b"), "---\n");
+    both("trust status", &host.run_of(&["trust", "status"]));
+    let mut pty = Pty::start(host.command_of(&["run", "--model", "offline", "Look"]), 200, 60);
+    pty.sees("[l]eave?");
+    escaped("the question about a project", &pty.written());
+    pty.types("l\r");
+    pty.ends();
+}
+
+// promise plugin.terminal
+#[test]
+fn text_of_a_model_is_escaped_wherever_it_is_shown() {
+    let hidden = steering();
+    let replies = [
+        json!({"chunks": [{"thought": format!("**About {hidden}**\n")}, {"text": format!("I say {hidden}.")},
+            {"call": {"name": "shell", "arguments": {"command": format!("echo {hidden}")}}}]}),
+        json!({"chunks": [{"call": {"name": format!("no_{hidden}"), "arguments": {}}}]}),
+        json!({"chunks": [{"text": format!("All is done {hidden}.")}]}),
+    ];
+    let host = Host::scripted(&replies, &["Look"]);
+    let mut command = host.command();
+    command.env("TERM", "xterm-256color");
+    let mut pty = Pty::start(command, 120, 60);
+    pty.until("the question", |screen| screen.contains("› 1 y  Yes, this once"));
+    escaped("the question of a call", &pty.written());
+    pty.types("n");
+    pty.saw("All is done");
+    pty.ends();
+    hides_nothing("a conversation", &pty.written());
+    assert!(!pty.written().contains("\u{7f}") && !pty.written().contains("x\u{1b}x"), "{:?}", pty.written());
+
+    // Recorded, it is shown as safely.
+    for arguments in [&["session", "show"][..], &["session", "export"], &["session", "list"]] {
+        let ended = host.run_of(arguments);
+        hides_nothing(&arguments.join(" "), &ended.stdout);
+    }
+}
+
+// promise plugin.terminal
+#[test]
+fn text_in_errors_and_verdicts_is_escaped() {
+    let hidden = hidden();
+    let host = Host::new(["run"]);
+    let ended = host.run_of(&["policy", "check", "shell", &json!({"command": format!("echo {hidden}")}).to_string()]);
+    both("policy check", &ended);
+    for arguments in [
+        vec!["run", "--agent", &hidden, "Look"],
+        vec!["tool", "show", &hidden],
+        vec!["run", "--grant", &hidden, "Look"],
+        vec!["session", "show", &hidden],
+        vec!["plugin", "explain", &hidden],
+        vec!["keys", "remove", &hidden],
+    ] {
+        let ended = host.run_of(&arguments);
+        assert_ne!(ended.code, Some(0), "{ended:?}");
+        both(&arguments[..2].join(" "), &ended);
+    }
+    let broken = Host::new(["run"]).configured(&format!("\"{hidden}\" = 1\n"));
+    both("a configuration", &broken.run_of(&["run", "Look"]));
+}
