@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use host_bundle::{Bundle, Manifest, Parts, Source, SourceManifest};
+use host_bundle::{Bundle, Parts};
+use host_manifest::{Manifest, Source, SourceManifest};
 use host_plugin::admission::CONTRACT;
 use host_tests::host::{Ended, Host};
 use host_tests::pty::Pty;
