@@ -104,7 +104,8 @@ impl Parser<'_> {
 
     /// Reads a parameter expansion behind its `${`.
     fn parameter(&mut self, quoted: bool) -> Step<()> {
-        if self.peek() == Some('#') && self.raw(1) != Some('}') {
+        let is_length = self.peek() == Some('#') && self.raw(1) != Some('}');
+        if is_length {
             self.at += 1;
         }
         match self.peek() {
@@ -126,6 +127,7 @@ impl Parser<'_> {
             self.at += 1;
         }
         match self.peek() {
+            Some(c) if is_length && c != '}' => self.mark_unclear("a length has an operator behind it"),
             Some('}' | '-' | '+' | '?' | '%' | '#') => {}
             Some('=') => self.mark_unclear("an expansion sets a variable"),
             _ => self.mark_unclear("a parameter expansion is not in every shell"),
@@ -174,6 +176,7 @@ impl Parser<'_> {
                 (None, _) => return Err(Broken("a backquote is not closed")),
                 (Some('`'), _) => break,
                 (Some('\\'), Some(c)) if matches!(c, '$' | '`' | '\\') || c == '"' && quoted => {
+                    self.mark_unclear("a backslash between backquotes is read differently by different shells");
                     text.push(c);
                     self.at += 2;
                 }

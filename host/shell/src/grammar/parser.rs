@@ -14,7 +14,7 @@ pub(super) struct Broken(pub(super) &'static str);
 pub(super) type Step<T> = Result<T, Broken>;
 
 /// The words that end a list where a command could begin.
-const CLOSERS: [&str; 8] = ["then", "else", "elif", "fi", "do", "done", "esac", "}"];
+pub(super) const CLOSERS: [&str; 8] = ["then", "else", "elif", "fi", "do", "done", "esac", "}"];
 
 /// A place in a text.
 pub(super) struct Parser<'f> {

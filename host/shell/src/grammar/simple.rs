@@ -1,6 +1,6 @@
 //! SimpleCommand commands: their assignments, words and redirections.
 
-use super::parser::{Broken, Parser, Step};
+use super::parser::{Broken, CLOSERS, Parser, Step};
 use super::{COMMANDS, Redirect, SimpleCommand};
 use crate::word::Word;
 
@@ -30,6 +30,12 @@ impl Parser<'_> {
         // What was read of a command that breaks off is still looked at.
         let read = self.parts(&mut command);
         command.source = self.chars[start..self.at.min(self.chars.len())].iter().collect::<String>().trim().to_owned();
+        if command.words.first().is_some_and(|word| !word.quoted && CLOSERS.contains(&&*word.text)) {
+            self.mark_unclear("a reserved word is out of place");
+        }
+        if is_timed_by_bash(&command.words) {
+            self.mark_unclear("what follows `time` is read differently by different shells");
+        }
         let words = command.words.len();
         self.found.commands[slot] = command;
         read?;
@@ -55,6 +61,7 @@ impl Parser<'_> {
                 Some('<' | '>') if self.raw(1) != Some('(') => self.redirect(command)?,
                 Some(c) if c.is_ascii_digit() && self.is_numbered() => self.redirect(command)?,
                 Some(_) => {
+                    self.check_subscript(&command.words);
                     let word = self.word()?;
                     match word.assigns {
                         Some(_) if command.words.is_empty() => command.assignments.push(word),
@@ -62,6 +69,16 @@ impl Parser<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// Where bash takes an assignment, it reads a subscript up to its `]`, with the blanks and operators in it:
+    /// `a[1 + 1]=2 rm x` runs `rm`. To other shells it is a command with the name `a[1`.
+    fn check_subscript(&mut self, before: &[Word]) {
+        let declares = |word: &Word| matches!(&*word.text, "export" | "readonly" | "declare" | "typeset" | "local");
+        let name = self.chars[self.at..].iter().take_while(|c| c.is_ascii_alphanumeric() || **c == '_').count();
+        if name > 0 && self.raw(name) == Some('[') && (before.is_empty() || before.iter().any(declares)) {
+            self.mark_unclear("an element of an array is not in every shell");
         }
     }
 
@@ -111,6 +128,16 @@ impl Parser<'_> {
         self.blanks();
         self.word()
     }
+}
+
+/// Whether bash reads the words behind `time` as a pipeline in which they are not arguments.
+fn is_timed_by_bash(words: &[Word]) -> bool {
+    const OPENERS: [&str; 12] =
+        ["!", "[[", "case", "coproc", "for", "function", "if", "select", "time", "until", "while", "{"];
+    let [time, behind @ ..] = words else { return false };
+    let first = behind.iter().find(|word| !word.text.starts_with('-'));
+    let is_reserved = |word: &Word| OPENERS.contains(&&*word.text) || CLOSERS.contains(&&*word.text);
+    time.is("time") && first.is_some_and(|word| word.assigns.is_some() || is_reserved(word))
 }
 
 fn is_descriptor(text: &str) -> bool {

@@ -1,4 +1,7 @@
-//! What is found in a line, what is doubted, and that reading it ends.
+//! What is found in a line, what makes it unclear, and that reading it ends.
+
+mod compared;
+mod cross_check;
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +25,7 @@ fn check(line: &str, commands: &str) {
 }
 
 #[test]
-fn commands_are_found_in_the_order_of_their_beginnings() {
+fn grammar_commands_are_found_in_the_order_in_which_they_begin() {
     check("a b; c | d && e || f & g", "a b; c; d; e; f; g");
     check("if a; then b; elif c; then d; else e; fi", "a; b; c; d; e");
     check("while a; do b; done; until c; do d; done", "a; b; c; d");
@@ -38,7 +41,7 @@ fn commands_are_found_in_the_order_of_their_beginnings() {
 }
 
 #[test]
-fn words_lose_their_quotes_and_keep_what_is_not_known() {
+fn grammar_words_lose_their_quotes_and_keep_unknown_parts() {
     check(r#"'a b' "c d" e\ f g"h"'i'"#, "'a b' 'c d' 'e f' ghi");
     check(r#""a\"b\$c\d" 'e\f'"#, r#"'a"b$c\d' 'e\f'"#);
     check("a$b \"$b\" $b* ~ ~/c d~", "a… … …* ~ ~/c 'd~'");
@@ -56,7 +59,7 @@ fn words_lose_their_quotes_and_keep_what_is_not_known() {
 }
 
 #[test]
-fn redirections_are_kept_and_descriptors_are_none() {
+fn grammar_redirections_to_descriptors_name_no_file() {
     check("a >b 2>>c <d >|e <>f", "a >b >>c <d >e >f".replace(">>", ">").as_str());
     check("a 2>&1 >&- <&3", "a");
     check("2> a b", "b >a");
@@ -64,7 +67,7 @@ fn redirections_are_kept_and_descriptors_are_none() {
 }
 
 #[test]
-fn here_documents_end_where_they_say() {
+fn grammar_here_documents_end_at_their_delimiter() {
     check("a <<E\n$(b)\nE\nc", "a; b; c");
     check("a <<'E'\n$(b)\nE\nc", "a; c");
     check("a <<E <<F\nE\n$(b)\nF\nc", "a; b; c");
@@ -77,7 +80,7 @@ fn here_documents_end_where_they_say() {
 }
 
 #[test]
-fn what_breaks_off_is_still_told() {
+fn grammar_commands_before_an_error_are_reported() {
     for (line, commands) in [
         ("a b; c (", "a b; c"),
         ("a $(b; c", "a; b; c"),
@@ -91,7 +94,7 @@ fn what_breaks_off_is_still_told() {
 }
 
 #[test]
-fn any_nesting_ends_soon() {
+fn grammar_any_nesting_ends_soon() {
     const MANY: usize = 8000;
     let (open, close) = (|text: &str| text.repeat(MANY), |text: &str| text.repeat(MANY));
     let lines = [
@@ -146,7 +149,7 @@ fn any_nesting_ends_soon() {
 }
 
 #[test]
-fn what_is_too_deep_is_not_understood() {
+fn grammar_deep_nesting_is_unclear() {
     let line = |depth: usize| format!("{}a{}", "$(".repeat(depth), ")".repeat(depth));
     assert!(read(&line(5)).unclear.is_empty());
     assert!(!read(&line(500)).unclear.is_empty());
@@ -154,7 +157,7 @@ fn what_is_too_deep_is_not_understood() {
 }
 
 #[test]
-fn a_quoted_word_is_read_back() {
+fn grammar_quoted_word_is_read_back() {
     for text in
         ["a", "", "it's", "a b", "$x", "`", "#a", "~", "*", "[a]", "{a,b}", "if", "A=b", "é", "\\", "\n", "-x=y", "!"]
     {
@@ -165,50 +168,21 @@ fn a_quoted_word_is_read_back() {
 
 // promise policy.hidden
 #[test]
-fn what_one_reader_missed_the_other_finds() {
+fn grammar_what_only_bash_reads_is_unclear() {
     for line in [
-        "a x; b 'y z' && c | d & e",
-        "if a; then b $x; elif c; then d; else e; fi",
-        "while a; do b; done; until c; do d; done; for x in $(e); do f \"$x\"; done",
-        "case $(a) in b) c;; $(d)) e;; esac",
-        "(a; b); { c; } >f",
-        "A=$(a) b=\"`c \\`d\\``\" e ${f:-$(g)} ${h%$(i)} $((1 + 2))",
-        "a <<E\n$(b) `c` ${d:-$(e)}\nE\nf",
-        "time a x",
-        "a >b 2>>c; d >|e <>f 2>&1",
+        "a[1 + 1]=2 rm x",
+        "a[1]=2 rm x",
+        "b=1 a[1;2]=3 rm x",
+        "export a[1 + 1]=2",
+        "ls ~+",
+        "cat ~-/x",
+        "time ! rm x",
+        "time -p if a; then b; fi",
+        "echo `a \\`b\\``",
     ] {
-        let first = read(line);
-        assert_eq!(first.unclear, Vec::<String>::new(), "{line}");
-        for missed in 0..first.commands.len() {
-            let mut less = first.clone();
-            let missed = less.commands.remove(missed);
-            if missed.words.is_empty() && !missed.redirects.iter().any(|redirect| redirect.writes) {
-                continue;
-            }
-            let doubt = second::doubt(line, &less).unwrap_or_else(|| panic!("`{line}` without `{}`", missed.source));
-            assert!(doubt.contains("a second reader of shell lines finds"), "{doubt}");
-        }
-        for command in 0..first.commands.len() {
-            for word in 0..first.commands[command].words.len() {
-                let mut other = first.clone();
-                other.commands[command].words[word] = Word::literal_of("another");
-                assert!(second::doubt(line, &other).is_some(), "`{line}` with another word {word} of {command}");
-            }
-        }
+        assert!(!found(line).1, "{line}");
     }
-}
-
-#[test]
-fn a_line_that_only_one_reader_reads_is_doubted() {
-    for (line, why) in [
-        ("f() { a; }", "a function"),
-        ("[[ a ]]", "`[[ … ]]`"),
-        ("a <(b)", "a process substitution"),
-        ("a ${b/c/d}", "bash alone"),
-        ("a &>b", "`&>`"),
-        ("a 'b", "does not read it"),
-    ] {
-        let doubt = second::doubt(line, &Line::default()).expect("it is not read");
-        assert!(doubt.contains(why), "{line:.20}: {doubt}");
+    for line in ["cat a[12]", "ls ~ ~/x ~user", "time -p ls", "echo `a`", "ls '~+'"] {
+        assert!(found(line).1, "{line}: {:?}", read(line).unclear);
     }
 }

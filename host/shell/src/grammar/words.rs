@@ -69,6 +69,9 @@ impl Parser<'_> {
         if word.brace {
             self.mark_unclear("a brace expansion is not in every shell");
         }
+        if word.tilde && word.text[1..].starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c)) {
+            self.mark_unclear("`~+` and `~-` are not in every shell");
+        }
         if self.at == start {
             return Err(Broken("a word is missing"));
         }

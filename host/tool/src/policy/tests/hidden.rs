@@ -370,6 +370,8 @@ pub(super) const WRITTEN: &[&str] = &[
     "{fd}<x rm x",
     "A+=1 rm x",
     "a[0]=1 rm x",
+    "a[1 + 1]=1 rm x",
+    "a[1+1 ]=1 b[2]=2 rm x",
     "a[$(rm x)]=1",
     "a=(rm x); \"${a[@]}\"",
     "a=($(rm x))",
