@@ -53,7 +53,7 @@ impl Span {
 }
 
 /// The spans of one row of a screen, without the blanks at its end.
-pub(crate) fn row(screen: &Screen, row: u16) -> Vec<Span> {
+pub fn row(screen: &Screen, row: u16) -> Vec<Span> {
     let (_, columns) = screen.size();
     let cells = (0..columns.get()).filter_map(|column| screen.cell(row, column));
     let mut spans: Vec<Span> = Vec::new();

@@ -13,8 +13,6 @@ use rustix::process::{Pid, Signal, ioctl_tiocsctty, kill_process, setsid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
-use crate::picture::{self, Span};
-
 /// How long a test waits for something to be seen. A machine that is busy with other things is slow.
 const LIMIT: Duration = Duration::from_secs(40);
 
@@ -120,13 +118,8 @@ impl Pty {
         rows.join("\n").trim_end().to_owned()
     }
 
-    /// All rows with their colours, those that have scrolled away included.
-    pub fn picture(&mut self) -> Vec<Vec<Span>> {
-        self.all_rows(picture::row)
-    }
-
-    /// Every row from the first that was printed to the last of the screen.
-    fn all_rows<T>(&mut self, read: impl Fn(&vt100::Screen, u16) -> T) -> Vec<T> {
+    /// Every row from the first that was printed to the last of the screen, each as `read` has it.
+    pub fn all_rows<T>(&mut self, read: impl Fn(&vt100::Screen, u16) -> T) -> Vec<T> {
         let screen = self.screen.screen_mut();
         let (height, _) = screen.size();
         screen.set_scrollback(usize::MAX);

@@ -26,7 +26,9 @@ const MAX_AGENTS: usize = 64;
 /// An agent, and what was said of it.
 #[derive(Debug)]
 pub struct Agent {
+    /// Its definition and what its file says besides.
     pub declared: Declared,
+    /// Where it was found.
     pub source: Source,
     /// Whether it may be run.
     pub enabled: bool,
@@ -35,7 +37,9 @@ pub struct Agent {
 /// Where an agent comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
+    /// In the host.
     BuiltIn,
+    /// In this file.
     File(PathBuf),
 }
 

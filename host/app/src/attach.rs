@@ -17,9 +17,10 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use self::mention::{Mention, Prompt};
-use crate::app_context::Workplace;
+use crate::app::App;
 use crate::context::name;
 use crate::error::{ErrorKind, Failure};
+use crate::grants::Granted;
 
 /// The most files and folders that one prompt attaches. Protects against a pasted text that is full of names.
 const MAX_ATTACHED: usize = 50;
@@ -73,7 +74,8 @@ struct Budget {
 /// When something is mentioned that is there and may not be read, or too much is.
 pub async fn attach(
     said: &str,
-    place: &Workplace,
+    app: &App,
+    grants: &Granted,
     tools: &Registry,
     stop: &CancellationToken,
 ) -> Result<Attached, Failure> {
@@ -81,7 +83,7 @@ pub async fn attach(
     let mut attached = Attached { prompt: text, parts: Vec::new(), notes: Vec::new() };
     let mut all: Vec<Meant> = Vec::new();
     for mention in &mentions {
-        match resolve(mention, place)? {
+        match resolve(mention, app, grants)? {
             Some(meant) if all.contains(&meant) => {}
             Some(meant) => all.push(meant),
             None if looks_like_a_path(&mention.path) => {
@@ -104,10 +106,10 @@ pub async fn attach(
 }
 
 /// What a mention means; none when there is nothing of that name.
-fn resolve(mention: &Mention, place: &Workplace) -> Result<Option<Meant>, Failure> {
-    let Some(reading) = place.plugin("read_file") else { return Ok(None) };
-    let grants = Arc::new(place.granted.to(reading));
-    let reader = Reader::new(Arc::clone(&place.workspace), grants, reading.manifest.plugin_name());
+fn resolve(mention: &Mention, app: &App, grants: &Granted) -> Result<Option<Meant>, Failure> {
+    let Some(reading) = app.plugin("read_file") else { return Ok(None) };
+    let grants = Arc::new(grants.to(reading));
+    let reader = Reader::new(Arc::clone(&app.workspace), grants, reading.manifest.plugin_name());
     for path in mention.candidates() {
         let meant = |tool| Ok(Some(Meant { path: path.to_owned(), tool }));
         match reader.stat(path) {
@@ -124,7 +126,7 @@ fn resolve(mention: &Mention, place: &Workplace) -> Result<Option<Meant>, Failur
             Err(ReadError::NotFound(_) | ReadError::WrongKind(_) | ReadError::TooLarge { .. }) => {}
             // What is granted to nobody and is not there was meant as text.
             Err(ReadError::Denied { help, .. }) => {
-                let absolute = place.workspace.absolute(path);
+                let absolute = app.workspace.absolute(path);
                 if absolute.is_ok_and(|path| path.symlink_metadata().is_ok()) {
                     return Err(refused(path).cause(help).help("`\\@` is a plain `@`"));
                 }

@@ -65,11 +65,15 @@ pub struct Configuration {
     pub of_project: OfProject,
 }
 
+/// `[run]`: the limits of a run.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Run {
+    /// The most turns of a run.
     pub max_turns: Option<u32>,
+    /// The longest time of a run, in seconds.
     pub timeout_seconds: Option<u64>,
+    /// The time for the last request after a limit, in seconds.
     pub grace_seconds: Option<u64>,
     /// Whether a model that goes round in circles is stopped.
     pub loop_detection: Option<bool>,
@@ -104,18 +108,27 @@ pub struct Conversation {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Agent {
+    /// Whether the agent can be run.
     pub enabled: Option<bool>,
+    /// The model that the agent asks.
     pub model: Option<String>,
+    /// The most turns of the agent.
     pub max_turns: Option<u32>,
+    /// The longest time of the agent, in minutes.
     pub timeout_minutes: Option<u64>,
+    /// The temperature that the agent samples with.
     pub temperature: Option<f32>,
 }
 
+/// `[limits]`: the limits of one call.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
+    /// The longest time of a call, in seconds.
     pub call_seconds: Option<u64>,
+    /// The longest time of a call that may run programs, in seconds.
     pub process_call_seconds: Option<u64>,
+    /// The most memory of a call, in MiB.
     pub memory_mib: Option<usize>,
 }
 
@@ -123,11 +136,17 @@ pub struct Limits {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Retry {
+    /// How often a request is sent in all.
     pub attempts: Option<u32>,
+    /// The first pause, in seconds. It doubles with each attempt.
     pub first_pause_seconds: Option<Seconds>,
+    /// The longest pause of its own choice, in seconds.
     pub longest_pause_seconds: Option<Seconds>,
+    /// The longest pause that a server may ask for, in seconds.
     pub longest_named_seconds: Option<Seconds>,
+    /// How often a reply that is invalid is asked for in all.
     pub reply_attempts: Option<u32>,
+    /// The pause before an invalid reply is asked for again, in seconds.
     pub reply_pause_seconds: Option<Seconds>,
 }
 
@@ -173,7 +192,9 @@ impl Retry {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Compression {
+    /// The share of the model's window from which on a conversation is compressed.
     pub threshold: Option<Share>,
+    /// The share of the conversation that is summarised.
     pub summarised: Option<Share>,
 }
 
@@ -194,10 +215,13 @@ impl TryFrom<f64> for Share {
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Service {
+    /// The service's address.
     pub base_url: Option<String>,
     /// Further headers; they may hold secrets.
     pub headers: BTreeMap<String, String>,
+    /// The proxy on the way to it.
     pub proxy: Option<String>,
+    /// The longest silence within a reply, in seconds.
     pub silence_seconds: Option<u64>,
     /// For `gemini`.
     pub auth: Option<Auth>,
@@ -228,11 +252,17 @@ impl fmt::Debug for Service {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Model {
+    /// The temperature.
     pub temperature: Option<f32>,
+    /// The share of the probability mass that is sampled from.
     pub top_p: Option<f32>,
+    /// The most tokens of a reply.
     pub max_output_tokens: Option<u32>,
+    /// The most tokens of thought; -1 is no limit.
     pub thinking_budget: Option<i32>,
+    /// Texts that end a reply.
     pub stop: Option<Vec<String>>,
+    /// Thresholds of harm categories, as the service names them.
     pub safety: BTreeMap<String, String>,
     /// The model that answers when this one's quota stays used up.
     pub fallback: Option<String>,
@@ -248,7 +278,9 @@ pub struct Model {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelPrice {
+    /// For a million tokens sent.
     pub input: Amount,
+    /// For a million tokens received.
     pub output: Amount,
     /// Of tokens that the service had cached; without it, as `input`.
     pub cached: Option<Amount>,
@@ -291,6 +323,7 @@ pub enum Tools {
 }
 
 impl Model {
+    /// The options as a provider takes them.
     pub fn settings(&self) -> Settings {
         Settings {
             temperature: self.temperature,

@@ -16,7 +16,8 @@ use std::sync::Arc;
 use host_plugin::{FileKind, Reader};
 
 use self::files::Files;
-use crate::app_context::Workplace;
+use crate::app::App;
+use crate::grants::Granted;
 use crate::repository::REPOSITORY_MARKS;
 
 /// The names of context files where the configuration has none.
@@ -32,10 +33,10 @@ pub struct Context {
 }
 
 /// Reads the context of a workspace.
-pub fn gather(place: &Workplace) -> Context {
-    let Files { text: files, warnings } = files::read(place);
+pub fn gather(app: &App, grants: &Granted) -> Context {
+    let Files { text: files, warnings } = files::read(app, grants);
     let mut text = String::new();
-    let tree = workspace_tree(place);
+    let tree = workspace_tree(app, grants);
     if !tree.is_empty() {
         text.push_str(
             "\n\n# The workspace\n\nIts folders and files, without what is ignored (`…` was not looked into):\n\n",
@@ -50,10 +51,10 @@ pub fn gather(place: &Workplace) -> Context {
 }
 
 /// The tree of what `ls` could list.
-fn workspace_tree(place: &Workplace) -> String {
-    let Some(listing) = place.plugin("ls") else { return String::new() };
-    let grants = Arc::new(place.granted.to(listing));
-    let reader = Reader::new(Arc::clone(&place.workspace), grants, listing.manifest.plugin_name());
+fn workspace_tree(app: &App, grants: &Granted) -> String {
+    let Some(listing) = app.plugin("ls") else { return String::new() };
+    let grants = Arc::new(grants.to(listing));
+    let reader = Reader::new(Arc::clone(&app.workspace), grants, listing.manifest.plugin_name());
     tree::tree(|path| {
         let entries = reader.list(path).ok()?.into_iter();
         let shown = entries.filter(|entry| !entry.found.ignored && !REPOSITORY_MARKS.contains(&entry.name.as_str()));

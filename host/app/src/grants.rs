@@ -27,6 +27,8 @@ pub struct Granted {
     /// Everything that is not among what is never written.
     writable: Scope,
     by_mode: Grants,
+    /// The folder of the session's large outputs, which every plugin that reads may read.
+    outputs: Option<Scope>,
     grants: Vec<(String, Scope)>,
     denies: Vec<Deny>,
 }
@@ -51,17 +53,22 @@ impl Granted {
         let mode = access.approval_mode.or(configured).unwrap_or(ApprovalMode::Default);
         let grants = access.grant.iter().map(|text| grant(text, plugins, workspace)).collect::<Result<_, _>>()?;
         let denies = access.deny.iter().map(|text| deny(text, plugins, workspace)).collect::<Result<_, _>>()?;
-        Ok(Self { mode, writable: writable(own, plugins)?, by_mode: by_mode(mode, workspace)?, grants, denies })
+        Ok(Self {
+            mode,
+            writable: writable(own, plugins)?,
+            by_mode: by_mode(mode, workspace)?,
+            outputs: None,
+            grants,
+            denies,
+        })
     }
 
-    /// Lets every plugin that reads also read this folder of the host's own.
-    pub fn also_reading(mut self, folder: &Path) -> Result<Self, Failure> {
+    /// The same for a session whose large outputs are in this folder: every plugin that reads may read it.
+    pub fn reading_outputs(self, folder: &Path) -> Result<Self, Failure> {
         let scope = Scope::parse_absolute(Capability::FsRead, &quoted(folder)).map_err(|error| {
-            Failure::configuration(format!("the folder `{}` cannot be granted", folder.display()))
-                .cause(error.to_string())
+            Failure::configuration(format!("cannot grant the folder `{}`", folder.display())).cause(error.to_string())
         })?;
-        self.by_mode = self.by_mode.with(scope);
-        Ok(self)
+        Ok(Self { outputs: Some(scope), ..self })
     }
 
     /// What the host itself may read of a folder for a model: all of it, without what is denied to every plugin.
@@ -90,7 +97,7 @@ impl Granted {
     /// What a plugin may touch without asking: what it asks for, as far as it was granted.
     pub fn to(&self, plugin: &Installed) -> Grants {
         let name = plugin.manifest.name.as_str();
-        let mut granted = self.by_mode.join(&plugin.agreed);
+        let mut granted = self.by_mode.join(&plugin.agreed).join(&self.outputs.iter().cloned().collect());
         for (_, scope) in self.grants.iter().filter(|(wanted, _)| wanted == name) {
             granted = granted.with(scope.clone());
         }

@@ -10,7 +10,7 @@
 //! printing, ending the process.
 
 pub mod agents;
-pub mod app_context;
+pub mod app;
 pub mod attach;
 pub mod configuration;
 pub mod context;

@@ -52,6 +52,7 @@ pub struct Model {
     pub id: ModelId,
     /// As its service knows it.
     pub name: String,
+    /// What is asked.
     pub provider: Arc<dyn Provider>,
     /// What was configured for it.
     pub settings: Settings,

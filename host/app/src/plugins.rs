@@ -43,7 +43,9 @@ pub const DISCOVERED: &str = "discovered";
 pub struct Installed {
     /// Where it was found.
     pub place: Place,
+    /// Its manifest.
     pub manifest: Manifest,
+    /// Its component, with what it declares.
     pub plugin: Arc<Plugin>,
     /// What the person agreed to when it was installed: it is granted as by a flag.
     pub agreed: Grants,
@@ -51,6 +53,7 @@ pub struct Installed {
     pub config: Arc<BTreeMap<String, String>>,
     /// What its requests may carry.
     pub secrets: Arc<Secrets>,
+    /// Who says that it is a plugin to use.
     pub whose: Whose,
     /// The one command that each tool may run, and whose program reads the arguments of the call; of a tool that is not
     /// here it is the plugin that says what it runs.
@@ -71,6 +74,7 @@ pub enum Whose {
 /// A tool that a command told of.
 #[derive(Debug)]
 pub struct Listed {
+    /// What the model is given of it.
     pub spec: ToolSpec,
     /// What a call of it runs.
     pub command: Vec<String>,

@@ -31,6 +31,7 @@ const NOTED_CHANGES: usize = 3;
 pub struct Project {
     /// Its real path.
     pub root: PathBuf,
+    /// Whether it is trusted.
     pub standing: Standing,
 }
 
@@ -42,7 +43,12 @@ pub enum Standing {
     /// Nobody said that it is trusted. What it brings was not read.
     Untrusted(Unread),
     /// It was trusted, and is not as it was then.
-    Changed { contents: Contents, changes: Vec<Change> },
+    Changed {
+        /// What it brings now.
+        contents: Contents,
+        /// What is different.
+        changes: Vec<Change>,
+    },
     /// It is as it was when it was trusted.
     Trusted(Contents),
     /// It has something that nobody can trust, such as a link.
@@ -56,8 +62,11 @@ pub struct Unread(Listing);
 /// What is different from what was trusted, by the name beneath `.host/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
+    /// The file is new.
     Added(String),
+    /// The file is different.
     Changed(String),
+    /// The file is gone.
     Removed(String),
 }
 
@@ -65,16 +74,22 @@ pub enum Change {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Word {
+    /// It is as it was when it was trusted.
     Trusted,
+    /// It was never trusted.
     Untrusted,
+    /// It changed since it was trusted.
     Changed,
+    /// It has something that cannot be trusted.
     Unusable,
 }
 
 /// What a trusted project brings; nothing, where it is not trusted.
 #[derive(Debug, Default)]
 pub struct Brought {
+    /// Its configuration.
     pub configuration: Option<ProjectFile>,
+    /// Its agents.
     pub agents: Vec<ProjectFile>,
     /// Components, each with its manifest.
     pub plugins: Vec<(ProjectFile, ProjectFile)>,

@@ -1,11 +1,389 @@
-//! Sessions: what a run is put together from, which session is resumed, and what the main agent is asked.
+//! A session: one conversation of a user with a model, its tools and its agents, for any frontend.
+//!
+//! Owns what a run is put together from and every later change of it: the next prompt, the approval mode, the model,
+//! reloaded plugins. Whoever wants to see what happens subscribes an observer; whoever can answer questions listens to
+//! the approval queue.
+//!
+//! Promises: a change that fails leaves the session as it was; what a session may touch comes from the user's grants of
+//! this process and never from a session log.
+//!
+//! Deliberately not here: showing anything, and the loop itself (`host-agent`).
 
-pub mod builder;
 pub mod find;
 pub mod main_agent;
+mod observers;
 pub mod resume;
-pub mod subagents;
+mod setup;
+mod subagents;
 pub mod task;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use host_agent::{
+    AgentDefinition, ChosenModel, CompressionStatus, Executor, History, Ledger, Left, ModelConfig, RunConfig,
+    RunResult, SessionLog,
+};
+use host_message::{AgentId, ModelId, SessionId};
+use host_model::Recording;
+use host_tool::{ApprovalMode, Bus, Gate, Registry, Standstill};
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+pub use self::observers::Observers;
+use self::resume::Resume;
+use crate::agents::Agents;
+use crate::app::App;
+use crate::attach::{self, Attached};
+use crate::error::{ErrorKind, Failure};
+use crate::grants::Granted;
+use crate::models::{self, Model};
+use crate::plugins::Installed;
+use crate::plugins::reload::{Renewed, When, stays};
+use crate::report::About;
+use crate::request::RunRequest;
 
 /// The name of the root agent in a session log.
 pub const MAIN: &str = "main";
+
+/// What a session starts with.
+#[derive(Debug, Default)]
+pub struct SessionRequest {
+    /// The agent, its model and its limits.
+    pub run: RunRequest,
+    /// The session to resume; `None` starts a new one.
+    pub resume: Option<Resume>,
+    /// Whether there will be something to do in a resumed session that has no unfinished work. Without it, resuming
+    /// such a session is an error.
+    pub has_prompt: bool,
+    /// Whether a user is there to answer questions about calls. The model is told what to expect.
+    pub is_attended: bool,
+}
+
+/// A session under way.
+pub struct Session {
+    app: App,
+    agents: Agents,
+    request: RunRequest,
+    is_attended: bool,
+    /// What its tools may touch: what the user granted, in the present mode, and the session's own outputs.
+    grants: Granted,
+    model: Model,
+    definition: AgentDefinition,
+    /// What the prompts are filled in with, besides the prompt itself.
+    inputs: Map<String, Value>,
+    recording: Option<Recording>,
+    observers: Arc<Observers>,
+    approvals: Bus,
+    standstill: Standstill,
+    conversation: Conversation,
+    left: Left,
+    is_resumed: bool,
+    notices: Vec<String>,
+}
+
+/// What is new with each conversation of a session: `/clear` starts another one.
+struct Conversation {
+    executor: Executor,
+    log: Arc<SessionLog>,
+    ledger: Arc<Ledger>,
+    gate: Gate,
+    /// The folder for large outputs.
+    outputs: PathBuf,
+}
+
+/// What the user's grants and the model decide, built as a whole before any of it replaces what is there.
+struct Equipment {
+    grants: Granted,
+    gate: Gate,
+    definition: AgentDefinition,
+    tools: Registry,
+}
+
+impl Session {
+    /// Starts a session or resumes one. Nothing is sent to the model yet, except the question to a local server which
+    /// models it has, where none is configured.
+    ///
+    /// # Errors
+    ///
+    /// If the session to resume cannot be found, is in use or has nothing left to do; if there is no model; if an
+    /// agent, its inputs or its tools are invalid; if the session log cannot be written.
+    pub async fn start(app: App, request: SessionRequest) -> Result<Self, Failure> {
+        let SessionRequest { run, resume, has_prompt, is_attended } = request;
+        let agents = Agents::read(&app.folders, &app.configuration, &app.project_agents)?;
+        let reopened = resume.map(|resume| resume.reopen(&app, has_prompt)).transpose()?;
+        let recorded = reopened.as_ref().map(host_agent::Reopened::recorded);
+        let model_before = recorded.and_then(|recorded| recorded.model.clone());
+        let left =
+            recorded.and_then(|recorded| recorded.past(&AgentId::new(MAIN))).map_or(Left::Nothing, |past| past.left());
+        let (is_resumed, observers) = (reopened.is_some(), Arc::new(Observers::default()));
+        let (approvals, standstill) = (Bus::new(), Standstill::default());
+        let job = setup::job(&run, model_before.as_ref().map(ModelId::as_str), &app, &agents, is_attended).await?;
+        let setup::Job { definition, inputs, model, recording, notices } = job;
+        let start = setup::Start {
+            app: &app,
+            agents: &agents,
+            request: &run,
+            definition: &definition,
+            model: &model,
+            recording: recording.as_ref(),
+            observers: &observers,
+            approvals: &approvals,
+            standstill: &standstill,
+        };
+        let (conversation, grants) = start.conversation(app.granted.clone(), reopened)?;
+        Ok(Self {
+            app,
+            agents,
+            request: run,
+            is_attended,
+            grants,
+            model,
+            definition,
+            inputs,
+            recording,
+            observers,
+            approvals,
+            standstill,
+            conversation,
+            left,
+            is_resumed,
+            notices,
+        })
+    }
+
+    /// What the user should know about the start, a line each. Empty from the second call on.
+    pub fn take_notices(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notices)
+    }
+
+    /// The application that the session runs in.
+    pub fn app(&self) -> &App {
+        &self.app
+    }
+
+    /// The agents that there are.
+    pub fn agents(&self) -> &Agents {
+        &self.agents
+    }
+
+    /// The id of the session log.
+    pub fn id(&self) -> &SessionId {
+        self.conversation.log.id()
+    }
+
+    /// The present approval mode.
+    pub fn mode(&self) -> ApprovalMode {
+        self.grants.mode()
+    }
+
+    /// What the tools may touch at present.
+    pub fn grants(&self) -> &Granted {
+        &self.grants
+    }
+
+    /// The present model.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// The conversation so far.
+    pub fn history(&self) -> &History {
+        self.conversation.executor.history()
+    }
+
+    /// Whether the session was resumed.
+    pub fn is_resumed(&self) -> bool {
+        self.is_resumed
+    }
+
+    /// The work that a resumed session has left.
+    pub fn left(&self) -> Left {
+        self.left
+    }
+
+    /// Who is told what happens. Any number of observers may be added at any time.
+    pub fn observers(&self) -> &Arc<Observers> {
+        &self.observers
+    }
+
+    /// The queue of questions about calls. Whoever listens to it can answer.
+    pub fn approvals(&self) -> &Bus {
+        &self.approvals
+    }
+
+    /// What a report says of the session. `stats` asks for the statistics in full.
+    pub fn about(&self, stats: bool) -> About {
+        About { project_trust: self.app.project.word(), standstill: self.standstill.clone(), stats }
+    }
+
+    /// Reads what a prompt attaches with `@path`, with the session's grants.
+    ///
+    /// # Errors
+    ///
+    /// If something that is attached may not be read, or is too large.
+    pub async fn attach(&self, prompt: &str, cancel: &CancellationToken) -> Result<Attached, Failure> {
+        attach::attach(prompt, &self.app, &self.grants, &self.app.tools(&self.grants)?, cancel).await
+    }
+
+    /// Runs a prompt to one of the six ends.
+    pub async fn prompt(&mut self, prompt: Attached, cancel: &CancellationToken) -> RunResult {
+        let inputs = main_agent::with_prompt(&self.inputs, prompt.prompt);
+        self.conversation.executor.run_with(&inputs, prompt.parts, cancel).await
+    }
+
+    /// Runs a declared agent on the inputs that the session was started with.
+    pub async fn run_agent(&mut self, cancel: &CancellationToken) -> RunResult {
+        self.conversation.executor.run_with(&self.inputs, Vec::new(), cancel).await
+    }
+
+    /// Finishes what a resumed session has left to do.
+    pub async fn finish_left(&mut self, cancel: &CancellationToken) -> RunResult {
+        self.left = Left::Nothing;
+        self.conversation.executor.go_on(&self.inputs, cancel).await
+    }
+
+    /// Compresses the conversation now.
+    ///
+    /// # Errors
+    ///
+    /// If the session log cannot be written, or the tools cannot be put together.
+    pub async fn compress(&mut self, cancel: &CancellationToken) -> Result<CompressionStatus, Failure> {
+        self.conversation.executor.compress(cancel).await.map_err(|error| run_failure(&error))
+    }
+
+    /// Starts an empty conversation with a session log of its own. The one before stays recorded; returns its id.
+    ///
+    /// # Errors
+    ///
+    /// If the new log cannot be written. The conversation is then the same as before.
+    pub fn clear(&mut self) -> Result<SessionId, Failure> {
+        let start = setup::Start {
+            app: &self.app,
+            agents: &self.agents,
+            request: &self.request,
+            definition: &self.definition,
+            model: &self.model,
+            recording: self.recording.as_ref(),
+            observers: &self.observers,
+            approvals: &self.approvals,
+            standstill: &self.standstill,
+        };
+        let (conversation, grants) = start.conversation(self.grants.clone(), None)?;
+        let before = self.id().clone();
+        self.conversation = conversation;
+        self.grants = grants;
+        self.left = Left::Nothing;
+        Ok(before)
+    }
+
+    /// Removes the last prompt and everything that followed it from the conversation; returns its text. Files stay as
+    /// they are. `None` if there is no prompt.
+    ///
+    /// # Errors
+    ///
+    /// If the session log cannot be written.
+    pub fn undo_last_prompt(&mut self) -> Result<Option<String>, Failure> {
+        self.conversation.executor.undo_last_prompt().map_err(|error| run_failure(&error))
+    }
+
+    /// Changes the approval mode, from the next run on.
+    ///
+    /// # Errors
+    ///
+    /// If the tools cannot be put together for the mode. Everything then stays as it was.
+    pub fn set_mode(&mut self, mode: ApprovalMode) -> Result<(), Failure> {
+        let grants = self.grants.clone().in_mode(mode, self.app.workspace.root())?;
+        let equipment = self.equip(&self.app.plugins, grants)?;
+        self.take_up(equipment)
+    }
+
+    /// Asks another model, from the next run on; also for the agents that have none of their own.
+    ///
+    /// # Errors
+    ///
+    /// If the model cannot be reached with this configuration, or has no price where costs are limited. The model then
+    /// stays the same.
+    pub fn set_model(&mut self, id: &str) -> Result<(), Failure> {
+        let model = models::connect(id, &self.app.configuration, &self.app.environment)?;
+        let model = match &self.recording {
+            Some(recording) => model.recorded(recording),
+            None => model,
+        };
+        setup::check_price(&self.request, &self.app, &model, RunConfig::default())?;
+        let definition = main_agent::definition(&self.request, &self.app, self.mode(), self.is_attended, &model)?;
+        let tools = self.tools_for(&self.app.plugins, &self.grants, &self.conversation.gate, &model)?;
+        let chosen = ChosenModel { provider: Arc::clone(&model.provider), window: model.window, tools };
+        let config = ModelConfig { model: model.name.clone(), settings: model.settings.clone() };
+        let executor = &mut self.conversation.executor;
+        executor.choose_model(&model.id, config, chosen).map_err(|error| run_failure(&error))?;
+        self.definition = definition;
+        self.model = model;
+        Ok(())
+    }
+
+    /// Reloads plugins that changed, from the next run on; returns what the user should know, a line each. What cannot
+    /// be used leaves all of them as they were.
+    pub async fn reload(&mut self, trigger: When) -> Vec<String> {
+        let Renewed { plugins, told } = self.app.renewed(trigger).await;
+        let Some(plugins) = plugins else { return told };
+        let grants = self.grants.clone().with_plugins(&plugins, &self.app.folders);
+        let equipment = grants.and_then(|grants| self.equip(&plugins, grants));
+        match equipment.and_then(|equipment| self.take_up(equipment)) {
+            Ok(()) => {
+                self.app.plugins = plugins;
+                told
+            }
+            Err(failure) => vec![stays(&failure)],
+        }
+    }
+
+    /// Everything that these plugins and grants decide. Nothing of the session changes.
+    fn equip(&self, plugins: &[Installed], grants: Granted) -> Result<Equipment, Failure> {
+        let gate = self.conversation.gate.in_mode(grants.mode());
+        let definition = match &self.request.agent {
+            Some(_) => self.definition.clone(),
+            None => main_agent::definition(&self.request, &self.app, grants.mode(), self.is_attended, &self.model)?,
+        };
+        let tools = self.tools_for(plugins, &grants, &gate, &self.model)?;
+        Ok(Equipment { grants, gate, definition, tools })
+    }
+
+    /// Replaces what was decided before. The executor comes first: it is the only part that can refuse.
+    fn take_up(&mut self, equipment: Equipment) -> Result<(), Failure> {
+        let Equipment { grants, gate, definition, tools } = equipment;
+        let system = definition.prompt.system.clone();
+        self.conversation.executor.regrant(tools, &gate, system).map_err(|error| run_failure(&error))?;
+        (self.grants, self.conversation.gate, self.definition) = (grants, gate, definition);
+        Ok(())
+    }
+
+    fn tools_for(
+        &self,
+        plugins: &[Installed],
+        grants: &Granted,
+        gate: &Gate,
+        model: &Model,
+    ) -> Result<Registry, Failure> {
+        let Conversation { log, ledger, outputs, .. } = &self.conversation;
+        let around = setup::Around { session: log, observers: &self.observers, ledger, gate, outputs };
+        let tools = setup::Tools {
+            app: &self.app,
+            agents: &self.agents,
+            plugins,
+            grants,
+            request: &self.request,
+            model,
+            recording: self.recording.as_ref(),
+        };
+        tools.with_agents(&around)
+    }
+}
+
+fn run_failure(error: &host_agent::RunError) -> Failure {
+    let failure = Failure::of(ErrorKind::Configuration, error);
+    Failure { help: error.help(), ..failure }
+}
+
+#[cfg(test)]
+mod tests;

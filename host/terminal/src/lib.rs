@@ -53,9 +53,13 @@ pub struct Terminal(Arc<Shared>);
 
 /// What the terminal is like, and what is read from it.
 pub struct Setup {
+    /// When keys are read.
     pub keyboard: Keyboard,
+    /// What it can show.
     pub looks: Looks,
+    /// Whether it takes colour.
     pub style: Style,
+    /// What Ctrl-C is handed to.
     pub interrupt: Interrupt,
     /// What was said before.
     pub history: History,
@@ -86,7 +90,9 @@ pub enum Looks {
 /// What may stand behind a text: how many of its last bytes are replaced, and by which of these.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Completions {
+    /// How many bytes before the cursor are replaced.
     pub replaced: usize,
+    /// What may take their place.
     pub candidates: Vec<String>,
 }
 
@@ -96,7 +102,9 @@ pub type Completer = Box<dyn Fn(&str) -> Completions + Send + Sync>;
 /// Something that goes on, as it is drawn below all text.
 #[derive(Clone, Debug)]
 pub struct Activity {
+    /// What is done, in a line.
     pub words: String,
+    /// Since when.
     pub since: Instant,
     /// What it shows of itself, the last of it last.
     pub below: Vec<String>,
@@ -105,6 +113,7 @@ pub struct Activity {
 /// What a person did when there was something to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
+    /// They sent a prompt.
     Prompt(String),
     /// They left, or the terminal is gone.
     Leave,

@@ -32,6 +32,7 @@ pub struct Commands {
     pub discovery: Vec<String>,
     /// Calls one of them, whose name comes behind these words.
     pub call: Vec<String>,
+    /// Who configured them.
     pub whose: Whose,
 }
 

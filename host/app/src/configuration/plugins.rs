@@ -66,15 +66,19 @@ pub enum SecretSource {
     File(OfFile),
 }
 
+/// A secret in a variable of the environment.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OfVariable {
+    /// The name of the variable.
     pub env: String,
 }
 
+/// A secret in a file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OfFile {
+    /// The path of the file.
     pub file: PathBuf,
 }
 

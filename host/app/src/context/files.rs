@@ -11,7 +11,8 @@ use host_plugin::{ReadError, Reader, Workspace};
 
 use super::include::includes;
 use super::{USUAL_FILES, name};
-use crate::app_context::Workplace;
+use crate::app::App;
+use crate::grants::Granted;
 use crate::repository::repository_of;
 
 /// The largest context file. Protects memory; nobody writes so much for a model.
@@ -64,27 +65,27 @@ struct Gathering {
 }
 
 /// Reads the context files of a workspace.
-pub fn read(place: &Workplace) -> Files {
+pub fn read(app: &App, grants: &Granted) -> Files {
     let usual = || USUAL_FILES.iter().map(|name| (*name).to_owned()).collect();
-    let configuration = &place.configuration;
+    let configuration = &app.configuration;
     let own: Vec<String> = configuration.context.files.clone().unwrap_or_else(usual);
     // A project names its own files and none of the person's, whose folder has more in it than what a model may see.
     let of_project = configuration.of_project.context_files.as_ref().unwrap_or(&own);
     let mut gathering =
         Gathering { files: Files::default(), left: MAX_TOTAL, included: 0, seen: Vec::new(), left_out: Vec::new() };
     // Without the folder there is nothing in it.
-    if let Ok(folder) = std::fs::canonicalize(&place.folders.configuration) {
+    if let Ok(folder) = std::fs::canonicalize(&app.folders.configuration) {
         let (what, about) = ("the person's own", OF_THE_PERSON);
-        if let Some(origin) = Origin::new(place, folder.clone(), what, about, false) {
+        if let Some(origin) = Origin::new(app, grants, folder.clone(), what, about, false) {
             gathering.take(&origin, std::slice::from_ref(&folder), &own);
         }
     }
-    let workspace = place.workspace.root();
+    let workspace = app.workspace.root();
     let root = repository_of(workspace).unwrap_or(workspace).to_owned();
     let mut folders: Vec<PathBuf> =
         workspace.ancestors().take_while(|folder| folder.starts_with(&root)).map(Path::to_owned).collect();
     folders.reverse();
-    if let Some(origin) = Origin::new(place, root, "from the repository", OF_THE_REPOSITORY, true) {
+    if let Some(origin) = Origin::new(app, grants, root, "from the repository", OF_THE_REPOSITORY, true) {
         gathering.take(&origin, &folders, of_project);
     }
     gathering.finish()
@@ -92,8 +93,15 @@ pub fn read(place: &Workplace) -> Files {
 
 impl Origin {
     /// None when a deny takes all reading from everybody.
-    fn new(place: &Workplace, root: PathBuf, what: &'static str, about: &'static str, relative: bool) -> Option<Self> {
-        let grants = Arc::new(place.granted.to_host(&root)?);
+    fn new(
+        app: &App,
+        user: &Granted,
+        root: PathBuf,
+        what: &'static str,
+        about: &'static str,
+        relative: bool,
+    ) -> Option<Self> {
+        let grants = Arc::new(user.to_host(&root)?);
         let reader = Reader::new(Arc::new(Workspace::new(root.clone())), grants, PluginName::new("context"));
         Some(Self { reader, root, what, about, relative })
     }

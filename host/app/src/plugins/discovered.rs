@@ -41,6 +41,7 @@ const TOLD_CHARACTERS: usize = 2_000;
 
 /// What tools are gathered with.
 pub struct Gathering<'a> {
+    /// The configuration, which names the commands.
     pub configuration: &'a Configuration,
     /// The programs that the project brings, where it is trusted, by their names.
     pub programs: &'a BTreeMap<String, ProjectFile>,
@@ -48,8 +49,11 @@ pub struct Gathering<'a> {
     pub agents: &'a [ProjectFile],
     /// All other plugins: no name of theirs is taken from them.
     pub plugins: &'a [Installed],
+    /// The folders of the host.
     pub folders: &'a Folders,
+    /// The engine that runs the command that lists tools.
     pub runtime: &'a Runtime,
+    /// The folder that is worked in.
     pub workspace: &'a Arc<Workspace>,
     /// Tells a person what is waited for.
     pub tell: &'a (dyn Fn(String) + Sync),

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use host_manifest::{Changes, Manifest};
 use tokio_util::sync::CancellationToken;
 
-use crate::app_context::Workplace;
+use crate::app::App;
 use crate::configuration::Commands;
 use crate::environment::Folders;
 use crate::error::Failure;
@@ -78,7 +78,7 @@ struct Mark {
 }
 
 impl Watched {
-    pub fn new(named: &[PathBuf], commands: Option<Commands>, project: &Project, folders: &Folders) -> Self {
+    pub(crate) fn new(named: &[PathBuf], commands: Option<Commands>, project: &Project, folders: &Folders) -> Self {
         let words = commands.into_iter().flat_map(|commands| [commands.discovery, commands.call]);
         // One that is looked up in `PATH`, or is the project's, is found elsewhere.
         let programs = words.filter_map(|words| words.into_iter().next().map(PathBuf::from));
@@ -87,12 +87,12 @@ impl Watched {
         Self { named: named.to_vec(), programs, files, notes: Vec::new() }
     }
 
-    pub fn told(self, notes: &[String]) -> Self {
+    pub(crate) fn told(self, notes: &[String]) -> Self {
         Self { notes: notes.to_vec(), ..self }
     }
 }
 
-impl Workplace {
+impl App {
     /// Gathers the plugins anew. They are handed over and not taken up: what they are for may have no use for them.
     pub async fn renewed(&mut self, when: When) -> Renewed {
         let now = self.files();

@@ -35,6 +35,7 @@ pub struct Settings {
 
 /// A plugin with what was set for it.
 pub enum Settled {
+    /// The plugin, with its configuration and secrets.
     Usable(Box<Installed>),
     /// It is of no use without something that was not set; says what.
     LeftOut(String),

@@ -36,13 +36,16 @@ pub enum Place {
 /// What was found at a place.
 #[derive(Debug)]
 pub struct Found {
+    /// Where it was found.
     pub place: Place,
+    /// The plugin, or why it cannot be used.
     pub plugin: Result<Installed, Failure>,
 }
 
 /// All that was found.
 #[derive(Debug)]
 pub struct Gathered {
+    /// Each plugin that was found, usable or not.
     pub found: Vec<Found>,
     /// What there is to say of those that are left out.
     pub notes: Vec<String>,

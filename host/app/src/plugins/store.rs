@@ -39,6 +39,7 @@ pub type Agreed = BTreeMap<String, String>;
 /// A plugin that can be used.
 #[derive(Debug)]
 pub struct Usable {
+    /// The bundle, read and checked.
     pub bundle: Bundle,
     /// What it may do without anybody being asked.
     pub agreed: Grants,
@@ -58,6 +59,7 @@ struct Document {
 }
 
 impl Shelf {
+    /// The store of this user.
     pub fn of(folders: &Folders) -> Self {
         Self { folder: folders.plugins.clone() }
     }
@@ -119,7 +121,9 @@ impl Shelf {
 /// A list of plugins, and where it is.
 #[derive(Clone, Debug)]
 pub struct List {
+    /// Where the list is kept.
     pub path: PathBuf,
+    /// What it says.
     pub file: LockFile,
 }
 

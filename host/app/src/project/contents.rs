@@ -50,12 +50,17 @@ const MAX_TOTAL: u64 = 256 << 20;
 pub enum Part {
     /// A program that runs outside of the sandbox, or what lies beside one.
     Program,
+    /// A component of a plugin.
     Component,
     /// Which plugins of others are used.
     Lock,
+    /// Rules of a policy.
     Rules,
+    /// The configuration.
     Configuration,
+    /// The definition of an agent.
     Agent,
+    /// The manifest of a plugin.
     Manifest,
 }
 
@@ -99,9 +104,11 @@ struct Entry {
 pub struct ProjectFile {
     /// Where it was.
     pub path: PathBuf,
+    /// What kind of file it is.
     pub part: Part,
     /// What it had in it when its digest was taken.
     pub bytes: Vec<u8>,
+    /// The digest of its bytes.
     pub digest: Digest,
 }
 

@@ -32,6 +32,7 @@ const PLUGINS: usize = 8;
 pub enum Length {
     /// What a person reads before they answer.
     Short,
+    /// Every file.
     Whole,
 }
 

@@ -13,6 +13,7 @@ use super::{About, Report, Sink};
 use crate::error::Failure;
 use crate::project::Word;
 
+/// Writes one JSON object at the end of a run.
 pub struct Json {
     sink: Sink,
     project_trust: Option<Word>,
@@ -24,7 +25,9 @@ pub struct Json {
 #[schemars(title = "What `host run --output-format json` prints")]
 #[serde(untagged)]
 pub enum Document<'a> {
+    /// A run that ended.
     Run(Box<Object<'a>>),
+    /// A conversation that was compressed.
     Compressed(Compressed),
 }
 
@@ -75,9 +78,13 @@ pub enum Compression {
     Summarised,
     /// Old outputs of tools were cut short.
     Shortened,
+    /// The summary was not shorter; nothing changed.
     Inflated,
+    /// The summary was empty; nothing changed.
     Empty,
+    /// No summary came; nothing changed.
     Failed,
+    /// There was nothing to compress.
     Nothing,
 }
 
@@ -85,11 +92,17 @@ pub enum Compression {
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum End {
+    /// It reached its end.
     Goal,
+    /// The time limit or a budget cut it.
     Timeout,
+    /// The turn limit cut it.
     MaxTurns,
+    /// The user cancelled it.
     Aborted,
+    /// It failed.
     Error,
+    /// The model stopped without calling `complete_task`.
     ErrorNoCompleteTaskCall,
 }
 
@@ -134,12 +147,14 @@ impl From<CompressionStatus> for Compression {
 }
 
 impl Compressed {
+    /// The document for this outcome.
     pub fn of(status: CompressionStatus) -> Self {
         Self { r#type: CompressedTag::Compressed, status: status.into() }
     }
 }
 
 impl<'a> Wrong<'a> {
+    /// The error as it is printed.
     pub fn of(failure: &'a Failure) -> Self {
         Self {
             code: failure.kind.number(),
@@ -151,6 +166,7 @@ impl<'a> Wrong<'a> {
 }
 
 impl Json {
+    /// A report that writes to `sink`.
     pub fn new(sink: Sink, about: About) -> Self {
         let About { project_trust, standstill, .. } = about;
         Self { sink, project_trust, tally: Mutex::new(Tally::new(standstill)) }

@@ -20,6 +20,7 @@ use super::{About, Report, Sink};
 use crate::error::Failure;
 use crate::project::Word;
 
+/// Writes a JSON line for each event of a run.
 pub struct StreamJson {
     sink: Sink,
     project_trust: Option<Word>,
@@ -136,6 +137,7 @@ enum Status {
 }
 
 impl StreamJson {
+    /// A report that writes to `sink`.
     pub fn new(sink: Sink, about: About) -> Self {
         let About { project_trust, standstill, .. } = about;
         Self { sink, project_trust, tally: Mutex::new(Tally::new(standstill)) }

@@ -19,7 +19,9 @@ const SHOWN_TOOLS: usize = 20;
 
 /// What a run cost until now.
 pub struct Tally {
+    /// The id of the session, once the run has begun.
     pub session: Option<String>,
+    /// The model that answers.
     pub model: String,
     started: Instant,
     phases: Phases,
@@ -138,6 +140,7 @@ struct Tokens {
 }
 
 impl Tally {
+    /// Counts from now on; time while `standstill` is held is the user's.
     pub fn new(standstill: Standstill) -> Self {
         let now = Instant::now();
         Self {

@@ -9,7 +9,7 @@ use host_agent::{
 use host_tool::ApprovalMode;
 use serde_json::{Map, Value};
 
-use crate::app_context::Workplace;
+use crate::app::App;
 use crate::context;
 use crate::error::Failure;
 use crate::models::Model;
@@ -25,9 +25,15 @@ const WORKSPACE: &str = "workspace";
 const CONTEXT: &str = "context";
 
 /// The agent, asking this model.
-pub fn definition(run: &RunRequest, place: &Workplace, model: &Model) -> Result<AgentDefinition, Failure> {
-    let usual = place.configuration.of_every_run(RunConfig::default(), model.window);
-    let configured = &place.configuration.run;
+pub fn definition(
+    run: &RunRequest,
+    app: &App,
+    mode: ApprovalMode,
+    is_attended: bool,
+    model: &Model,
+) -> Result<AgentDefinition, Failure> {
+    let usual = app.configuration.of_every_run(RunConfig::default(), model.window);
+    let configured = &app.configuration.run;
     let text = |name: &str, description: &str| {
         (name.to_owned(), Input { description: description.to_owned(), kind: InputKind::String, required: true })
     };
@@ -43,7 +49,7 @@ pub fn definition(run: &RunRequest, place: &Workplace, model: &Model) -> Result<
         display_name: "Main agent".to_owned(),
         description: "Does what the person asks, in their repository.".to_owned(),
         prompt: PromptConfig {
-            system: Some(system_prompt(place, completion)),
+            system: Some(system_prompt(mode, is_attended, completion)),
             initial_messages: Vec::new(),
             query: format!("${{{PROMPT}}}"),
         },
@@ -61,8 +67,8 @@ pub fn definition(run: &RunRequest, place: &Workplace, model: &Model) -> Result<
 }
 
 /// What its prompts are filled in with.
-pub fn inputs(place: &Workplace, prompt: String, context: String) -> Map<String, Value> {
-    let workspace = context::name(&place.workspace.root().display().to_string()).into_owned();
+pub fn inputs(app: &App, prompt: String, context: String) -> Map<String, Value> {
+    let workspace = context::name(&app.workspace.root().display().to_string()).into_owned();
     let given = [(PROMPT, prompt), (WORKSPACE, workspace), (CONTEXT, context)];
     Map::from_iter(given.map(|(name, text)| (name.to_owned(), Value::String(text))))
 }
@@ -74,14 +80,14 @@ pub fn with_prompt(inputs: &Map<String, Value>, prompt: String) -> Map<String, V
     inputs
 }
 
-fn system_prompt(place: &Workplace, completion: Completion) -> String {
-    let may = match place.granted.mode() {
+fn system_prompt(mode: ApprovalMode, is_attended: bool, completion: Completion) -> String {
+    let may = match mode {
         ApprovalMode::Plan => "You may only read: explore, and answer with a plan or an explanation.",
-        ApprovalMode::Default if place.is_attended => {
+        ApprovalMode::Default if is_attended => {
             "You may read. The person is asked before you write, run programs or fetch."
         }
         ApprovalMode::Default => "You may read. Writing and running programs is refused unless the person granted it.",
-        ApprovalMode::AutoEdit if place.is_attended => {
+        ApprovalMode::AutoEdit if is_attended => {
             "You may read and change files of the workspace. The person is asked before you run programs or fetch."
         }
         ApprovalMode::AutoEdit => {

@@ -5,11 +5,12 @@
 use host_agent::{Clock, Left, Reopened, SessionLog, Sessions};
 use host_message::AgentId;
 
-use crate::app_context::Workplace;
+use crate::app::App;
 use crate::error::Failure;
 use crate::session::{MAIN, find};
 
 /// Which session.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resume {
     /// The last one of the folder that is worked in.
     Last,
@@ -29,9 +30,9 @@ impl Resume {
 
     /// Locks and reads its log. Nothing is written yet. `may_end` says that nothing need be left to do in it: there is a
     /// prompt, or will be.
-    pub fn reopen(self, place: &Workplace, may_end: bool) -> Result<Reopened, Failure> {
-        let sessions = Sessions::new(&place.folders.sessions);
-        let here = place.workspace.root();
+    pub fn reopen(self, app: &App, may_end: bool) -> Result<Reopened, Failure> {
+        let sessions = Sessions::new(&app.folders.sessions);
+        let here = app.workspace.root();
         let stored = match self {
             Self::Last => find::last_of(&sessions, here)?,
             Self::Id(id) => find::by_id(&sessions, &id)?,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use host_app::app_context::project;
+use host_app::app::project;
 use host_app::environment::Environment;
 use host_app::error::Failure;
 use host_app::policies;
@@ -26,9 +26,9 @@ pub(crate) async fn run(policy: Policy, environment: Environment, stop: Cancella
             let call = call_of(tool, arguments)?;
             // As a subagent has it, when it is one that calls.
             let is_main = agent == "main";
-            let tools = if is_main { place.tools()? } else { place.reading_tools()? };
+            let tools = if is_main { place.tools(&place.granted)? } else { place.reading_tools(&place.granted)? };
             let tool = tools.admit(&call).map_err(|failure| Failure::input(failure.message))?;
-            let gate = place.gate(Bus::new()).of(&agent, &AgentId::new(&agent));
+            let gate = place.gate(Bus::new(), place.granted.mode()).of(&agent, &AgentId::new(&agent));
             let told = match gate.explain(&call, &tool, &stop).await {
                 Ok((intent, verdict)) => Told {
                     decision: verdict.decision.name(),

@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use host_app::app_context::{self, Workplace};
+use host_app::app::{self, App};
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
+use host_app::grants::Granted;
 use host_app::plugins::Installed;
 use host_capability::Capability;
 use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName};
@@ -43,10 +44,10 @@ pub(super) async fn open(
     access: &Access,
     environment: &Environment,
     stop: &CancellationToken,
-) -> Result<Workplace, Failure> {
-    let project = app_context::project(&place.request(), &environment.folders()?)?;
+) -> Result<App, Failure> {
+    let project = app::project(&place.request(), &environment.folders()?)?;
     printer::notes(project.note().as_slice(), environment);
-    Workplace::open(
+    App::open(
         &place.request(),
         &access.request(),
         project,
@@ -80,10 +81,10 @@ fn read_arguments() -> Result<String, Failure> {
 /// A tool in the list: its name, its plugin, what it is, and what it asks for with whether it was granted.
 type Row = (String, String, String, Vec<(Capability, bool)>);
 
-fn rows(place: &Workplace) -> Vec<Row> {
+fn rows(place: &App, grants: &Granted) -> Vec<Row> {
     let mut rows = Vec::new();
     for installed in &place.plugins {
-        let granted = place.granted.to(installed);
+        let granted = grants.to(installed);
         for tool in &installed.manifest.tools {
             let needs: Vec<(Capability, bool)> = installed
                 .plugin
@@ -98,9 +99,9 @@ fn rows(place: &Workplace) -> Vec<Row> {
     rows
 }
 
-fn list(place: &Workplace, json: bool, out: &Out) -> Result<Code, Failure> {
+fn list(place: &App, json: bool, out: &Out) -> Result<Code, Failure> {
     if json {
-        let rows: Vec<Value> = rows(place)
+        let rows: Vec<Value> = rows(place, &place.granted)
             .iter()
             .map(|(name, plugin, title, needs)| {
                 let needs: serde_json::Map<String, Value> =
@@ -110,13 +111,13 @@ fn list(place: &Workplace, json: bool, out: &Out) -> Result<Code, Failure> {
             .collect();
         return print_json(&json!(rows), out);
     }
-    out.write(&listed(place));
+    out.write(&listed(place, &place.granted));
     Ok(Code::Done)
 }
 
 /// The tools with what they may touch, for a person.
-pub(crate) fn listed(place: &Workplace) -> String {
-    let rows = rows(place);
+pub(crate) fn listed(app: &App, grants: &Granted) -> String {
+    let rows = rows(app, grants);
     let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or_default();
     let mut text = String::new();
     for (name, _, title, needs) in &rows {
@@ -132,7 +133,7 @@ pub(crate) fn listed(place: &Workplace) -> String {
     text
 }
 
-fn show(place: &Workplace, name: &str, json: bool, out: &Out) -> Result<Code, Failure> {
+fn show(place: &App, name: &str, json: bool, out: &Out) -> Result<Code, Failure> {
     let (installed, tool) = find(place, name)?;
     let imports = installed.plugin.imports().map_err(|error| Failure::input(error.to_string()))?;
     let granted = place.granted.to(installed);
@@ -179,13 +180,13 @@ fn show(place: &Workplace, name: &str, json: bool, out: &Out) -> Result<Code, Fa
 }
 
 async fn run_call(
-    place: &Workplace,
+    place: &App,
     call: FunctionCall,
     json: bool,
     out: &Out,
     stop: CancellationToken,
 ) -> Result<Code, Failure> {
-    let tool = place.tools()?.admit(&call).map_err(|failure| Failure::input(failure.message))?;
+    let tool = place.tools(&place.granted)?.admit(&call).map_err(|failure| Failure::input(failure.message))?;
     let context = CallContext {
         cancel: stop.clone(),
         live: LiveOutput::nowhere(),
@@ -215,8 +216,8 @@ async fn run_call(
     }
 }
 
-async fn show_preview(place: &Workplace, call: FunctionCall, json: bool, out: &Out) -> Result<Code, Failure> {
-    place.tools()?.admit(&call).map_err(|failure| Failure::input(failure.message))?;
+async fn show_preview(place: &App, call: FunctionCall, json: bool, out: &Out) -> Result<Code, Failure> {
+    place.tools(&place.granted)?.admit(&call).map_err(|failure| Failure::input(failure.message))?;
     let (installed, _) = find(place, call.name.as_str())?;
     let (grants, workspace) = (Arc::new(place.granted.to(installed)), Arc::clone(&place.workspace));
     let arguments = Value::Object(call.arguments.clone()).to_string();
@@ -266,7 +267,7 @@ async fn show_preview(place: &Workplace, call: FunctionCall, json: bool, out: &O
     Ok(Code::Done)
 }
 
-fn find<'p>(place: &'p Workplace, name: &str) -> Result<(&'p Installed, &'p host_manifest::ToolEntry), Failure> {
+fn find<'p>(place: &'p App, name: &str) -> Result<(&'p Installed, &'p host_manifest::ToolEntry), Failure> {
     let found = place.plugins.iter().find_map(|installed| {
         let tool = installed.manifest.tools.iter().find(|tool| tool.spec.name.as_str() == name)?;
         Some((installed, tool))
@@ -276,7 +277,7 @@ fn find<'p>(place: &'p Workplace, name: &str) -> Result<(&'p Installed, &'p host
     }
     Err({
         let failure = Failure::input(format!("there is no tool `{name}`"));
-        match did_you_mean(place.tools()?.nearest(name)) {
+        match did_you_mean(place.tools(&place.granted)?.nearest(name)) {
             Some(help) => failure.help(help),
             None => failure,
         }

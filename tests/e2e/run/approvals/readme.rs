@@ -2,7 +2,7 @@
 //!
 //! `HOST_BLESS=1 cargo test -p host-tests --test e2e readme_picture` makes it anew, with the times of that session.
 
-use host_tests::picture::{Span, svg};
+use host_tests::picture::{self, Span, svg};
 use host_tests::repository;
 
 use super::*;
@@ -43,10 +43,10 @@ fn readme_picture_is_a_real_session() {
     command.env("TERM", "xterm-256color").arg(PROMPT);
     let mut pty = Pty::start(command, COLUMNS, 40);
     pty.sees(LISTENS).sees("Yes, this once");
-    let question = from(&pty.picture(), "? edit");
+    let question = from(&pty.all_rows(picture::row), "? edit");
     pty.types("y").saw("2 turns");
     assert_eq!(pty.ends(), Some(0));
-    let run = from(&pty.picture(), "› Yes, this once");
+    let run = from(&pty.all_rows(picture::row), "› Yes, this once");
     let mut rows = vec![vec![Span::plain(&format!("$ host run \"{PROMPT}\""))]];
     rows.extend(question);
     rows.extend(run);

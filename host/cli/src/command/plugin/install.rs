@@ -4,7 +4,7 @@
 
 mod ask;
 
-use host_app::app_context;
+use host_app::app;
 use host_app::environment::{Environment, Folders};
 use host_app::error::{ErrorKind, Failure};
 use host_app::install::{
@@ -29,7 +29,7 @@ pub(super) async fn run(
     let folders = environment.folders()?;
     let mut target = match install.user {
         true => Target::of_user(&folders)?,
-        false => Target::of_project(app_context::project(&install.place.request(), &folders)?)?,
+        false => Target::of_project(app::project(&install.place.request(), &folders)?)?,
     };
     let request = InstallRequest {
         grants: install.grant.clone(),

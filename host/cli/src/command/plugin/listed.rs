@@ -1,6 +1,6 @@
 //! `host plugin list` and `remove`: the plugins of others that are used here.
 
-use host_app::app_context;
+use host_app::app;
 use host_app::environment::{Environment, Folders};
 use host_app::error::Failure;
 use host_app::install::Target;
@@ -18,7 +18,7 @@ use crate::printer::{self, Out};
 
 pub(super) fn list(list: &shelf::List, environment: &Environment) -> Result<Code, Failure> {
     let folders = environment.folders()?;
-    let project = Target::of_project(app_context::project(&list.place.request(), &folders)?)?;
+    let project = Target::of_project(app::project(&list.place.request(), &folders)?)?;
     let mut rows = Vec::new();
     for (whose, file) in [("project", project.list.file), ("user", List::own(&folders)?.file)] {
         for (name, locked) in file.plugins {
@@ -63,7 +63,7 @@ pub(super) fn remove(remove: &shelf::Remove, environment: &Environment) -> Resul
     let folders = environment.folders()?;
     let mut target = match remove.user {
         true => Target::of_user(&folders)?,
-        false => Target::of_project(app_context::project(&remove.place.request(), &folders)?)?,
+        false => Target::of_project(app::project(&remove.place.request(), &folders)?)?,
     };
     if target.list.file.plugins.remove(&remove.plugin).is_none() {
         let other = if remove.user { "the project's list may have it" } else { "with --user your own list is meant" };

@@ -1,7 +1,8 @@
 //! `/compress` in the place of a prompt: a recorded conversation is made shorter, and nothing else is asked.
 
-use host_agent::{CompressionStatus, Executor};
+use host_agent::CompressionStatus;
 use host_app::error::{ErrorKind, Failure};
+use host_app::session::Session;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Format;
@@ -18,15 +19,12 @@ pub(super) fn is_asked(words: &[String]) -> bool {
 
 /// Shortens the conversation, and says what came of it.
 pub(super) async fn run(
-    executor: &mut Executor,
+    session: &mut Session,
     format: Format,
     out: &Out,
     stop: &CancellationToken,
 ) -> Result<Code, Failure> {
-    let status = executor.compress(stop).await.map_err(|error| {
-        let failure = Failure::of(ErrorKind::Configuration, &error);
-        Failure { help: error.help(), ..failure }
-    })?;
+    let status = session.compress(stop).await?;
     if stop.is_cancelled() {
         return Err(Failure::new(ErrorKind::Cancelled, "cancelled; the conversation is as it was"));
     }

@@ -16,21 +16,15 @@ mod stats;
 use std::sync::Arc;
 use std::time::Instant;
 
-use host_agent::{AgentDefinition, Left, Reopened, RunResult, TerminateReason};
-use host_app::attach::{self, Attached};
+use host_agent::{Left, RunResult, TerminateReason};
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure, of_run};
-use host_app::models::Model;
 use host_app::plugins::reload::When;
-use host_app::report::{About, Report as _};
-use host_app::session::builder::{Begun, Workbench};
-use host_app::session::{MAIN, main_agent};
-use host_message::AgentId;
-use host_terminal::Interrupt;
-use host_terminal::{self as terminal, History, Keyboard, Said, Terminal};
+use host_app::report::Report as _;
+use host_app::session::Session;
+use host_terminal::{self as terminal, History, Interrupt, Keyboard, Said, Terminal};
 use host_text::{exact, visible};
 use host_tool::ApprovalMode;
-use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use self::commands::Meant;
@@ -51,12 +45,7 @@ pub(super) fn is_possible(run: &Run, environment: &Environment) -> bool {
 
 /// A conversation under way.
 struct Talk {
-    workbench: Workbench,
-    definition: AgentDefinition,
-    /// What the prompts of a run are filled in with, besides the prompt itself.
-    inputs: Map<String, Value>,
-    model: Model,
-    begun: Begun,
+    session: Session,
     terminal: Terminal,
     style: Style,
     printer: Arc<drawn::Terminal>,
@@ -72,48 +61,38 @@ enum Then {
     Leave,
 }
 
-/// Holds a conversation until the person leaves.
-pub(super) async fn hold(
-    mut workbench: Workbench,
-    definition: AgentDefinition,
-    model: Model,
-    inputs: &Map<String, Value>,
-    reopened: Option<Reopened>,
-    interrupt: Interrupt,
-    about: About,
-) -> Result<Code, Failure> {
+/// Holds a conversation until the user leaves. `stats` prints the statistics of each prompt.
+pub(super) async fn hold(session: Session, interrupt: Interrupt, stats: bool) -> Result<Code, Failure> {
     let stop = interrupt.stop.clone();
-    let style = printer::style(&workbench.environment);
-    let left = reopened.as_ref().and_then(|reopened| reopened.recorded().past(&AgentId::new(MAIN)));
-    let left = left.map_or(Left::Nothing, |past| past.left());
-    let is_resumed = reopened.is_some();
-    let terminal = open(&workbench, style, interrupt)?;
+    let environment = &session.app().environment;
+    let style = printer::style(environment);
+    let terminal = open(&session, style, interrupt)?;
+    let _person = approval::listen(session.approvals(), terminal.clone(), style, environment);
+    let about = session.about(stats);
     let held = about.standstill.clone();
-    let told = if about.stats { drawn::Stats::Table } else { drawn::Stats::Nothing };
-    let _person = approval::listen(&workbench.bus, terminal.clone(), style, &workbench.environment);
-    let printer = Arc::new(drawn::Terminal::new(terminal.clone(), style, about, told));
+    let shown = if stats { drawn::Stats::Table } else { drawn::Stats::Nothing };
+    let printer = Arc::new(drawn::Terminal::new(terminal.clone(), style, about, shown));
     let stats = Arc::new(Stats::new(Arc::clone(&printer), held));
-    let begun = workbench.begin(definition.clone(), &model, reopened, Arc::clone(&stats) as Arc<_>)?;
-    let (inputs, answer) = (inputs.clone(), None);
-    let mut talk = Talk { workbench, definition, inputs, model, begun, terminal, style, printer, stats, answer, stop };
-    talk.greet(is_resumed);
-    if left != Left::Nothing {
+    session.observers().add(Arc::clone(&stats) as Arc<_>);
+    let mut talk = Talk { session, terminal, style, printer, stats, answer: None, stop };
+    talk.greet();
+    if talk.session.left() != Left::Nothing {
         talk.note("goes on with what was left to do");
         talk.run(None).await;
     }
     talk.hold().await
 }
 
-fn open(workbench: &Workbench, style: Style, interrupt: Interrupt) -> Result<Terminal, Failure> {
-    let sessions = &workbench.place.folders.sessions;
+fn open(session: &Session, style: Style, interrupt: Interrupt) -> Result<Terminal, Failure> {
+    let sessions = &session.app().folders.sessions;
     let state = sessions.parent().unwrap_or(sessions);
     let terminal = Terminal::open(terminal::Setup {
         keyboard: Keyboard::Always,
-        looks: process::looks(&workbench.environment),
+        looks: process::looks(&session.app().environment),
         style,
         interrupt: interrupt.clone(),
         history: History::open(state.join("history")),
-        completer: complete::completer(&workbench.place),
+        completer: complete::completer(session.app()),
     })
     .map_err(exit::terminal_unusable)?;
     let told = terminal.clone();
@@ -124,7 +103,7 @@ fn open(workbench: &Workbench, style: Style, interrupt: Interrupt) -> Result<Ter
 impl Talk {
     async fn hold(mut self) -> Result<Code, Failure> {
         loop {
-            let label = format!("{} › ", mode(self.workbench.place.granted.mode()));
+            let label = format!("{} › ", mode(self.session.mode()));
             let stop = self.stop.clone();
             let said = tokio::select! {
                 biased;
@@ -149,24 +128,24 @@ impl Talk {
 
     /// The person leaves: nothing was cut short.
     fn left(&self) -> Code {
-        if !self.begun.executor.history().contents().is_empty() {
-            self.note(&format!("host run --resume {} goes on with this", self.begun.session.id()));
+        if !self.session.history().contents().is_empty() {
+            self.note(&format!("host run --resume {} goes on with this", self.session.id()));
         }
         Code::Done
     }
 
     /// What a conversation begins with.
-    fn greet(&self, is_resumed: bool) {
-        let mode = mode(self.workbench.place.granted.mode());
-        let folder = self.workbench.place.workspace.root().display().to_string();
+    fn greet(&self) {
+        let mode = mode(self.session.mode());
+        let folder = self.session.app().workspace.root().display().to_string();
         let columns = self.terminal.columns();
         let mut lines = vec![
-            format!("{} · {} · {mode}", self.style.bold(HOST), exact(self.model.id.as_str())),
+            format!("{} · {} · {mode}", self.style.bold(HOST), exact(self.session.model().id.as_str())),
             terminal::fitting(&exact(&folder), columns),
         ];
-        if is_resumed {
-            let messages = self.begun.executor.history().contents().len();
-            lines.push(format!("goes on with the session {}, {messages} messages", self.begun.session.id()));
+        if self.session.is_resumed() {
+            let messages = self.session.history().contents().len();
+            lines.push(format!("goes on with the session {}, {messages} messages", self.session.id()));
         }
         let help = "/help has the commands, @path attaches a file, Ctrl-D leaves";
         lines.push(self.style.dim(&terminal::fitting(help, columns)));
@@ -179,31 +158,25 @@ impl Talk {
         self.terminal.works_on(&turn);
         let began = Instant::now();
         let result = match prompt {
-            Some(prompt) => match self.attached(prompt, &turn).await {
-                Ok(Attached { prompt: text, parts, notes }) => {
-                    notes.iter().for_each(|note| self.note(note));
-                    let inputs = main_agent::with_prompt(&self.inputs, text);
-                    self.begun.executor.run_with(&inputs, parts, &turn).await
+            Some(prompt) => match self.session.attach(prompt, &turn).await {
+                Ok(attached) => {
+                    attached.notes.iter().for_each(|note| self.note(note));
+                    self.session.prompt(attached, &turn).await
                 }
                 Err(failure) => {
                     self.terminal.rests();
                     return self.gives_back(prompt, &failure);
                 }
             },
-            None => self.begun.executor.go_on(&self.inputs, &turn).await,
+            None => self.session.finish_left(&turn).await,
         };
         self.terminal.rests();
         self.stats.ended(&result, began.elapsed());
         self.ended(&result);
-        let bell = self.workbench.place.configuration.conversation.bell_seconds;
+        let bell = self.session.app().configuration.conversation.bell_seconds;
         if bell.is_some_and(|seconds| began.elapsed().as_secs() >= seconds) {
             self.terminal.steer("\u{7}");
         }
-    }
-
-    async fn attached(&self, prompt: &str, turn: &CancellationToken) -> Result<Attached, Failure> {
-        let place = &self.workbench.place;
-        attach::attach(prompt, place, &place.tools()?, turn).await
     }
 
     fn ended(&mut self, result: &RunResult) {

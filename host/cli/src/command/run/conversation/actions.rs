@@ -1,13 +1,8 @@
 //! What each command of a conversation does.
 
-use std::sync::Arc;
-
 use host_agent::{CompressionStatus, Sessions};
 use host_app::error::{ErrorKind, Failure};
-use host_app::models;
 use host_app::plugins::reload::When;
-use host_app::session::builder::Workbench;
-use host_app::session::main_agent;
 use host_terminal::{self as terminal, Choice, Chosen, Looks, Question};
 use host_text::{exact, visible};
 use host_tool::ApprovalMode;
@@ -19,30 +14,33 @@ use crate::printer::terminal as drawn;
 impl Talk {
     /// Does what a command says.
     pub(super) async fn command(&mut self, command: Command) -> Result<Then, Failure> {
-        let place = &self.workbench.place;
         match command {
             Command::Quit => return Ok(Then::Leave),
             Command::Help => self.terminal.lines(&commands::help(self.terminal.columns())),
-            Command::Tools => self.terminal.lines(&crate::command::tool::listed(place)),
+            Command::Tools => {
+                self.terminal.lines(&crate::command::tool::listed(self.session.app(), self.session.grants()))
+            }
             Command::Reload => {
                 if self.renew(When::Asked).await == 0 {
                     self.note("the plugins are as they were");
                 }
             }
             Command::Agents => {
-                let agents = self.workbench.agents.all();
+                let agents = self.session.agents().all();
                 self.terminal.lines(&crate::command::agent::list(agents));
             }
             Command::Mode(None) => {
-                self.terminal.lines(&about_mode(place.granted.mode(), self.terminal.columns()));
+                self.terminal.lines(&about_mode(self.session.mode(), self.terminal.columns()));
             }
             Command::Mode(Some(mode)) => self.regrant(&mode)?,
-            Command::Stats => self.terminal.lines(&visible(&self.stats.text(&self.model.id, self.begun.session.id()))),
+            Command::Stats => {
+                self.terminal.lines(&visible(&self.stats.text(&self.session.model().id, self.session.id())))
+            }
             Command::Thoughts => self.note(match self.printer.toggle_thoughts() {
                 drawn::Thoughts::Whole => "thoughts are shown from here on",
                 drawn::Thoughts::Subjects => "only what thoughts are about is shown from here on",
             }),
-            Command::Model(None) => self.note(&format!("{}; /model ID asks another", self.model.id)),
+            Command::Model(None) => self.note(&format!("{}; /model ID asks another", self.session.model().id)),
             Command::Model(Some(id)) => self.choose(&id)?,
             Command::Compress => self.compress().await?,
             Command::Clear => self.clear()?,
@@ -55,29 +53,21 @@ impl Talk {
 
     /// Takes up plugins that changed, and tells what there is to say of that; how many lines that was.
     pub(super) async fn renew(&mut self, when: When) -> usize {
-        let told = self.workbench.renew(&mut self.begun, &self.model, when).await;
+        let told = self.session.reload(when).await;
         told.iter().for_each(|line| self.note(line));
         told.len()
     }
 
     fn choose(&mut self, id: &str) -> Result<(), Failure> {
-        let Workbench { place, environment, recording, .. } = &self.workbench;
-        let model = models::connect(id, &place.configuration, environment)?;
-        let model = match recording {
-            Some(recording) => model.recorded(recording),
-            None => model,
-        };
-        self.workbench.choose(&mut self.begun, &model)?;
-        self.definition = main_agent::definition(&self.workbench.run, &self.workbench.place, &model)?;
-        self.model = model;
-        self.note(&format!("{} is asked from here on", self.model.id));
+        self.session.set_model(id)?;
+        self.note(&format!("{} is asked from here on", self.session.model().id));
         Ok(())
     }
 
     fn regrant(&mut self, mode: &str) -> Result<(), Failure> {
         let mode: ApprovalMode =
             mode.parse().map_err(|error: host_tool::UnknownMode| Failure::input(error.to_string()))?;
-        self.definition = self.workbench.regrant(&mut self.begun, mode, &self.model)?;
+        self.session.set_mode(mode)?;
         self.note(&format!("the mode is {mode} from here on: {}", about(mode)));
         Ok(())
     }
@@ -86,11 +76,10 @@ impl Talk {
         let turn = self.stop.child_token();
         self.terminal.works_on(&turn);
         self.printer.waits_for("shortening the conversation");
-        let status = self.begun.executor.compress(&turn).await;
+        let status = self.session.compress(&turn).await;
         self.printer.waits_no_more();
         self.terminal.rests();
-        let status = status.map_err(|error| Failure::of(ErrorKind::Configuration, &error))?;
-        match status {
+        match status? {
             _ if turn.is_cancelled() => self.note("stopped; the conversation is as it was"),
             CompressionStatus::Nothing => self.note("there is nothing to shorten"),
             // The printer has said it.
@@ -105,9 +94,7 @@ impl Talk {
 
     /// A new conversation, in a session of its own. The one before stays as it is.
     fn clear(&mut self) -> Result<(), Failure> {
-        let before = self.begun.session.id().clone();
-        let observer = Arc::clone(&self.stats) as Arc<_>;
-        self.begun = self.workbench.begin(self.definition.clone(), &self.model, None, observer)?;
+        let before = self.session.clear()?;
         self.answer = None;
         self.stats.begin();
         self.note(&format!("a new conversation; host run --resume {before} goes on with the last one"));
@@ -121,7 +108,7 @@ impl Talk {
         if self.terminal.looks() == Looks::Plain {
             return Err(Failure::input("this terminal has no clipboard").help("/export writes all of it to a file"));
         }
-        let sequence = clipboard::sequence(answer, &self.workbench.environment)?;
+        let sequence = clipboard::sequence(answer, &self.session.app().environment)?;
         self.terminal.steer(&sequence);
         let characters = answer.chars().count();
         self.note(&format!(
@@ -132,11 +119,11 @@ impl Talk {
     }
 
     async fn export(&self, file: Option<&str>) -> Result<(), Failure> {
-        let id = self.begun.session.id();
-        let place = &self.workbench.place;
-        let text = crate::command::session::document(&Sessions::new(&place.folders.sessions), id.as_str())?;
+        let id = self.session.id();
+        let app = self.session.app();
+        let text = crate::command::session::document(&Sessions::new(&app.folders.sessions), id.as_str())?;
         let file = file.map_or_else(|| format!("session-{id}.md"), str::to_owned);
-        let path = place.workspace.root().join(&file);
+        let path = app.workspace.root().join(&file);
         let shown = exact(&path.display().to_string()).into_owned();
         if path.symlink_metadata().is_ok() {
             let choice = |letter, label: &str| Choice { letter, label: label.to_owned() };
@@ -159,11 +146,7 @@ impl Talk {
     }
 
     fn undo(&mut self) -> Result<(), Failure> {
-        let undone = self.begun.executor.undo_last_prompt().map_err(|error| {
-            let failure = Failure::of(ErrorKind::Configuration, &error);
-            Failure { help: error.help(), ..failure }
-        })?;
-        let Some(text) = undone else {
+        let Some(text) = self.session.undo_last_prompt()? else {
             return Err(Failure::input("there is no prompt to take back"));
         };
         self.answer = None;

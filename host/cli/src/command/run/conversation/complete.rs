@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use host_app::app_context::Workplace;
+use host_app::app::App;
 use host_app::repository::REPOSITORY_MARKS;
 use host_plugin::{FileKind, Reader};
 use host_terminal::{Completer, Completions};
@@ -15,10 +15,10 @@ use super::commands;
 const MAX_CANDIDATES: usize = 1_000;
 
 /// Completes what can be completed in this workspace.
-pub(super) fn completer(place: &Workplace) -> Completer {
-    let reader = place.plugin("ls").map(|listing| {
-        let grants = Arc::new(place.granted.to(listing));
-        Reader::new(Arc::clone(&place.workspace), grants, listing.manifest.plugin_name())
+pub(super) fn completer(app: &App) -> Completer {
+    let reader = app.plugin("ls").map(|listing| {
+        let grants = Arc::new(app.granted.to(listing));
+        Reader::new(Arc::clone(&app.workspace), grants, listing.manifest.plugin_name())
     });
     Box::new(move |before| match (command(before), &reader) {
         (Some(completions), _) => completions,

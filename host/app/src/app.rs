@@ -1,12 +1,16 @@
-//! Where a command works, and with what: the workspace, the configuration, the plugins, the grants, the runtime.
+//! The application, opened once: settings, the project and its trust, plugins, the user's grants, rules and the runtime.
+//!
+//! Promises: nothing is compiled or run by opening it, except the command that lists tools where one is configured.
+//! Deliberately not here: a conversation (`session`).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_plugin::{Runtime, RuntimeOptions, Workspace};
-use host_tool::{Bus, Gate, Policy, Registry, RulesFile};
+use host_tool::{ApprovalMode, Bus, Gate, Policy, Registry, RulesFile};
 use tokio_util::sync::CancellationToken;
 
+use crate::attach::{self, Attached};
 use crate::configuration::Configuration;
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
@@ -21,27 +25,34 @@ use crate::repository::repository_of;
 use crate::request::{AccessRequest, FolderRequest};
 
 /// Everything that a command with tools needs.
-pub struct Workplace {
+pub struct App {
+    /// The environment of the process.
+    pub environment: Environment,
+    /// The folders of the host.
     pub folders: Folders,
+    /// The configuration, with what a trusted project may set.
     pub configuration: Configuration,
+    /// The folder that is worked in.
     pub workspace: Arc<Workspace>,
+    /// The engine that runs plugins.
     pub runtime: Arc<Runtime>,
+    /// The plugins whose tools can be called.
     pub plugins: Vec<Installed>,
+    /// What the user granted when the application was opened. A session holds its own copy, which a change of mode replaces.
     pub granted: Granted,
     /// The rules for its calls.
     pub policy: Policy,
+    /// The project, and whether it is trusted.
     pub project: Project,
-    /// Whether a person is there to be asked.
-    pub is_attended: bool,
     /// The agents of the project, where it is trusted.
-    pub agents: Vec<ProjectFile>,
+    pub project_agents: Vec<ProjectFile>,
     /// What a person set for the plugins.
     pub(crate) settings: Settings,
     /// By what it is known whether the plugins are still those that were gathered.
     pub(crate) watched: Watched,
 }
 
-impl Workplace {
+impl App {
     /// Puts it together with what the project brings, as far as that is trusted. Nothing is compiled or run, but for the
     /// command that lists more tools where one is configured.
     pub async fn open(
@@ -95,6 +106,7 @@ impl Workplace {
         }
         let granted = Granted::read(access, configuration.approval_mode, &plugins, &root, &folders)?;
         Ok(Self {
+            environment: environment.clone(),
             folders,
             configuration,
             workspace,
@@ -103,25 +115,24 @@ impl Workplace {
             granted,
             policy,
             project,
-            is_attended: false,
-            agents: brought.agents,
+            project_agents: brought.agents,
             settings,
             watched,
         })
     }
 
-    /// Loads the tools while the model is asked, so that its first call does not wait for that. Nobody waits for the
-    /// thread: it ends with the process.
-    pub fn warm(&self, tools: &Registry) {
+    /// Loads the tools in the background, so that the first call does not wait for it. Nobody waits for the thread: it
+    /// ends with the process.
+    pub(crate) fn warm(&self, plugins: &[Installed], tools: &Registry) {
         let (runtime, tools) = (Arc::clone(&self.runtime), tools.clone());
-        let mut plugins: Vec<_> = self.plugins.iter().map(|installed| Arc::clone(&installed.plugin)).collect();
+        let mut plugins: Vec<_> = plugins.iter().map(|installed| Arc::clone(&installed.plugin)).collect();
         // The small ones first: most are loaded before the first large one would be.
         plugins.sort_by_key(|plugin| plugin.component().len());
         let warming = std::thread::Builder::new().name("warm".to_owned()).spawn(move || {
             for plugin in plugins {
                 runtime.warm(&plugin);
             }
-            // A schema that is no good is told by the call that needs it.
+            // An invalid schema is reported by the call that needs it.
             tools.verify().ok();
         });
         if let Err(error) = warming {
@@ -129,10 +140,10 @@ impl Workplace {
         }
     }
 
-    /// Decides about the calls of a run; whoever answers listens to the bus.
-    pub fn gate(&self, bus: Bus) -> Gate {
-        let kept = RulesFile::new(policies::answers(&self.folders));
-        Gate::new(self.policy.clone(), bus, self.granted.mode(), self.workspace.root(), Some(kept))
+    /// Decides about calls in this mode. Whoever listens to `approvals` answers questions.
+    pub fn gate(&self, approvals: Bus, mode: ApprovalMode) -> Gate {
+        let answers = RulesFile::new(policies::answers(&self.folders));
+        Gate::new(self.policy.clone(), approvals, mode, self.workspace.root(), Some(answers))
     }
 
     /// The plugin with this name.
@@ -140,14 +151,39 @@ impl Workplace {
         self.plugins.iter().find(|installed| installed.manifest.name == name)
     }
 
-    /// The tools, each with what it may touch.
-    pub fn tools(&self) -> Result<Registry, Failure> {
-        plugins::registry(&self.plugins, &self.granted, Holder::Run, &self.runtime, &self.workspace)
+    /// The tools, each with what these grants let it touch.
+    ///
+    /// # Errors
+    ///
+    /// If two tools have one name.
+    pub fn tools(&self, grants: &Granted) -> Result<Registry, Failure> {
+        self.tools_of(&self.plugins, grants)
     }
 
-    /// The tools as a subagent has them: each with the part of that which only reads.
-    pub fn reading_tools(&self) -> Result<Registry, Failure> {
-        plugins::registry(&self.plugins, &self.granted, Holder::Subagent, &self.runtime, &self.workspace)
+    /// The tools as a subagent has them: each with the part of its grants that only reads.
+    ///
+    /// # Errors
+    ///
+    /// If two tools have one name.
+    pub fn reading_tools(&self, grants: &Granted) -> Result<Registry, Failure> {
+        self.reading_tools_of(&self.plugins, grants)
+    }
+
+    pub(crate) fn tools_of(&self, plugins: &[Installed], grants: &Granted) -> Result<Registry, Failure> {
+        plugins::registry(plugins, grants, Holder::Run, &self.runtime, &self.workspace)
+    }
+
+    pub(crate) fn reading_tools_of(&self, plugins: &[Installed], grants: &Granted) -> Result<Registry, Failure> {
+        plugins::registry(plugins, grants, Holder::Subagent, &self.runtime, &self.workspace)
+    }
+
+    /// Reads what a prompt attaches with `@path`, with the grants that the user gave.
+    ///
+    /// # Errors
+    ///
+    /// If something that is attached may not be read, or is too large.
+    pub async fn attach(&self, prompt: &str, cancel: &CancellationToken) -> Result<Attached, Failure> {
+        attach::attach(prompt, self, &self.granted, &self.tools(&self.granted)?, cancel).await
     }
 }
 

@@ -1,0 +1,212 @@
+//! What a run is put together from: the agent and its model, the log that records it, the tools, the agents among them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use host_agent::{
+    About, AgentDefinition, Clock, Executor, Ledger, Observer, Reopened, RunConfig, SessionLog, Setup, SubagentSetup,
+};
+use host_message::{AgentId, ModelId, ToolName};
+use host_model::Recording;
+use host_tool::{Bus, Gate, Registry, Responder, Spill, Standstill};
+use serde_json::{Map, Value};
+
+use super::subagents::{self, Asked};
+use super::{Conversation, MAIN, Observers, main_agent, task};
+use crate::agents::Agents;
+use crate::app::App;
+use crate::context::{self, Context};
+use crate::error::{ErrorKind, Failure};
+use crate::grants::Granted;
+use crate::models::{self, Model};
+use crate::plugins::Installed;
+use crate::request::RunRequest;
+
+/// What is run: an agent, what its prompts are filled in with, and its model.
+pub(super) struct Job {
+    pub(super) definition: AgentDefinition,
+    pub(super) inputs: Map<String, Value>,
+    pub(super) model: Model,
+    /// Where everything that models say is recorded.
+    pub(super) recording: Option<Recording>,
+    /// What the user should know, a line each.
+    pub(super) notices: Vec<String>,
+}
+
+/// The job of a request. `model_before` is the model of the session that is resumed.
+pub(super) async fn job(
+    request: &RunRequest,
+    model_before: Option<&str>,
+    app: &App,
+    agents: &Agents,
+    is_attended: bool,
+) -> Result<Job, Failure> {
+    match &request.agent {
+        Some(name) => declared_agent(request, name, app, agents).await,
+        None => main(request, model_before, app, is_attended).await,
+    }
+}
+
+/// The main agent. The prompt comes later.
+async fn main(request: &RunRequest, before: Option<&str>, app: &App, is_attended: bool) -> Result<Job, Failure> {
+    let wanted = request.model.as_deref().or(before);
+    let chosen = models::choose(wanted, &app.configuration, &app.environment).await?;
+    let (model, recording) = recorded(request, chosen)?;
+    let definition = main_agent::definition(request, app, app.granted.mode(), is_attended, &model)?;
+    let Context { text: context, warnings: notices } = context::gather(app, &app.granted);
+    let inputs = main_agent::inputs(app, String::new(), context);
+    Ok(Job { definition, inputs, model, recording, notices })
+}
+
+/// A declared agent on the inputs of the request.
+async fn declared_agent(request: &RunRequest, name: &str, app: &App, agents: &Agents) -> Result<Job, Failure> {
+    let agent = agents.find(name, &app.project)?;
+    if !agent.enabled {
+        return Err(Failure::configuration(format!("the agent `{name}` is disabled"))
+            .help(format!("remove `enabled = false` from `[agents.{name}]` in the configuration")));
+    }
+    let inputs = task::inputs(name, &agent.declared.definition.inputs, &request.input)?;
+    // The flag wins over what the agent declares.
+    let model = match agent.declared.model.as_deref().filter(|_| request.model.is_none()) {
+        Some(_) => agent.own_model(&app.configuration, &app.environment)?,
+        None => models::choose(request.model.as_deref(), &app.configuration, &app.environment).await?,
+    };
+    let (model, recording) = recorded(request, model)?;
+    let (mut definition, model) = agent.asking(model, &app.configuration);
+    definition.run.max_turns = request.max_turns.unwrap_or(definition.run.max_turns);
+    definition.run.max_time = request.timeout.unwrap_or(definition.run.max_time);
+    Ok(Job { definition, inputs, model, recording, notices: Vec::new() })
+}
+
+/// The model, recorded if the request asks for it.
+fn recorded(request: &RunRequest, model: Model) -> Result<(Model, Option<Recording>), Failure> {
+    let Some(file) = &request.record else { return Ok((model, None)) };
+    let recording = models::recording(file)?;
+    Ok((model.recorded(&recording), Some(recording)))
+}
+
+/// Checks that every model that may answer has a price, where costs are limited.
+pub(super) fn check_price(request: &RunRequest, app: &App, model: &Model, run: RunConfig) -> Result<(), Failure> {
+    match subagents::tree_limits(request, &app.configuration, run).cost {
+        Some(_) => models::check_prices(model, &app.configuration),
+        None => Ok(()),
+    }
+}
+
+/// What a conversation is started with.
+pub(super) struct Start<'a> {
+    pub(super) app: &'a App,
+    pub(super) agents: &'a Agents,
+    pub(super) request: &'a RunRequest,
+    pub(super) definition: &'a AgentDefinition,
+    pub(super) model: &'a Model,
+    pub(super) recording: Option<&'a Recording>,
+    pub(super) observers: &'a Arc<Observers>,
+    pub(super) approvals: &'a Bus,
+    pub(super) standstill: &'a Standstill,
+}
+
+impl Start<'_> {
+    /// Starts a conversation, or continues the one that was reopened; also the grants, with its folder of outputs.
+    pub(super) fn conversation(
+        &self,
+        grants: Granted,
+        reopened: Option<Reopened>,
+    ) -> Result<(Conversation, Granted), Failure> {
+        let Self { app, agents, request, definition, model, .. } = *self;
+        let limits = subagents::tree_limits(request, &app.configuration, definition.run);
+        check_price(request, app, model, definition.run)?;
+        let (log, past) = match reopened {
+            Some(reopened) => {
+                let (log, recorded) = reopened.resume(&model.id)?;
+                let beneath = recorded.agents().filter(|(id, _)| id.is_subagent()).count();
+                (log, Some((recorded.into_past(&AgentId::new(MAIN)), beneath)))
+            }
+            None => (create(app, &model.id)?, None),
+        };
+        let log = Arc::new(log);
+        // Large results go there, and the model is told to read them there.
+        let outputs = log.path().with_extension("outputs");
+        let grants = grants.reading_outputs(&outputs)?;
+        let ledger = Ledger::with_prices(AgentId::new(MAIN), limits, Arc::new(app.configuration.prices()));
+        ledger.answered_by(model.id.as_str());
+        if let Some((_, beneath)) = &past {
+            ledger.skip(*beneath);
+        }
+        let gate = app.gate(self.approvals.clone(), grants.mode());
+        let around =
+            Around { session: &log, observers: self.observers, ledger: &ledger, gate: &gate, outputs: &outputs };
+        let (plugins, recording) = (app.plugins.as_slice(), self.recording);
+        let tools = Tools { app, agents, plugins, grants: &grants, request, model, recording }.with_agents(&around)?;
+        let setup = Setup {
+            provider: Arc::clone(&model.provider),
+            tools,
+            responder: Responder::new(Some(Spill::new(outputs.clone()))),
+            observer: Arc::clone(self.observers) as Arc<dyn Observer>,
+            session: Some(Arc::clone(&log)),
+            ledger: Arc::clone(&ledger),
+            standstill: self.standstill.clone(),
+            gate: Some(gate.clone()),
+        };
+        let mut executor =
+            Executor::new(definition.clone(), setup).map_err(|error| Failure::of(ErrorKind::Configuration, &error))?;
+        if let Some((past, _)) = past {
+            executor = executor.resume(past);
+        }
+        Ok((Conversation { executor, log, ledger, gate, outputs }, grants))
+    }
+}
+
+/// What the agents beneath the main one share with it.
+pub(super) struct Around<'a> {
+    pub(super) session: &'a Arc<SessionLog>,
+    pub(super) observers: &'a Arc<Observers>,
+    pub(super) ledger: &'a Arc<Ledger>,
+    pub(super) gate: &'a Gate,
+    pub(super) outputs: &'a Path,
+}
+
+/// What the tools of the main agent are made of.
+pub(super) struct Tools<'a> {
+    pub(super) app: &'a App,
+    pub(super) agents: &'a Agents,
+    pub(super) plugins: &'a [Installed],
+    pub(super) grants: &'a Granted,
+    pub(super) request: &'a RunRequest,
+    pub(super) model: &'a Model,
+    pub(super) recording: Option<&'a Recording>,
+}
+
+impl Tools<'_> {
+    /// The tools, with the agents that are tools of the main one. They are loaded in the background.
+    pub(super) fn with_agents(&self, around: &Around<'_>) -> Result<Registry, Failure> {
+        let Self { app, agents, plugins, grants, request, model, recording } = *self;
+        let mut tools = app.tools_of(plugins, grants)?;
+        app.warm(plugins, &tools);
+        if request.agent.is_some() {
+            agents.all().iter().for_each(|agent| tools.leave_out(ToolName::new(agent.name())));
+            return Ok(tools);
+        }
+        let setup = SubagentSetup {
+            model: model.id.clone(),
+            provider: Arc::clone(&model.provider),
+            tools: app.reading_tools_of(plugins, grants)?,
+            spill: Some(around.outputs.to_owned()),
+            observer: Arc::clone(around.observers) as Arc<dyn Observer>,
+            session: Some(Arc::clone(around.session)),
+            parent: Arc::clone(around.ledger),
+            gate: Some(around.gate.clone()),
+        };
+        subagents::add(&mut tools, agents, &setup, Asked { model, recording }, &app.configuration, &app.environment)?;
+        Ok(tools)
+    }
+}
+
+/// A log for a new session.
+fn create(app: &App, model: &ModelId) -> Result<SessionLog, Failure> {
+    let about = About { workspace: app.workspace.root(), model };
+    SessionLog::create(&app.folders.sessions, about, Clock::system()).map_err(|error| {
+        let help = format!("{}, or set XDG_STATE_HOME to a folder that can be written", error.help());
+        Failure::from(error).help(help)
+    })
+}

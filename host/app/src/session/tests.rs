@@ -1,0 +1,76 @@
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use host_tool::ApprovalMode;
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::environment::{Environment, Terminals};
+use crate::project::Project;
+use crate::request::{AccessRequest, FolderRequest};
+
+/// A session with a scripted model in a repository of its own; the folders live as long as they are held.
+async fn session(replies: &str) -> (Session, tempfile::TempDir) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (home, repository) = (folder.path().join("home"), folder.path().join("repository"));
+    std::fs::create_dir_all(repository.join(".git")).expect("made");
+    std::fs::create_dir_all(&home).expect("made");
+    let script = home.join("script.jsonl");
+    std::fs::write(&script, replies).expect("written");
+    let environment = Environment::new(BTreeMap::new(), Some(home), Terminals::default());
+    let place = FolderRequest { folder: Some(repository), any_folder: false };
+    let folders = environment.folders().expect("there is a home");
+    let root = std::fs::canonicalize(place.folder.as_deref().unwrap_or(Path::new("."))).expect("it is there");
+    let project = Project::of(&root, &folders).expect("it brings nothing");
+    let stop = CancellationToken::new();
+    let access = AccessRequest::default();
+    let app = App::open(&place, &access, project, &environment, &|_| {}, &stop).await.expect("it opens");
+    let run = RunRequest { model: Some(format!("scripted:{}", script.display())), ..RunRequest::default() };
+    let request = SessionRequest { run, has_prompt: true, is_attended: true, ..SessionRequest::default() };
+    (Session::start(app, request).await.expect("it starts"), folder)
+}
+
+/// The system prompt and the grants of each plugin, which a mode decides.
+fn decided(session: &Session) -> (ApprovalMode, String, Vec<String>, Option<String>) {
+    let grants = session.app.plugins.iter().map(|plugin| format!("{:?}", session.grants.to(plugin))).collect();
+    let system = session.definition.prompt.system.clone();
+    (session.mode(), session.conversation.gate.mode().to_string(), grants, system)
+}
+
+#[tokio::test]
+async fn session_change_of_mode_that_fails_changes_nothing() {
+    let (mut session, _folder) = session("").await;
+    let before = decided(&session);
+    // Two plugins with the same tools cannot be put together.
+    let double = session.app.plugins.first().expect("there are built-in plugins").clone();
+    session.app.plugins.push(double);
+    let failure = session.set_mode(ApprovalMode::Plan).expect_err("the tools cannot be put together");
+    assert!(failure.message.contains("cannot be used"), "{failure:?}");
+    session.app.plugins.pop();
+    assert_eq!(decided(&session), before);
+    // And the next change starts from what is there.
+    session.set_mode(ApprovalMode::Plan).expect("it can be changed");
+    let (mode, gate, _, system) = decided(&session);
+    assert_eq!((mode, gate.as_str()), (ApprovalMode::Plan, "plan"));
+    assert_ne!(system, before.3);
+}
+
+#[tokio::test]
+async fn session_observers_are_told_of_each_event_however_many_there_are() {
+    #[derive(Default)]
+    struct Count(std::sync::atomic::AtomicUsize);
+    impl host_agent::Observer for Count {
+        fn event(&self, _: &host_agent::Event<'_>) {
+            self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+    let (mut session, _folder) = session("{\"chunks\": [{\"text\": \"Done.\"}]}\n").await;
+    let counts = [Arc::new(Count::default()), Arc::new(Count::default())];
+    counts.iter().for_each(|count| session.observers().add(Arc::clone(count) as Arc<_>));
+    let cancel = CancellationToken::new();
+    let prompt = session.attach("go", &cancel).await.expect("nothing is attached");
+    let result = session.prompt(prompt, &cancel).await;
+    assert_eq!(result.result.as_deref(), Some("Done."));
+    let [one, other] = counts.map(|count| count.0.load(std::sync::atomic::Ordering::Relaxed));
+    assert!(one > 0 && one == other, "{one} and {other} events");
+}
