@@ -118,7 +118,7 @@ fn choices(question: &Question) -> (Vec<Choice>, Vec<Meaning>) {
         let letter = match always.answer {
             Lasting::Always => 'a',
             Lasting::AlwaysTool => 't',
-            Lasting::AlwaysServer => 'p',
+            Lasting::AlwaysPlugin => 'p',
         };
         let label = format!("Always in this folder: {}", look::line(&always.words));
         choices.push((letter, label, Meaning::Lasting(always.answer)));

@@ -81,7 +81,7 @@ pub enum Lasting {
     /// Every call of this tool.
     AlwaysTool,
     /// Every call of every tool of this plugin.
-    AlwaysServer,
+    AlwaysPlugin,
 }
 
 /// What somebody answers.

@@ -48,7 +48,7 @@ impl Gate {
             Confirmation::Info { .. } | Confirmation::Call => vec![
                 offer(Lasting::AlwaysTool, format!("every call of `{}`: {}", call.name, named(&self.within(intent)))),
                 offer(
-                    Lasting::AlwaysServer,
+                    Lasting::AlwaysPlugin,
                     format!("every call of every tool of the plugin `{plugin}`: {}", named(&self.within(intent))),
                 ),
             ],
@@ -73,7 +73,7 @@ impl Gate {
             }
             (Lasting::Always, _) => Rule { tool: tool(), scope: Some(intent.touches.clone()), ..bound },
             (Lasting::AlwaysTool, _) => Rule { tool: tool(), scope: Some(self.within(intent)), ..bound },
-            (Lasting::AlwaysServer, _) => Rule { scope: Some(self.within(intent)), ..bound },
+            (Lasting::AlwaysPlugin, _) => Rule { scope: Some(self.within(intent)), ..bound },
         })
     }
 }

@@ -354,7 +354,7 @@ async fn a_rule_for_a_command_is_asked_about_outside_of_the_workspace() {
 async fn an_answer_that_was_not_offered_allows_nothing() {
     let bus = Bus::new();
     let gate = gate(rules(""), &bus);
-    let answers = [always(Lasting::AlwaysTool), always(Lasting::AlwaysServer), always(Lasting::Always), cancel(None)];
+    let answers = [always(Lasting::AlwaysTool), always(Lasting::AlwaysPlugin), always(Lasting::Always), cancel(None)];
     let (settled, asked) = run(&gate, &bus, &[command("rm x")], &answers).await;
     assert_eq!(settled[0].decided, Some(Decided::Declined));
     assert_eq!(asked.len(), 4);
