@@ -19,7 +19,7 @@ use crate::plugins::discovered::{self, Gathering};
 use crate::plugins::reload::Watched;
 use crate::plugins::settings::Settings;
 use crate::plugins::{self, DISCOVERED, Holder, Installed};
-use crate::policies;
+use crate::policies::{self, Policies};
 use crate::project::{Part, Project, ProjectFile};
 use crate::repository::repository_of;
 use crate::request::{AccessRequest, FolderRequest};
@@ -66,7 +66,8 @@ impl App {
         let folders = environment.folders()?;
         let brought = project.brought();
         let configuration = Configuration::read(environment, &folders)?.with_project(brought.configuration.as_ref())?;
-        let policy = policies::read(&folders, &brought.policies)?;
+        let Policies { policy, notes } = policies::read(&folders, &brought.policies)?;
+        notes.iter().for_each(|note| notice(note));
         let root = folder(place)?;
         let settings = Settings::read(&configuration, environment)?;
         let runtime = Arc::new(Runtime::new(RuntimeOptions {

@@ -1,13 +1,15 @@
 //! The files with rules: the administrator's, the user's with what they answered for good, and a trusted project's.
 //!
 //! Every file is read before the first call, and one that is wrong is an error: a rule that nobody reads would be a hole.
-//! Deliberately not here: what a rule means (`host_tool::Policy`), and whether a project is trusted.
+//! Of the answers, those that no answer can give any more (private addresses, every server) are left out, each with a
+//! note that names its file and line. Deliberately not here: what a rule means (`host_tool::Policy`), and whether a
+//! project is trusted.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use host_tool::{Policy, PolicyError, PolicyFile, Rule, Tier};
+use host_tool::{Policy, PolicyError, PolicyFile, Rule, RuleSource, Tier};
 
 use crate::environment::Folders;
 use crate::error::Failure;
@@ -32,20 +34,46 @@ pub fn answers(folders: &Folders) -> PathBuf {
     folders.configuration.join(FOLDER).join(ANSWERS)
 }
 
-/// All rules that there are, the built-in ones among them.
-pub fn read(folders: &Folders, of_project: &[ProjectFile]) -> Result<Policy, Failure> {
-    let mut rules = Vec::new();
+/// The rules that hold, and what the user should know of those that do not.
+#[derive(Debug)]
+pub struct Policies {
+    /// All rules, the built-in ones among them.
+    pub policy: Policy,
+    /// A line for each answer that is left out.
+    pub notes: Vec<String>,
+}
+
+/// Reads all rules.
+pub fn read(folders: &Folders, of_project: &[ProjectFile]) -> Result<Policies, Failure> {
+    let (mut rules, mut notes) = (Vec::new(), Vec::new());
+    let answers = answers(folders);
     for (tier, folder) in
         [(Tier::Administrator, PathBuf::from(OF_ADMINISTRATOR)), (Tier::User, folders.configuration.join(FOLDER))]
     {
         for path in files(&folder)? {
-            rules.extend(parse(&text(&path)?, tier, &path)?);
+            let read = parse(&text(&path)?, tier, &path)?;
+            let (hold, too_wide): (Vec<Rule>, Vec<Rule>) =
+                read.into_iter().partition(|rule| path != answers || rule.is_lasting());
+            rules.extend(hold);
+            notes.extend(too_wide.iter().map(left_out));
         }
     }
     for file in of_project {
         rules.extend(parse(file.text()?, Tier::Project, &file.path)?);
     }
-    Ok(Policy::new(rules).protecting(folders.all().into_iter().map(Path::to_owned)))
+    let policy = Policy::new(rules).protecting(folders.all().into_iter().map(Path::to_owned));
+    Ok(Policies { policy, notes })
+}
+
+/// Why an answer is left out, and what to do about it.
+fn left_out(rule: &Rule) -> String {
+    let RuleSource { file, line, .. } = &rule.source;
+    let file = file.as_deref().unwrap_or(Path::new(ANSWERS)).display();
+    format!(
+        "ignoring the answer at `{file}:{line}`: it allows requests to private addresses or to servers that it does not \
+         name, which an answer no longer does. Remove that `[[rule]]`; to keep it as a rule of your own, move it to \
+         another file of the same folder"
+    )
 }
 
 /// The files of a folder, by name. A folder that is not there has none.

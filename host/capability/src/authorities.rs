@@ -84,6 +84,66 @@ impl Authorities {
         self.0.le(&other.0)
     }
 
+    /// Whether each server is named in full and is on the public internet alone. Patterns name none, and a name that
+    /// may lead to this machine or a private network says too little.
+    pub fn are_named_and_public(&self) -> bool {
+        self.0.iter().all(|endpoint| matches!(endpoint.host, Host::Exact(_)) && endpoint.reach == Reach::Public)
+    }
+
+    /// Whether one of the servers shows by its host that it is this machine or in a private network.
+    pub(crate) fn name_a_private_host(&self) -> bool {
+        let is_private =
+            |host: &str| Authority::new(host, DEFAULT_PORT).is_ok_and(|server| server.is_plainly_private());
+        self.0.iter().any(|endpoint| matches!(&endpoint.host, Host::Exact(host) if is_private(host)))
+    }
+
+    /// The part that concerns the hosts that `asked` names in full, whichever the port and the method, and only where
+    /// they lead to the public internet. `None` if there is no such part.
+    #[must_use]
+    pub fn at_hosts_of(&self, asked: &Self) -> Option<Self> {
+        let named = asked.0.iter().filter(|endpoint| matches!(endpoint.host, Host::Exact(_)));
+        let whole = |endpoint: &Endpoint| Endpoint {
+            host: endpoint.host.clone(),
+            port: AnyOr::Any,
+            reach: Reach::Public,
+            method: AnyOr::Any,
+        };
+        self.meet(&Self(Antichain::new(named.map(whole))))
+    }
+
+    /// In words, without how near the servers may be: ``GET requests to `example.com:443` ``.
+    pub fn in_words(&self) -> String {
+        let item = |((host, port, _), methods): ((&Host, &AnyOr<u16>, Reach), BTreeSet<&str>)| {
+            let methods: Vec<&str> = methods.into_iter().collect();
+            let requests = match methods.as_slice() {
+                ["*"] => "requests".to_owned(),
+                [first @ .., last] if !first.is_empty() => format!("{} and {last} requests", first.join(", ")),
+                _ => format!("{} requests", methods.concat()),
+            };
+            let server = match (host, port) {
+                (Host::Any, AnyOr::Any) => "any server".to_owned(),
+                (Host::Any, AnyOr::One(port)) => format!("port {port} of any server"),
+                (host, AnyOr::Any) => format!("`{host}` at any port"),
+                (host, AnyOr::One(port)) => format!("`{host}:{port}`"),
+            };
+            format!("{requests} to {server}")
+        };
+        self.items().into_iter().map(item).collect::<Vec<_>>().join("; ")
+    }
+
+    /// The endpoints, with those that differ in their methods alone as one.
+    fn items(&self) -> BTreeMap<(&Host, &AnyOr<u16>, Reach), BTreeSet<&str>> {
+        let mut items: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
+        for Endpoint { host, port, reach, method } in self.0.iter() {
+            let method = match method {
+                AnyOr::One(method) => method,
+                AnyOr::Any => "*",
+            };
+            items.entry((host, port, *reach)).or_default().insert(method);
+        }
+        items
+    }
+
     /// How far a request reaches; none when it is not covered at all.
     pub(crate) fn reach(&self, method: &str, authority: &Authority) -> Option<Reach> {
         let covers = |endpoint: &&Endpoint| {
@@ -109,7 +169,8 @@ pub(crate) fn naming(method: &str, authority: &Authority) -> Option<String> {
     is_method(method).then(|| request(method, authority))
 }
 
-fn is_method(text: &str) -> bool {
+/// Whether a scope can have the method, as it has it.
+pub(crate) fn is_method(text: &str) -> bool {
     (1..=METHOD_LIMIT).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_uppercase() || b == b'-')
 }
 
@@ -250,28 +311,27 @@ impl<T: Clone + Ord> Element for AnyOr<T> {
     }
 }
 
+/// A host as a scope has it.
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exact(host) => f.write_str(&bracketed(host)),
+            Self::Beneath(suffix) => write!(f, "*.{suffix}"),
+            Self::Any => f.write_str("*"),
+        }
+    }
+}
+
 /// Endpoints that differ in their methods alone are one item; what an item has by default is left out, but for the
 /// port.
 impl fmt::Display for Authorities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut items: BTreeMap<(&Host, &AnyOr<u16>, Reach), BTreeSet<&str>> = BTreeMap::new();
-        for Endpoint { host, port, reach, method } in self.0.iter() {
-            let method = match method {
-                AnyOr::One(method) => method,
-                AnyOr::Any => "*",
-            };
-            items.entry((host, port, *reach)).or_default().insert(method);
-        }
-        for (at, ((host, port, reach), methods)) in items.into_iter().enumerate() {
+        for (at, ((host, port, reach), methods)) in self.items().into_iter().enumerate() {
             f.write_str(if at > 0 { "," } else { "" })?;
             if !methods.iter().eq(&DEFAULT_METHODS) {
                 write!(f, "{} ", methods.into_iter().collect::<Vec<_>>().join("+"))?;
             }
-            match host {
-                Host::Exact(host) => f.write_str(&bracketed(host))?,
-                Host::Beneath(suffix) => write!(f, "*.{suffix}")?,
-                Host::Any => f.write_str("*")?,
-            }
+            write!(f, "{host}")?;
             match port {
                 AnyOr::One(port) => write!(f, ":{port}")?,
                 AnyOr::Any => f.write_str(":*")?,
@@ -356,6 +416,55 @@ mod tests {
         }
         let met = parse("a.b").unwrap().meet(&parse("*").unwrap()).unwrap();
         assert_eq!(met.to_string(), "a.b:443 -private");
+    }
+
+    #[test]
+    fn http_servers_are_named_and_public_only_when_every_item_is() {
+        for (scope, expected) in [
+            ("a.b -private", true),
+            ("GET a.b -private,POST c:8080 -private", true),
+            ("a.b", false),
+            ("127.0.0.1:80", false),
+            ("*.a.b", false),
+            ("* *:*", false),
+            ("a.b -private,*:443", false),
+            ("a.b -private,c +private", false),
+        ] {
+            assert_eq!(parse(scope).unwrap().are_named_and_public(), expected, "{scope}");
+        }
+    }
+
+    #[test]
+    fn http_part_at_the_hosts_of_a_request_is_public_and_no_wider_than_the_whole() {
+        let part = |whole: &str, asked: &str| {
+            let part = parse(whole).unwrap().at_hosts_of(&parse(asked).unwrap());
+            part.map(|part| part.to_string()).unwrap_or_default()
+        };
+        for (whole, asked, expected) in [
+            ("GET+HEAD *:* +private", "GET a.b:443 -private", "a.b:* -private"),
+            ("* *:* +private", "GET a.b -private,POST c -private", "* a.b:* -private,* c:* -private"),
+            ("*.b:443", "GET a.b:80", "a.b:443 -private"),
+            ("*:* +private", "GET 127.0.0.1:80", "127.0.0.1:* -private"),
+            ("*.b", "a.c", ""),
+            ("*:*", "*:*", ""),
+            ("*:*", "*.b", ""),
+        ] {
+            assert_eq!(part(whole, asked), expected, "{whole} at {asked}");
+        }
+    }
+
+    #[test]
+    fn http_servers_are_put_into_words() {
+        for (scope, words) in [
+            ("GET a.b", "GET requests to `a.b:443`"),
+            ("a.b:* -private", "GET and HEAD requests to `a.b` at any port"),
+            ("* [::1]:8", "requests to `[::1]:8`"),
+            ("POST+PUT+GET *.b", "GET, POST and PUT requests to `*.b:443`"),
+            ("GET *,* *:* +private", "requests to any server"),
+            ("GET a,POST b", "GET requests to `a:443`; POST requests to `b:443`"),
+        ] {
+            assert_eq!(parse(scope).unwrap().in_words(), words, "{scope}");
+        }
     }
 
     #[test]

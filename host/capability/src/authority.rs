@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use crate::address::is_public;
 use crate::visible::visible;
 
 /// The longest host name, in characters without the last dot (RFC 1035, 2.3.4).
@@ -54,6 +55,13 @@ impl Authority {
     /// The address, if the host is one and no name.
     pub fn address(&self) -> Option<IpAddr> {
         self.host.parse().ok()
+    }
+
+    /// Whether the host itself shows that it is this machine or in a private network: an address, or `localhost`. Any
+    /// other name says nothing of where it leads.
+    pub(crate) fn is_plainly_private(&self) -> bool {
+        let here = self.host == "localhost" || self.host.ends_with(".localhost");
+        here || self.address().is_some_and(|address| !is_public(address))
     }
 }
 
@@ -122,6 +130,17 @@ mod tests {
         check("127.0.0.1", "127.0.0.1:443");
         check("[::1]", "[::1]:443");
         check("2001:DB8:0:0::1", "[2001:db8::1]:443");
+    }
+
+    #[test]
+    fn authority_shows_by_itself_that_it_is_private() {
+        let is = |host: &str| Authority::new(host, 80).unwrap().is_plainly_private();
+        for host in ["localhost", "LocalHost.", "a.localhost", "127.0.0.1", "10.1.2.3", "[::1]", "[::ffff:127.0.0.1]"] {
+            assert!(is(host), "{host}");
+        }
+        for host in ["example.com", "8.8.8.8", "localhost.example.com", "notlocalhost", "[2606:4700::1111]"] {
+            assert!(!is(host), "{host}");
+        }
     }
 
     #[test]

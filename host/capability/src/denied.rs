@@ -54,8 +54,8 @@ impl Denied {
             None => format!("to allow it, add --grant {plugin}:{capability}=SCOPE with a scope that covers it"),
         };
         let mode = match capability {
-            // Who has a grant of its own chose it over the mode's.
-            Capability::Http if held.is_some() => "",
+            // Who has a grant of its own chose it over the mode's, and no mode reaches a private address.
+            Capability::Http if held.is_some() || naming.is_some_and(names_a_private_host) => "",
             Capability::FsWrite => ", or --approval-mode auto-edit for the workspace",
             Capability::Process => ", or --approval-mode yolo for the workspace",
             Capability::Http => ", or --approval-mode yolo for public addresses",
@@ -81,6 +81,11 @@ impl Denied {
         let cause = self.cause().map(|cause| format!("; {cause}")).unwrap_or_default();
         format!("{self}{cause}. Only the user can change this: {}.", self.help)
     }
+}
+
+/// Whether the text of an `http` scope names a server on this machine or in a private network.
+fn names_a_private_host(scope: &str) -> bool {
+    matches!(Scope::parse_absolute(Capability::Http, scope), Ok(Scope::Http(servers)) if servers.name_a_private_host())
 }
 
 #[cfg(test)]
@@ -123,6 +128,12 @@ mod tests {
             "to allow it, add --grant fetch:process=x, or --approval-mode yolo for the workspace"
         );
         assert_eq!(help(Capability::FsRead), "to allow it, add --grant fetch:fs-read=x");
+        let http = |wanted| denied(Capability::Http, wanted).help;
+        let public = "to allow it, add --grant fetch:http=a.b:443, or --approval-mode yolo for public addresses";
+        assert_eq!(http("a.b:443"), public);
+        for private in ["127.0.0.1:443", "localhost:443", "a.b:443,10.0.0.1:80"] {
+            assert_eq!(http(private), format!("to allow it, add --grant fetch:http={private}"));
+        }
     }
 
     #[test]

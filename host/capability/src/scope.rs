@@ -9,8 +9,7 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::address::is_public;
-use crate::authorities::naming;
+use crate::authorities::is_method;
 use crate::deny::escaped;
 use crate::list::{Form, quote};
 use crate::visible::visible;
@@ -90,7 +89,7 @@ impl Scope {
         Self::parse_absolute(capability, &format!("{folder},!{}", quote(&beneath)))
     }
 
-    /// Sending requests with this method to this server. It reaches this machine and private networks only where the
+    /// Sending requests with this method, and no other, to this server. It reaches this machine and private networks only where the
     /// server is named so that everybody sees it: by its address, or as `localhost`. Any other name says nothing of
     /// where it leads.
     ///
@@ -98,11 +97,11 @@ impl Scope {
     ///
     /// When the method cannot be written as the text of a scope.
     pub fn of_request(method: &str, to: &Authority) -> Result<Self, ScopeError> {
-        let naming = naming(method, to).ok_or_else(|| ScopeError::Method { text: visible(method) })?;
-        let here = to.host() == "localhost" || to.host().ends_with(".localhost");
-        let private = here || to.address().is_some_and(|address| !is_public(address));
-        let reach = if private { "+private" } else { "-private" };
-        Self::parse_absolute(Capability::Http, &format!("{naming} {reach}"))
+        if !is_method(method) {
+            return Err(ScopeError::Method { text: visible(method) });
+        }
+        let reach = if to.is_plainly_private() { "+private" } else { "-private" };
+        Self::parse_absolute(Capability::Http, &format!("{method} {to} {reach}"))
     }
 
     /// Running this command, and with no argument more; none when it names no program.

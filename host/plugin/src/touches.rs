@@ -139,7 +139,7 @@ mod tests {
         check(&edit("src/../a b"), "fs-write='/no/such/folder/a b',!'/no/such/folder/a b/*' ");
         check(&edit("/etc/x"), "fs-write=/etc/x,!'/etc/x/*' ");
         check(&info(&[("GET", "https://example.com/a"), ("POST", "http://[::1]:8/")], &["f"]), {
-            "fs-write=/no/such/folder/f,!'/no/such/folder/f/*' http=POST [::1]:8,example.com:443 -private "
+            "fs-write=/no/such/folder/f,!'/no/such/folder/f/*' http=POST [::1]:8,GET example.com:443 -private "
         });
         check(&info(&[], &[]), "");
         check(&Confirmation::Call, "fs-write=/ process=* http=* *:* +private ");

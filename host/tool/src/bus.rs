@@ -76,7 +76,7 @@ pub struct Always {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lasting {
-    /// Calls that do the same: this command, this file, this server.
+    /// Calls that do the same: this command, this file, this server of the public internet.
     Always,
     /// Every call of this tool.
     AlwaysTool,

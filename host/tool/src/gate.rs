@@ -2,7 +2,8 @@
 //!
 //! Promises: a call runs only when a rule, a grant or a person said yes to exactly what it is granted then; an answer
 //! that reaches further than the one call becomes a rule bound to the tool, to the digest of the plugin and to what the
-//! yes covered, so that another component under the same name is asked about again; a call that a person changed is
+//! yes covered, so that another component under the same name is asked about again, and never reaches private addresses
+//! or every server; a call that a person changed is
 //! checked and asked about like a new one; where nobody listens, what would be asked is refused, in words that say what
 //! would allow it. While somebody is asked the time of the run stands still.
 //!
@@ -269,6 +270,7 @@ impl Gate {
             Confirmation::Exec { argv, .. } => simple_commands(argv),
             Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Call => Vec::new(),
         };
+        let besides = self.another_version(considered).into_iter().chain(considered.asked_each_time());
         Question {
             agent: self.agent.clone(),
             agent_id: self.agent_id.clone(),
@@ -278,7 +280,7 @@ impl Gate {
             confirmation,
             commands,
             touches: intent.touches.clone(),
-            reasons: reasons(verdict).into_iter().chain(self.another_version(considered)).collect(),
+            reasons: reasons(verdict).into_iter().chain(besides).collect(),
             mode: self.mode,
             objection,
         }

@@ -53,7 +53,9 @@ pub(crate) async fn run(policy: Policy, environment: Environment, stop: Cancella
             let folders = environment.folders()?;
             let project = project(&place.request(), &folders)?;
             printer::notes(project.note().as_slice(), &environment);
-            list(policies::read(&folders, &project.brought().policies)?.rules(), json, &out)
+            let policies = policies::read(&folders, &project.brought().policies)?;
+            printer::notes(&policies.notes, &environment);
+            list(policies.policy.rules(), json, &out)
         }
     }
 }

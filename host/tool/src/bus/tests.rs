@@ -131,6 +131,8 @@ fn an_answer_has_a_stable_form_for_others_to_send() {
     };
     check(Answer::ProceedOnce, json!({"outcome": "proceed_once"}));
     check(Answer::Proceed { lasting: Lasting::AlwaysTool }, json!({"outcome": "proceed", "lasting": "always_tool"}));
+    let of_plugin = json!({"outcome": "proceed", "lasting": "always_plugin"});
+    check(Answer::Proceed { lasting: Lasting::AlwaysPlugin }, of_plugin);
     check(Answer::Modify { text: "x".to_owned() }, json!({"outcome": "modify", "text": "x"}));
     check(Answer::Cancel { reason: None }, json!({"outcome": "cancel"}));
 }

@@ -1,7 +1,12 @@
 //! Answers that hold for later calls too: what they would allow, in words and as a rule.
 //!
 //! Each rule is bound to the workspace, to the plugin and to the digest of its component, and to what the yes covered:
-//! another command, another file, another server, another version of the plugin is asked about again.
+//! another command, another file, another server, another version of the plugin is asked about again. A lasting answer
+//! allows requests only to servers on the public internet that it names: never to a private address, and never to every
+//! server. What reaches further is asked about each time, and an older answer that allows more is not honoured
+//! ([`Rule::is_lasting`]).
+//!
+//! Deliberately not here: what a user writes into a file of rules or grants with a flag, which may reach further.
 
 use std::sync::PoisonError;
 
@@ -12,6 +17,9 @@ use super::{Considered, Gate};
 use crate::{
     Always, Decision, Intent, Lasting, Origin, Question, Rule, RuleSource, SimpleCommand, Tier, suggested_prefix,
 };
+
+/// Why no lasting answer is offered for a call that sends requests.
+pub(super) const EACH_TIME: &str = "requests to private addresses and to unnamed servers are asked about each time";
 
 impl Gate {
     /// What can be answered besides yes and no.
@@ -26,36 +34,41 @@ impl Gate {
         let Some(origin) = intent.origin.as_ref().filter(|_| !intent.touches.le(&intent.granted)) else {
             return Vec::new();
         };
-        let offer = |answer: Lasting, words: String| Always { answer, words };
         let plugin = origin.plugin.as_str();
-        match confirmation {
-            Confirmation::Exec { .. } => match prefixes(commands) {
-                Some(prefixes) => {
+        let exact = Some(&intent.touches).filter(|touches| is_lasting(touches));
+        let within = self.within(intent);
+        let offer = |answer: Lasting, words: String| Always { answer, words };
+        let of_tool = |grants: &Grants| format!("every call of `{}`: {}", call.name, named(grants));
+        let of_plugin =
+            |grants: &Grants| format!("every call of every tool of the plugin `{plugin}`: {}", named(grants));
+        let offered = match confirmation {
+            Confirmation::Exec { .. } => {
+                let begin = prefixes(commands).map(|prefixes| {
                     let shown: Vec<String> =
                         prefixes.iter().map(|words| format!("`{}`", command_line(words))).collect();
-                    vec![offer(Lasting::Always, format!("commands that begin with {}", shown.join(", ")))]
-                }
-                None => Vec::new(),
-            },
-            Confirmation::Edit { path, .. } => vec![
-                offer(Lasting::Always, format!("changes of `{path}`")),
-                offer(Lasting::AlwaysTool, format!("changes of any file by `{}`", call.name)),
+                    format!("commands that begin with {}", shown.join(", "))
+                });
+                [begin.map(|words| offer(Lasting::Always, words)), None]
+            }
+            Confirmation::Edit { path, .. } => [
+                exact.map(|_| offer(Lasting::Always, format!("changes of `{path}`"))),
+                within.map(|_| offer(Lasting::AlwaysTool, format!("changes of any file by `{}`", call.name))),
             ],
-            Confirmation::Info { requests, writes, .. } if !requests.is_empty() || !writes.is_empty() => vec![
-                offer(Lasting::Always, named(&intent.touches)),
-                offer(Lasting::AlwaysTool, format!("every call of `{}`: {}", call.name, named(&self.within(intent)))),
+            Confirmation::Info { requests, writes, .. } if !requests.is_empty() || !writes.is_empty() => [
+                exact.map(|touches| offer(Lasting::Always, named(touches))),
+                within
+                    .filter(|within| *within != intent.touches)
+                    .map(|within| offer(Lasting::AlwaysTool, of_tool(&within))),
             ],
-            Confirmation::Info { .. } | Confirmation::Call => vec![
-                offer(Lasting::AlwaysTool, format!("every call of `{}`: {}", call.name, named(&self.within(intent)))),
-                offer(
-                    Lasting::AlwaysPlugin,
-                    format!("every call of every tool of the plugin `{plugin}`: {}", named(&self.within(intent))),
-                ),
+            Confirmation::Info { .. } | Confirmation::Call => [
+                within.as_ref().map(|within| offer(Lasting::AlwaysTool, of_tool(within))),
+                within.as_ref().map(|within| offer(Lasting::AlwaysPlugin, of_plugin(within))),
             ],
-        }
+        };
+        offered.into_iter().flatten().collect()
     }
 
-    /// The rule that an answer makes; none when it was not offered.
+    /// The rule that an answer makes; `None` if it was not offered.
     pub(super) fn rule_of(&self, lasting: Lasting, considered: &Considered, question: &Question) -> Option<Rule> {
         question.always.iter().find(|always| always.answer == lasting)?;
         let Considered { call, intent, .. } = considered;
@@ -72,9 +85,17 @@ impl Gate {
                 Rule { tool: tool(), command: prefixes(&question.commands)?, ..bound }
             }
             (Lasting::Always, _) => Rule { tool: tool(), scope: Some(intent.touches.clone()), ..bound },
-            (Lasting::AlwaysTool, _) => Rule { tool: tool(), scope: Some(self.within(intent)), ..bound },
-            (Lasting::AlwaysPlugin, _) => Rule { scope: Some(self.within(intent)), ..bound },
+            (Lasting::AlwaysTool, _) => Rule { tool: tool(), scope: Some(self.within(intent)?), ..bound },
+            (Lasting::AlwaysPlugin, _) => Rule { scope: Some(self.within(intent)?), ..bound },
         })
+    }
+}
+
+impl Considered {
+    /// Why nothing of the call can be allowed for good, if that is because of where its requests go.
+    pub(super) fn asked_each_time(&self) -> Option<String> {
+        let lacks = self.intent.origin.is_some() && !self.intent.touches.le(&self.intent.granted);
+        (lacks && !is_lasting(&self.intent.touches)).then(|| EACH_TIME.to_owned())
     }
 }
 
@@ -104,18 +125,42 @@ impl Gate {
         Some(words)
     }
 
-    /// All that the tool could be allowed of what this call touches, in this workspace where it is about files. Who
-    /// says yes to changes of files says nothing of commands, though the tool may ask for both.
-    fn within(&self, intent: &Intent) -> Grants {
+    /// All that a lasting answer could allow the tool, of what this call touches: files in this workspace, requests to
+    /// the servers that the call names. Who says yes to changes of files says nothing of commands, though the tool may
+    /// ask for both. `None` if it would not cover this very call, or would reach further than a lasting answer may.
+    fn within(&self, intent: &Intent) -> Option<Grants> {
         let workspace = Scope::of_path(Capability::FsWrite, &self.shared.workspace).ok();
-        let within = |scope: &Scope| match scope.capability() {
-            Capability::FsRead => None,
-            Capability::FsWrite => scope.meet(workspace.as_ref()?),
-            Capability::Process | Capability::Http | Capability::State => Some(scope.clone()),
+        let within = |scope: &Scope| match (scope, intent.touches.scope(scope.capability())) {
+            (Scope::FsRead(_), _) => None,
+            (Scope::FsWrite(_), _) => scope.meet(workspace.as_ref()?),
+            (Scope::Http(servers), Some(Scope::Http(asked))) => servers.at_hosts_of(asked).map(Scope::Http),
+            (Scope::Http(_), _) => None,
+            (Scope::Process(_) | Scope::State(_), _) => Some(scope.clone()),
         };
         let touched = |scope: &&Scope| intent.touches.has(scope.capability());
-        intent.at_most.iter().filter(touched).filter_map(within).collect()
+        let within: Grants = intent.at_most.iter().filter(touched).filter_map(within).collect();
+        (is_lasting(&within) && intent.touches.le(&within)).then_some(within)
     }
+}
+
+impl Rule {
+    /// Whether an answer of a user can make it: of servers it allows only those on the public internet that it names.
+    /// Earlier versions kept answers that reach further; whoever reads the file of answers leaves those out.
+    pub fn is_lasting(&self) -> bool {
+        match (self.decision, &self.scope) {
+            (Decision::Ask | Decision::Deny, _) => true,
+            (Decision::Allow, Some(scope)) => is_lasting(scope),
+            (Decision::Allow, None) => !self.command.is_empty(),
+        }
+    }
+}
+
+/// Whether these may be allowed by an answer that holds for later calls too.
+fn is_lasting(grants: &Grants) -> bool {
+    grants.iter().all(|scope| match scope {
+        Scope::Http(servers) => servers.are_named_and_public(),
+        Scope::FsRead(_) | Scope::FsWrite(_) | Scope::Process(_) | Scope::State(_) => true,
+    })
 }
 
 /// What each of the commands is to begin with; none when one of them is better asked about each time.
@@ -130,10 +175,10 @@ fn prefixes(commands: &[SimpleCommand]) -> Option<Vec<Vec<String>>> {
     (!prefixes.is_empty()).then_some(prefixes)
 }
 
-/// Grants in a few words for a person. What is left out of files only narrows them, and is not told.
+/// Grants in a few words for a user. What is left out of files only narrows them, and is not shown.
 fn named(grants: &Grants) -> String {
     let words = |scope: &Scope| match scope {
-        Scope::Http(servers) => format!("requests to {servers}"),
+        Scope::Http(servers) => format!("{}, never to a private address", servers.in_words()),
         Scope::FsWrite(files) => format!("changes of {}", roots(files)),
         Scope::Process(commands) => format!("the command {commands}"),
         Scope::State(_) => "its own notes".to_owned(),

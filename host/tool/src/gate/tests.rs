@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use host_capability::{Capability, PluginName, Scope};
+use host_capability::{Authority, Capability, PluginName, Scope};
 use host_message::{Annotations, CallId, Output, ToolSpec};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
@@ -21,7 +21,11 @@ use crate::{
 
 const WORKSPACE: &str = "/w";
 
-/// Runs `command`, writes `path`, or touches nothing, as its arguments say; tells what it was granted.
+/// What the plugin asks for of servers, as `web_fetch` does.
+const EVERY_SERVER: &str = "GET+HEAD *:* +private";
+
+/// Runs `command`, writes `path`, sends a GET request to `host` and one to `besides`, sends requests that it does not
+/// name if it is `vague`, or touches nothing, as its arguments say; returns what it was granted.
 struct Fake {
     spec: ToolSpec,
     digest: &'static str,
@@ -62,9 +66,27 @@ impl Tool for Fake {
                 let touches = Grants::none().with(scope(Capability::FsWrite, &path));
                 (Confirmation::Edit { path, unified: String::new(), proposed: String::new() }, touches)
             }
-            (None, None) => return async { Ok(Intent { origin: self.origin(), ..Intent::default() }) }.boxed(),
+            (None, None) if call.arguments.contains_key("vague") => {
+                (Confirmation::Call, Grants::none().with(scope(Capability::Http, EVERY_SERVER)))
+            }
+            (None, None) => {
+                let hosts: Vec<String> = [text("host"), text("besides")].into_iter().flatten().collect();
+                if hosts.is_empty() {
+                    return async { Ok(Intent { origin: self.origin(), ..Intent::default() }) }.boxed();
+                }
+                let request = |host: &String| {
+                    let server = Authority::new(host, 443).expect("a host");
+                    Scope::of_request("GET", &server).expect("GET is a method")
+                };
+                let touches = hosts.iter().map(request).collect();
+                let requests = hosts.iter().map(|host| ("GET".to_owned(), format!("https://{host}/"))).collect();
+                (Confirmation::Info { text: String::new(), requests, writes: Vec::new() }, touches)
+            }
         };
-        let at_most = Grants::none().with(scope(Capability::Process, "*")).with(scope(Capability::FsWrite, "*"));
+        let at_most = Grants::none()
+            .with(scope(Capability::Process, "*"))
+            .with(scope(Capability::FsWrite, "*"))
+            .with(scope(Capability::Http, EVERY_SERVER));
         let (confirmation, origin) = (Some(confirmation), self.origin());
         let refusal = Some("`fake` has no grant for it".to_owned());
         async move { Ok(Intent { confirmation, touches, granted: granted(), at_most, origin, refusal }) }.boxed()
@@ -334,6 +356,76 @@ async fn a_yes_to_all_changes_of_files_is_none_to_a_command_of_the_same_tool() {
     let (settled, asked) = run(&gate, &bus, &wanted, &[always(Lasting::AlwaysTool), cancel(None)]).await;
     assert_eq!(asked.len(), 2, "the tool asks for commands too, and nobody said yes to one");
     assert_eq!(settled[1].decided, Some(Decided::Declined));
+}
+
+/// The answers besides yes and no, with what they allow.
+fn offered(question: &Question) -> Vec<(Lasting, &str)> {
+    question.always.iter().map(|always| (always.answer, always.words.as_str())).collect()
+}
+
+#[tokio::test]
+async fn gate_lasting_answer_to_a_request_covers_its_server_and_no_private_address() {
+    let fetch = |host: &str| ("run", json!({ "host": host }));
+    let bus = Bus::new();
+    for answer in [Lasting::Always, Lasting::AlwaysTool] {
+        let gate = gate(rules(""), &bus);
+        let (settled, asked) = run(&gate, &bus, &[fetch("example.com"), fetch("example.com")], &[always(answer)]).await;
+        assert_eq!((settled.len(), asked.len()), (2, 1), "the server is covered");
+        let offers = [
+            (Lasting::Always, "GET requests to `example.com:443`, never to a private address"),
+            (
+                Lasting::AlwaysTool,
+                "every call of `run`: GET and HEAD requests to `example.com` at any port, never to a private address",
+            ),
+        ];
+        assert_eq!(offered(&asked[0]), offers);
+        // What it allows is looked up when the name is: that name on this machine is not covered.
+        assert_eq!(words(&settled)[1], "Allowed {\"host\":\"example.com\"} with http=GET example.com:443 -private");
+        for other in
+            ["example.org", "www.example.com", "127.0.0.1", "[::1]", "169.254.169.254", "localhost", "10.0.0.1"]
+        {
+            let (settled, asked) = run(&gate, &bus, &[fetch(other)], &[cancel(None)]).await;
+            assert_eq!((asked.len(), settled[0].decided), (1, Some(Decided::Declined)), "{other}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn gate_no_lasting_answer_is_offered_for_private_addresses_or_unnamed_servers() {
+    let bus = Bus::new();
+    let private = ["127.0.0.1", "[::1]", "[::ffff:10.0.0.1]", "169.254.169.254", "localhost", "x.localhost"];
+    let mut wanted: Vec<Value> = private.iter().map(|host| json!({ "host": host })).collect();
+    wanted.push(json!({"host": "example.com", "besides": "192.168.0.1"}));
+    wanted.push(json!({"vague": true}));
+    for arguments in wanted {
+        let gate = gate(rules(""), &bus);
+        let answers =
+            [always(Lasting::Always), always(Lasting::AlwaysTool), always(Lasting::AlwaysPlugin), cancel(None)];
+        let (settled, asked) = run(&gate, &bus, &[("run", arguments.clone())], &answers).await;
+        assert_eq!((asked.len(), settled[0].decided), (4, Some(Decided::Declined)), "{arguments}");
+        assert!(offered(&asked[0]).is_empty(), "{arguments}");
+        assert!(asked[0].reasons.iter().any(|reason| reason == lasting::EACH_TIME), "{:?}", asked[0].reasons);
+    }
+}
+
+#[test]
+fn gate_kept_answer_that_reaches_too_far_is_known() {
+    let bound = "[[rule]]\ntool = \"web_fetch\"\ndecision = \"allow\"\ndigest = \"d\"\n";
+    for (criteria, expected) in [
+        ("scope = { http = \"*:* +private\" }", false),
+        ("scope = { http = \"*:*\" }", false),
+        ("scope = { http = \"127.0.0.1:8080\" }", false),
+        ("scope = { http = \"example.com:443\" }", false),
+        ("scope = { http = \"*.example.com:443\", state = \"write\" }", false),
+        ("", false),
+        ("scope = { http = \"example.com:443 -private\" }", true),
+        ("scope = { fs-write = \"/w\", state = \"write\" }", true),
+        ("command = \"git log\"", true),
+    ] {
+        let file = PolicyFile { tier: Tier::User, path: None };
+        let read = Policy::parse(&format!("{bound}{criteria}\n"), file).expect("they are rules");
+        assert_eq!(read.iter().map(Rule::is_lasting).collect::<Vec<_>>(), [expected], "{criteria}");
+    }
 }
 
 #[tokio::test]

@@ -110,23 +110,63 @@ fn always_for_a_file_holds_for_that_file_and_always_for_the_tool_for_this_folder
     }
 }
 
+/// A call of `web_fetch`. Nothing answers at a name that ends in `.invalid` (RFC 6761).
+fn fetch(url: &str) -> Value {
+    call("web_fetch", json!({"url": url}))
+}
+
 // promise approval.lasting
-#[tokio::test(flavor = "multi_thread")]
-async fn always_for_a_request_holds_for_that_server() {
-    let page = |_: &_| Answer::ok("the page").header("content-type", "text/plain");
-    let (one, other) = (Server::start(page).await, Server::start(page).await);
-    let fetch = |url: String| call("web_fetch", json!({"url": url}));
-    let calls = [fetch(one.url("/1")), fetch(one.url("/2")), fetch(other.url("/3"))];
+#[test]
+fn approvals_always_for_a_request_holds_for_that_server() {
+    let calls = [fetch("https://one.invalid/1"), fetch("https://one.invalid/2"), fetch("https://other.invalid/3")];
     for way in WAYS {
-        let host = calling(&calls, &["the page", "the page", DECLINED], &[]);
+        let host = calling(&calls, &["", "", DECLINED], &[]);
         let mut pty = begin(&host, way, 100, 30);
-        answers(&mut pty, &one.url("/1"), "a");
-        answers(&mut pty, &other.url("/3"), "n");
+        pty.sees("Always in this folder: GET requests to `one.invalid:443`, never to a private address");
+        answers(&mut pty, "│ GET https://one.invalid/1", "a");
+        answers(&mut pty, "│ GET https://other.invalid/3", "n");
         done(&mut pty, way);
-        next(&host, &[fetch(one.url("/4"))], &["the page"]);
+        assert!(!pty.everything().contains("│ GET https://one.invalid/2"), "{}", pty.everything());
+        next(&host, &[fetch("https://one.invalid/4")], &[""]);
         is_not_asked(&host, way);
     }
-    assert!(other.requests().is_empty());
+}
+
+// promise approval.lasting
+#[tokio::test(flavor = "multi_thread")]
+async fn approvals_no_lasting_answer_lets_a_request_reach_this_machine() {
+    let here = Server::start(|_| Answer::ok("the credentials").header("content-type", "text/plain")).await;
+    let url = here.url("/credentials");
+    let asked = format!("│ GET {url}");
+    for (way, key) in [(Way::Task, "t"), (Way::Talk, "a"), (Way::Talk, "t")] {
+        let host = calling(&[fetch("https://example.invalid/"), fetch(&url)], &["", DECLINED], &[]);
+        let mut pty = begin(&host, way, 100, 40);
+        answers(&mut pty, "│ GET https://example.invalid/", key);
+        // Nothing is offered besides yes and no.
+        pty.sees(&asked).sees("requests to private addresses").sees(LISTENS).sees("2 n  No");
+        answers(&mut pty, &asked, "n");
+        done(&mut pty, way);
+        // An answer that an earlier version kept for the same call, plugin and folder.
+        let kept = rules(&host).expect("the answer is kept");
+        let scope = kept.lines().find(|line| line.starts_with("scope = ")).expect("it has a scope");
+        assert!(scope.contains("example.invalid") && scope.contains("-private"), "{kept}");
+        let path = host.home().join(".config/host/policies/answers.toml");
+        let line = 1 + kept.lines().position(|line| line == "[[rule]]").expect("it is a rule");
+        for wide in ["*:* +private", "*:*", "127.0.0.1:*"] {
+            let older = kept.replace(scope, &format!("scope = {{ http = \"{wide}\" }}"));
+            std::fs::write(&path, older).expect("written");
+            next(&host, &[fetch(&url)], &[DECLINED]);
+            let mut pty = begin(&host, way, 100, 40);
+            pty.sees(&format!("answers.toml:{line}")).sees("Remove that");
+            answers(&mut pty, &asked, "n");
+            done(&mut pty, way);
+            // Where nobody can be asked it is refused, and the note is there too.
+            let ended = host.run_of(&["tool", "call", "web_fetch", &json!({ "url": url }).to_string()]);
+            assert_eq!(ended.code, Some(54), "{ended:?}");
+            assert!(ended.stderr.contains(&format!("answers.toml:{line}`")), "{ended:?}");
+        }
+    }
+    assert!(here.requests().is_empty());
 }
 
 #[test]

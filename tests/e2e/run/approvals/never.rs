@@ -1,6 +1,7 @@
 //! What nobody is asked about: what may never happen, what a subagent may not, plan mode, and where nobody is.
 
 use host_tests::host::guest_file;
+use host_tests::server::{Answer, Server};
 
 use super::*;
 
@@ -128,8 +129,12 @@ fn where_nobody_is_there_what_would_be_asked_is_refused_with_what_would_allow_it
         call("memory", json!({"action": "save", "fact": "x"})),
         call("web_fetch", json!({"url": "http://127.0.0.1:9/"})),
     ];
-    let told =
-        ["--approval-mode auto-edit", "--approval-mode yolo", "--grant memory:state=write", "--grant web_fetch:http"];
+    let told = [
+        "--approval-mode auto-edit",
+        "--approval-mode yolo",
+        "--grant memory:state=write",
+        "--grant 'web_fetch:http=GET 127.0.0.1:9'.",
+    ];
     let host = calling(&calls, &told, &["Do it"]);
     let ended = host.run();
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "All is done.\n"), "{ended:?}");
@@ -139,4 +144,27 @@ fn where_nobody_is_there_what_would_be_asked_is_refused_with_what_would_allow_it
     let mut pty = begin(&host, Way::Task, 80, 30);
     pty.saw("All is done.");
     assert_eq!(pty.ends(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn approvals_grant_of_a_request_holds_for_a_run_as_for_a_call() {
+    let server = Server::start(|_| Answer::ok("the page").header("content-type", "text/plain")).await;
+    let (url, port) = (server.url("/"), server.port());
+    let arguments = json!({ "url": url });
+    for (grant, answered) in [
+        (format!("GET 127.0.0.1:{port}"), true),
+        (format!("127.0.0.1:{port}"), true),
+        ("GET 127.0.0.1:*".to_owned(), true),
+        (format!("HEAD 127.0.0.1:{port}"), false),
+        (format!("GET 127.0.0.1:{port} -private"), false),
+    ] {
+        let grant = format!("web_fetch:http={grant}");
+        let told = if answered { "the page" } else { "no http grant" };
+        let host = calling(&[call("web_fetch", arguments.clone())], &[told], &["--grant", &grant, "Do it"]);
+        let ended = host.run();
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "All is done.\n"), "{grant}: {ended:?}");
+        let ended = host.run_of(&["tool", "call", "web_fetch", &arguments.to_string(), "--grant", &grant]);
+        assert_eq!(ended.code, Some(if answered { 0 } else { 54 }), "{grant}: {ended:?}");
+    }
+    assert!(server.requests().iter().all(|request| request.method == "GET"));
 }
