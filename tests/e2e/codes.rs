@@ -32,8 +32,8 @@ fn each_exit_code_is_given_for_its_reason() {
     for (code, host) in [
         (0, run(&[answer("Done.")], &["Look"])),
         (41, run(&[failing("authentication")], &["Look"])),
-        (42, run(&[failing("input")], &["Look"])),
         (42, run(&[], &["--no-such-flag"])),
+        (42, run(&[], &["--model", "nosuch/x", "Look"])),
         (52, run(&[failing("configuration")], &["Look"])),
         (52, run(&[], &["Look"]).configured("nonsense = 1\n")),
         (53, run(&[look(), look(), look()], &["--max-turns", "2", "Look"])),
@@ -44,6 +44,7 @@ fn each_exit_code_is_given_for_its_reason() {
         (57, limited),
         (57, run(&[spent], &["--max-tokens", "1000", "Look"])),
         (58, run(&[answer("I think."), answer("So.")], &declared)),
+        (59, run(&[failing("input")], &["Look"])),
         (59, run(&[failing("server")], &["Look"])),
     ] {
         let ended = host.run();

@@ -3,8 +3,11 @@
 //! Adjacent pieces of text join, thoughts with thoughts; a piece that carries a signature stays apart, since the
 //! signature belongs to it alone. Every call gets an id that no other call of the conversation has.
 //!
-//! A reply is good when it has a call, or says why it ended and has visible text; after the outcomes of calls it
-//! may also be empty. Asking again for one that is not good is the turn's, with a new [`ReplyBuilder`] each time.
+//! A reply is valid if it has a call, or says why it ended and has visible text; after the outcomes of calls it may also
+//! be empty. Text is visible if something of it can be seen: white space, characters without a width and HTML comments
+//! cannot. Asking again for one that is not valid is the turn's, with a new [`ReplyBuilder`] each time.
+
+mod visible;
 
 use std::collections::HashSet;
 
@@ -12,6 +15,7 @@ use futures::StreamExt;
 use host_message::{CallId, Content, FinishReason, Part, PartData, PromptId, Role, Usage};
 use host_model::{Chunk, ModelError, ModelEvent, ModelStream, Switched};
 
+use self::visible::is_visible;
 use crate::event::EventKind;
 use crate::thought::Subjects;
 
@@ -33,7 +37,7 @@ pub enum ReplyError {
     /// The stream ended and the model had not said why.
     #[error("the model's reply broke off")]
     Unfinished,
-    /// There is nothing in it that a person could read and no call.
+    /// It has no call, and nothing that can be seen.
     #[error("the model's reply is empty (it ended with `{}`)", word(finish))]
     Empty {
         /// Why it ended.
@@ -124,16 +128,16 @@ impl<'a> ReplyBuilder<'a> {
         after_outcomes: bool,
     ) -> Result<Reply, (ReplyError, Vec<Part>)> {
         let mut content = Content { role: Role::Model, parts: self.parts };
-        let Some(finish) = self.finish else { return Err((ReplyError::Unfinished, content.parts)) };
         if content.function_calls().next().is_some() {
             name_calls(&mut content.parts, self.prompt, taken);
-            return Ok(Reply { content, finish });
+            return Ok(Reply { content, finish: self.finish.unwrap_or(FinishReason::Stop) });
         }
+        let Some(finish) = self.finish else { return Err((ReplyError::Unfinished, content.parts)) };
         let error = match finish {
             FinishReason::MalformedFunctionCall => ReplyError::MalformedCall,
             FinishReason::Safety | FinishReason::Recitation => ReplyError::Blocked { finish },
             FinishReason::Stop | FinishReason::MaxTokens | FinishReason::Other(_) => {
-                if after_outcomes || !content.visible_text().trim().is_empty() {
+                if after_outcomes || is_visible(&content.visible_text()) {
                     return Ok(Reply { content, finish });
                 }
                 ReplyError::Empty { finish }

@@ -168,10 +168,12 @@ fn error_kind(error: &RunError) -> ErrorKind {
     }
 }
 
+/// What a service refuses is its failure, not the user's: only a script for the scripted model is given by the user.
 fn model_kind(error: &ModelError) -> ErrorKind {
     match error.kind() {
         ModelErrorKind::Authentication => ErrorKind::Authentication,
-        ModelErrorKind::Input => ErrorKind::Input,
+        ModelErrorKind::Input if matches!(error, ModelError::Script(_)) => ErrorKind::Input,
+        ModelErrorKind::Input => ErrorKind::Service,
         ModelErrorKind::Configuration => ErrorKind::Configuration,
         ModelErrorKind::Quota | ModelErrorKind::Safety | ModelErrorKind::Network | ModelErrorKind::Server => {
             ErrorKind::Service

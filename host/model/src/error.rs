@@ -203,6 +203,8 @@ pub struct Wanted {
     pub delay: Option<Duration>,
     /// Nothing that a run could wait for helps: the day's quota is used up, or there is nothing left to pay with.
     pub never: bool,
+    /// The request is longer than the model takes: only a shorter one can do better.
+    pub shorter: bool,
 }
 
 /// What sort of trouble it is.
@@ -322,6 +324,11 @@ impl ModelError {
         }
     }
 
+    /// Whether the service refused the request because it is longer than the model takes.
+    pub fn is_overflow(&self) -> bool {
+        self.kind() == ErrorKind::Input && self.wanted().shorter
+    }
+
     /// What the service says about asking again.
     pub fn wanted(&self) -> Wanted {
         match self {
@@ -361,6 +368,9 @@ impl ModelError {
     /// What to do about it, as a sentence without a full stop.
     pub fn help(&self) -> Option<String> {
         match self {
+            Self::Status { kind: ErrorKind::Input, .. } | Self::Reported { kind: ErrorKind::Input, .. } => {
+                Some(help_for_refusal(self.status(), self.is_overflow()).to_owned())
+            }
             Self::Status { service, kind, .. } | Self::Reported { service, kind, .. } => {
                 help_for(service.provider, *kind)
             }
@@ -416,9 +426,26 @@ impl ModelError {
     }
 }
 
-/// Whether a status is one that passes: too many requests, a timeout, and what the service itself failed at.
+/// Whether a status is one that passes: too many requests, a timeout, a proxy that gave up (499), and what the service
+/// itself failed at (529 is that it is overloaded). A conflict (409) is not: the service says that the request is wrong.
 fn may_pass(status: u16) -> bool {
-    matches!(status, 408 | 425 | 429 | 500..=599)
+    matches!(status, 408 | 425 | 429 | 499 | 500..=599)
+}
+
+/// What to do about a request that the service did not take.
+fn help_for_refusal(status: Option<u16>, is_overflow: bool) -> &'static str {
+    match status {
+        _ if is_overflow => {
+            "shorten the conversation with `/compress` (`host run --resume /compress`), attach less, or use a model with a \
+             larger window; `window` under `[models]` in the configuration says from which size on a model's \
+             conversation is compressed by itself"
+        }
+        Some(409) => "another request is in its way at the service: run it again in a moment, or use another model",
+        _ => {
+            "if it is about an option or about tools, change the model's entry under `[models]` in the configuration \
+             (`tools = \"text\"` is for a model that cannot call tools), or use another model"
+        }
+    }
 }
 
 fn help_for(provider: ProviderKind, kind: ErrorKind) -> Option<String> {

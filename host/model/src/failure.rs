@@ -28,7 +28,9 @@ impl Failure {
         let Ok(value) = serde_json::from_slice::<Value>(body) else {
             let is_page = body.trim_ascii_start().starts_with(b"<");
             let message = if is_page { String::new() } else { clip_bytes(body) };
-            return Self { message, status: Some(status), kind: kind(Some(status), &[]), again: Wanted::default() };
+            let kind = kind(Some(status), &[]);
+            let shorter = kind == ErrorKind::Input && is_overflow(Some(status), &[], &message);
+            return Self { message, status: Some(status), kind, again: Wanted { shorter, ..Wanted::default() } };
         };
         // Gemini wraps the object into a list when it was not asked for events.
         let value = value.get(0).unwrap_or(&value);
@@ -51,8 +53,33 @@ impl Failure {
         let words: Vec<&str> =
             words.chain(reasons.filter_map(|detail| detail.get("reason"))).filter_map(Value::as_str).collect();
         let status = status.or_else(|| words.iter().find_map(|word| status_of(word)));
-        Self { message, status, kind: kind(status, &words), again: wanted(error, &words) }
+        let kind = kind(status, &words);
+        let shorter = kind == ErrorKind::Input && is_overflow(status, &words, &message);
+        Self { message, status, kind, again: Wanted { shorter, ..wanted(error, &words) } }
     }
+}
+
+/// Words of errors about a request that is longer than the model takes, in small letters: those of OpenAI and vLLM, of
+/// OpenAI's responses, llama.cpp, Ollama and LM Studio, Anthropic, Gemini, and Groq.
+const OVERFLOWS: &[&str] = &[
+    "maximum context length",
+    "context window",
+    "context size",
+    "context length",
+    "prompt is too long",
+    "exceed context limit",
+    "exceeds the maximum number of tokens",
+    "reduce the length of",
+];
+
+/// Whether the service refuses the request for its length.
+fn is_overflow(status: Option<u16>, words: &[&str], message: &str) -> bool {
+    let message = message.to_lowercase();
+    status == Some(413)
+        || words
+            .iter()
+            .any(|word| matches!(*word, "context_length_exceeded" | "exceed_context_size_error" | "request_too_large"))
+        || OVERFLOWS.iter().any(|overflow| message.contains(overflow))
 }
 
 /// The status that a word stands for, where an error came within a reply, after the status of a success. From
@@ -83,7 +110,7 @@ fn wanted(error: &Value, words: &[&str]) -> Wanted {
         let id = id.to_ascii_lowercase();
         id.contains("perday") || id.contains("daily")
     });
-    Wanted { delay, never: daily || words.contains(&"insufficient_quota") }
+    Wanted { delay, never: daily || words.contains(&"insufficient_quota"), shorter: false }
 }
 
 /// A duration as Google's JSON has it: seconds with an `s`.
@@ -111,7 +138,7 @@ fn kind(status: Option<u16>, words: &[&str]) -> ErrorKind {
         Some(402 | 429) => return ErrorKind::Quota,
         // A redirect is not followed, so that a key goes nowhere but to the configured address.
         Some(300..400 | 404 | 405 | 410) => return ErrorKind::Configuration,
-        Some(408) => return ErrorKind::Server,
+        Some(408 | 425 | 499) => return ErrorKind::Server,
         Some(400..500) => return ErrorKind::Input,
         Some(_) => return ErrorKind::Server,
         None => {}
@@ -182,6 +209,10 @@ mod tests {
             "too long",
         );
         check(422, r#"{"detail":"bad field"}"#, ErrorKind::Input, "bad field");
+        check(409, r#"{"error":{"message":"busy"}}"#, ErrorKind::Input, "busy");
+        for passing in [408, 425, 499, 529] {
+            check(passing, "", ErrorKind::Server, "");
+        }
         check(500, "Internal Server Error", ErrorKind::Server, "Internal Server Error");
         check(502, "<html><body>Bad Gateway</body></html>", ErrorKind::Server, "");
         check(503, r#"{"error":{"message":7}}"#, ErrorKind::Server, "");
@@ -192,7 +223,11 @@ mod tests {
     fn what_a_service_says_about_asking_again_is_read() {
         let check = |error: &str, delay: Option<u64>, never: bool| {
             let failure = Failure::from_error(&serde_json::from_str(error).unwrap());
-            assert_eq!(failure.again, Wanted { delay: delay.map(Duration::from_millis), never }, "{error}");
+            assert_eq!(
+                failure.again,
+                Wanted { delay: delay.map(Duration::from_millis), never, shorter: false },
+                "{error}"
+            );
         };
         let info = |delay: &str| {
             format!(
@@ -213,6 +248,39 @@ mod tests {
         check(&quota("GenerateRequestsPerDayPerProjectPerModel-FreeTier"), None, true);
         check(r#"{"code":"insufficient_quota","type":"insufficient_quota"}"#, None, true);
         check(r#"{"code":429,"details":"none"}"#, None, false);
+    }
+
+    #[test]
+    fn failure_knows_a_request_that_is_too_long() {
+        let check = |status: u16, error: &str, shorter: bool| {
+            let failure = Failure::from_body(status, error.as_bytes());
+            assert_eq!((failure.again.shorter, failure.kind == ErrorKind::Input), (shorter, true), "{status} {error}");
+        };
+        for message in [
+            "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens",
+            "Your input exceeds the context window of this model. Please adjust your input and try again.",
+            "the request exceeds the available context size. try increasing the context size",
+            "Trying to keep the first 9000 tokens when the model's context length is only 4096",
+            "prompt is too long: 208310 tokens > 200000 maximum",
+            "input length and `max_tokens` exceed context limit: 198000 + 20000 > 200000",
+            "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+            "Please reduce the length of the messages or completion.",
+        ] {
+            check(400, &format!(r#"{{"error":{{"message":{message:?}}}}}"#), true);
+            check(400, message, true);
+        }
+        check(400, r#"{"error":{"message":"no","code":"context_length_exceeded"}}"#, true);
+        check(400, r#"{"error":{"message":"no","type":"exceed_context_size_error","code":400}}"#, true);
+        check(413, r#"{"error":{"message":"no"}}"#, true);
+        check(413, "", true);
+        for message in ["`temperature` must be 1", "tools are not supported", ""] {
+            check(400, &format!(r#"{{"error":{{"message":{message:?}}}}}"#), false);
+            check(422, message, false);
+        }
+        // A quota counts tokens too, and waiting helps there.
+        let quota =
+            Failure::from_body(429, br#"{"error":{"message":"prompt is too long for your tokens per minute"}}"#);
+        assert_eq!((quota.kind, quota.again.shorter), (ErrorKind::Quota, false));
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub struct RetryPolicy {
 impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
-            attempts: 3,
+            attempts: 10,
             first_pause: Duration::from_secs(5),
             longest_pause: Duration::from_secs(30),
             jitter: 0.3,

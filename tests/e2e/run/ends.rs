@@ -68,7 +68,7 @@ fn an_answer_that_is_cut_short_says_so() {
 fn each_kind_of_failure_has_its_code() {
     for (kind, code) in [
         ("authentication", 41),
-        ("input", 42),
+        ("input", 59),
         ("configuration", 52),
         ("quota", 59),
         ("safety", 59),

@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 
 use super::formats::{FORMATS, Format, Say, serve};
 
-/// Short pauses, and a short wait for a service that says nothing.
+/// Few tries, short pauses, and a short wait for a service that says nothing.
 fn impatient(provider: &str) -> String {
     format!(
-        "[retry]\nfirst_pause_seconds = 0.02\nreply_pause_seconds = 0.02\n[providers.{provider}]\nsilence_seconds = 1\n"
+        "[retry]\nattempts = 3\nfirst_pause_seconds = 0.02\nreply_pause_seconds = 0.02\n\
+         [providers.{provider}]\nsilence_seconds = 1\n"
     )
 }
 
@@ -50,10 +51,27 @@ const FAULTS: &[Fault] = &[
     Fault {
         name: "400",
         answer: |_| Answer::status(400, r#"{"error": {"message": "too long"}}"#),
-        code: 42,
+        code: 59,
         requests: 1,
         says: "too long",
     },
+    Fault {
+        name: "409",
+        answer: |_| Answer::status(409, r#"{"error": {"message": "in conflict"}}"#),
+        code: 59,
+        requests: 1,
+        says: "help: another request is in its way",
+    },
+    Fault {
+        name: "422",
+        answer: |_| Answer::status(422, r#"{"detail": "no such option"}"#),
+        code: 59,
+        requests: 1,
+        says: "help: if it is about an option or about tools",
+    },
+    Fault { name: "425", answer: |_| Answer::status(425, ""), code: 59, requests: 3, says: "425" },
+    Fault { name: "499", answer: |_| Answer::status(499, ""), code: 59, requests: 3, says: "499" },
+    Fault { name: "529", answer: |_| Answer::status(529, ""), code: 59, requests: 3, says: "529" },
     Fault { name: "302", answer: |_| Answer::redirect(302, "http://127.0.0.1:1/"), code: 52, requests: 1, says: "302" },
     Fault {
         name: "429",
@@ -185,6 +203,22 @@ async fn a_service_that_keeps_failing_ends_the_run_with_words_and_a_code() {
             let renewed = usize::from(fault.name == "401" && format.provider() == "vertex");
             assert_eq!(format.asked(&server).len(), fault.requests + renewed, "{what}: {ended:?}");
             assert!(host.session().len() > 1, "{what}: the session is there");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn service_that_refuses_a_request_for_its_length_says_what_to_do() {
+    let words = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.";
+    for_each_format(async |format| {
+        for status in [400, 413] {
+            let answer = Answer::status(status, &json!({"error": {"message": words}}).to_string());
+            let server = serve(move |_| answer.clone()).await;
+            let (ended, _) = run(host(format, &server)).await;
+            assert_eq!(ended.code, Some(59), "{}: {ended:?}", format.name());
+            let help = ended.stderr.lines().find(|line| line.starts_with("help: ")).unwrap_or_default();
+            assert!(help.contains("`/compress`") && help.contains("larger window"), "{}: {ended:?}", format.name());
         }
     })
     .await;

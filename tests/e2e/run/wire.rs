@@ -309,7 +309,7 @@ async fn a_tool_that_loops_for_ever_is_stopped_and_the_run_goes_on() {
 fn a_service_that_is_not_there_is_named() {
     let ended = Host::new(["run", "--model", "openai/x", "Look"])
         .env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
-        .configured("[retry]\nfirst_pause_seconds = 0.01\n")
+        .configured("[retry]\nattempts = 3\nfirst_pause_seconds = 0.01\n")
         .run();
     assert_eq!(ended.code, Some(59), "{ended:?}");
     assert_eq!(ended.stderr.matches("asked for again").count(), 2, "{ended:?}");

@@ -157,11 +157,16 @@ fn a_reply_is_good_or_says_why_not() {
     assert_eq!(good(Part::text("a"), Other("odd".into()), false), Ok(()));
     assert_eq!(good(call("1"), MaxTokens, false), Ok(()));
     assert_eq!(good(Part::text(" \n"), Stop, false), Err(ReplyError::Empty { finish: Stop }));
+    assert_eq!(good(Part::text("\u{200b}\u{feff}"), Stop, false), Err(ReplyError::Empty { finish: Stop }));
+    assert_eq!(good(Part::text("<!-- done -->\n"), Stop, false), Err(ReplyError::Empty { finish: Stop }));
+    assert_eq!(good(Part::text("<!-- done -->"), Stop, true), Ok(()));
     assert_eq!(good(Part::thought("hm"), Stop, false), Err(ReplyError::Empty { finish: Stop }));
     assert_eq!(good(Part::thought("hm"), Stop, true), Ok(()));
     assert_eq!(good(Part::text("a"), Safety, false), Err(ReplyError::Blocked { finish: Safety }));
     assert_eq!(good(Part::text(""), Recitation, true), Err(ReplyError::Blocked { finish: Recitation }));
     assert_eq!(good(Part::text("a"), MalformedFunctionCall, true), Err(ReplyError::MalformedCall));
+    let called = read_all(vec![chunk(vec![Part::text("a"), call("1")])], false).0.map(|reply| reply.finish);
+    assert_eq!(called, Ok(Stop), "a call says by itself why the reply ended");
     assert_eq!(read_all(vec![chunk(vec![Part::text("a")])], true).0, Err(ReplyError::Unfinished));
     assert_eq!(read_all(vec![], true).0, Err(ReplyError::Unfinished));
 }

@@ -18,6 +18,8 @@ use crate::{Chunk, ReplyFault};
 pub(crate) struct Reply {
     /// The provider whose signatures these are.
     by: &'static str,
+    /// Whether it says why it ended, or calls a tool: a call is never sent in pieces, and the model may end with one
+    /// and no word of why.
     pub(super) finished: bool,
 }
 
@@ -44,12 +46,13 @@ impl Reader for Reply {
             chunk.finish = candidate.finish_reason.map(|reason| finish(&reason));
             chunk.citations = candidate.citation_metadata.map(Citations::addresses).unwrap_or_default();
         }
-        self.finished |= chunk.finish.is_some();
+        let calls = chunk.parts.iter().any(|part| matches!(part.data, PartData::FunctionCall(_)));
+        self.finished |= chunk.finish.is_some() || calls;
         Ok(Heard::More(chunk))
     }
 
     fn end(&mut self) -> Result<Chunk, ReplyFault> {
-        // The service has no last event: the reason to stop is the only sign that nothing is missing.
+        // The service has no last event: the reason to stop, or a call, is the only sign that nothing is missing.
         if self.finished { Ok(Chunk::default()) } else { Err(ReplyFault::Unfinished) }
     }
 }

@@ -222,6 +222,23 @@ async fn a_reply_that_broke_off_is_an_error() {
 }
 
 #[tokio::test]
+async fn gemini_call_without_a_finish_reason_ends_the_reply() {
+    let call = CALLING.replace(r#","finishReason":"STOP""#, "");
+    assert!(call.len() < CALLING.len());
+    for pieces in [vec![format!("data: {call}\n\n")], vec![format!("{FIRST}\n\n"), format!("data: {call}\n\n")]] {
+        let pieces: Vec<&[u8]> = pieces.iter().map(String::as_bytes).collect();
+        let (chunks, error) = reply(&pieces, End::Whole).await;
+        assert_eq!(error, None);
+        assert!(chunks.iter().all(|chunk| chunk.finish.is_none()));
+        let calls = chunks.iter().flat_map(|chunk| &chunk.parts).filter_map(Part::as_call);
+        assert_eq!(calls.map(|call| call.name.as_str()).collect::<Vec<_>>(), ["ls"]);
+        // A connection that breaks is still one that broke.
+        let (_, error) = reply(&pieces, End::Cut).await;
+        assert!(matches!(error, Some(ModelError::Interrupted { .. })), "{error:?}");
+    }
+}
+
+#[tokio::test]
 async fn an_error_within_the_reply_ends_it() {
     let overloaded = br#"data: {"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}"#;
     let (chunks, error) = reply(&[format!("{FIRST}\n\n").as_bytes(), overloaded], End::Whole).await;

@@ -77,7 +77,7 @@ fn service() -> Service {
 }
 
 fn status(status: u16, kind: ErrorKind, delay: Option<u64>) -> ModelError {
-    let again = Wanted { delay: delay.map(Duration::from_secs), never: false };
+    let again = Wanted { delay: delay.map(Duration::from_secs), ..Wanted::default() };
     ModelError::Status { service: service(), status, kind, message: "no".to_owned(), again }
 }
 
@@ -85,8 +85,9 @@ fn broken() -> ModelError {
     ModelError::Interrupted { service: service(), cause: Cause("reset".to_owned()) }
 }
 
+/// Three tries, so that the tables stay short.
 fn without_jitter() -> RetryPolicy {
-    RetryPolicy { jitter: 0.0, ..RetryPolicy::default() }
+    RetryPolicy { attempts: 3, jitter: 0.0, ..RetryPolicy::default() }
 }
 
 /// What came, in words: texts, `again N/M after MS`, `switched to ID`, and at last `done` or the error's kind.
@@ -121,7 +122,7 @@ async fn what_passes_is_asked_again_after_growing_pauses() {
         assert_eq!(ask(&retrying).await, ["again 2/3 after 5000", "again 3/3 after 10000", "a", "done"], "{first:?}");
         assert_eq!(provider.pauses(), [5_000, 10_000], "{first:?}");
     };
-    for passing in [408, 429, 500, 502, 503, 529] {
+    for passing in [408, 425, 429, 499, 500, 502, 503, 529] {
         check(status(passing, ErrorKind::Server, None)).await;
     }
     check(broken()).await;
@@ -142,15 +143,28 @@ async fn what_does_not_pass_is_asked_once() {
         assert_eq!(ask(&retrying).await, [format!("{kind:?}")], "{error:?}");
         assert_eq!(provider.models().len(), 1, "{error:?}");
     };
-    check(status(400, ErrorKind::Input, Some(1)), ErrorKind::Input).await;
+    for refused in [400, 409, 413, 422] {
+        check(status(refused, ErrorKind::Input, Some(1)), ErrorKind::Input).await;
+    }
     check(status(401, ErrorKind::Authentication, None), ErrorKind::Authentication).await;
     check(status(403, ErrorKind::Authentication, None), ErrorKind::Authentication).await;
     check(status(404, ErrorKind::Configuration, None), ErrorKind::Configuration).await;
     check(ModelError::Blocked { service: service(), reason: "SAFETY".to_owned() }, ErrorKind::Safety).await;
-    let used_up = Wanted { delay: None, never: true };
+    let used_up = Wanted { never: true, ..Wanted::default() };
     let message = String::new();
     let (status, kind) = (429, ErrorKind::Quota);
     check(ModelError::Status { service: service(), status, kind, message, again: used_up }, ErrorKind::Quota).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn retry_defaults_survive_the_quota_of_a_minute() {
+    let policy = RetryPolicy::default();
+    assert_eq!((policy.attempts, policy.jitter, policy.longest_named.as_secs()), (10, 0.3, 300));
+    let provider = Scripted::new(vec![Reply::Fails("", status(429, ErrorKind::Quota, None)); 10]);
+    let retrying = Retrying::new(Arc::clone(&provider) as _, RetryPolicy { jitter: 0.0, ..policy }, None);
+    assert_eq!(ask(&retrying).await.last().map(String::as_str), Some("Quota"));
+    let seconds: Vec<_> = provider.pauses().iter().map(|pause| pause / 1_000).collect();
+    assert_eq!(seconds, [5, 10, 20, 30, 30, 30, 30, 30, 30]);
 }
 
 #[tokio::test(start_paused = true)]
