@@ -1,5 +1,6 @@
 //! Names and ids as types, so that one cannot be given where another is meant.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,35 @@ text_id! {
 text_id! {
     /// A model as the user names it: `gemini/gemini-2.5-pro`, `openai/gpt-5`, `offline`.
     ModelId
+}
+
+/// The longest name of a tool that every service accepts, in characters.
+const NAME_LIMIT: usize = 64;
+
+/// What a name begins with that stands for one that no service accepts.
+const INVALID: &str = "invalid_";
+
+impl ToolName {
+    /// Whether every service accepts the name: 1 to 64 of ASCII letters, digits, `_` and `-`, the first a letter or `_`.
+    pub fn is_valid(&self) -> bool {
+        let first = self.0.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        first && self.0.len() <= NAME_LIMIT && self.0.chars().all(is_name_character)
+    }
+
+    /// The name as it is sent to a service: as it is if that is valid, else one that resembles it. A service refuses
+    /// the whole conversation for one name that a model made up.
+    pub fn sendable(&self) -> Cow<'_, str> {
+        if self.is_valid() {
+            return Cow::Borrowed(&self.0);
+        }
+        let fitting = self.0.chars().map(|c| if is_name_character(c) { c } else { '_' });
+        let name: String = INVALID.chars().chain(fitting).take(NAME_LIMIT).collect();
+        Cow::Owned(if self.0.is_empty() { format!("{INVALID}name") } else { name })
+    }
+}
+
+fn is_name_character(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '-'
 }
 
 impl AgentId {
@@ -147,6 +177,28 @@ mod tests {
         }
         assert!(SessionId::new("20260301-120000-ab12").is_ok());
         assert!(serde_json::from_str::<SessionId>("\"../x\"").is_err());
+    }
+
+    #[test]
+    fn tool_name_that_no_service_accepts_is_replaced_where_it_is_sent() {
+        for valid in ["ls", "read_file", "a-1", "_x", &"a".repeat(64)] {
+            let name = ToolName::new(valid);
+            assert!(name.is_valid() && name.sendable() == valid, "{valid}");
+        }
+        for (name, sent) in [
+            ("", "invalid_name"),
+            ("a\0b", "invalid_a_b"),
+            ("no such tool!", "invalid_no_such_tool_"),
+            ("1st", "invalid_1st"),
+            ("-x", "invalid_-x"),
+            ("größe", "invalid_gr__e"),
+            (&"n".repeat(5_000), &format!("invalid_{}", "n".repeat(56))),
+        ] {
+            let name = ToolName::new(name);
+            assert!(!name.is_valid(), "{name}");
+            assert_eq!(name.sendable(), sent);
+            assert!(ToolName::new(name.sendable()).is_valid(), "{sent}");
+        }
     }
 
     #[test]

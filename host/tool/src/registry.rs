@@ -193,12 +193,23 @@ impl Registry {
 
     fn refusal(&self, name: &str) -> CallFailure {
         let shown = clip(name, SHOWN_NAME);
-        if self.elsewhere.contains(&ToolName::new(name)) {
+        let name = ToolName::new(name);
+        if self.elsewhere.contains(&name) {
             let words = format!("Unauthorized tool call: '{shown}' is not available to this agent.");
             return CallFailure::new(FailureKind::Unauthorized, words);
         }
-        let nearest = suggested(&self.nearest(name));
-        let words = format!("there is no tool `{shown}`; tools must be called by their exact names{nearest}");
+        let nearest = suggested(&self.nearest(name.as_str()));
+        let words = match name.is_valid() {
+            true => format!("there is no tool `{shown}`; tools must be called by their exact names{nearest}"),
+            // What it wrote is not in the conversation as it wrote it: no service would take that.
+            false => format!(
+                "you called a tool by the name \"{}\", which is not a valid name (1 to 64 ASCII letters, digits, `_` and \
+                 `-`, the first a letter) and stands in this conversation as `{}`; tools must be called by their exact \
+                 names{nearest}",
+                shown.escape_debug(),
+                name.sendable()
+            ),
+        };
         CallFailure::new(FailureKind::UnknownTool, words)
     }
 
@@ -285,6 +296,23 @@ mod tests {
         assert!(few.get(&ToolName::new("ls")).is_some(), "what is there stays");
         let error = all.only(["raed_file"]).map(|_| ()).expect_err("there is none").to_string();
         assert_eq!(error, "there is no tool `raed_file`, did you mean `read_file`, `shell` or `grep`?");
+    }
+
+    #[test]
+    fn registry_says_what_became_of_a_name_that_no_service_accepts() {
+        let registry = with(&["ls"]);
+        for (name, shown, sent) in [
+            ("", "\"\"", "`invalid_name`"),
+            ("l\0s", "\"l\\0s\"", "`invalid_l_s`"),
+            (&"x".repeat(5_000), "xxx…", "`invalid_xxx"),
+        ] {
+            let call = FunctionCall { id: CallId::new("1"), name: ToolName::new(name), arguments: Map::new() };
+            let failure = registry.admit(&call).map(|_| ()).expect_err("there is no such tool");
+            assert_eq!(failure.kind, FailureKind::UnknownTool);
+            let message = &failure.message;
+            assert!(message.contains(shown) && message.contains(sent) && message.contains("`ls`"), "{message}");
+            assert!(message.len() < 600 && !message.contains('\0'), "{message}");
+        }
     }
 
     #[test]

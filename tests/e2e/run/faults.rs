@@ -208,6 +208,54 @@ async fn a_service_that_keeps_failing_ends_the_run_with_words_and_a_code() {
     .await;
 }
 
+/// The names in what a service is sent: of calls, of their results, of declared tools.
+fn names(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => members.iter().for_each(|(key, value)| match value {
+            Value::String(name) if key == "name" || key == "tool_name" => found.push(name.clone()),
+            _ => names(value, found),
+        }),
+        Value::Array(items) => items.iter().for_each(|item| names(item, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+#[tokio::test]
+async fn names_that_no_service_accepts_are_sent_to_none() {
+    let long: &'static str = "n".repeat(5_000).leak();
+    for_each_format(async |format| {
+        for name in ["", "a\0b", "no such tool", long] {
+            let what = format!("{name:.20?} with {}", format.name());
+            let answers = [format.reply(&[Say::Call(name, json!({}))]), format.reply(&[Say::Text("Done.")])];
+            let server = serve(move |at| answers[at.min(1)].clone()).await;
+            let (ended, host) = run(host(format, &server)).await;
+            assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Done.\n"), "{what}: {ended:?}");
+            let mut sent = Vec::new();
+            for request in format.asked(&server) {
+                assert!(!request.body.contains("\\u0000"), "{what}: {}", request.body);
+                names(&request.json(), &mut sent);
+            }
+            let is_valid = |name: &String| {
+                let first = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+                first && name.len() <= 64 && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
+            };
+            assert_eq!(sent.iter().find(|name| !is_valid(name)), None, "{what}");
+            // A call without a name cannot even be read in some formats, and is asked for again there.
+            let log = host.session();
+            if let Some(settled) = log.iter().find(|entry| entry["type"] == "call_settled") {
+                let told = settled["parts"][0].to_string();
+                assert!(told.contains("is not a valid name") && told.contains("`invalid_"), "{what}: {told}");
+            } else {
+                assert!(
+                    log.iter().any(|entry| entry["type"] == "discarded") || ended.stderr.contains("again"),
+                    "{what}"
+                );
+            }
+        }
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn service_that_refuses_a_request_for_its_length_says_what_to_do() {
     let words = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.";

@@ -130,7 +130,7 @@ fn model_block(part: &Part) -> Option<Block<'_>> {
         PartData::InlineData(InlineData { mime_type, .. }) => Some(unsent(mime_type)),
         PartData::FileReference(file) => Some(named(format!("[file `{}`]", file.uri))),
         PartData::FunctionCall(call) => {
-            Some(Block::ToolUse { id: fit(call.id.as_str()), name: fit(call.name.as_str()), input: &call.arguments })
+            Some(Block::ToolUse { id: fit(call.id.as_str()), name: call.name.sendable(), input: &call.arguments })
         }
         PartData::FunctionResponse(_) => None,
     }
@@ -164,7 +164,7 @@ fn is_web(uri: &str) -> bool {
     uri.starts_with("https://") || uri.starts_with("http://")
 }
 
-/// An id or a name with nothing in it but what the service takes: letters, digits, `_` and `-`. It made its own so;
+/// An id with nothing in it but what the service takes: letters, digits, `_` and `-`. It made its own so;
 /// others stem from another service, or from the host, and stay different from each other.
 fn fit(text: &str) -> Cow<'_, str> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';

@@ -8,6 +8,8 @@
 //! Data beside a function's response goes into the response from the third generation on, which refuses it beside; the
 //! ones before have no such field.
 
+use std::borrow::Cow;
+
 use host_message::{Content, InlineData, Part, PartData, ResponseBody, Role, ToolSpec};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -142,11 +144,11 @@ impl Manner {
             PartData::InlineData(InlineData { mime_type, base64 }) => WireData::InlineData { mime_type, data: base64 },
             PartData::FileReference(file) => WireData::FileData { mime_type: &file.mime_type, file_uri: &file.uri },
             PartData::FunctionCall(call) => {
-                WireData::FunctionCall { id: id(call.id.as_str()), name: call.name.as_str(), args: &call.arguments }
+                WireData::FunctionCall { id: id(call.id.as_str()), name: call.name.sendable(), args: &call.arguments }
             }
             PartData::FunctionResponse(response) => WireData::FunctionResponse {
                 id: id(response.id.as_str()),
-                name: response.name.as_str(),
+                name: response.name.sendable(),
                 response: match &response.body {
                     ResponseBody::Output(text) => WireResponse::Output(text),
                     ResponseBody::Error(text) => WireResponse::Error(text),
@@ -269,13 +271,13 @@ enum WireData<'a> {
     FunctionCall {
         #[serde(skip_serializing_if = "str::is_empty")]
         id: &'a str,
-        name: &'a str,
+        name: Cow<'a, str>,
         args: &'a Map<String, Value>,
     },
     FunctionResponse {
         #[serde(skip_serializing_if = "str::is_empty")]
         id: &'a str,
-        name: &'a str,
+        name: Cow<'a, str>,
         response: WireResponse<'a>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         parts: Vec<WireData<'a>>,

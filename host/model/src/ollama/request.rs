@@ -4,6 +4,7 @@
 //! that the format has a place for; any other is named in its place, so that the model knows that it was there. Of its
 //! thoughts a model gets back those since the user last said something: some forget otherwise why they made a call.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use host_message::{Content, InlineData, Part, PartData, ResponseBody, Role, ToolSpec};
@@ -56,7 +57,7 @@ fn push_user<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content) {
                     // The format has no mark for an error.
                     ResponseBody::Error(text) => format!("error: {text}"),
                 },
-                tool_name: Some(response.name.as_str()),
+                tool_name: Some(response.name.sendable()),
                 tool_call_id: Some(response.id.as_str()),
                 ..Message::of("tool")
             }),
@@ -98,7 +99,7 @@ fn push_model<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content, with_th
 
 fn call(part: &Part) -> Option<Call<'_>> {
     let PartData::FunctionCall(call) = &part.data else { return None };
-    let function = CalledFunction { name: call.name.as_str(), arguments: &call.arguments };
+    let function = CalledFunction { name: call.name.sendable(), arguments: &call.arguments };
     Some(Call { id: call.id.as_str(), function })
 }
 
@@ -143,7 +144,7 @@ struct Message<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<Call<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_name: Option<&'a str>,
+    tool_name: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<&'a str>,
 }
@@ -180,7 +181,7 @@ struct Call<'a> {
 
 #[derive(Serialize)]
 struct CalledFunction<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     arguments: &'a Map<String, Value>,
 }
 

@@ -4,6 +4,8 @@
 //! result can only be text, so data beside it follows as a message of the user's. Data of a kind that the
 //! format has no part for is named in its place, so that the model knows that it was there.
 
+use std::borrow::Cow;
+
 use host_message::{Content, InlineData, Part, PartData, ResponseBody, Role, ToolSpec};
 use serde::Serialize;
 use serde_json::Value;
@@ -117,7 +119,7 @@ fn push_model<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content) {
 fn call(part: &Part) -> Option<Call<'_>> {
     let PartData::FunctionCall(call) = &part.data else { return None };
     let arguments = serde_json::to_string(&call.arguments).expect("a JSON object can be written");
-    let function = CalledFunction { name: call.name.as_str(), arguments };
+    let function = CalledFunction { name: call.name.sendable(), arguments };
     Some(Call { id: call.id.as_str(), kind: "function", function })
 }
 
@@ -245,7 +247,7 @@ struct Call<'a> {
 
 #[derive(Serialize)]
 struct CalledFunction<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     arguments: String,
 }
 

@@ -5,6 +5,8 @@
 //! into its output where the format has a part for it, and is named where it has none, so that the model knows that it
 //! was there.
 
+use std::borrow::Cow;
+
 use host_message::{Content, FileReference, InlineData, PartData, ResponseBody, Role, ToolSpec};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -140,7 +142,7 @@ fn push_model<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content) {
             PartData::FunctionCall(call) => {
                 message.end(input);
                 let arguments = serde_json::to_string(&call.arguments).expect("a JSON object can be written");
-                let (call_id, name) = (call.id.as_str(), call.name.as_str());
+                let (call_id, name) = (call.id.as_str(), call.name.sendable());
                 input.push(Entry::Item(Item::FunctionCall { call_id, name, arguments }));
             }
             // A model answers no calls.
@@ -252,7 +254,7 @@ enum Item<'a> {
     },
     FunctionCall {
         call_id: &'a str,
-        name: &'a str,
+        name: Cow<'a, str>,
         arguments: String,
     },
     FunctionCallOutput {

@@ -90,15 +90,15 @@ fn push(parts: &mut Vec<Part>, part: Part, between: &str) {
 }
 
 fn called(call: &FunctionCall) -> String {
-    let block: Value = json!({"name": call.name.as_str(), "arguments": call.arguments});
+    let block: Value = json!({"name": call.name.sendable(), "arguments": call.arguments});
     format!("```{CALL_WORD}\n{block}\n```\n")
 }
 
 fn answered(response: &FunctionResponse, number: Option<usize>) -> String {
     let which = number.map(|number| format!("call {number}, ")).unwrap_or_default();
     let (said, text) = match &response.body {
-        ResponseBody::Output(text) => (format!("The result of {which}`{}`:", response.name), text),
-        ResponseBody::Error(text) => (format!("An error came of {which}`{}`:", response.name), text),
+        ResponseBody::Output(text) => (format!("The result of {which}`{}`:", response.name.sendable()), text),
+        ResponseBody::Error(text) => (format!("An error came of {which}`{}`:", response.name.sendable()), text),
     };
     format!("{said}\n\n{}", host_text::fenced("", text))
 }
