@@ -115,13 +115,15 @@ fn parse(text: &str) -> Result<Declared, Wrong> {
     let inputs = inputs(&written.inputs)?;
     // Where the body stands in the file, so that a placeholder in it is told with its own line.
     let at = text.len() - body.trim_start().len();
-    check_placeholders(system, "the system prompt", &inputs, |offset| Spot::of(text, at + offset))?;
+    let mut unknown = unknown_names(system, "the system prompt names", &inputs, |offset| Spot::of(text, at + offset));
     if let Some(query) = &written.query {
-        check_placeholders(&query.value, "the query", &inputs, |_| query.referenced.into())?;
+        unknown.extend(unknown_names(&query.value, "the query names", &inputs, |_| query.referenced.into()));
     }
     for message in &written.initial_messages {
-        check_placeholders(&message.text.value, "a message", &inputs, |_| message.text.referenced.into())?;
+        unknown
+            .extend(unknown_names(&message.text.value, "a message names", &inputs, |_| message.text.referenced.into()));
     }
+    check_names(&unknown, &inputs)?;
     let output = written.output.as_ref().map(|output| output_config(&output.value, output.referenced.into()));
     let definition = AgentDefinition {
         name: name.to_owned(),
@@ -196,19 +198,36 @@ fn inputs(written: &BTreeMap<String, serde_saphyr::Spanned<InputEntry>>) -> Resu
     Ok(InputConfig(inputs))
 }
 
-fn check_placeholders(
-    text: &str,
+/// A name in a prompt that is no input: where it stands, in which prompt.
+struct UnknownName<'t> {
+    spot: Spot,
+    place: &'static str,
+    name: &'t str,
+}
+
+fn unknown_names<'t>(
+    text: &'t str,
     place: &'static str,
     inputs: &InputConfig,
     spot: impl Fn(usize) -> Spot,
-) -> Result<(), Wrong> {
-    match template::names(text).find(|(_, name)| !inputs.0.contains_key(*name)) {
-        None => Ok(()),
-        Some((at, name)) => {
-            let available = inputs.0.keys().cloned().collect();
-            Err((spot(at), DefinitionFault::Placeholder { name: name.to_owned(), place, available }))
+) -> Vec<UnknownName<'t>> {
+    let unknown = template::names(text).filter(|(_, name)| !inputs.0.contains_key(*name));
+    unknown.map(|(at, name)| UnknownName { spot: spot(at), place, name }).collect()
+}
+
+/// All of them are one error, which is where the first one is.
+fn check_names(unknown: &[UnknownName<'_>], inputs: &InputConfig) -> Result<(), Wrong> {
+    let Some(first) = unknown.first() else { return Ok(()) };
+    let mut names: Vec<String> = Vec::new();
+    for UnknownName { name, .. } in unknown {
+        if !names.iter().any(|known| known == name) {
+            names.push((*name).to_owned());
         }
     }
+    let is_one_place = unknown.iter().all(|other| other.place == first.place);
+    let place = if is_one_place { first.place } else { "the prompts name" };
+    let available = inputs.0.keys().cloned().collect();
+    Err((first.spot, DefinitionFault::Placeholder { names, place, available }))
 }
 
 fn output_config(written: &OutputEntry, spot: Spot) -> Result<OutputConfig, Wrong> {

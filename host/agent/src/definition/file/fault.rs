@@ -88,12 +88,12 @@ pub enum DefinitionFault {
         /// Its type.
         kind: String,
     },
-    /// A prompt names what is no input.
-    #[error("{place} names `{name}`, and there is no such input")]
+    /// A prompt names inputs that do not exist.
+    #[error("{place} {}, and there {} such input{}", listed(names), verb(names), plural(names))]
     Placeholder {
-        /// The name.
-        name: String,
-        /// Which prompt.
+        /// All such names, in the order of their first use.
+        names: Vec<String>,
+        /// Which prompt names them, or that several do: `the query names`, `the prompts name`.
         place: &'static str,
         /// The inputs that there are.
         available: Vec<String>,
@@ -138,11 +138,12 @@ impl DefinitionError {
                 let kinds = InputKind::ALL.map(|kind| kind.to_string());
                 nearest_or_all(kind, &kinds, "the types are")
             }
-            DefinitionFault::Placeholder { available, .. } if available.is_empty() => {
-                "declare it under `inputs`".to_owned()
-            }
-            DefinitionFault::Placeholder { name, available, .. } => {
-                format!("declare it under `inputs`; {}", nearest_or_all(name, available, "the inputs are"))
+            DefinitionFault::Placeholder { names, available, .. } => {
+                let them = if names.len() == 1 { "it" } else { "them" };
+                match available.is_empty() {
+                    true => format!("declare {them} under `inputs`; there are no inputs"),
+                    false => format!("declare {them} under `inputs`; the inputs are {}", listed(available)),
+                }
             }
             DefinitionFault::Range { range, .. } => format!("it is {range}"),
             DefinitionFault::Output { .. } => {
@@ -150,6 +151,18 @@ impl DefinitionError {
             }
         }
     }
+}
+
+fn listed(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn verb(names: &[String]) -> &'static str {
+    if names.len() == 1 { "is no" } else { "are no" }
+}
+
+fn plural(names: &[String]) -> &'static str {
+    if names.len() == 1 { "" } else { "s" }
 }
 
 /// The one of these words that was probably meant, else all of them.

@@ -163,17 +163,32 @@ fn a_placeholder_without_an_input_is_told_with_those_that_there_are() {
     check(
         "query: 'See ${x}'\n",
         "a.md:4:8: the query names `x`, and there is no such input",
-        "declare it under `inputs`",
+        "declare it under `inputs`; there are no inputs",
     );
     check(
         "inputs: {topic: {type: string, description: y}}\ninitial_messages: [{role: user, text: '${tropic}'}]\n",
         "a.md:5:39: a message names `tropic`, and there is no such input",
-        "declare it under `inputs`; did you mean `topic`?",
+        "declare it under `inputs`; the inputs are `topic`",
     );
     check_text(
         "---\nname: a\ndescription: b\n---\n\nFirst.\n  Sée ${what}.\n",
         "a.md:7:7: the system prompt names `what`, and there is no such input",
-        "declare it under `inputs`",
+        "declare it under `inputs`; there are no inputs",
+    );
+}
+
+#[test]
+fn definition_placeholders_without_an_input_are_told_all_at_once() {
+    let inputs = "inputs: {x: {type: string, description: y}, depth: {type: integer, description: y}}\n";
+    check(
+        &format!("{inputs}query: '${{b}} ${{x}} ${{a}} ${{b}}'\n"),
+        "a.md:5:8: the query names `b`, `a`, and there are no such inputs",
+        "declare them under `inputs`; the inputs are `depth`, `x`",
+    );
+    check(
+        &format!("{inputs}query: '${{b}}'\ninitial_messages: [{{role: user, text: '${{a}} ${{b}}'}}]\n"),
+        "a.md:5:8: the prompts name `b`, `a`, and there are no such inputs",
+        "declare them under `inputs`; the inputs are `depth`, `x`",
     );
 }
 
