@@ -64,8 +64,10 @@ impl LiveOutput {
         self.send(kept.len(), || Live::Output(kept.to_owned()));
     }
 
-    /// Says how far the call is, with a word for what is being done.
+    /// Reports how far the call is, with a word for what is being done. A total that was reached before the end, or that
+    /// is nothing, was a wrong guess: whoever watches is shown none.
     pub fn progress(&self, done: u64, total: Option<u64>, message: &str) {
+        let total = total.filter(|total| *total > 0 && done <= *total);
         let kept = &message[..message.floor_char_boundary(PIECE_BYTES)];
         self.drop_bytes(message.len() - kept.len());
         self.send(kept.len(), || Live::Progress { done, total, message: kept.to_owned() });
@@ -127,6 +129,24 @@ mod tests {
         live.output(&format!("{}ä", "x".repeat(PIECE_BYTES - 1)));
         assert_eq!(live.dropped(), 2);
         assert_eq!(receiver.try_recv(), Ok((7, Live::Output("x".repeat(PIECE_BYTES - 1)))));
+    }
+
+    #[test]
+    fn live_progress_beyond_its_total_has_no_total() {
+        let (sender, mut receiver) = channel();
+        let live = LiveOutput::new(0, sender);
+        for (done, total, shown) in [
+            (0, Some(10), Some(10)),
+            (10, Some(10), Some(10)),
+            (12, Some(10), None),
+            (u64::MAX, Some(1), None),
+            (0, Some(0), None),
+            (3, None, None),
+        ] {
+            live.progress(done, total, "files");
+            let piece = Live::Progress { done, total: shown, message: "files".to_owned() };
+            assert_eq!(receiver.try_recv(), Ok((0, piece)), "{done} of {total:?}");
+        }
     }
 
     #[test]
