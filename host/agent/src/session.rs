@@ -175,7 +175,7 @@ pub enum Entry<'a> {
         duration_ms: u64,
         /// What the model is told: a function response, and the data that belongs to it.
         parts: &'a [Part],
-        /// What a person is shown of it.
+        /// What the user is shown of it: a change that it made, or one that it proposed and did not make.
         #[serde(skip_serializing_if = "Option::is_none")]
         display: Option<&'a Display>,
     },

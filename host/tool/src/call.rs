@@ -8,7 +8,8 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
-use host_message::{CallId, FunctionCall, ToolName};
+use host_message::{CallId, Display, FunctionCall, ToolName};
+use host_plugin::Confirmation;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
@@ -113,6 +114,8 @@ pub struct SettledCall {
     pub duration: Duration,
     /// How many bytes of its live output were dropped.
     pub dropped: u64,
+    /// The change that was asked about and not made, if that is how it ended.
+    pub proposed: Option<Display>,
 }
 
 /// Something happened to a call.
@@ -211,13 +214,28 @@ impl CallState {
     }
 
     fn end(&self, outcome: Outcome, decided: Option<Decided>) -> SettledCall {
+        let proposed = match self {
+            Self::AwaitingApproval { question, .. } => difference(&question.confirmation),
+            Self::Settled(settled) => settled.proposed.clone(),
+            Self::Validating { .. } | Self::Scheduled { .. } | Self::Executing { .. } => None,
+        };
         let (before, duration, dropped) = match self {
             Self::Validating { .. } | Self::AwaitingApproval { .. } => (None, Duration::ZERO, 0),
             Self::Scheduled { decided, .. } => (Some(*decided), Duration::ZERO, 0),
             Self::Executing { since, live, decided, .. } => (Some(*decided), since.elapsed(), live.dropped()),
             Self::Settled(settled) => (settled.decided, settled.duration, settled.dropped),
         };
-        SettledCall { call: Arc::clone(self.call()), outcome, decided: decided.or(before), duration, dropped }
+        SettledCall { call: Arc::clone(self.call()), outcome, decided: decided.or(before), duration, dropped, proposed }
+    }
+}
+
+/// The difference that a call would make to a file.
+fn difference(confirmation: &Confirmation) -> Option<Display> {
+    match confirmation {
+        Confirmation::Edit { path, unified, .. } => {
+            Some(Display::Difference { path: path.clone(), unified: unified.clone() })
+        }
+        Confirmation::Exec { .. } | Confirmation::Info { .. } | Confirmation::Call => None,
     }
 }
 

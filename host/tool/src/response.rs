@@ -184,8 +184,14 @@ mod tests {
 
     fn respond(responder: &Responder, outcome: Outcome) -> (ResponseBody, usize) {
         let call = FunctionCall { id: CallId::new("c"), name: ToolName::new("t"), arguments: Map::new() };
-        let settled =
-            SettledCall { call: Arc::new(call), outcome, decided: None, duration: Duration::ZERO, dropped: 0 };
+        let settled = SettledCall {
+            call: Arc::new(call),
+            outcome,
+            decided: None,
+            duration: Duration::ZERO,
+            dropped: 0,
+            proposed: None,
+        };
         let mut parts = responder.respond(&settled).into_iter();
         let Some(PartData::FunctionResponse(response)) = parts.next().map(|part| part.data) else {
             panic!("the response comes first")
@@ -232,7 +238,7 @@ mod tests {
         let arguments = Map::from_iter([("n".to_owned(), json!(2))]);
         let call = Arc::new(FunctionCall { id: CallId::new("c"), name: ToolName::new("t"), arguments });
         let (outcome, decided) = (Outcome::Success(Output::text("done")), Some(Decided::Changed));
-        let settled = SettledCall { call, outcome, decided, duration: Duration::ZERO, dropped: 0 };
+        let settled = SettledCall { call, outcome, decided, duration: Duration::ZERO, dropped: 0, proposed: None };
         let parts = Responder::default().respond(&settled);
         let Some(PartData::FunctionResponse(response)) = parts.first().map(|part| &part.data) else {
             panic!("{parts:?}")

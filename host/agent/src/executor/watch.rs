@@ -61,7 +61,7 @@ impl<'w> Watch<'w> {
     }
 
     fn settled(&self, settled: &SettledCall) -> ControlFlow<String> {
-        let SettledCall { call, outcome, decided, duration, dropped } = settled;
+        let SettledCall { call, outcome, decided, duration, dropped, proposed } = settled;
         let decided = *decided;
         let FunctionCall { id: call_id, name, .. } = call.as_ref();
         self.run.loops.settled(call, outcome);
@@ -74,7 +74,8 @@ impl<'w> Watch<'w> {
         });
         let display = match outcome {
             Outcome::Success(output) => output.display.as_ref(),
-            Outcome::Error(_) | Outcome::Cancelled { .. } => None,
+            Outcome::Cancelled { .. } => proposed.as_ref(),
+            Outcome::Error(_) => None,
         };
         let prompt = self.prompt;
         let entry = Entry::CallSettled { prompt, call_id, status, decided, duration_ms, parts: &parts, display };

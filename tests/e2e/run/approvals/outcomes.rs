@@ -45,6 +45,40 @@ fn a_yes_to_an_edit_changes_that_file_and_no_other() {
     }
 }
 
+#[test]
+fn session_has_the_difference_of_an_edit_that_was_declined() {
+    for way in WAYS {
+        let calls = [write("made.txt", "kept\n"), edit("a.txt", "two", "2"), write("behind.txt", "x")];
+        let host = calling(&calls, &["made.txt", DECLINED, BEHIND], &[]).file("a.txt", "one\ntwo\n");
+        let mut pty = begin(&host, way, 80, 30);
+        answers(&mut pty, "write_file wants to change made.txt:", "y");
+        answers(&mut pty, "edit wants to change a.txt:", "n");
+        done(&mut pty, way);
+        let again = pty.everything().matches("-two").count();
+        assert_eq!(again, 1, "the question showed it: {}", pty.everything());
+        let settled: Vec<Value> = host.session().into_iter().filter(|entry| entry["type"] == "call_settled").collect();
+        let difference = |at: usize| &settled[at]["display"]["difference"];
+        assert_eq!(
+            (&settled[1]["decided"], &difference(1)["path"]),
+            (&json!("declined"), &json!("a.txt")),
+            "{settled:?}"
+        );
+        let unified = difference(1)["unified"].as_str().expect("text");
+        assert!(unified.contains("\n-two\n+2"), "{unified}");
+        assert!(difference(0).is_object() && difference(2).is_null(), "{settled:?}");
+        // What was recorded is shown and exported, as a change that was not made.
+        let shown = host.run_of(&["session", "show"]).stdout;
+        let (made, declined) = shown.split_once("● edit ").expect("it is a call");
+        assert!(made.contains("  +kept") && !made.contains("Operation Cancelled"), "{shown}");
+        let response = declined.find("  [Operation Cancelled] Reason: the user did not allow this call");
+        let removed = declined.find("  -two");
+        assert!(response.is_some() && response < removed, "{shown}");
+        let exported = host.run_of(&["session", "export"]).stdout;
+        assert!(exported.contains("`a.txt` (proposed, and not made)\n\n```diff\n"), "{exported}");
+        assert!(exported.contains("`made.txt`\n\n```diff\n"), "{exported}");
+    }
+}
+
 // promise approval.exact
 #[tokio::test(flavor = "multi_thread")]
 async fn a_yes_to_a_request_sends_that_and_a_no_sends_nothing() {

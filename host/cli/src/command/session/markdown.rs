@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use host_agent::CallStatus;
 use host_message::Display;
 use host_text::{fenced, inline_code, visible};
 
@@ -114,7 +115,8 @@ fn written_call(text: &mut String, call: &Call) {
     let _ = kinds(text, &outcome.data);
     let _ = writeln!(text, "\n</details>");
     if let Some(Display::Difference { path, unified }) = &outcome.display {
-        let _ = writeln!(text, "\n{}\n\n{}", inline_code(path), fenced("diff", unified));
+        let made = if outcome.status == CallStatus::Success { "" } else { " (proposed, and not made)" };
+        let _ = writeln!(text, "\n{}{made}\n\n{}", inline_code(path), fenced("diff", unified));
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use host_agent::TerminateReason;
+use host_agent::{CallStatus, TerminateReason};
 use host_message::Display;
 use host_text::{clip, visible};
 
@@ -103,9 +103,16 @@ fn shown_call(text: &mut String, call: &Call) {
     let arguments = serde_json::Value::Object(call.arguments.clone()).to_string();
     let _ = writeln!(text, "● {} {}  ({})", call.name, clip(&arguments, ARGUMENTS), call.ending());
     let Some(outcome) = &call.outcome else { return };
-    match &outcome.display {
-        Some(Display::Difference { unified, .. }) => lines(text, "  ", &clip(unified, DIFFERENCE)),
-        Some(Display::Summary(_)) | None => lines(text, "  ", &clip(&outcome.response, OUTCOME)),
+    let difference = match &outcome.display {
+        Some(Display::Difference { unified, .. }) => Some(unified),
+        Some(Display::Summary(_)) | None => None,
+    };
+    // A change that was made speaks for itself; why one was not is in the response.
+    if difference.is_none() || outcome.status != CallStatus::Success {
+        lines(text, "  ", &clip(&outcome.response, OUTCOME));
+    }
+    if let Some(unified) = difference {
+        lines(text, "  ", &clip(unified, DIFFERENCE));
     }
     for kind in &outcome.data {
         let _ = writeln!(text, "  [{kind}]");

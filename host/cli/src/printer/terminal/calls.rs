@@ -125,7 +125,8 @@ impl Calls {
         let room = columns.saturating_sub(taken).max(SHORTEST_SUMMARY);
         let summary = terminal::fitting(&visible_line(end.summary), room);
         let mut lines = format!("{begin}{summary} {}\n", style.dim(&time));
-        if let Some(Display::Difference { unified, .. }) = end.display {
+        // One that was declined was on the screen when it was asked about.
+        if let (CallStatus::Success, Some(Display::Difference { unified, .. })) = (end.status, end.display) {
             difference(&mut lines, unified, style);
         }
         lines
