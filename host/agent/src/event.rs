@@ -42,7 +42,7 @@ pub struct Event<'a> {
 pub enum EventKind<'a> {
     /// A run began.
     RunStarted {
-        /// The model, as its service knows it.
+        /// The model, as the user names it: with its provider.
         model: &'a str,
         /// The session that records it.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -160,7 +160,7 @@ pub enum EventKind<'a> {
         decided: Option<Decided>,
         /// One line about it.
         summary: &'a str,
-        /// What a person is shown of it.
+        /// What the user is shown of it: a change that it made, or one that it proposed and did not make.
         #[serde(skip_serializing_if = "Option::is_none")]
         display: Option<&'a Display>,
         /// What the model is told, clipped.

@@ -180,7 +180,7 @@ impl Executor {
         let token = cancel.child_token();
         let _cancels_when_dropped = token.clone().drop_guard();
         let session = self.agent.session.as_ref().map(|session| session.id());
-        self.agent.tell(EventKind::RunStarted { model: &self.agent.definition.model.model, session });
+        self.agent.tell(EventKind::RunStarted { model: &self.agent.model(), session });
         let prompts = match self.begin(inputs) {
             Ok(prompts) => prompts,
             Err(error) => return RunResult::never_began(error, &self.agent),
@@ -276,7 +276,7 @@ impl Executor {
         let token = cancel.child_token();
         let _cancels_when_dropped = token.clone().drop_guard();
         let session = self.agent.session.as_ref().map(|session| session.id());
-        self.agent.tell(EventKind::RunStarted { model: &self.agent.definition.model.model, session });
+        self.agent.tell(EventKind::RunStarted { model: &self.agent.model(), session });
         let system = self.agent.definition.prompt.system.as_deref().map(|system| fill(system, inputs)).transpose();
         let system = match system {
             Ok(system) => system,
@@ -326,6 +326,11 @@ struct Prompts {
 impl Agent {
     fn tell(&self, kind: EventKind<'_>) {
         self.observer.event(&Event { agent: &self.definition.name, agent_id: &self.id, kind });
+    }
+
+    /// The model as the user names it, where that is known.
+    fn model(&self) -> String {
+        self.ledger.model().unwrap_or_else(|| self.definition.model.model.clone())
     }
 
     /// The tools of one run: a run that ends by `complete_task` has its own, declared last.

@@ -129,6 +129,8 @@ struct Book {
     spent: Spent,
     /// What the model that answers now costs, where that is known.
     price: Option<Price>,
+    /// Its id.
+    model: Option<String>,
     deadline: Option<Deadline>,
     /// How many agents were ever started beneath: their ids are made with it, so it never starts again.
     named: u32,
@@ -150,9 +152,16 @@ impl Ledger {
         !self.prices.is_empty()
     }
 
-    /// From here on this model answers the agent.
+    /// Sets the model that answers the agent now, by the id that the user has for it.
     pub fn answered_by(&self, model: &str) {
-        self.book().price = self.prices.get(model).copied();
+        let mut book = self.book();
+        book.price = self.prices.get(model).copied();
+        book.model = Some(model.to_owned());
+    }
+
+    /// The id of the model that answers the agent now. `None` if it was never set.
+    pub fn model(&self) -> Option<String> {
+        self.book().model.clone()
     }
 
     /// A ledger for an agent that this one starts. It counts as started in every ledger from here up.
@@ -413,9 +422,11 @@ mod tests {
         let cost = Ledger::with_prices(AgentId::new("main"), limits, Arc::new(prices.into()));
         cost.add_usage(usage);
         assert_eq!(cost.spent().cost, Cost::default(), "what has no price costs nothing");
+        assert_eq!(cost.model(), None);
         cost.answered_by("m");
         let one = cost.beneath("a").expect("there is room");
         one.answered_by("cheap");
+        assert_eq!((cost.model().as_deref(), one.model().as_deref()), (Some("m"), Some("cheap")));
         one.add_usage(usage);
         assert_eq!((one.spent().cost, cost.spent().cost), (Cost::of(0.05), Cost::of(0.05)));
         cost.add_usage(usage);

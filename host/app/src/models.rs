@@ -72,6 +72,10 @@ pub async fn choose(
     let by_key = || {
         USUAL_MODELS.iter().find(|(kind, _)| kind.key_variable().is_some_and(|key| environment.variable(key).is_some()))
     };
+    if let Some(id) = flag.filter(|id| *id != AUTO) {
+        // What a flag says is the user's input, whatever the same word in a file would be.
+        id.parse::<Selection>().map_err(|error| Failure { kind: ErrorKind::Input, ..Failure::from(error) })?;
+    }
     match flag.or(configuration.model.as_deref()).or_else(|| by_key().map(|(_, model)| *model)) {
         Some(id) => connect(id, configuration, environment),
         None => match local(configuration, environment).await?.first() {

@@ -142,6 +142,7 @@ async fn converse(format: &'static Format, conversation: &'static Conversation) 
     let (ended, host) = running.await.expect("it ends");
     let what = format!("{} with {}", conversation.name, format.name());
     assert_eq!(ended.code, Some(conversation.code), "{what}: {ended:?}");
+    assert_eq!(ended.lines()[0]["model"], format.model, "{what}: with the provider before it");
     assert_eq!(format.asked(&server).len(), expected, "{what}: {ended:?}");
     // A refusal names the file, which lies elsewhere for each.
     let place = std::fs::canonicalize(host.repository()).expect("it is there").display().to_string();

@@ -37,7 +37,7 @@ pub enum Document<'a> {
 pub struct Object<'a> {
     /// The session that recorded it, for `host run --resume`.
     session_id: Option<&'a str>,
-    /// The model, as its service knows it.
+    /// The model's id, with its provider: `openai/gpt-5`.
     model: &'a str,
     /// Whether what the project brings in its `.host/` is used; not there where it brings nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
