@@ -93,7 +93,8 @@ async fn reload_takes_what_is_new_and_tells_what_is_gone() {
     assert_eq!(pty.ends(), Some(0));
 }
 
-// promise approval.lasting: A lasting answer covers what was shown, in this folder, for this component; an answer that
+// promise approval.lasting: A lasting answer covers what was shown, in this folder, for this component, and never a
+//   private address or a server that it does not name; an answer that
 //   was not offered allows nothing.
 #[tokio::test]
 async fn what_was_allowed_for_good_ends_with_the_component_that_it_was_allowed_to() {
