@@ -29,7 +29,7 @@ pub enum ErrorKind {
     TimeLimit = 57,
     /// The model stopped without calling `complete_task`.
     NoCompleteTask = 58,
-    /// The model service failed.
+    /// The model service failed, or refused the request.
     Service = 59,
     /// The user cancelled the run.
     Cancelled = 130,

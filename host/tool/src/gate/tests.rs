@@ -363,6 +363,7 @@ fn offered(question: &Question) -> Vec<(Lasting, &str)> {
     question.always.iter().map(|always| (always.answer, always.words.as_str())).collect()
 }
 
+// promise approval.lasting
 #[tokio::test]
 async fn gate_lasting_answer_to_a_request_covers_its_server_and_no_private_address() {
     let fetch = |host: &str| ("run", json!({ "host": host }));
@@ -390,6 +391,7 @@ async fn gate_lasting_answer_to_a_request_covers_its_server_and_no_private_addre
     }
 }
 
+// promise approval.lasting
 #[tokio::test]
 async fn gate_no_lasting_answer_is_offered_for_private_addresses_or_unnamed_servers() {
     let bus = Bus::new();
@@ -408,6 +410,7 @@ async fn gate_no_lasting_answer_is_offered_for_private_addresses_or_unnamed_serv
     }
 }
 
+// promise approval.lasting
 #[test]
 fn gate_kept_answer_that_reaches_too_far_is_known() {
     let bound = "[[rule]]\ntool = \"web_fetch\"\ndecision = \"allow\"\ndigest = \"d\"\n";
