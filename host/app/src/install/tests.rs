@@ -101,7 +101,7 @@ async fn install_accepted_grants_what_the_answer_says() {
     let installation =
         world.asked(world.bundle("1.0.0", &[("http", "GET a.example")]), &InstallRequest::default()).await;
     let question = installation.question();
-    assert_eq!(question.capabilities, agreed(&[("http", "GET a.example"), ("process", "true")]));
+    assert_eq!(question.capabilities, agreed(&[("http", "GET a.example"), ("process", "true $")]));
     assert_eq!(question.signers, Signers::Keys(vec![world.key.public().id()]));
     assert!(question.changes.is_none() && !question.is_answered);
     assert_eq!(world.installed(), [], "nothing is kept before the answer");
@@ -117,7 +117,7 @@ async fn install_accepted_grants_what_the_answer_says() {
     let installation =
         world.asked(world.bundle("1.0.0", &[("http", "GET a.example")]), &InstallRequest::default()).await;
     let outcome = world.answer(installation, InstallAnswer::InstallAndGrant).expect("installed");
-    assert_eq!(outcome.agreed, agreed(&[("http", "GET a.example"), ("process", "true")]));
+    assert_eq!(outcome.agreed, agreed(&[("http", "GET a.example"), ("process", "true $")]));
     assert_eq!(world.installed(), [("acme/lister".to_owned(), outcome.agreed)]);
 }
 
@@ -133,16 +133,18 @@ async fn install_declined_keeps_nothing() {
 #[tokio::test]
 async fn install_request_answers_without_a_question() {
     let world = World::new();
-    let grants = vec!["process=true".to_owned()];
+    let grants = vec!["process=true $".to_owned()];
     for (request, expected) in [
         (InstallRequest { yes: true, ..InstallRequest::default() }, agreed(&[])),
-        (InstallRequest { grants: grants.clone(), ..InstallRequest::default() }, agreed(&[("process", "true")])),
+        (InstallRequest { grants: grants.clone(), ..InstallRequest::default() }, agreed(&[("process", "true $")])),
     ] {
         let installation = world.asked(world.bundle("1.0.0", &[]), &request).await;
         assert!(installation.question().is_answered, "{request:?}");
         assert_eq!(world.answer(installation, InstallAnswer::Install).expect("installed").agreed, expected);
     }
-    for (grant, says) in [("http", "does not ask for `http`"), ("process=false", "does not ask for `process=false`")] {
+    for (grant, says) in
+        [("http", "does not ask for `http`"), ("process=false $", "does not ask for `process=false $`")]
+    {
         let request = InstallRequest { grants: vec![grant.to_owned()], ..InstallRequest::default() };
         let failure = world.plan(world.bundle("2.0.0", &[]), &request).await.err().expect(says);
         assert!(failure.message.contains(says), "{failure:?}");
@@ -188,7 +190,7 @@ async fn install_update_asks_only_about_what_changed() {
     assert_eq!(question.capabilities, agreed(&[("http", "a.example")]));
     assert!(question.changes.as_ref().is_some_and(|(_, changes)| changes.iter().count() > 0));
     let outcome = world.answer(more, InstallAnswer::Install).expect("installed");
-    assert_eq!(outcome.agreed, agreed(&[("process", "true")]), "what was agreed to before stays");
+    assert_eq!(outcome.agreed, agreed(&[("process", "true $")]), "what was agreed to before stays");
 
     let failure = world.plan(world.bundle("1.0.0", &[]), &request).await.err().expect("it is older");
     let (plugin, from, to) = ("acme/lister".to_owned(), Version::new(1, 2, 0), Version::new(1, 0, 0));
