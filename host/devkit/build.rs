@@ -52,7 +52,7 @@ fn files(root: &Path, folder: &str, place: &str, listed: &dyn Fn(&str) -> Vec<St
         for name in listed(&format!("{folder}/{inner}")) {
             let file = root.join(folder).join(&inner).join(&name);
             if file.is_dir() {
-                // The cases of a template are for whoever begins with it.
+                // The cases of a template are for its user.
                 let cases = name == "tests" && folder.ends_with("/template");
                 if cases || !NOT_SHIPPED.contains(&name.as_str()) {
                     waiting.push(format!("{inner}{name}/"));
@@ -80,7 +80,7 @@ fn crates(root: &Path, folder: &str, listed: &dyn Fn(&str) -> Vec<String>) -> St
     let mut waiting = vec![folder.to_owned()];
     let mut seen: Vec<String> = Vec::new();
     while let Some(folder) = waiting.pop() {
-        // A crate within another has come with it.
+        // A crate within another one came with it.
         if seen.iter().any(|outer| folder == *outer || folder.starts_with(&format!("{outer}/"))) {
             continue;
         }

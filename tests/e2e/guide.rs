@@ -91,7 +91,7 @@ fn the_guide_leads_from_an_empty_folder_to_another_persons_machine() {
             "user asks" => {
                 let mut pty = Pty::start(shell(&user, user.repository(), &text, &place), 120, 50);
                 pty.sees("it asks for `state` = `write`: remember what was counted");
-                pty.sees("New to you, of what it asks for:").sees("state = write").sees("[n]o: ");
+                pty.sees("New requests:").sees("state = write").sees("[n]o: ");
                 pty.types("g\r").sees("Installed `acme/words` 0.2.0; granted: state=write.");
                 assert_eq!(pty.ends(), Some(0));
                 said.push(pty.everything());

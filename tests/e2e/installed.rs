@@ -232,7 +232,7 @@ async fn what_is_not_known_to_be_its_publishers_is_refused() {
     // A digest that was named.
     let digest = other.digest().to_string();
     let good = file(&host, "e.tar", &acme.signed("1.0.0", READS).await);
-    refused(&install(&host, &[&good, "--yes", "--digest", &digest]), 55, "is another bundle");
+    refused(&install(&host, &[&good, "--yes", "--digest", &digest]), 55, "is a different bundle");
     assert!(!host.repository().join(".host").exists(), "nothing of it was kept");
 
     // Unsigned is taken with the one flag, and is shown as that from then on.
@@ -245,7 +245,7 @@ async fn what_is_not_known_to_be_its_publishers_is_refused() {
     refused(
         &install(&host, &[&[file(&host, "f.tar", &again).as_str()], &flags[..]].concat()),
         55,
-        "is another than before",
+        "changed: its digest was",
     );
 }
 
@@ -308,7 +308,7 @@ async fn a_projects_list_grants_nothing_and_is_installed_to_the_byte() {
     std::fs::write(&place, acme.signed("1.0.1", READS).await.to_archive()).expect("written");
     let late = Host::new(["run"]).file(".host/plugins.lock", &list);
     trust(&late, &acme);
-    refused(&install(&late, &["--yes"]), 55, "is another bundle");
+    refused(&install(&late, &["--yes"]), 55, "is a different bundle");
 }
 
 // promise install.agreed
@@ -375,7 +375,7 @@ async fn a_person_is_asked_about_what_is_new_alone() {
         &[("fs-read", "."), ("fs-write", "."), ("process", "true"), ("http", "a.test"), ("state", "write")];
     let first = file(&host, "a.tar", &acme.signed("1.0.0", reading).await);
     let mut pty = Pty::start(host.command_of(&["plugin", "install", &first]), 120, 50);
-    pty.sees("New to you, of what it asks for:");
+    pty.sees("New since you were last asked:");
     pty.sees("process = true");
     pty.sees("[n]o: ");
     pty.types("g\r");
@@ -391,7 +391,7 @@ async fn a_person_is_asked_about_what_is_new_alone() {
     let wider = file(&host, "c.tar", &acme.signed("2.0.0", more).await);
     let mut pty = Pty::start(host.command_of(&["plugin", "install", &wider]), 120, 50);
     pty.sees("it asks for more `process`: `true,false` instead of `true`");
-    pty.sees("New to you");
+    pty.sees("New requests");
     pty.sees("[n]o: ");
     assert!(!pty.screen().contains("  http = a.test"), "{}", pty.screen());
     pty.types("n\r");

@@ -38,13 +38,13 @@ fn what_is_not_as_expected_fails_and_says_how() {
         (edit("a", "{}"), "the file `a.txt` was changed:\n       -one\n       +two\n"),
         (
             edit("b", "{ files = { \"a.txt\" = \"three\\n\" } }"),
-            "the file `a.txt` is another:\n       -three\n       +two\n",
+            "the file `a.txt` is different:\n       -three\n       +two\n",
         ),
         (edit("c", "{ files = { \"a.txt\" = false } }"), "the file `a.txt` is still there"),
         (edit("d", "{ files = { \"a.txt\" = true, \"b.txt\" = \"\" } }"), "the file `b.txt` is not there"),
         (edit("e", "{ failure = \"conflict\" }"), "expected the failure `conflict`, and the call succeeded"),
         (edit("f", "{ denied = \"fs-write\" }"), "expected `fs-write` to be denied, and the call succeeded"),
-        (edit("g", "{ text = \"no\", files = { \"a.txt\" = true } }"), "the text is another:\n       -no\n       +"),
+        (edit("g", "{ text = \"no\", files = { \"a.txt\" = true } }"), "the text is different:\n       -no\n       +"),
         (edit("h", "{ contains = [\"no\"], files = { \"a.txt\" = true } }"), "the text does not have `no` in it"),
         (edit("i", "{ structured = 1, files = { \"a.txt\" = true } }"), "there is no JSON in the result"),
         (
@@ -87,8 +87,8 @@ fn a_file_of_cases_that_makes_no_sense_says_where() {
         ("[[case]]\nnme = \"x\"\n", "unknown field `nme`"),
         (&format!("{case}expect = {{ text = 1 }}\n"), "invalid type"),
         (&format!("{case}expect = {{ failure = \"boom\" }}\n"), "unknown variant `boom`"),
-        (&format!("{case}files = {{ \"../a\" = \"\" }}\n"), "`../a` is no path beneath the workspace"),
-        (&format!("{case}files = {{ \"/etc/a\" = \"\" }}\n"), "`/etc/a` is no path beneath the workspace"),
+        (&format!("{case}files = {{ \"../a\" = \"\" }}\n"), "`../a` is not a path beneath the workspace"),
+        (&format!("{case}files = {{ \"/etc/a\" = \"\" }}\n"), "`/etc/a` is not a path beneath the workspace"),
         (&format!("{case}files = {{ a = {{ base64 = \"?\" }} }}\n"), "`base64`: "),
         (&format!("{case}http = [{{ url = \"https://x/\", status = 9 }}]\n"), "the status 9 is not between"),
         (&format!("{case}expect = {{ failure = \"conflict\", denied = \"http\" }}\n"), "cannot both be expected"),
@@ -97,11 +97,7 @@ fn a_file_of_cases_that_makes_no_sense_says_where() {
     ] {
         let (_host, ended) = cases(&["edit"], text);
         assert_eq!(ended.code, Some(42), "{text}\n{ended:?}");
-        assert!(
-            ended.stderr.contains("cases.toml` is no file of cases") && ended.stderr.contains(says),
-            "{}",
-            ended.stderr
-        );
+        assert!(ended.stderr.contains("invalid case file `") && ended.stderr.contains(says), "{}", ended.stderr);
     }
     let (_host, ended) = cases(&[], "");
     assert!(ended.code == Some(42) && ended.stderr.contains("there are no cases"), "{ended:?}");

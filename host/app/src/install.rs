@@ -135,15 +135,15 @@ impl Installer<'_> {
         };
         match trust.check(bundle, self.now) {
             Ok(Verdict::Signed { by, not_counted }) => Ok((Signers::Keys(by), not_counted)),
-            // A key that nobody trusts says no more than none.
+            // A signature of an untrusted key counts as none.
             Err(refusal @ Refusal::UnknownKey { .. }) if self.request.allow_unsigned => {
                 Ok((Signers::Unsigned, vec![refusal]))
             }
             Ok(Verdict::Unsigned) if self.request.allow_unsigned => Ok((Signers::Unsigned, Vec::new())),
             Ok(Verdict::Unsigned) => Err(refused("nobody has signed it".to_owned())
-                .help("ask its publisher for a signed one; --allow-unsigned takes it nevertheless, this once")),
+                .help("ask its publisher for a signed one, or add --allow-unsigned to install this one")),
             Err(refusal @ Refusal::UnknownKey { .. }) => {
-                Err(refused(refusal.to_string()).help("--allow-unsigned takes it nevertheless, this once"))
+                Err(refused(refusal.to_string()).help("add --allow-unsigned to install it anyway"))
             }
             Err(refusal) => Err(refused(refusal.to_string())),
         }
@@ -154,7 +154,7 @@ impl Installer<'_> {
         let name = &manifest.name;
         if name == plugins::DISCOVERED {
             return Err(Failure::input(format!("`{name}` cannot be installed"))
-                .cause("tools that a command tells of are the plugin with this name")
+                .cause("the tools that a command lists belong to the plugin with this name")
                 .help("ask its publisher for one with a name of its own"));
         }
         let mut others = Vec::new();
@@ -176,7 +176,7 @@ impl Installer<'_> {
                 let what = taken.map_or(format!("the name `{name}`"), |tool| format!("a tool `{}`", tool.spec.name));
                 return Err(Failure::input(format!("`{name}` cannot be installed"))
                     .cause(format!("the plugin `{}` has {what} too", other.name))
-                    .help(format!("`host plugin remove {}`, where it is no built-in one", other.name)));
+                    .help(format!("`host plugin remove {}`, unless it is built in", other.name)));
             }
         }
         Ok(())
@@ -187,18 +187,19 @@ impl Installer<'_> {
     async fn check_description(&self, bundle: &Bundle) -> Result<(), Failure> {
         let manifest = bundle.manifest();
         let refused = |why: &str| {
-            Failure::new(ErrorKind::Untrusted, format!("`{}` is not installed: {why}", manifest.name))
-                .help("tell its publisher; `host plugin build` and `host plugin pack` make a manifest that agrees")
+            Failure::new(ErrorKind::Untrusted, format!("`{}` is not installed: {why}", manifest.name)).help(
+                "report it to its publisher; `host plugin build` and `host plugin pack` make a manifest that agrees",
+            )
         };
         let plugin = Plugin::new(manifest.plugin_name(), bundle.component().to_vec(), Grants::none());
         let described = self
             .runtime
             .describe(&plugin)
             .await
-            .map_err(|error| refused("its component does not say which tools it has").cause(error.to_string()))?;
+            .map_err(|error| refused("its component does not describe its tools").cause(error.to_string()))?;
         manifest
             .check_described(described)
-            .map_err(|mismatch| refused("its manifest is not what its component says").cause(mismatch.to_string()))
+            .map_err(|mismatch| refused("its manifest does not describe its component").cause(mismatch.to_string()))
     }
 }
 

@@ -4,7 +4,7 @@
 //! README, the licence and each tool's schemas. Signatures are manifests of their own, which refer to it, so that adding
 //! one leaves what is signed as it is.
 //!
-//! Promises: there is no `Bundle` whose parts do not agree: every way to one goes through `from_image`. The
+//! Promises: there is no `Bundle` whose parts do not agree: every constructor goes through `from_image`. The
 //! same parts give the same bytes.
 //!
 //! Deliberately not here: whom to believe (`trust`), and files (`unpack` reads them, the binary writes them).
@@ -23,27 +23,27 @@ pub use check::ContentError;
 pub(crate) use check::{any_image, find};
 pub use pack::{PackError, Parts};
 
-/// What a plugin's image manifest is a manifest of.
+/// The artifact type of a plugin's image manifest.
 pub const PLUGIN_TYPE: &str = "application/vnd.host.plugin.v1";
-/// What a plugin's manifest is.
+/// The media type of a plugin's manifest.
 pub const MANIFEST_TYPE: &str = "application/vnd.host.plugin.manifest.v1+json";
-/// What a component is.
+/// The media type of a component.
 pub const COMPONENT_TYPE: &str = "application/wasm";
-/// What a README is.
+/// The media type of a README.
 pub const README_TYPE: &str = "text/markdown";
-/// What a licence is.
+/// The media type of a licence.
 pub const LICENSE_TYPE: &str = "text/plain";
-/// What a tool's schema is.
+/// The media type of a tool's schema.
 pub const SCHEMA_TYPE: &str = "application/schema+json";
-/// What a signature's manifest is a manifest of.
+/// The artifact type of a signature's manifest.
 pub const SIGNATURE_TYPE: &str = "application/vnd.host.plugin.signature.v1";
-/// What the text of a signature is.
+/// The media type of a signature's text.
 pub const MINISIG_TYPE: &str = "application/vnd.host.plugin.minisig.v1";
 
 /// The largest image manifest and index. Protects memory before anything of a bundle is known; three files and two
 /// schemas for each of 128 tools are a tenth of it.
 pub const MAX_IMAGE: u64 = 1 << 20;
-/// The largest README and the largest licence. Protects whoever shows them.
+/// The largest README and the largest licence. Protects a terminal that shows them.
 pub(crate) const MAX_TEXT: u64 = 1 << 20;
 /// Signatures of a bundle. Protects the check, which tries each with each key that could have made it.
 pub const MAX_SIGNATURES: usize = 16;
@@ -97,7 +97,7 @@ impl Bundle {
         self.blob(&self.component)
     }
 
-    /// The manifest and the component, for whoever runs it.
+    /// The manifest and the component, to run it.
     pub fn into_manifest_and_component(mut self) -> (Manifest, Vec<u8>) {
         let component = self.blobs.remove(&self.component).unwrap_or_default();
         (self.manifest, component)
@@ -128,17 +128,17 @@ impl Bundle {
         &self.signatures
     }
 
-    /// What a signature of it has as its trusted comment: whose it is, which version, and its digest.
+    /// The trusted comment of its signatures: name, version and digest.
     pub fn statement(&self) -> String {
         format!("{}@{} {}", self.manifest.name, self.manifest.version, self.digest)
     }
 
-    /// The plugin's publisher: what stands before the slash of its name.
+    /// The plugin's publisher: the part of its name before the slash.
     pub fn publisher(&self) -> Option<&str> {
         self.manifest.name.split_once('/').map(|(publisher, _)| publisher)
     }
 
-    /// Signs the bundle. What was signed before, and what is signed now, stays as it is.
+    /// Adds a signature to the bundle. The signed bytes and the other signatures do not change.
     ///
     /// # Errors
     ///

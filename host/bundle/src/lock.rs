@@ -1,7 +1,7 @@
 //! `plugins.lock`: which plugins, to the byte, a project or a user has, who signed them, and what they were granted.
 //!
 //! Promises: what is read says everything that it must (a plugin without signers says that it has none), and
-//! [`check_update`] says of a new version all that has changed of what a person once agreed to.
+//! [`check_update`] says what a new version changes of what the user agreed to.
 //!
 //! Deliberately not here: where the file is, and scopes as more than text: the binary reads those, as it reads a `--grant`.
 
@@ -22,7 +22,7 @@ pub use update::{Allow, SignerChange, Update, UpdateRefusal, VersionChange, chec
 
 /// The largest file. Protects memory; a thousand plugins stay below.
 const MAX_FILE: usize = 4 << 20;
-/// Plugins of a file. Protects whoever reads it.
+/// Plugins of a file. Protects the reader.
 const MAX_PLUGINS: usize = 1_000;
 /// The layout of the file.
 const VERSION: u32 = 1;
@@ -47,7 +47,7 @@ pub struct Locked {
     pub component: OciDigest,
     /// Who signed it.
     pub signers: Signers,
-    /// What it was granted, in the words of a `--grant`, by the capability's name.
+    /// Its grants, as `--grant` has them, by capability.
     pub grants: BTreeMap<String, String>,
 }
 
@@ -60,11 +60,11 @@ pub enum Signers {
     Unsigned,
 }
 
-/// Why a file is none.
+/// Why a lock file is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LockError {
-    /// It is no TOML, or has another key.
-    #[error("plugins.lock makes no sense: {0}; it is written by `host plugin install`, so install the plugins again")]
+    /// It is not TOML, or has an unknown key.
+    #[error("invalid plugins.lock: {0}; `host plugin install` writes it, so install the plugins again")]
     Malformed(String),
     /// It was written by a newer host.
     #[error("plugins.lock is of version {found}, and this host knows {VERSION}; update the host")]
@@ -72,12 +72,12 @@ pub enum LockError {
         /// Its version.
         found: u32,
     },
-    /// A plugin in it makes no sense.
-    #[error("`{plugin}` in plugins.lock makes no sense: {why}; install it again")]
+    /// An entry is invalid.
+    #[error("invalid entry `{plugin}` in plugins.lock: {why}; install the plugin again")]
     Plugin {
         /// The plugin.
         plugin: String,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
 }
@@ -107,7 +107,7 @@ struct Written {
 }
 
 impl Locked {
-    /// What is locked of a bundle that was checked.
+    /// The entry of a checked bundle.
     pub fn new(bundle: &Bundle, source: &str, signers: Signers, grants: BTreeMap<String, String>) -> Self {
         Self {
             source: source.to_owned(),
@@ -125,8 +125,8 @@ impl LockFile {
     ///
     /// # Errors
     ///
-    /// With its line, when it has an unknown or a missing key; when a plugin is in it twice, has a name that is none, or
-    /// says neither or both of who signed it and that nobody did.
+    /// With its line, when it has an unknown or a missing key; when a plugin is in it twice, has an invalid name, or
+    /// has neither or both of `signers` and `unsigned`.
     pub fn parse(text: &str) -> Result<Self, LockError> {
         /// What every version has, whatever else is in it.
         #[derive(Deserialize)]
@@ -238,10 +238,10 @@ mod tests {
             (good.replace("unsigned = true", "unsigned = false"), "either `signers`"),
             (good.replace("unsigned = true", "signers = []"), "either `signers`"),
             (good.replace("unsigned = true", "unsigned = true\nsigners = [\"E7620F1842B4E81F\"]"), "either `signers`"),
-            (good.replace("unsigned = true", "signers = [\"x\"]"), "is no id of a key"),
-            (good.replace("acme/x", "../x"), "is no name"),
+            (good.replace("unsigned = true", "signers = [\"x\"]"), "invalid key id"),
+            (good.replace("acme/x", "../x"), "invalid plugin name"),
             (good.replace("http =", "htp ="), "htp"),
-            (good.replace("sha256:", "sha256:0"), "is no digest"),
+            (good.replace("sha256:", "sha256:0"), "invalid digest"),
             (good.replace("source =", "sauce ="), "unknown field `sauce`"),
             (format!("{good}[[plugin]]{plugin}"), "there twice"),
             (format!("{good}{}", format!("[[plugin]]{plugin}").repeat(1000)), "has 1001 plugins"),

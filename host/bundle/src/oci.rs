@@ -1,11 +1,10 @@
 //! The shapes of OCI that a bundle is made of: digests, descriptors, the image manifest, the index, the layout file.
 //!
-//! Promises: the same value gives the same bytes, and a field that nobody here knows is an error, so that what was
+//! Promises: the same value gives the same bytes, and an unknown field is an error, so that what was
 //! checked is all that there is.
 //!
-//! Deliberately not here: what the blobs mean (`contents`), and the crates that have these shapes too. `oci-spec` keeps
-//! annotations in a map without an order, so that the same manifest has other bytes each time, and `oci-client` waits for
-//! a network, which nothing in this crate does.
+//! Deliberately not here: what the blobs mean (`bundle`), and the crate `oci-spec`, which keeps annotations in a map
+//! without an order, so that the same manifest would have different bytes each time.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -42,7 +41,7 @@ pub(crate) const LICENSES: &str = "org.opencontainers.image.licenses";
 pub(crate) const SOURCE: &str = "org.opencontainers.image.source";
 /// Where there is more to read.
 pub(crate) const URL: &str = "org.opencontainers.image.url";
-/// What it is, in one line.
+/// A description in one line.
 pub(crate) const DESCRIPTION: &str = "org.opencontainers.image.description";
 
 /// A digest as OCI writes it: `sha256:` and 64 lower-case hexadecimal digits.
@@ -50,9 +49,9 @@ pub(crate) const DESCRIPTION: &str = "org.opencontainers.image.description";
 #[serde(try_from = "String", into = "String")]
 pub struct OciDigest(String);
 
-/// A text that is no digest.
+/// A text that is not a digest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no digest: it is `sha256:` and 64 of 0-9 and a-f")]
+#[error("invalid digest `{0}`: it is `sha256:` and 64 of 0-9 and a-f")]
 pub struct NoDigest(pub String);
 
 impl OciDigest {
@@ -129,20 +128,20 @@ impl fmt::Display for OciDigest {
     }
 }
 
-/// What a blob is, how large, and by which digest it is found.
+/// The type, size and digest of a blob.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Descriptor {
-    /// What kind of thing it is.
+    /// Its media type.
     pub media_type: String,
     /// Its digest.
     pub digest: OciDigest,
     /// Its size in bytes.
     pub size: u64,
-    /// For a manifest that is no image's: what it is of.
+    /// The artifact type of a manifest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact_type: Option<String>,
-    /// What else is said of it.
+    /// Annotations.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
 }
@@ -179,7 +178,7 @@ pub struct ImageManifest {
     pub schema_version: u32,
     /// [`IMAGE_TYPE`].
     pub media_type: String,
-    /// What it is a manifest of.
+    /// The artifact type.
     pub artifact_type: String,
     /// The configuration.
     pub config: Descriptor,
@@ -188,7 +187,7 @@ pub struct ImageManifest {
     /// The manifest that this one refers to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<Descriptor>,
-    /// What else is said of it.
+    /// Annotations.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
 }
@@ -204,7 +203,7 @@ pub struct Index {
     pub media_type: String,
     /// The manifests.
     pub manifests: Vec<Descriptor>,
-    /// What else is said of it.
+    /// Annotations.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
 }

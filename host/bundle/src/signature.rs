@@ -23,7 +23,7 @@ use minisign::SignatureBox;
 pub use key::{KeyError, KeyId, PublicKey};
 pub use secret::{KeyPair, SecretKey, SecretKeyError, SecretKeyFile};
 
-/// The largest text of a signature. Protects whoever keeps them; minisign's comments are lines.
+/// The largest text of a signature. Protects memory; minisign's comments are lines.
 pub(crate) const MAX_SIGNATURE: usize = 4 << 10;
 
 /// The text of a signature, as minisign writes it to a `.minisig`. It is as yet a claim.
@@ -35,8 +35,8 @@ pub struct Signature {
 /// Why a signature does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
-    /// It is no text of a signature.
-    #[error("it is no signature as minisign writes one: {0}")]
+    /// It is not the text of a signature.
+    #[error("it is not a minisign signature: {0}")]
     Malformed(String),
     /// Another key made it, or says so.
     #[error("it is by the key {by}, and not by {key}")]
@@ -102,7 +102,7 @@ impl Signature {
     ///
     /// # Errors
     ///
-    /// When it is no signature.
+    /// When it is not a signature.
     pub fn key_id(&self) -> Result<KeyId, SignatureError> {
         Ok(KeyId::of(self.parse()?.keynum()))
     }
@@ -111,7 +111,7 @@ impl Signature {
     ///
     /// # Errors
     ///
-    /// When it is no signature.
+    /// When it is not a signature.
     pub fn statement(&self) -> Result<String, SignatureError> {
         self.parse()?.trusted_comment().map_err(|error| SignatureError::Malformed(error.to_string()))
     }
@@ -146,7 +146,7 @@ impl Signature {
         };
         let comment = trusted.strip_prefix("trusted comment: ");
         if !untrusted.starts_with("untrusted comment: ") || comment.is_none_or(|comment| comment.trim() != comment) {
-            return Err(wrong("its first or third line is no comment"));
+            return Err(wrong("its first or third line is not a comment"));
         }
         if self.text.chars().any(|c| c.is_control() && c != '\n') {
             return Err(wrong("it has control characters"));
@@ -154,7 +154,7 @@ impl Signature {
         // Two bytes say how it was made, eight by which key, and 64 are the signature.
         for (line, bytes) in [(signature, 2 + 8 + 64), (global, 64)] {
             if STANDARD.decode(line).map_or(0, |decoded| decoded.len()) != bytes {
-                return Err(wrong("its second or fourth line is no signature in base64"));
+                return Err(wrong("its second or fourth line is not a signature in base64"));
             }
         }
         let parsed = SignatureBox::from_string(text).map_err(|error| wrong(&error.to_string()))?;

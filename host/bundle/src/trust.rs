@@ -1,14 +1,14 @@
 //! Whom a user believes: which keys, for the plugins of which publishers, until when, and what was revoked.
 //!
 //! A key is trusted for patterns (`acme/*`, `acme/fetch`), so that the key of one publisher is worth nothing for another's
-//! plugins. A bundle is good when one signature of a trusted key holds, whoever else signed it; a signature that does not
-//! hold, or of a key that was revoked, is never counted, and is told. What is revoked stays so for ever and wins over
+//! plugins. A bundle is good when one signature of a trusted key holds, whatever other signatures it has; a signature that does not
+//! hold, or of a revoked key, is never counted, and is reported. A revocation is permanent and wins over
 //! everything.
 //!
 //! Promises: [`Trust::check`] says [`Verdict::Signed`] only with the keys that were counted. Each refusal says what to do.
 //!
 //! Deliberately not here: where the file is, and what time it is. Both come from the caller. Nor a way to take a
-//! revocation back: who revoked by mistake makes another key.
+//! revocation back: after a mistake the publisher makes a new key.
 
 mod pattern;
 mod refusal;
@@ -29,9 +29,9 @@ pub use refusal::{Refusal, TrustError};
 pub use rotation::{Rotation, RotationError};
 pub use store::{StoreError, TrustStore};
 
-/// Keys, and revocations, of a list. Protects whoever reads it.
+/// Keys, and revocations, of a list. Protects the reader.
 const MAX_LISTED: usize = 10_000;
-/// Patterns of a key. Protects whoever reads it.
+/// Patterns of a key. Protects the reader.
 const MAX_PATTERNS: usize = 100;
 /// Characters of the reason for a revocation. Protects the line that it is shown on.
 const MAX_REASON: usize = 500;
@@ -42,7 +42,7 @@ const MAX_REASON: usize = 500;
 pub struct TrustedKey {
     /// The key.
     pub key: PublicKey,
-    /// What it may sign.
+    /// The plugins that it may sign.
     pub patterns: Vec<Pattern>,
     /// Since when.
     pub since: Timestamp,
@@ -54,7 +54,7 @@ pub struct TrustedKey {
     pub replaced_by: Option<PublicKey>,
 }
 
-/// What can be revoked.
+/// The subject of a revocation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Revoked {
@@ -79,9 +79,9 @@ impl fmt::Display for Revoked {
 pub struct Revocation {
     /// What.
     pub what: Revoked,
-    /// Why, in one line for whoever is refused by it.
+    /// The reason in one line, shown with the refusal.
     pub reason: String,
-    /// Since when it is in the list. What was signed before is refused as well.
+    /// Since when it is in the list. Earlier signatures are refused as well.
     pub since: Timestamp,
 }
 
@@ -92,7 +92,7 @@ pub struct Trust {
     revoked: Vec<Revocation>,
 }
 
-/// What is known of who made a bundle.
+/// Whose signatures a bundle has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Keys that are trusted for this plugin signed it.
@@ -112,7 +112,7 @@ impl Trust {
         &self.keys
     }
 
-    /// What was revoked.
+    /// The revocations.
     pub fn revoked(&self) -> &[Revocation] {
         &self.revoked
     }
@@ -195,11 +195,11 @@ impl Trust {
         Ok(())
     }
 
-    /// Revokes a key or a digest, for ever. What is revoked already keeps its first reason.
+    /// Revokes a key or a digest, permanently. An earlier revocation keeps its reason.
     ///
     /// # Errors
     ///
-    /// When the reason is none that can be shown on a line.
+    /// When the reason does not fit on a line.
     pub fn revoke(&mut self, what: Revoked, reason: &str, now: Timestamp) -> Result<(), TrustError> {
         let is_line = !reason.trim().is_empty() && !reason.chars().any(char::is_control);
         if !is_line || reason.chars().count() > MAX_REASON {
@@ -215,7 +215,7 @@ impl Trust {
         Ok(())
     }
 
-    /// Who made a bundle, as far as this user believes anybody.
+    /// Checks a bundle's signatures against the trusted keys.
     ///
     /// # Errors
     ///

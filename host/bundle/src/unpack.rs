@@ -1,10 +1,10 @@
-//! Reading a bundle that anybody may have made: an archive, or the folder of an OCI image layout.
+//! Reads a bundle from an untrusted source: an archive, or the folder of an OCI image layout.
 //!
 //! Promises: nothing is written to a disk; each file is hashed while it is read and bounded before it is kept; whatever
-//! is no part of a bundle is refused with its name and the reason. What is left is handed to `Bundle::from_image`.
+//! is not part of a bundle is an error with its name and the reason. The rest goes to `Bundle::from_image`.
 //!
 //! Deliberately not here: whether a signature holds. One whose text is malformed is kept, and is worth nothing when it is
-//! checked, so that nobody spoils a good bundle by adding one.
+//! checked, so that adding one cannot spoil a good bundle.
 
 mod archive;
 mod fault;
@@ -64,7 +64,7 @@ impl Bundle {
     }
 }
 
-/// What was found so far.
+/// The files read so far.
 #[derive(Debug, Default)]
 struct Found {
     entries: usize,
@@ -136,7 +136,7 @@ impl Found {
         Ok(())
     }
 
-    /// What was found, as a bundle.
+    /// Makes the bundle.
     fn bundle(mut self) -> Result<Bundle, UnpackError> {
         let layout: Layout = json(LAYOUT_FILE, self.layout.as_deref())?;
         if layout.image_layout_version != "1.0.0" {
@@ -151,7 +151,7 @@ impl Found {
             .into_iter()
             .map(|descriptor| self.signature(descriptor, plugin, &mut used))
             .collect::<Result<Vec<_>, _>>()?;
-        // What only signatures use is no part of what is signed; what both use, such as a blob `{}`, is.
+        // A blob that only signatures use is not signed; one that both use, such as `{}`, is.
         let signed = oci_blobs(&image);
         self.blobs.retain(|digest, _| !used.contains(digest) || signed.contains(digest));
         let mut bundle = Bundle::from_image(image, self.blobs)?;
@@ -178,7 +178,7 @@ impl Found {
         }
         let text = find(&self.blobs, layer, "signature".to_owned(), MAX_SIGNATURE as u64)?;
         used.extend([descriptor.digest.clone(), image.config.digest.clone(), layer.digest.clone()]);
-        let text = std::str::from_utf8(text).map_err(|_| wrong("its text is no UTF-8".to_owned()))?;
+        let text = std::str::from_utf8(text).map_err(|_| wrong("its text is not UTF-8".to_owned()))?;
         Signature::new(text).map_err(|error: SignatureError| wrong(error.to_string()))
     }
 }
@@ -190,7 +190,7 @@ enum Place {
     Blob(OciDigest),
 }
 
-/// What a name means in a layout.
+/// The place of a name in a layout.
 fn place(name: &str) -> Result<Place, EntryFault> {
     match name {
         LAYOUT_FILE => return Ok(Place::Layout),
@@ -245,7 +245,7 @@ fn split(index: &Index) -> Result<(&Descriptor, Vec<&Descriptor>), UnpackError> 
     }
 }
 
-/// The blobs that a plugin's image manifest names; none where it is no such manifest.
+/// The blobs that a plugin's image manifest names; empty if it is invalid.
 fn oci_blobs(image: &[u8]) -> BTreeSet<OciDigest> {
     let read = any_image(image).ok();
     let named = |image: ImageManifest| image.layers.into_iter().chain([image.config]).map(|blob| blob.digest);

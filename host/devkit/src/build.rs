@@ -1,14 +1,14 @@
 //! From the sources of plugins to components, the same bytes wherever it is done.
 //!
-//! Owns which languages there are, how the language of a package is found, and what all builds share: how programs are
+//! Owns how the language of a package is found, and what all builds share: how programs are
 //! found and run, the digest over sources, and the step from a module to a component. Each language has a file of its
 //! own in `build/`.
 //!
-//! Promises: a compiler that is missing is said with the one line that gets it. Whatever is built, the component is
+//! Promises: a missing compiler is an error with the line that gets it. Whatever is built, the component is
 //! made from a world that has the declared capabilities alone, or, in Rust, from what the code uses.
 //!
-//! Deliberately not here: fetching a compiler. `npm install` and `pip install` run what they fetch, and that is for the
-//! person to start.
+//! Deliberately not here: fetching a compiler. `npm install` and `pip install` run what they fetch, so the user
+//! starts them.
 
 use std::ffi::OsString;
 use std::io;
@@ -71,20 +71,20 @@ pub enum BuildError {
     Program {
         /// The program.
         program: String,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// The compiler of another language is missing.
+    /// The compiler of a language other than Rust is missing.
     #[error("the plugin needs {what}, which is not in `{}`; to get it: {how}", folder.display())]
     Missing {
-        /// What is missing.
+        /// The missing program.
         what: &'static str,
         /// Where it was looked for.
         folder: PathBuf,
         /// The commands that get it.
         how: &'static str,
     },
-    /// The compiler of another language said no; its words went to standard error.
+    /// The compiler of a language failed; its output went to standard error.
     #[error("`{program}` failed in `{}`: {status}", folder.display())]
     Failed {
         /// The program.
@@ -97,18 +97,18 @@ pub enum BuildError {
     /// The target is not installed.
     #[error("the target `{TARGET}` is not installed; `rustup target add {TARGET}` gets it")]
     Target,
-    /// Cargo said no; its words went to standard error.
+    /// Cargo failed; its output went to standard error.
     #[error("`cargo {command}` failed in `{}`", folder.display())]
     Cargo {
-        /// What was asked of it.
+        /// Its arguments.
         command: &'static str,
         /// Where.
         folder: PathBuf,
     },
-    /// Cargo said something that was not understood.
+    /// Cargo's output was not understood.
     #[error("`cargo {command}` printed something unexpected: {error}")]
     Output {
-        /// What was asked of it.
+        /// Its arguments.
         command: &'static str,
         /// Why it was not understood.
         error: serde_json::Error,
@@ -158,7 +158,7 @@ pub enum BuildError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// A file of the build cannot be written.
@@ -166,10 +166,10 @@ pub enum BuildError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// What was compiled cannot be made a component.
+    /// A compiled module cannot be made a component.
     #[error("`{plugin}` cannot be made a component: {why}")]
     Componentize {
         /// The plugin.

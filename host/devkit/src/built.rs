@@ -60,7 +60,7 @@ pub enum PluginError {
     #[error("`{}` has no plugin NAME.wasm with its NAME.json", .0.display())]
     NoRelease(PathBuf),
     /// A file that was named is not a component.
-    #[error("`{}` is no component NAME.wasm", .0.display())]
+    #[error("`{}` is not a component NAME.wasm", .0.display())]
     NotAComponent(PathBuf),
     /// A file or folder cannot be read.
     #[error("`{}` cannot be read: {error}", path.display())]
@@ -102,7 +102,7 @@ pub enum PluginError {
     Invalid {
         /// The plugin.
         plugin: String,
-        /// What is wrong.
+        /// The reason.
         #[source]
         why: Reason,
     },
@@ -150,7 +150,7 @@ pub async fn build_plugins(folder: &Path, tools: Tools, runtime: &Runtime) -> Re
         let name = manifest.name.clone();
         let entry = ProvenanceEntry { sources, size: component.len(), sha256: Digest::of(&component).to_string() };
         let manifest = describe(runtime, manifest, &component).await?;
-        // A publisher's slash is no folder.
+        // The slash after the publisher must not make a folder.
         let file = name.replace('/', "+");
         files.insert(PathBuf::from(format!("{file}.json")), manifest.to_json().into_bytes());
         files.insert(PathBuf::from(format!("{file}.wasm")), component.clone());
@@ -166,9 +166,9 @@ pub async fn build_plugins(folder: &Path, tools: Tools, runtime: &Runtime) -> Re
 }
 
 impl BuildOutput {
-    /// Writes the files, each whole: whoever reads the folder while it is written, or after this process was killed,
-    /// finds no half of a file. All are written before the first of them takes its place, so that a full disk leaves
-    /// what was there. A file that is as it was is left alone, so that nobody takes it for another.
+    /// Writes the files, each whole: a reader of the folder never finds half of a file, even after this process was
+    /// killed. All are written before the first of them takes its place, so that a full disk leaves
+    /// what was there. An unchanged file is left alone, so that it does not look changed.
     ///
     /// # Errors
     ///

@@ -157,7 +157,7 @@ fn files(folder: &Path) -> Result<Vec<(PathBuf, Vec<Case>)>, CaseError> {
     paths.into_iter().map(|path| Ok((path.clone(), case::read(&path)?))).collect()
 }
 
-/// What there is around a case: the same places for each, so that a plugin is compiled and linked once, and emptied
+/// The surroundings of a case: the same folders for each, so that a plugin is compiled and linked once, and emptied
 /// before each.
 struct World {
     workspace: PathBuf,
@@ -169,7 +169,7 @@ impl World {
         Self { workspace: folder.join("workspace"), state: folder.join("state") }
     }
 
-    /// Makes it what a case says.
+    /// Sets it up for a case.
     fn make(&self, case: &Case) -> std::io::Result<()> {
         for folder in [&self.workspace, &self.state] {
             match std::fs::remove_dir_all(folder) {
@@ -211,7 +211,7 @@ async fn run_case(
     }
     let unreadable = |error| CaseError::Workspace { workspace: world.workspace.clone(), error };
     let before = judge::tree(&world.workspace).map_err(unreadable)?;
-    // What the schema refuses never reaches the plugin, here as in a run.
+    // Arguments that the schema rejects never reach the plugin, as in a run.
     let (preview, answer) = match tested.input.check(&Value::Object(case.arguments.clone())) {
         Err(violations) => (None, Err(Failed::new(Kind::InvalidArguments, violations.to_string()))),
         Ok(()) => {

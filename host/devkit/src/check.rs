@@ -50,7 +50,7 @@ pub enum CheckError {
     #[error(transparent)]
     Manifest(#[from] ManifestError),
     /// The host would not run it.
-    #[error("`{plugin}` would not be taken")]
+    #[error("`{plugin}` cannot be loaded")]
     Refused {
         /// The plugin.
         plugin: String,
@@ -85,7 +85,7 @@ pub async fn check(plugin: BuiltPlugin, released: &[Manifest]) -> Result<CheckRe
     let imports = plugin.imports().map_err(|error| refused(&error))?.clone();
     admission::admit(plugin.name(), &imports, &declared, manifest.optional(), &declared)
         .map_err(|error| refused(&error))?;
-    // What is kept from before would make the figure one of loading.
+    // A cached component would make this the time of loading.
     let runtime = Runtime::new(RuntimeOptions::default());
     let begun = Instant::now();
     runtime.prepare(&plugin).await.map_err(|error| refused(&error))?;

@@ -4,8 +4,7 @@
 //! and watching continues. A change during a round is one more round after it. Nothing that a round writes starts
 //! another: rounds start where the content of a source differs from when the last one started.
 //!
-//! Deliberately not here: what counts as a source (`sources`), noticing changes (`watch`), and showing what happened,
-//! which whoever gets the events does.
+//! Deliberately not here: what counts as a source (`sources`), noticing changes (`watch`), and showing the events.
 
 mod sources;
 mod watch;
@@ -27,7 +26,7 @@ use crate::cases::{self, CaseError, CaseOptions, CaseResult};
 pub use sources::{Changed, TooManySources};
 pub use watch::WatchError;
 
-/// What is built and tried, and where it goes.
+/// The input of a session.
 #[derive(Clone, Debug)]
 pub struct DevOptions {
     /// The package or workspace.
@@ -284,7 +283,7 @@ impl DevSession {
         }
     }
 
-    /// Writes what was built. What was written before under a name that no plugin has any more goes.
+    /// Writes what was built, and removes files of plugins that no longer exist.
     fn keep(&mut self, output: &BuildOutput) -> Result<(), DevError> {
         output.write(&self.target)?;
         let written = output.names();

@@ -1,4 +1,4 @@
-//! Where built components came from, so that anybody can build them again and compare.
+//! Where built components came from, so that others can build them again and compare.
 
 use std::collections::BTreeMap;
 

@@ -66,7 +66,7 @@ impl NewPluginError {
     /// What to do about it.
     pub fn help(&self) -> Option<&'static str> {
         match self {
-            Self::NotEmpty(_) => Some("name another folder with --in FOLDER; nothing that is there is written over"),
+            Self::NotEmpty(_) => Some("name another folder with --in FOLDER; nothing is overwritten"),
             Self::Manifest(_) | Self::NoTemplate(_) | Self::Folder { .. } | Self::Write { .. } => None,
         }
     }
@@ -83,7 +83,7 @@ impl NewPlugin {
         let template = TEMPLATES.iter().find(|template| template.language == language);
         let template = template.ok_or_else(|| NewPluginError::NoTemplate(language.to_owned()))?;
         let own = name.rsplit('/').next().unwrap_or(name);
-        // What a package of cargo writes for the crate beside it.
+        // A path dependency on the crate beside the package.
         let binding = format!("{{ path = \"sdk/{language}\" }}");
         let mut files = Vec::new();
         for (path, text) in template.files {

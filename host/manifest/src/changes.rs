@@ -1,8 +1,8 @@
-//! What is different between two versions of a plugin, and which version number that calls for.
+//! The differences between two versions of a plugin, and the version number that they require.
 //!
-//! Owns the rules by which a change breaks somebody: a model that calls as before, a program that reads the results, a
-//! person whose grants were enough. What cannot be told to be harmless counts as breaking. The numbers are those of
-//! Semantic Versioning 2.0.0, before 1.0 as cargo reads them: there the second number stands for the first.
+//! Owns the rules by which a change is breaking: for a model that calls as before, a program that reads the results, a
+//! user whose grants were enough. What is not known to be harmless counts as breaking. The numbers are those of
+//! Semantic Versioning 2.0.0, before 1.0 as cargo reads them: there the second number has the meaning of the first.
 //!
 //! Deliberately not here: what a component does. Two with the same manifest can still behave differently.
 
@@ -42,7 +42,7 @@ impl fmt::Display for Weight {
 pub struct Change {
     /// How much it asks of others.
     pub weight: Weight,
-    /// What it is, in words: small first letter, no full stop.
+    /// A description: small first letter, no full stop.
     pub what: String,
 }
 

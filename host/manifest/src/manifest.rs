@@ -1,4 +1,4 @@
-//! A plugin's manifest: first as a person writes it (`plugin.toml`), then as it is shipped (`NAME.json`), with the
+//! A plugin's manifest: as its author writes it (`plugin.toml`), and as it is shipped (`NAME.json`), with the
 //! tools as the plugin described them when it was built.
 //!
 //! Promises: an unknown key is an error with its line and the nearest name that there is; what is shipped is all that the
@@ -39,7 +39,7 @@ const MAX_WORDS: usize = 500;
 /// The layout of shipped manifests that this host reads and writes.
 const LAYOUT: u32 = 1;
 
-/// What a person writes in `plugin.toml`.
+/// A `plugin.toml`, as its author writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceManifest {
     /// The plugin's name, with its publisher before a slash where it has one: `name` or `publisher/name`.
@@ -48,15 +48,15 @@ pub struct SourceManifest {
     pub version: Version,
     /// Its licence, as an SPDX expression.
     pub license: String,
-    /// What it is, in one line. A plugin is packed only with one.
+    /// A description in one line. A plugin is packed only with one.
     pub description: Option<String>,
     /// Where its sources are.
     pub source: Option<String>,
     /// Where there is more to read.
     pub homepage: Option<String>,
-    /// What it asks for, by the name of the capability.
+    /// The capabilities that it requests, by name.
     pub capabilities: BTreeMap<String, Declared>,
-    /// What a person can set for it, by its key.
+    /// The configuration that a user can set, by key.
     pub config: BTreeMap<String, ConfigKey>,
     /// The secrets that it sends without reading them, by their names.
     pub secrets: BTreeMap<String, DeclaredSecret>,
@@ -70,9 +70,9 @@ pub struct SourceManifest {
 pub struct Declared {
     /// The scope, in the words of a `--grant`; `*` asks for whatever the user gives.
     pub scope: String,
-    /// Why, in one line for the person who is asked.
+    /// The reason, in one line for the user who is asked.
     pub reason: String,
-    /// Whether the plugin is of use without it too: then a call is run where it is not granted, and refused when it uses it.
+    /// Whether the plugin works without it: then a call runs without the grant, and is denied when it uses the capability.
     #[serde(default, skip_serializing_if = "is_false")]
     pub optional: bool,
 }
@@ -95,7 +95,7 @@ pub struct Manifest {
     pub version: Version,
     /// Its licence, as an SPDX expression.
     pub license: String,
-    /// What it is, in one line. A bundle's has one.
+    /// A description in one line. A bundle's manifest has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Where its sources are.
@@ -107,9 +107,9 @@ pub struct Manifest {
     /// The version of the contract that it was built against.
     #[schemars(with = "String")]
     pub contract: Version,
-    /// What it asks for.
+    /// The capabilities that it requests.
     pub capabilities: BTreeMap<String, Declared>,
-    /// What a person can set for it, by its key.
+    /// The configuration that a user can set, by key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub config: BTreeMap<String, ConfigKey>,
     /// The secrets that it sends without reading them, by their names.
@@ -123,7 +123,7 @@ pub struct Manifest {
 /// One tool in a manifest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolEntry {
-    /// What a model is told.
+    /// The description for a model.
     #[serde(flatten)]
     pub spec: ToolSpec,
     /// The capabilities that it needs, of those that the plugin asks for.
@@ -143,8 +143,8 @@ impl SourceManifest {
     ///
     /// # Errors
     ///
-    /// With line and column, when it has an unknown or a missing key, a name that is none, or a capability or scope that
-    /// makes no sense.
+    /// With line and column, when it has an unknown or a missing key, an invalid name, or an invalid
+    /// capability or scope.
     pub fn parse(text: &str, source_: &Source) -> Result<Self, ManifestError> {
         written::parse(text, source_)
     }
@@ -186,7 +186,7 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// When it was made for a newer host, has a name that is none, texts that cannot be shown on a line, settings that do
+    /// When it was made for a newer host, has an invalid name, texts that cannot be shown on a line, settings that do
     /// not hold together, tools of one name, or a tool that needs what the plugin does not ask for.
     pub fn parse(json: &str, source_: Source) -> Result<Self, ManifestError> {
         /// What every layout has, whatever else is in it.
@@ -211,7 +211,7 @@ impl Manifest {
         }
         let manifest: Self = serde_json::from_str(json).map_err(malformed)?;
         if manifest.manifest != LAYOUT {
-            let error = format!("its layout is version {}, and there is no such layout", manifest.manifest);
+            let error = format!("unknown layout version {}", manifest.manifest);
             return Err(ManifestError::Malformed { source_, error });
         }
         check_name(&manifest.name)?;
@@ -274,23 +274,23 @@ impl Manifest {
         json
     }
 
-    /// What the plugin asks for. Relative paths in it start at the workspace.
+    /// The grants that the plugin requests. Relative paths start at the workspace.
     ///
     /// # Errors
     ///
-    /// When a capability or a scope makes no sense.
+    /// When a capability or a scope is invalid.
     pub fn declared(&self, workspace: &Path) -> Result<Grants, ManifestError> {
         grants(&self.name, &self.capabilities, workspace)
     }
 
-    /// The capabilities that the plugin can do without. One that does not exist is none of them.
+    /// The capabilities that the plugin works without. An unknown one is left out.
     pub fn optional(&self) -> CapabilitySet {
         let optional = self.capabilities.iter().filter(|(_, declared)| declared.optional);
         optional.filter_map(|(name, _)| name.parse::<Capability>().ok()).collect()
     }
 
-    /// Whether the plugin asks for this, or for more: `scope` in the words of a `--grant`. What makes no sense is asked for
-    /// by none.
+    /// Whether the plugin asks for this, or for more: `scope` in the words of a `--grant`. No plugin asks for an
+    /// invalid one.
     pub fn asks_for(&self, capability: &str, scope: &str) -> bool {
         // Relative scopes of both are meant beneath the same workspace, wherever it is.
         let read = |text: &str| Scope::parse(capability.parse().ok()?, text, Path::new("/workspace")).ok();
@@ -325,7 +325,7 @@ pub fn is_name(part: &str) -> bool {
         && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-')
 }
 
-/// Whether a text is the name of a tool, by the rule that is kept when a plugin describes itself.
+/// Whether a text is the name of a tool, by the rule that applies when a plugin describes itself.
 fn is_tool_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -343,14 +343,14 @@ pub fn check_name(name: &str) -> Result<(), ManifestError> {
     if is_one { Ok(()) } else { Err(ManifestError::Name { name: cut(name) }) }
 }
 
-/// Whether a text can stand on a line, and is an address where it has to be one.
+/// Whether a text fits on a line, and is an address if it has to be one.
 fn check_words(key: &'static str, text: &str) -> Result<(), ManifestError> {
     let wrong = |why: String| Err(ManifestError::Value { key, why });
     if text.trim().is_empty() || text.trim() != text {
         return wrong("it is empty, or has spaces around it".to_owned());
     }
     if text.chars().any(char::is_control) {
-        return wrong("it is one line, without control characters".to_owned());
+        return wrong("it must be one line without control characters".to_owned());
     }
     if text.chars().count() > MAX_WORDS {
         return wrong(format!("it is over the limit of {MAX_WORDS} characters"));
@@ -358,7 +358,7 @@ fn check_words(key: &'static str, text: &str) -> Result<(), ManifestError> {
     let is_address =
         || url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "https" | "http") && url.has_host());
     if matches!(key, "source" | "homepage") && !is_address() {
-        return wrong(format!("`{text}` is no address that begins with https://"));
+        return wrong(format!("`{text}` is not an address that begins with https://"));
     }
     Ok(())
 }
@@ -383,14 +383,11 @@ mod tests {
             ("nam = \"x\"\n".to_owned(), "unknown field `nam`"),
             (format!("{GOOD}speed = 9\n"), "unknown field `speed`"),
             (GOOD.replace("1.2.0", "one"), "unexpected character"),
-            (GOOD.replace("acme/fetch", "../fetch"), "is no name for a plugin"),
-            (GOOD.replace("acme/fetch", "A"), "is no name for a plugin"),
+            (GOOD.replace("acme/fetch", "../fetch"), "invalid plugin name"),
+            (GOOD.replace("acme/fetch", "A"), "invalid plugin name"),
             (format!("{GOOD}[capabilities.fs-reed]\nscope = \".\"\nreason = \"r\"\n"), "fs-reed"),
             (format!("{GOOD}[capabilities.fs-read]\nscope = \".\"\n"), "missing field `reason`"),
-            (
-                format!("{GOOD}[capabilities.state]\nscope = \"all\"\nreason = \"r\"\n"),
-                "with a scope that makes no sense",
-            ),
+            (format!("{GOOD}[capabilities.state]\nscope = \"all\"\nreason = \"r\"\n"), "with an invalid scope"),
         ] {
             let error = parse(&text).expect_err("each is wrong").to_string();
             assert!(error.contains(says), "{error}");

@@ -1,6 +1,6 @@
 //! Text from outside within a message: escaped, and cut to a limit.
 
-/// Characters of a text from outside in a message. Protects whoever reads it.
+/// Characters of a text from outside in a message. Protects its reader.
 const MAX_SHOWN: usize = 600;
 
 /// The beginning of a text, safe to show.

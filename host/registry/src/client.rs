@@ -24,7 +24,7 @@ const MAX_TOKEN: u64 = 64 << 10;
 /// How much of an error's words is read.
 const MAX_WORDS: u64 = 4 << 10;
 
-/// What a registry gave for a login, or takes for one.
+/// The value of an `Authorization` header.
 #[derive(Clone)]
 pub(crate) struct Token(HeaderValue);
 
@@ -39,7 +39,7 @@ impl Http {
             .user_agent(concat!("host/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_LIMIT)
             .read_timeout(SILENCE_LIMIT)
-            // To another server the library takes the login away by itself.
+            // The library removes the login for a different server.
             .redirect(Policy::custom(|attempt| {
                 if attempt.previous().len() > MAX_REDIRECTS {
                     attempt.error("too many redirects")
@@ -54,7 +54,7 @@ impl Http {
     }
 }
 
-/// What a request is for.
+/// The purpose of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     Pull,
@@ -83,7 +83,7 @@ impl<'a> Asked<'a> {
 impl Registry {
     /// The address of something in the repository.
     pub(crate) fn url(&self, reference: &Reference, path: &str) -> Result<Url, RegistryError> {
-        // A registry of this machine has no certificate, and nobody is between it and us.
+        // A registry on this machine has no certificate, and its traffic does not leave the machine.
         let local = Url::parse(&format!("http://{}/", reference.registry())).is_ok_and(|url| is_local(&url));
         let scheme = if local { "http" } else { "https" };
         let text = format!("{scheme}://{}/v2/{}/{path}", reference.registry(), reference.repository());
@@ -122,7 +122,7 @@ impl Registry {
         token: Option<&Token>,
     ) -> Result<Response, RegistryError> {
         let mut request = self.http.0.request(asked.method.clone(), asked.url.clone()).headers(asked.headers.clone());
-        // The login is for the registry; where it sends us, an upload's place or a storage, is another server's business.
+        // The login is for the registry; it is not sent to the upload or storage server that the registry names.
         if let Some(Token(value)) = token
             && is_of(reference, &asked.url)
         {
@@ -168,7 +168,7 @@ impl Registry {
     }
 
     fn unauthorized(&self, reference: &Reference) -> RegistryError {
-        let who = if self.login.is_some() { "this login" } else { "somebody without a login" };
+        let who = if self.login.is_some() { "with this login" } else { "without a login" };
         RegistryError::Unauthorized { registry: reference.registry().to_owned(), who }
     }
 }
@@ -179,7 +179,7 @@ struct Given {
     access_token: Option<String>,
 }
 
-/// What a registry wants.
+/// The login that a registry requires.
 #[derive(Debug, PartialEq, Eq)]
 enum Challenge {
     Basic,
@@ -187,7 +187,7 @@ enum Challenge {
 }
 
 fn challenge(reference: &Reference, answer: &Response) -> Result<Challenge, RegistryError> {
-    let no = || protocol(reference, "it wants a login, and does not say how".to_owned());
+    let no = || protocol(reference, "it requires a login and does not say which kind".to_owned());
     for value in answer.headers().get_all(WWW_AUTHENTICATE) {
         let text = value.to_str().map_err(|_| no())?;
         for challenge in http_auth::parse_challenges(text).map_err(|_| no())? {
@@ -249,14 +249,14 @@ pub(crate) async fn body(registry: &str, what: &str, answer: Response, limit: u6
     Ok(bytes)
 }
 
-/// The error that an answer is which is not the one that was hoped for.
+/// The error of an unexpected answer.
 pub(crate) async fn refused(registry: &str, what: &str, answer: Response) -> RegistryError {
     let registry = registry.to_owned();
     let status = answer.status();
     match status {
         StatusCode::NOT_FOUND => RegistryError::NotFound { registry, what: what.to_owned() },
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            RegistryError::Unauthorized { registry, who: "whoever asked" }
+            RegistryError::Unauthorized { registry, who: "to this request" }
         }
         _ => {
             let mut said = Vec::new();
@@ -287,7 +287,7 @@ fn is_of(reference: &Reference, url: &Url) -> bool {
     own.is_ok_and(|own| own.origin() == url.origin())
 }
 
-/// Whether what is sent there is read by nobody else: TLS, or this machine itself.
+/// Whether others cannot read what is sent: TLS, or this machine itself.
 pub(crate) fn is_safe(url: &Url) -> bool {
     url.scheme() == "https" || url.scheme() == "http" && is_local(url)
 }

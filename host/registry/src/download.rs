@@ -1,8 +1,8 @@
 //! A bundle from any web server: its archive, at an address.
 //!
-//! What broke off goes on where it was, as far as the server lets it (RFC 9110, 14.2 and 13.1.5). Only what is whole is
-//! looked at, and what was put together of two transfers and is no good is fetched once more from its beginning: a server
-//! may have another file by then, or somebody else may have written the first half.
+//! An interrupted download resumes, as far as the server supports it (RFC 9110, 14.2 and 13.1.5). Only a complete archive
+//! is read, and one that was put together from two transfers and is invalid is fetched once more from its beginning: the
+//! server may have a different file by then, or someone else may have written the first half.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::client::{Http, is_safe, refused, send};
 use crate::part::{ATTEMPTS, Part};
 use crate::{Progress, RegistryError, Transfer};
 
-/// What the headers of an archive take besides the files in it: 512 bytes before and up to 511 behind each.
+/// The headers of an archive: 512 bytes before each file and up to 511 behind it.
 const FRAME: u64 = 1 << 20;
 
 /// The largest archive.
@@ -40,13 +40,13 @@ enum Came {
     Half(Option<u64>),
 }
 
-/// Gets the archive at an address, which has to be `https`, or of this machine. What is wanted is known by its digest
-/// alone, since the address says nothing of who put it there. What has come when it breaks off is kept in the folder
-/// `downloads`, and the next call goes on there.
+/// Gets the archive at an address, which has to be `https`, or of this machine. The digest alone says what is
+/// expected, since the address does not say who put it there. An interrupted download is kept in the folder `downloads`,
+/// and the next call resumes it.
 ///
 /// # Errors
 ///
-/// When the server does not give it, it is no bundle, or it is another one.
+/// When the server does not send it, or it is not a bundle or a different one.
 pub async fn download(
     url: &str,
     wanted: &OciDigest,
@@ -70,7 +70,7 @@ pub async fn download(
 }
 
 impl Wanted<'_> {
-    /// What is there of it, when it came from the same address.
+    /// The part that an earlier download from the same address left.
     fn open(&self, downloads: &Path) -> Result<Part, RegistryError> {
         let mut part = Part::open(downloads, &format!("{}.archive", self.digest.digits()), MAX_ARCHIVE)?;
         let from = part.note(MAX_NOTE).unwrap_or_default();
@@ -116,7 +116,7 @@ impl Wanted<'_> {
                 part.restart()?;
                 part.write_down(&format!("{}\n{}\n", self.address, version(&answer).unwrap_or_default()))?;
             }
-            // A part that is none of ours, or more than there is: from the beginning.
+            // A foreign part, or more than there is: from the beginning.
             StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE if part.done > 0 => {
                 part.restart()?;
                 return Ok(Came::Half(None));
@@ -124,13 +124,13 @@ impl Wanted<'_> {
             _ => return Err(refused(&self.server, &format!("`{}`", self.address), answer).await),
         }
         let total = answer.content_length().map(|more| part.done + more);
-        let told = |done: u64| {
+        let report = |done: u64| {
             progress(Transfer { digest: self.digest.clone(), done, total: total.unwrap_or_default() });
         };
-        told(part.done);
+        report(part.done);
         let mut stream = answer.bytes_stream();
         while let Some(piece) = stream.next().await {
-            // What has come until here is kept, and the next try goes on.
+            // What came so far is kept, and the next attempt resumes.
             let Ok(piece) = piece else { return Ok(Came::Half(total)) };
             if part.done + piece.len() as u64 > MAX_ARCHIVE {
                 part.restart()?;
@@ -138,7 +138,7 @@ impl Wanted<'_> {
                 return Err(RegistryError::TooLarge { registry, what, limit: MAX_ARCHIVE });
             }
             part.add(&piece)?;
-            told(part.done);
+            report(part.done);
         }
         Ok(Came::Whole)
     }
@@ -159,7 +159,7 @@ fn begins(answer: &Response) -> Option<u64> {
     range.strip_prefix("bytes ")?.split('-').next()?.trim().parse().ok()
 }
 
-/// By what the server tells one version of the file from another; none where that is no exact word (RFC 9110, 13.1.5).
+/// The server's validator for the file; `None` if it is not a strong one (RFC 9110, 13.1.5).
 fn version(answer: &Response) -> Option<String> {
     let tag = answer.headers().get(ETAG).and_then(|tag| tag.to_str().ok()).filter(|tag| !tag.starts_with("W/"));
     let date = || answer.headers().get(LAST_MODIFIED).and_then(|date| date.to_str().ok());

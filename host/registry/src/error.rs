@@ -8,7 +8,7 @@ use host_bundle::{ContentError, OciDigest, UnpackError};
 /// Why a bundle was not pulled or pushed.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
-    /// There is no way to ask.
+    /// The HTTP client cannot be made.
     #[error("requests cannot be made: {0}")]
     Client(String),
     /// The server does not answer.
@@ -19,8 +19,8 @@ pub enum RegistryError {
         /// What happened.
         why: String,
     },
-    /// It wants a login, or another.
-    #[error("`{registry}` does not let {who} do this; `docker login {registry}` keeps a login where it is looked for")]
+    /// It requires a login, or a different one.
+    #[error("`{registry}` denies access {who}; `docker login {registry}` stores a login")]
     Unauthorized {
         /// The server.
         registry: String,
@@ -32,7 +32,7 @@ pub enum RegistryError {
     NotFound {
         /// The server.
         registry: String,
-        /// What was asked for.
+        /// The request.
         what: String,
     },
     /// It answered with something else.
@@ -40,23 +40,23 @@ pub enum RegistryError {
     Status {
         /// The server.
         registry: String,
-        /// What was asked for.
+        /// The request.
         what: String,
         /// The status.
         status: u16,
         /// The beginning of what it said.
         words: String,
     },
-    /// What it said makes no sense.
-    #[error("what `{registry}` says makes no sense: {why}")]
+    /// Its answer is invalid.
+    #[error("invalid response from `{registry}`: {why}")]
     Protocol {
         /// The server.
         registry: String,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
     /// It sends us where nothing may be sent.
-    #[error("`{registry}` leads to `{url}`, which is no address with TLS")]
+    #[error("`{registry}` leads to `{url}`, which does not use TLS")]
     Insecure {
         /// The server.
         registry: String,
@@ -68,21 +68,21 @@ pub enum RegistryError {
     TooLarge {
         /// The server.
         registry: String,
-        /// What was asked for.
+        /// The request.
         what: String,
         /// The most.
         limit: u64,
     },
     /// It broke off, time after time.
-    #[error("`{registry}` broke off after {done}{} bytes of {digest}; the same command goes on from there", of(*total))]
+    #[error("`{registry}` broke off after {done}{} bytes of {digest}; run the same command again to continue", of(*total))]
     BrokeOff {
         /// The server.
         registry: String,
         /// The blob.
         digest: OciDigest,
-        /// What is there.
+        /// The bytes that arrived.
         done: u64,
-        /// What there should be, where that is known.
+        /// The expected bytes, if known.
         total: Option<u64>,
     },
     /// It sent something else.
@@ -90,15 +90,15 @@ pub enum RegistryError {
     Changed {
         /// The server.
         registry: String,
-        /// What was asked for.
+        /// The request.
         wanted: OciDigest,
-        /// What came.
+        /// The digest that arrived.
         found: OciDigest,
     },
-    /// What came is no plugin.
+    /// The answer is not a plugin.
     #[error(transparent)]
     Content(#[from] ContentError),
-    /// What came is refused.
+    /// The bundle is refused.
     #[error(transparent)]
     Refused(#[from] UnpackError),
     /// A download cannot be kept.
@@ -106,7 +106,7 @@ pub enum RegistryError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
 }

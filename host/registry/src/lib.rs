@@ -1,7 +1,7 @@
 //! Bundles from an OCI registry, and to one: the distribution specification 1.1 as far as a plugin needs it.
 //!
-//! Promises: what a server says is bounded where it enters; a blob is hashed while it comes, and what broke off goes on
-//! where it was; whatever comes is read as [`Bundle::read`] reads a file of a stranger's. A password is sent to the
+//! Promises: a server's answers are bounded where they enter; a blob is hashed while it arrives, and an interrupted
+//! download resumes; a pulled bundle is checked as [`Bundle::read`] checks an untrusted file. A password is sent to the
 //! registry that it is for, or where that registry gives out tokens, and never without TLS but to this machine itself.
 //!
 //! Deliberately not here: where passwords come from, and whom to believe. Nor `oci-client` (0.18): it reads manifests,
@@ -31,11 +31,11 @@ pub struct Registry {
     login: Option<Login>,
     /// Where what has come of a blob is kept until all of it is there.
     downloads: PathBuf,
-    /// What the registry gave for the login, by what it is good for.
+    /// The token of the last login, with its scope.
     token: Mutex<Option<(String, client::Token)>>,
 }
 
-/// What a user logs in with.
+/// A user's login.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Login {
     /// A name and a password.
@@ -69,7 +69,7 @@ pub struct Transfer {
     pub digest: OciDigest,
     /// Bytes of it that are there.
     pub done: u64,
-    /// Bytes that it has; 0 where nobody said.
+    /// Its size in bytes; 0 if it is unknown.
     pub total: u64,
 }
 
@@ -77,7 +77,7 @@ pub struct Transfer {
 pub type Progress<'a> = &'a (dyn Fn(Transfer) + Send + Sync);
 
 impl Registry {
-    /// A registry for somebody with this login, or with none. Downloads that broke off are kept in the folder, which is
+    /// A registry with this login, or without one. Interrupted downloads are kept in the folder, which is
     /// made when it is needed.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! A transfer that can break off: what has come of it is kept in a file, and the next try goes on there.
+//! A download that can be interrupted: its bytes are kept in a file, and the next attempt resumes.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -9,10 +9,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::RegistryError;
 
-/// How often a transfer that broke off is gone on with before that is told.
+/// How often an interrupted download is resumed before it fails.
 pub(crate) const ATTEMPTS: usize = 3;
 
-/// What has come of something.
+/// The bytes of a download.
 pub(crate) struct Part {
     file: File,
     path: Option<PathBuf>,
@@ -21,7 +21,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// What is there under this name, which has no more than `limit` bytes; while another process gets the same, nothing.
+    /// Opens the part with this name, of at most `limit` bytes; an empty one while another process downloads the same.
     pub(crate) fn open(folder: &Path, name: &str, limit: u64) -> Result<Self, RegistryError> {
         let path = folder.join(format!("{name}.part"));
         let unusable = |error| RegistryError::Io { path: path.clone(), error };
@@ -84,7 +84,7 @@ impl Part {
         Ok(bytes)
     }
 
-    /// What was written down beside it, when it is no longer than that.
+    /// The note beside it, if it is not longer than that.
     pub(crate) fn note(&self, limit: u64) -> Option<String> {
         let mut text = String::new();
         let file = File::open(self.note_path()?).ok()?;

@@ -20,7 +20,7 @@ impl Registry {
     /// # Errors
     ///
     /// When the registry does not have it, does not give it, or gives something else than it said; when what it gives is
-    /// no bundle. What came of a blob that broke off is kept, and the next call goes on there.
+    /// no bundle. An interrupted blob is kept, and the next call resumes it.
     pub async fn pull(&self, reference: &Reference, progress: Progress<'_>) -> Result<Bundle, RegistryError> {
         let image = self.manifest(reference, &reference.which(), IMAGE_TYPE).await?;
         let image = image.ok_or_else(|| RegistryError::NotFound {
@@ -42,7 +42,7 @@ impl Registry {
             self.blob(reference, &layer, &mut text, progress).await?;
             for text in text.into_values() {
                 let text = String::from_utf8(text)
-                    .map_err(|_| protocol(reference, format!("the signature {which} is no UTF-8 text")))?;
+                    .map_err(|_| protocol(reference, format!("the signature {which} is not UTF-8 text")))?;
                 let signature =
                     Signature::new(text).map_err(|error| protocol(reference, format!("{which}: {error}")))?;
                 // They were counted.
@@ -52,7 +52,7 @@ impl Registry {
         Ok(bundle)
     }
 
-    /// A manifest; none where there is none.
+    /// A manifest; `None` if the registry has none.
     async fn manifest(
         &self,
         reference: &Reference,
@@ -79,8 +79,8 @@ impl Registry {
         }
     }
 
-    /// What a registry lists as signatures of a plugin: by its referrers API, or, where it has none, by the tag that
-    /// stands for it (distribution specification 1.1, "Unavailable Referrers API").
+    /// The signatures that a registry lists for a plugin: by its referrers API, or by the tag that replaces it
+    /// (distribution specification 1.1, "Unavailable Referrers API").
     async fn signatures(&self, reference: &Reference, plugin: &OciDigest) -> Result<Vec<Descriptor>, RegistryError> {
         let what = format!("what refers to {plugin}");
         let answer = self.ask(reference, &Asked::get(self.url(reference, &format!("referrers/{plugin}"))?)).await?;
@@ -106,7 +106,7 @@ impl Registry {
         Ok(signatures)
     }
 
-    /// The list that stands under the tag of a digest.
+    /// The list under the tag of a digest.
     pub(crate) async fn listed(
         &self,
         reference: &Reference,
@@ -171,14 +171,14 @@ impl Registry {
         let answer = self.ask(reference, &asked).await?;
         match answer.status() {
             StatusCode::PARTIAL_CONTENT if part.done > 0 => {}
-            // It does not know of parts, or what we have is none of it.
+            // The server does not support ranges, or our part is not of this blob.
             StatusCode::OK => part.restart()?,
             StatusCode::RANGE_NOT_SATISFIABLE => return part.restart(),
             _ => return Err(refused(reference.registry(), &format!("the blob {digest}"), answer).await),
         }
         let mut stream = answer.bytes_stream();
         while let Some(piece) = stream.next().await {
-            // What has come until here is kept, and the next attempt goes on.
+            // What came so far is kept, and the next attempt resumes.
             let Ok(piece) = piece else { return Ok(()) };
             if part.done + piece.len() as u64 > *size {
                 part.restart()?;
@@ -190,7 +190,7 @@ impl Registry {
         }
         if part.done == *size && part.digest() != *digest {
             let found = part.digest();
-            // Nothing that goes on from it would be better.
+            // Resuming from it would fail again.
             part.restart()?;
             let (registry, wanted) = (reference.registry().to_owned(), digest.clone());
             return Err(RegistryError::Changed { registry, wanted, found });

@@ -7,7 +7,7 @@ use reqwest::{Method, StatusCode};
 use crate::client::{Asked, protocol, refused};
 use crate::{Progress, Reference, Registry, RegistryError, Transfer};
 
-/// What a registry says that lists referrers by itself (distribution specification 1.1).
+/// The header of a registry that lists referrers by itself (distribution specification 1.1).
 const SUBJECT: &str = "oci-subject";
 
 impl Registry {
@@ -101,7 +101,7 @@ impl Registry {
         Ok(answer.headers().contains_key(SUBJECT))
     }
 
-    /// Adds signatures to the list under the tag that stands for a plugin's digest, where the registry keeps no list.
+    /// Adds signatures to the list under the tag of a plugin's digest, if the registry keeps no list.
     async fn list(
         &self,
         reference: &Reference,
@@ -129,7 +129,7 @@ impl Registry {
     }
 }
 
-/// The tag of a version: `+` is no character of a tag, and `_` none of a version.
+/// The tag of a version: `+` is not allowed in a tag, and `_` not in a version.
 fn tag(bundle: &Bundle) -> String {
     bundle.manifest().version.to_string().replace('+', "_")
 }

@@ -1,7 +1,7 @@
 //! The name of a bundle in a registry: `REGISTRY/REPOSITORY[:TAG][@DIGEST]`.
 //!
-//! The grammar is that of the distribution specification 1.1. Unlike Docker's there is no registry that is meant when
-//! none is named: where a plugin comes from is said.
+//! The grammar is that of the distribution specification 1.1. Unlike Docker's, it has no default
+//! registry: a reference always names one.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,15 +25,15 @@ pub struct Reference {
 /// Which of the manifests of a repository is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// The one with this tag, which may be another tomorrow.
+    /// The one with this tag, which may change.
     Tag(String),
     /// The one with this digest.
     Digest(OciDigest),
 }
 
-/// A text that is no reference.
+/// A text that is not a reference.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no REGISTRY/REPOSITORY[:TAG][@DIGEST]: {why}")]
+#[error("`{text}` is not a reference REGISTRY/REPOSITORY[:TAG][@DIGEST]: {why}")]
 pub struct NoReference {
     text: String,
     why: &'static str,
@@ -100,7 +100,7 @@ impl FromStr for Reference {
         };
         let (registry, rest) = rest.split_once('/').ok_or_else(|| no("it names no registry, such as ghcr.io"))?;
         if !is_registry(registry) {
-            return Err(no("its registry is no name of a server; write it as ghcr.io or localhost:5000"));
+            return Err(no("its registry is not a server name; write it as ghcr.io or localhost:5000"));
         }
         let (repository, tag) = match rest.split_once(':') {
             Some((repository, tag)) => (repository, Some(tag)),
@@ -196,8 +196,8 @@ mod tests {
     fn what_is_no_reference_is_told_why() {
         for (text, why) in [
             ("fetch", "names no registry"),
-            ("acme/fetch", "no name of a server"),
-            ("https://ghcr.io/acme/fetch", "no name of a server"),
+            ("acme/fetch", "not a server name"),
+            ("https://ghcr.io/acme/fetch", "not a server name"),
             ("user@ghcr.io/acme/fetch", "its digest"),
             ("ghcr.io/", "its repository"),
             ("ghcr.io/Acme/fetch", "its repository"),
@@ -206,8 +206,8 @@ mod tests {
             ("ghcr.io/acme/fetch:", "its tag"),
             ("ghcr.io/acme/fetch:a/b", "its tag"),
             ("ghcr.io/acme/fetch@sha256:12", "its digest"),
-            ("gh\u{202e}cr.io/acme/fetch", "no name of a server"),
-            ("ghcr.io?x=/acme/fetch", "no name of a server"),
+            ("gh\u{202e}cr.io/acme/fetch", "not a server name"),
+            ("ghcr.io?x=/acme/fetch", "not a server name"),
         ] {
             let error = text.parse::<Reference>().expect_err(text).to_string();
             assert!(error.contains(why), "{text}: {error}");

@@ -64,7 +64,7 @@ fn a_plugin_is_packed_signed_trusted_and_verified() {
     assert_eq!(packed.stdout, format!("acme/ls 0.1.0  {}  {FILE}\n", bundle.digest()));
     assert_eq!(bundle.readme(), Some(&b"# ls\n"[..]));
     assert_eq!(bundle.license(), Some(&b"Do what you like.\n"[..]));
-    refused(&host, 42, "is there already", &["plugin", "pack", "dist/acme+ls.wasm"]);
+    refused(&host, 42, "already exists", &["plugin", "pack", "dist/acme+ls.wasm"]);
     done(&host, &["plugin", "pack", "dist/acme+ls.wasm", "--out", "again.tar"]);
     let read = |name: &str| std::fs::read(host.repository().join(name)).expect("read");
     assert!(read(FILE) == read("again.tar"), "the same input gives the same bytes");
@@ -151,8 +151,8 @@ fn a_file_that_was_changed_is_no_bundle_and_says_what_is_wrong() {
     std::fs::write(&path, changed).expect("written");
     refused(&host, 42, "was changed: its bytes have the digest", &["plugin", "verify", FILE]);
     std::fs::write(&path, &honest[..honest.len() / 2]).expect("written");
-    refused(&host, 42, "is no bundle that can be used", &["plugin", "verify", FILE]);
-    refused(&host, 42, "`nothing.tar` is no bundle", &["plugin", "verify", "nothing.tar"]);
+    refused(&host, 42, "cannot read the bundle", &["plugin", "verify", FILE]);
+    refused(&host, 42, "cannot read the bundle `nothing.tar`", &["plugin", "verify", "nothing.tar"]);
 }
 
 #[test]
@@ -179,10 +179,10 @@ fn what_cannot_be_packed_or_signed_says_what_to_do() {
     refused(&host, 42, "the password does not open the secret key `acme.key`", &wrong);
     set_mode(&host.repository().join("acme.key"), 0o644);
     refused(&host, 42, "help: chmod 600".trim_start_matches("help: "), &wrong);
-    refused(&host, 42, "is there already", &["keys", "generate", "--out", "acme.key", "--password-file", "password"]);
+    refused(&host, 42, "already exists", &["keys", "generate", "--out", "acme.key", "--password-file", "password"]);
     refused(&host, 42, "no terminal to ask", &["keys", "generate", "--out", "other.key"]);
-    refused(&host, 42, "is no pattern for plugins", &["keys", "trust", "acme.pub", "--for", "*"]);
-    refused(&host, 42, "is no date", &["keys", "trust", "acme.pub", "--for", "acme/*", "--expires", "soon"]);
+    refused(&host, 42, "invalid pattern `*`", &["keys", "trust", "acme.pub", "--for", "*"]);
+    refused(&host, 42, "invalid date", &["keys", "trust", "acme.pub", "--for", "acme/*", "--expires", "soon"]);
     refused(
         &host,
         42,

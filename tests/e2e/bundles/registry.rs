@@ -201,7 +201,7 @@ async fn what_broke_off_goes_on_where_it_was() {
     let registry = Registry::new(None, downloads.path().join("parts")).expect("a client");
     let error = pull(&server, &registry).await.expect_err("it breaks off");
     assert!(matches!(error, RegistryError::BrokeOff { done, .. } if done == half as u64), "{error}");
-    assert!(error.to_string().contains("the same command goes on from there"), "{error}");
+    assert!(error.to_string().contains("run the same command again to continue"), "{error}");
 
     *breaks.lock().expect("no test panics with it") = false;
     let pulled = pull(&server, &registry).await.expect("it goes on");

@@ -1,4 +1,4 @@
-//! What the user is asked before a plugin is installed.
+//! The question before a plugin is installed.
 //!
 //! Promises: nobody is asked about what they agreed to before and the plugin still asks for; a grant is never more than
 //! the plugin asks for.

@@ -31,16 +31,15 @@ impl BundleSource {
         if text.starts_with("https://") || text.starts_with("http://") {
             return match digest {
                 Some(digest) => Ok(Self::Web { url: text.to_owned(), digest: digest.clone() }),
-                None => Err(Failure::input(format!("nobody says what is to come from `{text}`"))
-                    .help("add --digest sha256:…, as the publisher says it")),
+                None => Err(Failure::input(format!("`{text}` needs the digest of its bundle"))
+                    .help("add --digest sha256:…, as its publisher gives it")),
             };
         }
         if Path::new(text).exists() {
             return Ok(Self::Path(PathBuf::from(text)));
         }
         let reference = text.parse().map_err(|error: NoReference| {
-            Failure::input(format!("there is no file `{text}`, and it is no bundle in a registry"))
-                .cause(error.to_string())
+            Failure::input(format!("`{text}` is neither a file nor a bundle in a registry")).cause(error.to_string())
         });
         reference.map(Self::Registry)
     }
@@ -85,18 +84,18 @@ pub async fn fetch(
     let (bundle, place) = BundleSource::parse(source, digest)?.fetch(downloads, login, progress).await?;
     match digest {
         Some(wanted) if wanted != bundle.digest() => {
-            Err(Failure::new(ErrorKind::Untrusted, format!("`{source}` is another bundle"))
+            Err(Failure::new(ErrorKind::Untrusted, format!("`{source}` is a different bundle"))
                 .cause(format!("it is {}, and not {wanted}", bundle.digest()))
-                .help("ask the publisher which digest is right before you use either"))
+                .help("ask the publisher which digest is right"))
         }
         Some(_) | None => Ok((bundle, place)),
     }
 }
 
-/// Reads a bundle that anybody may have made.
+/// Reads a bundle from an untrusted source.
 pub fn read_bundle(file: &Path) -> Result<Bundle, Failure> {
     Bundle::read(file).map_err(|error| {
-        Failure::input(format!("`{}` is no bundle that can be used", file.display()))
+        Failure::input(format!("cannot read the bundle `{}`", file.display()))
             .cause(error.to_string())
             .help("get it again from its publisher; `host plugin pack` makes one")
     })

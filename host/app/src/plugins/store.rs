@@ -1,10 +1,10 @@
-//! Plugins of others that a person installed: the bundles, what was agreed to about each, and the lists that name them.
+//! The plugin store: installed bundles, the user's grants for each, and the lock files that name them.
 //!
-//! A list is a project's `.host/plugins.lock`, which counts where the project is trusted, or the person's own; the bundles
-//! and what was agreed to are the person's alone, so that no project grants anything. Promises: a bundle is read, hashed
+//! A lock file is a project's `.host/plugins.lock`, which counts if the project is trusted, or the user's own; the bundles
+//! and the grants are the user's alone, so that no project grants anything. Promises: a bundle is read, hashed
 //! and held against its list each time that it is used; one that was revoked since then is not.
 //!
-//! Deliberately not here: getting a bundle, and asking the person (`command::plugin::install`).
+//! Deliberately not here: getting a bundle, and asking the user (`install`).
 
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File};
@@ -21,10 +21,10 @@ use crate::environment::Folders;
 use crate::error::{ErrorKind, Failure};
 use crate::project::ProjectFile;
 
-/// The list of the person's own plugins, in the folder of the configuration.
+/// The user's own lock file, in the folder of the configuration.
 pub const OWN_LOCK: &str = "plugins.lock";
 
-/// What was agreed to, in the folder of the bundles.
+/// The file with the user's grants, in the folder of the bundles.
 const AGREED: &str = "agreed.json";
 
 /// The largest of these files. Protects memory.
@@ -33,7 +33,7 @@ const MAX_FILE: u64 = 16 << 20;
 /// The layout of the file.
 const VERSION: u32 = 1;
 
-/// What a person lets a plugin do without being asked, by the capability's name, in the words of a `--grant`.
+/// What a plugin may do without a question: scopes as `--grant` has them, by capability.
 pub type Agreed = BTreeMap<String, String>;
 
 /// A plugin that can be used.
@@ -41,11 +41,11 @@ pub type Agreed = BTreeMap<String, String>;
 pub struct Usable {
     /// The bundle, read and checked.
     pub bundle: Bundle,
-    /// What it may do without anybody being asked.
+    /// What it may do without a question.
     pub agreed: Grants,
 }
 
-/// The bundles and what was agreed to.
+/// The installed bundles, and the user's grants for each.
 #[derive(Clone, Debug)]
 pub struct Shelf {
     folder: PathBuf,
@@ -68,7 +68,7 @@ impl Shelf {
         self.folder.join(format!("{}.tar", digest.digits()))
     }
 
-    /// Keeps a bundle, with what was agreed to about it.
+    /// Keeps a bundle, with the user's grants for it.
     pub fn keep(&self, bundle: &Bundle, agreed: Agreed) -> Result<(), Failure> {
         write(&self.path(bundle.digest()), &bundle.to_archive())?;
         let mut document = self.document()?;
@@ -77,7 +77,7 @@ impl Shelf {
         write(&self.folder.join(AGREED), text.as_bytes())
     }
 
-    /// The bundle with this digest; none where it was never installed here.
+    /// The bundle with this digest; `None` if it is not installed.
     pub fn bundle(&self, digest: &OciDigest) -> Result<Option<Bundle>, Failure> {
         let path = self.path(digest);
         if !path.exists() {
@@ -86,7 +86,7 @@ impl Shelf {
         let changed = |why: String| {
             Failure::configuration(format!("the plugin `{}` was changed since it was installed", path.display()))
                 .cause(why)
-                .help("find out who did that; then remove the file, and install the plugin again")
+                .help("remove the file and install the plugin again, unless you know who changed it")
         };
         let bundle = Bundle::read(&path).map_err(|error| changed(error.to_string()))?;
         if bundle.digest() != digest {
@@ -95,7 +95,7 @@ impl Shelf {
         Ok(Some(bundle))
     }
 
-    /// What was agreed to about a bundle.
+    /// The user's grants for a bundle.
     pub fn agreed(&self, digest: &OciDigest) -> Result<Agreed, Failure> {
         Ok(self.document()?.bundles.remove(digest).unwrap_or_default())
     }
@@ -113,8 +113,8 @@ impl Shelf {
     }
 
     fn unusable(&self, why: &str) -> Failure {
-        Failure::configuration(format!("`{}` makes no sense: {why}", self.folder.join(AGREED).display()))
-            .help("remove the file; you are asked about each plugin that you install again")
+        Failure::configuration(format!("invalid `{}`: {why}", self.folder.join(AGREED).display()))
+            .help("remove the file, and answer again for each plugin that you install")
     }
 }
 
@@ -128,7 +128,7 @@ pub struct List {
 }
 
 impl List {
-    /// The person's own.
+    /// The user's own.
     pub fn own(folders: &Folders) -> Result<Self, Failure> {
         Self::at(folders.configuration.join(OWN_LOCK))
     }
@@ -151,7 +151,7 @@ impl List {
         Ok(Self { path, file })
     }
 
-    /// Writes it, for whoever may read the files around it.
+    /// Writes it, readable as the files around it.
     pub fn save(&self) -> Result<(), Failure> {
         let unwritable =
             |error| Failure::configuration(format!("`{}` cannot be written: {error}", self.path.display()));
@@ -161,7 +161,7 @@ impl List {
     }
 }
 
-/// The plugins of a project and of the person that can be used, and what there is to say of the others.
+/// The usable plugins of a project and of the user, and notes about the others.
 pub fn usable(
     folders: &Folders,
     of_project: Option<&ProjectFile>,
@@ -182,13 +182,14 @@ pub fn usable(
             continue;
         };
         if *bundle.component_digest() != locked.component || bundle.manifest().name != name {
-            return Err(Failure::configuration(format!("the list says something else of the plugin `{name}`"))
+            return Err(Failure::configuration(format!("the lock file does not match the plugin `{name}`"))
                 .cause(format!("{} is `{}`", locked.digest, bundle.statement()))
                 .help("install it again, with `host plugin install`"));
         }
         if let Err(refusal @ (Refusal::RevokedKey { .. } | Refusal::RevokedDigest { .. })) = trust.check(&bundle, now) {
-            notes
-                .push(format!("the plugin `{name}` is not used: {refusal}; `host plugin remove {name}` takes it away"));
+            notes.push(format!(
+                "the plugin `{name}` is not used: {refusal}; remove it with `host plugin remove {name}`"
+            ));
             continue;
         }
         let agreed = grants(&shelf.agreed(&locked.digest)?, workspace)?;
@@ -197,15 +198,15 @@ pub fn usable(
     Ok((usable, notes))
 }
 
-/// Whom the person believes.
+/// The keys that the user trusts.
 pub fn believed(folders: &Folders) -> Result<Trust, Failure> {
     TrustStore::at(folders.keys.clone()).load().map_err(|error| Failure::of(ErrorKind::Configuration, &error))
 }
 
-/// What was agreed to, as grants.
+/// The user's grants, parsed.
 pub fn grants(agreed: &Agreed, workspace: &Path) -> Result<Grants, Failure> {
     let scope = |(name, text): (&String, &String)| {
-        let wrong = |error: String| Failure::input(format!("`{name}={text}` is no grant")).cause(error);
+        let wrong = |error: String| Failure::input(format!("invalid grant `{name}={text}`")).cause(error);
         let capability: Capability = name.parse().map_err(|error| wrong(format!("{error}")))?;
         Scope::parse(capability, text, workspace).map_err(|error| wrong(error.to_string()).help(error.help()))
     };
@@ -219,7 +220,7 @@ enum Whose {
     Anybodys,
 }
 
-/// A text of ours; none where there is none.
+/// The text of a file; `None` if there is no such file.
 fn read(path: &Path, whose: Whose) -> Result<Option<String>, Failure> {
     let unreadable = |why: &str| Failure::configuration(format!("`{}` cannot be used: {why}", path.display()));
     let file = match File::open(path) {
@@ -231,7 +232,7 @@ fn read(path: &Path, whose: Whose) -> Result<Option<String>, Failure> {
     let others = about.mode() & 0o022 != 0 || about.uid() != rustix::process::geteuid().as_raw();
     if whose == Whose::OnlyMine && others {
         return Err(unreadable("others could have written it")
-            .help(format!("when what it says is right: chmod 600 '{}'", path.display())));
+            .help(format!("if its contents are right: chmod 600 '{}'", path.display())));
     }
     let mut text = String::new();
     file.take(MAX_FILE + 1).read_to_string(&mut text).map_err(|error| unreadable(&error.to_string()))?;

@@ -1,10 +1,10 @@
 //! Whether the parts of a bundle agree: the image manifest, what it names, and what the component really imports.
 //!
-//! Promises: a blob that is missing, that nothing names, or whose size or kind is another than what was said, is
+//! Promises: a blob that is missing, that nothing names, or whose size or kind differs from its descriptor, is
 //! refused; so is a manifest that asks for less than its component imports, and one whose annotations tell people
 //! something else than the manifest tells the host.
 //!
-//! Deliberately not here: signatures, of which nothing is believed before a person's keys are asked (`trust`).
+//! Deliberately not here: signatures, which count only after a check against the user's keys (`trust`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -22,23 +22,23 @@ use crate::unpack::{MAX_BLOB, MAX_BUNDLE};
 /// Layers of a bundle: component, README, licence, and two schemas for each of 128 tools. Protects the check.
 const MAX_LAYERS: usize = 3 + 2 * 128;
 
-/// What is wrong with the parts of a bundle.
+/// Why the parts of a bundle do not agree.
 #[derive(Debug, thiserror::Error)]
 pub enum ContentError {
-    /// The image manifest is no such thing.
-    #[error("the bundle's image manifest makes no sense: {error}")]
+    /// The image manifest is invalid.
+    #[error("the bundle's image manifest is invalid: {error}")]
     Image {
-        /// What is wrong with it.
+        /// The reason.
         error: String,
     },
-    /// It is an image, and none of a plugin's.
-    #[error("it is no plugin: its `{what}` is `{found}`, and a plugin's is `{wanted}`")]
+    /// It is an image, but not of a plugin.
+    #[error("it is not a plugin: its `{what}` is `{found}`, and a plugin's is `{wanted}`")]
     NoPlugin {
         /// The field.
         what: &'static str,
-        /// What it says.
+        /// The value found.
         found: String,
-        /// What it would say.
+        /// The expected value.
         wanted: String,
     },
     /// It has layers without end.
@@ -50,18 +50,18 @@ pub enum ContentError {
     /// Something is named and not there.
     #[error("the {what} `{digest}` is missing")]
     Missing {
-        /// What it would be.
+        /// The missing part.
         what: String,
         /// Its digest.
         digest: OciDigest,
     },
     /// Something is there and not named.
-    #[error("the blob `{0}` belongs to nothing; a bundle has no files that are not signed")]
+    #[error("the blob `{0}` is not referenced; a bundle has no files that are not signed")]
     Unreferenced(OciDigest),
-    /// A descriptor says another size.
-    #[error("the {what} `{digest}` has {found} bytes, and is said to have {said}")]
+    /// The size differs from the descriptor's.
+    #[error("the {what} `{digest}` has {found} bytes, and its descriptor says {said}")]
     Size {
-        /// What it is.
+        /// The part.
         what: String,
         /// Its digest.
         digest: OciDigest,
@@ -73,7 +73,7 @@ pub enum ContentError {
     /// A part is too large.
     #[error("the {what} has {found} bytes, over the limit of {limit}")]
     TooLarge {
-        /// What it is.
+        /// The part.
         what: String,
         /// Its size.
         found: u64,
@@ -81,24 +81,24 @@ pub enum ContentError {
         limit: u64,
     },
     /// A layer that a bundle does not have.
-    #[error("the layer `{title}` (`{media_type}`) is nothing that a bundle has, or is there twice")]
+    #[error("the layer `{title}` (`{media_type}`) is unknown or repeated")]
     Layer {
         /// Its title.
         title: String,
-        /// What it says it is.
+        /// Its media type.
         media_type: String,
     },
-    /// A text that is none.
-    #[error("the {0} is no UTF-8 text")]
+    /// A text is not UTF-8.
+    #[error("the {0} is not UTF-8 text")]
     NoText(String),
-    /// What people are told is not what the host is told.
+    /// An annotation contradicts the manifest.
     #[error("the annotation `{key}` says {found}, and the manifest says {wanted}")]
     Annotation {
         /// The annotation.
         key: &'static str,
-        /// What it says.
+        /// The value found.
         found: String,
-        /// What the manifest says.
+        /// The manifest's value.
         wanted: String,
     },
     /// A schema file is not the manifest's.
@@ -110,18 +110,18 @@ pub enum ContentError {
     /// The manifest is wrong.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    /// The component is no plugin, or imports what its manifest does not ask for.
+    /// The component is not a plugin, or imports a capability that its manifest does not request.
     #[error("{}", cut(&.0.to_string()))]
     Component(#[from] AdmissionError),
 }
 
 impl Bundle {
-    /// What a plugin's image manifest names: its configuration and its layers, for who gets them from a registry. Each and
+    /// The blobs that a plugin's image manifest names, to get them from a registry: its configuration and its layers. Each and
     /// all together are within what a bundle may have, by their descriptors' word.
     ///
     /// # Errors
     ///
-    /// When it is no image manifest of a plugin, or what it names is too large.
+    /// When it is not the image manifest of a plugin, or a blob is too large.
     pub fn wanted(image: &[u8]) -> Result<Vec<Descriptor>, ContentError> {
         let ImageManifest { config, layers, .. } = image_manifest(image)?;
         let wanted: Vec<Descriptor> = std::iter::once(config).chain(layers).collect();
@@ -297,7 +297,7 @@ pub(super) fn schemas(manifest: &Manifest) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// What the annotations of a plugin's image manifest say.
+/// The annotations of a plugin's image manifest.
 pub(super) fn annotated(manifest: &Manifest) -> [(&'static str, Option<String>); 6] {
     [
         (oci::TITLE, Some(manifest.name.clone())),

@@ -17,7 +17,7 @@ use crate::oci::{
     self, Descriptor, IMAGE_TYPE, INDEX_FILE, INDEX_TYPE, ImageManifest, Index, LAYOUT, LAYOUT_FILE, OciDigest,
 };
 
-/// What a bundle is packed of.
+/// The parts of a bundle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parts {
     /// The manifest, with a description.

@@ -1,4 +1,4 @@
-//! What a new version of a plugin changes of what was agreed to, and what of that needs somebody's word.
+//! What a new version of a plugin changes of what the user agreed to, and what of that needs the user's consent.
 //!
 //! A pure function of two entries. The version and the signers are judged apart, so that neither hides the other: a
 //! downgrade by another key is both.
@@ -18,62 +18,62 @@ pub struct Update {
     pub signers: SignerChange,
 }
 
-/// How one version stands to another.
+/// The relation of two versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VersionChange {
     /// It is the very same.
     Same,
     /// It is newer.
     Newer {
-        /// The version that is there.
+        /// The installed version.
         from: Version,
-        /// The version that comes.
+        /// The new version.
         to: Version,
     },
-    /// It is older: whoever offers it may want a hole back that was mended.
+    /// It is older: it may bring back a vulnerability that was fixed.
     Downgrade {
-        /// The version that is there.
+        /// The installed version.
         from: Version,
-        /// The version that comes.
+        /// The new version.
         to: Version,
     },
-    /// It says that it is the same, and is not. A version is never published twice, so somebody is up to something.
+    /// It says that it is the same, and is not. A version is never published twice, so this is suspicious.
     Altered {
         /// The version.
         version: Version,
-        /// The digest that is there.
+        /// The installed digest.
         from: OciDigest,
-        /// The digest that comes.
+        /// The new digest.
         to: OciDigest,
     },
 }
 
-/// How the signers of one stand to those of another.
+/// The relation of the signers of two versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SignerChange {
-    /// One of those who signed what is there signed this too, or nobody signed either.
+    /// A key that signed the installed version signed this one too, or neither is signed.
     Same,
-    /// Nobody had signed it, and now somebody has.
+    /// The installed version is unsigned, and this one is signed.
     Gained(Vec<KeyId>),
-    /// None of those who signed what is there signed this.
+    /// No key that signed the installed version signed this one.
     Others {
-        /// Who signed what is there.
+        /// The signers of the installed version.
         from: Vec<KeyId>,
-        /// Who signed this.
+        /// The signers of the new version.
         to: Vec<KeyId>,
     },
-    /// What is there was signed, and this is not.
+    /// The installed version is signed, and this one is not.
     Lost(Vec<KeyId>),
-    /// It is another plugin altogether.
+    /// It is a different plugin.
     Publisher {
-        /// The name that is there.
+        /// The installed name.
         from: String,
-        /// The name that comes.
+        /// The new name.
         to: String,
     },
 }
 
-/// What somebody agreed to with a flag.
+/// What the user allowed with a flag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allow {
     /// An older version.
@@ -90,27 +90,27 @@ pub enum UpdateRefusal {
     Downgrade {
         /// The plugin.
         plugin: String,
-        /// The version that is there.
+        /// The installed version.
         from: Version,
-        /// The version that comes.
+        /// The new version.
         to: Version,
     },
     /// The same version is something else.
     #[error(
-        "`{plugin}` {version} is another than before: it was `{from}` and is `{to}`. A version is published once; do not use \
-         it before its publisher has said why"
+        "`{plugin}` {version} changed: its digest was `{from}` and is `{to}`. A version is published once; ask its publisher \
+         before you use it"
     )]
     Altered {
         /// The plugin.
         plugin: String,
         /// The version.
         version: Version,
-        /// The digest that is there.
+        /// The installed digest.
         from: OciDigest,
-        /// The digest that comes.
+        /// The new digest.
         to: OciDigest,
     },
-    /// Others signed it, or nobody.
+    /// Other keys signed it, or none.
     #[error(
         "`{plugin}` was signed by {}, and this is signed by {}; when the publisher says that this is right, add \
          --allow-other-signers",
@@ -120,17 +120,17 @@ pub enum UpdateRefusal {
     Signers {
         /// The plugin.
         plugin: String,
-        /// Who signed what is there.
+        /// The signers of the installed version.
         from: Vec<KeyId>,
-        /// Who signed this.
+        /// The signers of the new version.
         to: Vec<KeyId>,
     },
-    /// It is another plugin.
-    #[error("`{to}` is another plugin than `{from}`, and takes no other's place; install it by its own name")]
+    /// It is a different plugin.
+    #[error("`{to}` is a different plugin from `{from}` and cannot replace it; install it by its own name")]
     Publisher {
-        /// The name that is there.
+        /// The installed name.
         from: String,
-        /// The name that comes.
+        /// The new name.
         to: String,
     },
 }
@@ -160,7 +160,7 @@ pub fn check_update(old: (&str, &Locked), new: (&str, &Locked)) -> Update {
 }
 
 impl Update {
-    /// The first thing that somebody has to agree to and did not. What no flag allows comes first.
+    /// Checks that the user allowed every change. What no flag allows is reported first.
     ///
     /// # Errors
     ///
@@ -244,13 +244,13 @@ mod tests {
             (("1.2.0", "a", &[ONE]), ("1.2.0-rc.1", "b", &[ONE]), none, Some("go back")),
             (("1.2.0", "a", &[ONE]), ("1.1.9", "b", &[ONE]), others, Some("go back")),
             (("1.2.0", "a", &[ONE]), ("1.1.9", "b", &[ONE]), older, None),
-            (("1.2.0", "a", &[ONE]), ("1.2.0", "b", &[ONE]), all, Some("another than before")),
-            (("1.2.0+one", "a", &[ONE]), ("1.2.0+two", "b", &[ONE]), all, Some("another than before")),
+            (("1.2.0", "a", &[ONE]), ("1.2.0", "b", &[ONE]), all, Some("changed: its digest was")),
+            (("1.2.0+one", "a", &[ONE]), ("1.2.0+two", "b", &[ONE]), all, Some("changed: its digest was")),
             (("1.2.0", "a", &[ONE]), ("1.3.0", "b", &[TWO]), none, Some("was signed by E7620F1842B4E81F, and this is")),
             (("1.2.0", "a", &[ONE]), ("1.3.0", "b", &[TWO]), others, None),
             (("1.2.0", "a", &[ONE]), ("1.3.0", "b", &[]), older, Some("signed by nobody")),
             (("1.2.0", "a", &[ONE]), ("1.3.0", "b", &[]), others, None),
-            // One word does not stand for the other.
+            // One flag does not imply the other.
             (("1.2.0", "a", &[ONE]), ("1.1.0", "b", &[TWO]), older, Some("--allow-other-signers")),
             (("1.2.0", "a", &[ONE]), ("1.1.0", "b", &[TWO]), others, Some("--allow-downgrade")),
             (("1.2.0", "a", &[ONE]), ("1.1.0", "b", &[TWO]), all, None),
@@ -270,7 +270,7 @@ mod tests {
         let (old, new) = (locked("1.0.0", "a", &[ONE]), locked("1.1.0", "b", &[ONE]));
         let update = check_update(("acme/x", &old), ("evil/x", &new));
         let refusal = update.permit("acme/x", Allow { downgrade: true, other_signers: true }).expect_err("another");
-        assert!(refusal.to_string().contains("`evil/x` is another plugin than `acme/x`"));
+        assert!(refusal.to_string().contains("`evil/x` is a different plugin from `acme/x`"));
         assert_eq!(update.version, VersionChange::Newer { from: Version::new(1, 0, 0), to: Version::new(1, 1, 0) });
     }
 }

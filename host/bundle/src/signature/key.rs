@@ -5,27 +5,27 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The largest text that is taken for a key. Protects whoever reads one from a wrong file.
+/// The largest text that is taken for a key. Protects against a wrong file.
 const MAX_KEY: usize = 4 << 10;
 
-/// What a key is called: 16 hexadecimal digits, as minisign shows them. Two keys can be made to have one id, so it names a
+/// The id of a key: 16 hexadecimal digits, as minisign shows them. Two keys can be made to have one id, so it names a
 /// key and proves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KeyId(u64);
 
-/// Why a text is no key.
+/// Why a text is not a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// It is no id.
-    #[error("`{0}` is no id of a key: it is 16 of 0-9 and A-F")]
+    /// It is not an id.
+    #[error("invalid key id `{0}`: it has 16 of 0-9 and A-F")]
     Id(String),
-    /// It is no key.
-    #[error("`{text}` is no public key of minisign: {why}; it is a line of 56 characters that begins with RW")]
+    /// It is not a key.
+    #[error("invalid minisign public key `{text}`: {why}; a key is a line of 56 characters that begins with RW")]
     Key {
         /// Its beginning.
         text: String,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
 }
@@ -85,7 +85,7 @@ impl PublicKey {
         &self.0
     }
 
-    /// What it is called.
+    /// Its id.
     pub fn id(&self) -> KeyId {
         KeyId::of(self.0.keynum())
     }

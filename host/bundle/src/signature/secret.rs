@@ -1,6 +1,6 @@
 //! Secret keys: minisign's files, whose key is encrypted with what scrypt makes of a password.
 //!
-//! Promises: a file is written whole, for its owner alone, and never in another's place; one that others may read is not
+//! Promises: a file is written whole, for its owner alone, and never over an existing one; one that others may read is not
 //! read. The key is not shown by anything, `Debug` included.
 //!
 //! Deliberately not here: asking for the password.
@@ -18,7 +18,7 @@ use rustix::fs::OFlags;
 
 use super::PublicKey;
 
-/// The largest file that is taken for a key. Protects whoever names a wrong one.
+/// The largest file that is taken for a key. Protects against a wrong file.
 const MAX_FILE: u64 = 4 << 10;
 /// The most work and memory that a file may ask of scrypt: what minisign's own files ask for. Protects this machine from
 /// a file that somebody else made.
@@ -45,13 +45,13 @@ pub enum SecretKeyError {
     File {
         /// The file.
         path: PathBuf,
-        /// What was to be done.
+        /// The operation.
         what: &'static str,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// It would take another's place.
-    #[error("`{}` is there already, and a key never takes another's place; name another file with --out", .0.display())]
+    /// The file already exists.
+    #[error("`{}` already exists, and a key file is never overwritten; name another file with --out", .0.display())]
     Exists(PathBuf),
     /// Others may read it, or have it.
     #[error("others may use the secret key `{}` ({why}); chmod 600 '{}'", path.display(), path.display())]
@@ -61,12 +61,12 @@ pub enum SecretKeyError {
         /// How.
         why: String,
     },
-    /// It is no key.
-    #[error("`{}` is no secret key of minisign: {why}", path.display())]
+    /// It is not a key.
+    #[error("`{}` is not a minisign secret key: {why}", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// The password does not open it.
@@ -135,7 +135,7 @@ impl SecretKeyFile {
     ///
     /// # Errors
     ///
-    /// When it is not there, is no plain file of this user's, others may read or write it, or it is no key.
+    /// When it is not there, is not a plain file of this user, others may read or write it, or it is not a key.
     pub fn read(path: &Path) -> Result<Self, SecretKeyError> {
         let failed = |error: io::Error| SecretKeyError::File { path: path.to_owned(), what: "read", error };
         let malformed = |why: &str| SecretKeyError::Malformed { path: path.to_owned(), why: why.to_owned() };
@@ -144,7 +144,7 @@ impl SecretKeyFile {
         let file = File::options().read(true).custom_flags(flags).open(path).map_err(failed)?;
         let about = file.metadata().map_err(failed)?;
         if !about.is_file() {
-            return Err(malformed("it is no file"));
+            return Err(malformed("it is not a file"));
         }
         let exposed = |why: String| SecretKeyError::Exposed { path: path.to_owned(), why };
         if about.uid() != rustix::process::geteuid().as_raw() {
@@ -171,7 +171,7 @@ impl SecretKeyFile {
     ///
     /// # Errors
     ///
-    /// When the password is another.
+    /// If the password is wrong.
     pub fn open(&self, password: &str) -> Result<SecretKey, SecretKeyError> {
         let opened = match self.encrypted {
             true => SecretKeyBox::from(self.text.clone()).into_secret_key(Some(password.to_owned())),
@@ -189,10 +189,10 @@ impl SecretKeyFile {
     }
 }
 
-/// What a file's second line holds.
+/// The content of a file's second line.
 fn key_bytes(text: &str) -> Result<Vec<u8>, &'static str> {
     let line = text.lines().nth(1).ok_or("it does not have two lines")?;
-    STANDARD.decode(line).map_err(|_| "its second line is no base64")
+    STANDARD.decode(line).map_err(|_| "its second line is not base64")
 }
 
 /// Whether a file's key is encrypted, when it looks like one.
@@ -200,7 +200,7 @@ fn inspect(text: &str) -> Result<bool, &'static str> {
     let bytes = key_bytes(text)?;
     // How it signs, how it is encrypted, how it is checked: two bytes each. Salt; work; memory; id, key and checksum.
     if bytes.len() != 6 + 32 + 8 + 8 + 8 + 64 + 32 || !bytes.starts_with(b"Ed") {
-        return Err("its second line is no key");
+        return Err("its second line is not a key");
     }
     let number =
         |at: usize| bytes.iter().skip(at).take(8).rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte));

@@ -1,4 +1,4 @@
-//! Which plugins a key may sign, in a person's words.
+//! Which plugins a key may sign, as a user writes it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String", into = "String")]
 pub struct Pattern(String);
 
-/// A text that is no pattern.
+/// A text that is not a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no pattern for plugins: it is PUBLISHER/* or PUBLISHER/NAME")]
+#[error("invalid pattern `{0}`: use PUBLISHER/* or PUBLISHER/NAME")]
 pub struct NoPattern(String);
 
 impl Pattern {

@@ -38,7 +38,7 @@ pub enum Refusal {
     OtherBundle {
         /// The key.
         key: KeyId,
-        /// What it says that it signed.
+        /// The bundle that it names.
         found: String,
         /// What this is.
         wanted: String,
@@ -73,7 +73,7 @@ pub enum Refusal {
         key: KeyId,
         /// The plugin.
         plugin: String,
-        /// What it is trusted for.
+        /// The patterns that it is trusted for.
         patterns: Vec<Pattern>,
     },
     /// Nobody said anything of its key.
@@ -90,7 +90,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The gravest has the smallest number: what says that somebody is up to no good is told before what was forgotten.
+    /// The most serious refusal has the smallest number: signs of an attack come before what the user forgot.
     pub(super) fn gravity(&self) -> u8 {
         match self {
             Self::RevokedDigest { .. } => 0,

@@ -12,9 +12,9 @@
 
 use crate::signature::{PublicKey, SecretKey, SecretKeyError, Signature, SignatureError};
 
-/// What the text begins with.
+/// The first line of the text.
 const TITLE: &str = "host key rotation";
-/// The largest text. Protects whoever reads one from a wrong file.
+/// The largest text. Protects against a wrong file.
 const MAX_TEXT: usize = 8 << 10;
 
 /// A claim that a new key takes an old one's place. Who made it is checked by [`super::Trust::rotate`].
@@ -25,13 +25,11 @@ pub struct Rotation {
     signature: Signature,
 }
 
-/// Why a text is no such claim, or not the old key's.
+/// Why a text is not such a statement, or not the old key's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RotationError {
     /// It is something else.
-    #[error(
-        "it is no statement that a key takes another's place: {0}; `host keys rotate --key OLD --to NEW` makes one"
-    )]
+    #[error("it is not a key rotation statement: {0}; `host keys rotate --key OLD --to NEW` makes one")]
     Malformed(String),
     /// The old key did not sign it.
     #[error("the old key did not say that: {0}; get the statement again, from a place that you trust")]
@@ -64,7 +62,7 @@ impl Rotation {
             return Err(wrong("it is too long"));
         }
         let rest = text.strip_prefix(TITLE).and_then(|rest| rest.strip_prefix('\n'));
-        let rest = rest.ok_or_else(|| wrong("its first line is another"))?;
+        let rest = rest.ok_or_else(|| wrong("its first line is different"))?;
         let line = |rest: &str, word: &str| {
             let (line, rest) = rest.split_once('\n')?;
             Some((line.strip_prefix(word)?.parse::<PublicKey>().ok()?, rest.to_owned()))

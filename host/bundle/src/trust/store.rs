@@ -1,7 +1,7 @@
 //! The file with the keys that a user trusts.
 //!
-//! Promises: it is written whole or not at all, by one process at a time, for its user alone; one that somebody else could
-//! have written is not believed; one that makes no sense is not overwritten, since revocations are in it.
+//! Promises: it is written whole or not at all, by one process at a time, for its user alone; one that others could
+//! have written is not used; an invalid one is not overwritten, since revocations are in it.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -43,12 +43,12 @@ pub enum StoreError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// Others could have written it.
     #[error(
-        "the list of trusted keys `{}` is not believed: {why}; when what `cat` shows of it is right, chmod 600 '{}'",
+        "the list of trusted keys `{}` is not used: {why}; if its contents are right, chmod 600 '{}'",
         path.display(), path.display()
     )]
     Exposed {
@@ -57,15 +57,15 @@ pub enum StoreError {
         /// How.
         why: String,
     },
-    /// It makes no sense.
+    /// It is invalid.
     #[error(
-        "the list of trusted keys `{}` makes no sense: {why}; put it right by hand, or move it away and trust the keys again",
+        "invalid list of trusted keys `{}`: {why}; correct it, or move it away and trust the keys again",
         path.display()
     )]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What is wrong, with its line.
+        /// The reason, with its line.
         why: String,
     },
     /// It cannot be written.
@@ -73,10 +73,10 @@ pub enum StoreError {
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// What was to be changed is refused.
+    /// The change is refused.
     #[error(transparent)]
     Trust(#[from] TrustError),
 }
@@ -87,11 +87,11 @@ impl TrustStore {
         Self { path }
     }
 
-    /// Whom the user believes; nobody, where there is no file.
+    /// The trusted keys; none if there is no file.
     ///
     /// # Errors
     ///
-    /// When it cannot be read, others could have written it, or it makes no sense.
+    /// When it cannot be read, others could have written it, or it is invalid.
     pub fn load(&self) -> Result<Trust, StoreError> {
         let unreadable = |error| StoreError::Unreadable { path: self.path.clone(), error };
         let malformed = |why: String| StoreError::Malformed { path: self.path.clone(), why };
@@ -105,7 +105,7 @@ impl TrustStore {
         let about = file.metadata().map_err(unreadable)?;
         let exposed = |why: String| StoreError::Exposed { path: self.path.clone(), why };
         if !about.is_file() {
-            return Err(malformed("it is no file".to_owned()));
+            return Err(malformed("it is not a file".to_owned()));
         }
         if about.uid() != rustix::process::geteuid().as_raw() {
             return Err(exposed("it belongs to another user".to_owned()));

@@ -1,4 +1,4 @@
-//! Reading a bundle's tar. Entries are taken as they stand: the extensions by which a tar renames and resizes others are
+//! Reads a bundle's tar. Entries are taken literally: the extensions by which a tar renames and resizes others are
 //! refused, since two readers could understand them in two ways.
 
 use std::io::Read;
@@ -50,7 +50,7 @@ pub(super) fn read(from: impl Read) -> Result<Found, UnpackError> {
     }
 }
 
-/// Why an entry of this type is refused; none for a file and a folder.
+/// Why an entry of this type is refused; `None` for a file and a folder.
 fn fault(kind: tar::EntryType) -> Option<EntryFault> {
     use tar::EntryType as Kind;
     match kind {

@@ -1,4 +1,4 @@
-//! Why a bundle is not taken.
+//! Why a bundle cannot be read.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use super::{MAX_BUNDLE, MAX_ENTRIES};
 use crate::bundle::ContentError;
 use crate::oci::OciDigest;
 
-/// Why a bundle is not taken.
+/// Why a bundle cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum UnpackError {
     /// It cannot be read.
@@ -15,11 +15,11 @@ pub enum UnpackError {
     Unreadable {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// It is no archive, or one that breaks off.
-    #[error("it is no whole archive of a bundle: {0}")]
+    /// It is not an archive, or an incomplete one.
+    #[error("it is not a complete archive of a bundle: {0}")]
     Archive(String),
     /// There is something in it that a bundle does not have.
     #[error("it has `{name}`, {why}")]
@@ -46,16 +46,16 @@ pub enum UnpackError {
         /// The digest of its bytes.
         found: OciDigest,
     },
-    /// The layout makes no sense.
-    #[error("its `{file}` makes no sense: {why}")]
+    /// The layout is invalid.
+    #[error("its `{file}` is invalid: {why}")]
     Layout {
         /// The file.
         file: &'static str,
         /// Why.
         why: String,
     },
-    /// What refers to the plugin is no signature of it.
-    #[error("the manifest `{digest}` is no signature of this plugin: {why}")]
+    /// A manifest that refers to the plugin is not a signature of it.
+    #[error("the manifest `{digest}` is not a signature of this plugin: {why}")]
     Referrer {
         /// Its digest.
         digest: OciDigest,
@@ -98,6 +98,6 @@ pub enum EntryFault {
     #[error("which is larger than anything that a bundle has")]
     TooLarge,
     /// It has fewer or more bytes than was said.
-    #[error("whose size is another than what was said")]
+    #[error("whose size is not the declared one")]
     Size,
 }

@@ -32,9 +32,9 @@ fn beneath(root: &Path, folder: &str, found: &mut Found) -> Result<(), UnpackErr
             }
             beneath(root, &name, found)?;
         } else if kind.is_file() {
-            // Before it is opened: a file that belongs to nothing is none of ours.
+            // Before it is opened: an unreferenced file is an error.
             place(&name).map_err(fault)?;
-            // It could be another one by now: a link is not followed, and a pipe is not waited for.
+            // It could have been replaced: a link is not followed, and a pipe is not waited for.
             let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
             let file = File::options().read(true).custom_flags(flags).open(entry.path()).map_err(unreadable)?;
             let about = file.metadata().map_err(unreadable)?;

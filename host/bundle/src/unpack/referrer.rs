@@ -13,7 +13,7 @@ impl Bundle {
     ///
     /// # Errors
     ///
-    /// When the manifest is none of a signature, refers to something else, or its text would be too long for one.
+    /// When the manifest is not of a signature, refers to something else, or its text is too long.
     pub fn signature_layer(&self, referrer: &[u8]) -> Result<Descriptor, UnpackError> {
         let wrong = |why: String| UnpackError::Referrer { digest: OciDigest::of(referrer), why };
         let image = any_image(referrer).map_err(|error| wrong(error.to_string()))?;

@@ -51,7 +51,7 @@ fn any_byte_changed_anywhere_is_refused_with_its_reason() {
     let blob = |bytes: &[u8]| format!("blobs/sha256/{}", OciDigest::of(bytes).digits());
     let referrer = &honest.referrers()[0];
     let classes = [
-        ("the layout file", "oci-layout".to_owned(), "`oci-layout` makes no sense"),
+        ("the layout file", "oci-layout".to_owned(), "`oci-layout` is invalid"),
         ("the image manifest", blob(honest.signed_bytes()), "was changed"),
         ("the configuration", blob(honest.manifest().to_json().as_bytes()), "was changed"),
         ("the component", blob(honest.component()), "was changed"),

@@ -132,7 +132,7 @@ fn what_does_not_agree_is_not_packed() {
         (change(&|parts| parts.component = b"#!/bin/sh".to_vec()), "does not start like WebAssembly"),
         (change(&|parts| parts.component = component(&["host:cap/process@0.1.0"])), "does not declare it"),
         (change(&|parts| parts.component = component(&["wasi:http/outgoing-handler@0.2.0"])), "does not have"),
-        (change(&|parts| parts.readme = Some(vec![0xff])), "no UTF-8"),
+        (change(&|parts| parts.readme = Some(vec![0xff])), "not UTF-8"),
         (change(&|parts| parts.license = Some(vec![b'x'; (1 << 20) + 1])), "over the limit"),
     ] {
         assert!(error.contains(says), "{error}");

@@ -71,13 +71,13 @@ fn what_is_there_twice_too_large_or_without_end_is_refused() {
         (blob.as_str(), 8 << 30, "larger than anything"),
         (&blob, (64 << 20) + 1, "larger than anything"),
         ("index.json", (1 << 20) + 1, "larger than anything"),
-        (&blob, 1 << 20, "no whole archive"),
+        (&blob, 1 << 20, "not a complete archive"),
     ] {
         let claims = Entry { size, ..Entry::file(name, b"") };
         let mut bytes = archive(&[claims]);
         bytes.truncate(512);
         let error = refused(&bytes);
-        assert!(error.contains(says) || error.contains("size is another"), "{name} {size}: {error}");
+        assert!(error.contains(says) || error.contains("size is not the declared one"), "{name} {size}: {error}");
     }
     let many: Vec<Entry> = (0..1001).map(|_| Entry::of(EntryType::Directory, "blobs/")).collect();
     assert!(refused(&archive(&many)).contains("over 1000 files"));
@@ -100,7 +100,7 @@ fn an_archive_that_breaks_off_or_goes_on_is_refused() {
     }
     assert!(refused(&[&whole[..], b"#!/bin/sh"].concat()).contains("something follows its end"));
     assert!(refused(&[&whole[..], &vec![0; 2 << 20]].concat()).contains("something follows its end"));
-    assert!(refused(b"").contains("no whole archive"));
+    assert!(refused(b"").contains("not a complete archive"));
     assert!(refused(&[0; 1024]).contains("no `oci-layout`"));
 }
 
@@ -184,13 +184,13 @@ fn a_forger_who_puts_all_digests_right_is_told_from_an_honest_packer() {
         ),
         (|_, config, _| config["tools"][0]["capabilities"] = json!(["http", "process"]), "needs `process`"),
         (|_, config, _| config["capabilities"]["magic"] = json!({"scope": "*", "reason": "r"}), "magic"),
-        (|_, config, _| config["capabilities"]["http"]["scope"] = json!("\u{0}"), "scope that makes no sense"),
+        (|_, config, _| config["capabilities"]["http"]["scope"] = json!("\u{0}"), "an invalid scope"),
         (|_, config, _| again(&mut config["tools"], 0), "two tools"),
         (|_, config, _| config["name"] = json!("acme/other"), "`org.opencontainers.image.title` says `acme/fetch`"),
         (|_, config, _| config["version"] = json!("9.0.0"), "`org.opencontainers.image.version` says `1.2.0`"),
         (|_, config, _| config["license"] = json!("GPL-3.0"), "org.opencontainers.image.licenses"),
-        (|_, config, _| config["description"] = json!("a\nb"), "`description` is no good"),
-        (|_, config, _| config["name"] = json!("../../etc"), "is no name"),
+        (|_, config, _| config["description"] = json!("a\nb"), "invalid `description`"),
+        (|_, config, _| config["name"] = json!("../../etc"), "invalid plugin name"),
         (|_, config, _| config["tools"][0]["input_schema"] = json!({"type": "array"}), "is not of type `object`"),
         (|_, config, _| config["tools"][0]["name"] = json!("../x"), "a tool that is called `../x`"),
         (|_, config, _| config["tools"][0]["description"] = "x".repeat(20_000).into(), "over the limit of 16384"),
@@ -202,15 +202,15 @@ fn a_forger_who_puts_all_digests_right_is_told_from_an_honest_packer() {
         (|_, config, _| config["tools"][0]["input_schema"] = json!({"type": "object"}), "fetch.input.schema.json"),
         (|image, _, _| image["annotations"]["org.opencontainers.image.url"] = json!("https://evil"), "image.url"),
         (|image, _, layout| replace(image, layout, 3, b"{}"), "is not the one that the manifest has"),
-        (|image, _, layout| replace(image, layout, 1, b"\xff"), "no UTF-8"),
+        (|image, _, layout| replace(image, layout, 1, b"\xff"), "not UTF-8"),
         (|image, _, layout| replace(image, layout, 1, &vec![b'x'; (1 << 20) + 1]), "README has 1048577 bytes, over"),
-        (|image, _, _| image["layers"][0]["size"] = json!(1), "is said to have 1"),
+        (|image, _, _| image["layers"][0]["size"] = json!(1), "its descriptor says 1"),
         (|image, _, _| image["config"]["mediaType"] = json!("application/json"), "`config.mediaType`"),
-        (|image, _, _| image["layers"][0]["mediaType"] = json!("application/x-elf"), "nothing that a bundle has"),
+        (|image, _, _| image["layers"][0]["mediaType"] = json!("application/x-elf"), "is unknown or repeated"),
         (|image, _, _| image["layers"][0]["urls"] = json!(["https://evil"]), "unknown field `urls`"),
-        (|image, _, _| again(&mut image["layers"], 0), "or is there twice"),
-        (|image, _, _| again(&mut image["layers"], 3), "or is there twice"),
-        (|image, _, _| image["layers"][0]["digest"] = json!("sha256:../../../etc/passwd"), "is no digest"),
+        (|image, _, _| again(&mut image["layers"], 0), "is unknown or repeated"),
+        (|image, _, _| again(&mut image["layers"], 3), "is unknown or repeated"),
+        (|image, _, _| image["layers"][0]["digest"] = json!("sha256:../../../etc/passwd"), "invalid digest"),
         (|image, _, _| image["layers"] = vec![image["layers"][0].clone(); 300].into(), "300 layers"),
         (|image, _, _| image["subject"] = image["config"].clone(), "`subject`"),
         (|image, _, _| image["schemaVersion"] = json!(1), "version 1"),
@@ -230,7 +230,7 @@ fn a_forger_who_puts_all_digests_right_is_told_from_an_honest_packer() {
             |_, _, layout| {
                 layout.insert(path(b"hidden"), b"hidden".to_vec());
             },
-            "belongs to nothing",
+            "is not referenced",
         ),
         (
             |_, _, layout| {
@@ -265,9 +265,9 @@ fn what_an_index_lists_is_one_plugin_and_its_signatures() {
         (index(&|index| index["manifests"][0]["artifactType"] = SIGNATURE_TYPE.into()), "0 plugins"),
         (index(&|index| index["manifests"][1]["mediaType"] = json!("x")), "and not an image manifest"),
         (index(&|index| index["manifests"][1]["digest"] = OciDigest::of(b"").as_str().into()), "is missing"),
-        (index(&|index| index["manifests"][1]["size"] = json!(3)), "is said to have 3"),
+        (index(&|index| index["manifests"][1]["size"] = json!(3)), "its descriptor says 3"),
         (index(&|index| index["manifests"] = vec![index["manifests"][1].clone(); 99].into()), "99 signatures"),
-        (index(&|index| drop(index["manifests"].as_array_mut().expect("a list").pop())), "belongs to nothing"),
+        (index(&|index| drop(index["manifests"].as_array_mut().expect("a list").pop())), "is not referenced"),
         (index(&|index| index["more"] = json!(1)), "unknown field `more`"),
     ] {
         assert!(error.contains(says), "{error}");

@@ -1,4 +1,4 @@
-//! What can be said of bundles and of the keys that sign them.
+//! Arguments of the commands for bundles and the keys that sign them.
 
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ pub(crate) struct Pack {
     /// The licence's text [default: LICENSE beside the plugin.toml or the component, where there is one]
     #[arg(long, value_name = "FILE")]
     pub(crate) license: Option<PathBuf>,
-    /// Write over a file that is there already, and over the signatures in it
+    /// Replace an existing file and the signatures in it
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -72,7 +72,7 @@ pub(crate) struct Verify {
     /// The bundle: a file, or the folder of an OCI image layout
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Whether this key signed it, whoever is trusted: the key, or the file with it
+    /// Check for a signature of this key, whichever keys are trusted: the key, or the file with it
     #[arg(long, value_name = "PUB")]
     pub(crate) key: Option<String>,
     /// Print JSON
@@ -80,16 +80,16 @@ pub(crate) struct Verify {
     pub(crate) json: bool,
 }
 
-/// What a key is for, in short.
+/// The use of a key, in short.
 pub(super) const KEYS_HELP: &str =
     "A publisher makes a key once, signs with it, and publishes the .pub file. Who uses the
-publisher's plugins trusts that key, for them and for nobody else's.
+publisher's plugins trusts that key for them, and for no other publisher's.
 
 Examples:
   host keys generate --out acme.key
   host keys trust acme.pub --for 'acme/*' --expires 2027-12-31
-  host keys rotate --key acme.key --to new.pub --out acme.rotation   # the publisher says so
-  host keys rotate acme.rotation                                     # the user takes it
+  host keys rotate --key acme.key --to new.pub --out acme.rotation   # the publisher makes a statement
+  host keys rotate acme.rotation                                     # the user applies it
   host keys revoke acme.pub --reason 'stolen'
   host keys list";
 
@@ -116,22 +116,22 @@ The public key is written to the same name with the end .pub. Both are minisign'
     Trust {
         /// The public key, or the file with it
         key: String,
-        /// What it may sign: PUBLISHER/* or PUBLISHER/NAME; may be repeated
+        /// The plugins that it may sign: PUBLISHER/* or PUBLISHER/NAME; may be repeated
         #[arg(long = "for", value_name = "PATTERN", required = true)]
         patterns: Vec<Pattern>,
         /// Until when, as 2027-12-31 (its beginning, in UTC)
         #[arg(long, value_name = "DATE", value_parser = date)]
         expires: Option<Timestamp>,
     },
-    /// Take a new key in an old one's place, on the old one's word; or, as the publisher, say that word
+    /// Replace a key by a new one that it vouches for; or, as the publisher, make the statement
     #[command(after_help = "Examples:
-  host keys rotate --key acme.key --to new.pub --out acme.rotation   # the publisher says so
-  host keys rotate acme.rotation                                     # the user takes it")]
+  host keys rotate --key acme.key --to new.pub --out acme.rotation   # the publisher makes a statement
+  host keys rotate acme.rotation                                     # the user applies it")]
     Rotate {
-        /// What the publisher said: take it
+        /// The publisher's statement to apply
         #[arg(value_name = "FILE", required_unless_present = "key", conflicts_with_all = ["key", "to", "out"])]
         statement: Option<PathBuf>,
-        /// The old secret key: say that --to takes its place
+        /// The old secret key; the statement says that --to replaces it
         #[arg(long, value_name = "FILE", requires = "to")]
         key: Option<PathBuf>,
         /// The new public key, or the file with it
@@ -153,7 +153,7 @@ The public key is written to the same name with the end .pub. Both are minisign'
         /// A public key, the file with it, or its id; or the digest of a bundle or a component
         #[arg(value_name = "KEY|DIGEST")]
         what: String,
-        /// Why, for whoever is refused by it
+        /// Why; shown when the key or digest is refused
         #[arg(long, value_name = "TEXT")]
         reason: String,
     },
@@ -166,7 +166,7 @@ The public key is written to the same name with the end .pub. Both are minisign'
 }
 
 fn date(text: &str) -> Result<Timestamp, String> {
-    let wrong = || format!("`{text}` is no date; write it as 2027-12-31");
+    let wrong = || format!("invalid date `{text}`; write it as 2027-12-31");
     let date: Date = text.parse().map_err(|_| wrong())?;
     Ok(date.to_zoned(TimeZone::UTC).map_err(|_| wrong())?.timestamp())
 }

@@ -1,4 +1,4 @@
-//! What can be said of plugins that others made, and of the registries that have them.
+//! Arguments of the commands that install, list, push and pull plugins.
 
 use std::path::PathBuf;
 
@@ -25,25 +25,25 @@ pub(crate) struct Install {
     /// Where the bundle is
     #[arg(value_name = "SOURCE")]
     pub(crate) source: Option<String>,
-    /// For all that you work on, and not for this project alone
+    /// For all projects, not for this one alone
     #[arg(long)]
     pub(crate) user: bool,
-    /// Install it without a question; each of its calls that is not granted is asked about
+    /// Install without asking; calls that are not granted are asked about later
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Let it do this without asking; CAPABILITY alone is what it asks for
+    /// Allow this without asking; CAPABILITY alone means all that it requests
     #[arg(long, value_name = "CAPABILITY[=SCOPE]")]
     pub(crate) grant: Vec<String>,
-    /// Take it though nobody whom you trust has signed it; it is shown as unsigned from then on
+    /// Install it without a trusted signature; it is listed as unsigned
     #[arg(long)]
     pub(crate) allow_unsigned: bool,
-    /// Take a version that is older than the one that is there
+    /// Install a version older than the installed one
     #[arg(long)]
     pub(crate) allow_downgrade: bool,
-    /// Take a version that others have signed than the one that is there
+    /// Install a version that other keys signed than the installed one
     #[arg(long)]
     pub(crate) allow_other_signers: bool,
-    /// Take it only when this is its digest
+    /// Install it only if this is its digest
     #[arg(long, value_name = "DIGEST")]
     pub(crate) digest: Option<OciDigest>,
     #[command(flatten)]
@@ -58,7 +58,7 @@ pub(crate) struct Remove {
     /// The plugin, as PUBLISHER/NAME
     #[arg(value_name = "PLUGIN")]
     pub(crate) plugin: String,
-    /// Of all that you work on, and not of this project
+    /// From your own list, not from this project's
     #[arg(long)]
     pub(crate) user: bool,
     #[command(flatten)]
@@ -79,7 +79,7 @@ pub(crate) struct List {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The login is Docker's (`docker login REGISTRY`): of ~/.docker/config.json, or what it says helps.
+    after_help = "The login is Docker's (`docker login REGISTRY`): from ~/.docker/config.json or its credential helper.
 
 Examples:
   host plugin push acme+fetch-1.2.0.tar ghcr.io/acme/fetch          # under the tag 1.2.0
@@ -95,7 +95,7 @@ pub(crate) struct Push {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "The bundle is checked, and not who signed it: `host plugin verify FILE` says that.
+#[command(after_help = "Checks the bundle, not its signatures; for those, run `host plugin verify FILE`.
 
 Examples:
   host plugin pull ghcr.io/acme/fetch:1.2.0
@@ -107,7 +107,7 @@ pub(crate) struct Pull {
     /// The file [default: PUBLISHER+NAME-VERSION.tar]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Write over a file that is there already
+    /// Replace an existing file
     #[arg(long)]
     pub(crate) force: bool,
 }

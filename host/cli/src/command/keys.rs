@@ -1,6 +1,6 @@
-//! `host keys`: the keys that sign plugins, and whom a user believes.
+//! `host keys`: the keys that sign plugins, and those that a user trusts.
 //!
-//! Deliberately not here: signing (`plugin sign`), and what a verdict rests on, which is `host-bundle`'s to say.
+//! Deliberately not here: signing (`plugin sign`), and the rules of a verdict (`host-bundle`).
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -90,8 +90,8 @@ pub(crate) fn text(path: &Path) -> Result<String, Failure> {
 
 fn generate(out: &Path, password: Option<&Path>, environment: &Environment) -> Result<String, Failure> {
     let failed = |path: &Path, error: std::io::Error| match error.kind() {
-        io::ErrorKind::AlreadyExists => Failure::input(format!("`{}` is there already", path.display()))
-            .help("a key never takes another's place; name another file with --out"),
+        io::ErrorKind::AlreadyExists => Failure::input(format!("`{}` already exists", path.display()))
+            .help("a key file is never overwritten; name another file with --out"),
         _ => Failure::input(format!("`{}` cannot be written: {error}", path.display())),
     };
     let beside = out.with_extension("pub");
@@ -118,7 +118,7 @@ fn generate(out: &Path, password: Option<&Path>, environment: &Environment) -> R
     ))
 }
 
-/// Says, as the publisher, that a new key takes an old one's place.
+/// Makes the publisher's statement that a new key replaces an old one.
 fn say(
     key: &Path,
     to: &str,
@@ -176,7 +176,7 @@ fn list(trust: &Trust, json: bool, now: Timestamp) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Whether a key counts now: a word for programs, and words for people where there is something to say.
+/// Whether a key counts now: a word for programs, and a note for users.
 fn state(trust: &Trust, known: &TrustedKey, now: Timestamp) -> (&'static str, String) {
     if let Some(revocation) = trust.revocation(known.key.id()) {
         ("revoked", format!("  (revoked: {})", revocation.reason))

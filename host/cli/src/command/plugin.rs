@@ -1,4 +1,4 @@
-//! `host plugin`: plugins from their first line to another person's machine. Each command has a file.
+//! `host plugin`: plugins from their first line to another user's machine. Each command has a file.
 
 mod build;
 mod check;

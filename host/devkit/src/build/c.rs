@@ -16,11 +16,11 @@ use super::{BuildError, BuiltComponent, COMPONENTIZER, Language, Toolchain, comp
 /// The target of plugins in C and Zig.
 pub(super) const TARGET: &str = "wasm32-wasi";
 
-/// What a compiler for C and Zig is got with.
+/// The command that gets a compiler for C and Zig.
 const HOW: &str =
     "`python3 -m venv .venv && .venv/bin/pip install ziglang` in that folder, or https://ziglang.org/download";
 
-/// What the binding for C consists of.
+/// The files of the binding for C.
 pub(super) const BINDING: &[&str] = &["build/contract.c", "build/contract_component_type.o"];
 
 /// Bytes of stack of a plugin in C or Zig; it lies below the data, so that overflowing it is a trap.

@@ -25,7 +25,7 @@ pub(super) struct Contract {
     packages: Vec<(&'static str, Vec<(PathBuf, String)>)>,
     /// The text of the package that holds the world.
     world: String,
-    /// The version of `host:tool`, as it stands after a name.
+    /// The version of `host:tool`, as it follows a name.
     tool: String,
     resolve: Resolve,
     id: WorldId,

@@ -16,7 +16,7 @@ use super::{BuildError, BuiltComponent, Language, Toolchain, read, read_text, wr
 /// What runs in node.
 const SCRIPT: &str = include_str!("componentize.mjs");
 
-/// What the compiler is got with; the versions stand in the package.
+/// The command that gets the compiler; the package has the versions.
 const HOW: &str = "`npm install` in that folder";
 
 /// Where a plugin starts, the first that is there.

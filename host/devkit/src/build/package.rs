@@ -1,4 +1,4 @@
-//! What the builds of all languages but Rust share: the sources of a package, and the programs that it brings.
+//! Shared by the builds of all languages except Rust: the sources of a package, and the programs that it brings.
 //!
 //! Promises: nothing outside the package's folder counts as a source, and neither does what was installed or built
 //! into it. Links are not followed.
@@ -15,10 +15,10 @@ use super::{BuildError, hex, read};
 /// Where a build puts what it makes on the way, within the package.
 pub(super) const BUILD: &str = "build";
 
-/// Folders of a package that hold nothing that a person wrote.
+/// Folders of a package without sources.
 const NOT_SOURCES: &[&str] = &[BUILD, "node_modules", "__pycache__", "zig-out"];
 
-/// Source files of a package. Protects the build from a folder that is no package, such as a home folder.
+/// Source files of a package. Protects the build from a folder that is not a package, such as a home folder.
 const MAX_SOURCES: usize = 1_000;
 
 /// Entries that are looked at to find them, and how deep they lie. Protects the same.
@@ -88,7 +88,7 @@ pub(super) fn program(folder: &Path, names: &[&str], ask: &[&str]) -> Option<(Pa
     })
 }
 
-/// Runs a compiler in the package. What it has to say goes to standard error; standard output is the host's own, and what
+/// Runs a compiler in the package. Its output goes to standard error; standard output is the host's own, and what
 /// these compilers write there is that they are done.
 pub(super) fn run(mut command: Command, folder: &Path) -> Result<(), BuildError> {
     let program = command.get_program().to_string_lossy().into_owned();

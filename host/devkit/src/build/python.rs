@@ -12,7 +12,7 @@ use super::contract::{Contract, WORLD};
 use super::package::{self, BUILD};
 use super::{BuildError, BuiltComponent, Language, Toolchain, read, write};
 
-/// What the compiler is got with; the version stands in the package.
+/// The command that gets the compiler; the package has the version.
 const HOW: &str = "`python3 -m venv .venv && .venv/bin/pip install -r requirements.txt` in that folder";
 
 /// Where the modules lie that go into the component.

@@ -48,7 +48,7 @@ pub(super) fn build(folder: &Path, tools: &Tools) -> Result<Vec<BuiltComponent>,
 ///
 /// # Errors
 ///
-/// When there is none.
+/// When there is no compiler.
 pub fn compiler(tools: &Tools) -> Result<String, BuildError> {
     Ok(String::from_utf8_lossy(&rustc(tools, &["--version"])?).trim().to_owned())
 }

@@ -1,6 +1,6 @@
-//! A case of `host plugin test`, as it stands in a file of a plugin's folder `tests`.
+//! A case of `host plugin test`, as a file of a plugin's folder `tests` has it.
 //!
-//! Promises: what nobody reads is an error with its line. Deliberately not here: running it, and judging what came of it.
+//! Promises: an unknown key is an error with its line. Deliberately not here: running the case, and judging the result.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::built::Reason;
 
-/// The largest file of cases. Protects memory; no text that a person writes comes near.
+/// The largest file of cases. Protects memory; a written text is far smaller.
 const MAX_FILE: u64 = 16 << 20;
 
 /// Why a file of cases is not used.
@@ -36,11 +36,11 @@ pub enum CaseFileError {
         size: u64,
     },
     /// It is not a valid list of cases.
-    #[error("`{}` is no file of cases", path.display())]
+    #[error("invalid case file `{}`", path.display())]
     Invalid {
         /// The file.
         path: PathBuf,
-        /// What is wrong, with the line or the case.
+        /// The reason, with the line or the case.
         #[source]
         why: Reason,
     },
@@ -57,7 +57,7 @@ struct File {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Case {
-    /// What it shows.
+    /// What the case shows.
     pub(super) name: String,
     /// Which tool; not needed where the plugin has one.
     pub(super) tool: Option<String>,
@@ -78,7 +78,7 @@ pub(super) struct Case {
     /// The secrets that are given, by their names.
     #[serde(default)]
     pub(super) secrets: Vec<String>,
-    /// Answers that stand for the network.
+    /// Answers in place of the network.
     #[serde(default)]
     http: Vec<Answer>,
     #[serde(default)]
@@ -94,7 +94,7 @@ pub(super) struct Before {
     pub(super) arguments: Map<String, Value>,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "text, or a table with `base64`")]
 pub(super) enum Content {
@@ -134,27 +134,27 @@ fn empty() -> Content {
     Content::Text(String::new())
 }
 
-/// What is expected. What is not said is not looked at, but for two things: a call is expected to succeed, and to leave
+/// The expectations. Anything else is not checked, with two exceptions: a call is expected to succeed, and to leave
 /// files as they are.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Expect {
     /// The text for the model, whole.
     pub(super) text: Option<String>,
-    /// What the text has in it.
+    /// Parts of the text.
     #[serde(default)]
     pub(super) contains: OneOrMore,
     /// The result as JSON, whole.
     pub(super) structured: Option<Value>,
-    /// The line for the person.
+    /// The line for the user.
     pub(super) summary: Option<String>,
     /// How it fails.
     pub(super) failure: Option<Kind>,
-    /// What the words of its failure have in them.
+    /// A part of the failure's message.
     pub(super) message: Option<String>,
     /// The capability that it is denied.
     pub(super) denied: Option<String>,
-    /// What its preview is.
+    /// The kind of its preview.
     pub(super) preview: Option<Preview>,
     /// Files after it: their content, or `false` for those that are gone.
     #[serde(default)]
@@ -264,12 +264,12 @@ pub(super) fn read(path: &Path) -> Result<Vec<Case>, CaseFileError> {
 }
 
 impl Case {
-    /// What can be told to make no sense before anything runs.
+    /// Rejects a contradictory case before anything runs.
     fn check(&self) -> Result<(), String> {
         for name in self.files.keys().chain(self.expect.files.keys()) {
             let plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
             if name.is_empty() || !plain {
-                return Err(format!("`{name}` is no path beneath the workspace"));
+                return Err(format!("`{name}` is not a path beneath the workspace"));
             }
         }
         for content in self.files.values().chain(self.http.iter().map(|answer| &answer.body)) {

@@ -1,4 +1,4 @@
-//! Holds what came of a call against what a case expects.
+//! Compares the result of a call with what a case expects.
 //!
 //! Deliberately not here: running the call.
 
@@ -13,7 +13,7 @@ use similar::TextDiff;
 
 use super::case::{After, Expect, Kind, Preview};
 
-/// Everything there is to see of a call.
+/// Everything that is observed of a call.
 pub(super) struct Seen {
     pub(super) answer: Result<Output, Failed>,
     pub(super) preview: Option<Result<Option<Confirmation>, CallError>>,
@@ -66,7 +66,7 @@ impl From<CallError> for Failed {
     }
 }
 
-/// What is not as it was expected, a line or several each; empty when all is.
+/// The differences from what was expected, a line or several each; empty if there are none.
 pub(super) fn judge(expect: &Expect, seen: &Seen, output_schema: Option<&Schema>) -> Vec<String> {
     let mut wrong = Vec::new();
     preview(expect, seen, &mut wrong);
@@ -107,7 +107,7 @@ fn answer(expect: &Expect, output: &Output, schema: Option<&Schema>, wrong: &mut
     if let Some(expected) = &expect.text
         && *expected != found
     {
-        wrong.push(format!("the text is another:\n{}", difference(expected, &found)));
+        wrong.push(format!("the text is different:\n{}", difference(expected, &found)));
     }
     for part in expect.contains.iter().filter(|part| !found.contains(part)) {
         wrong.push(format!("the text does not have `{part}` in it:\n{found}"));
@@ -117,7 +117,7 @@ fn answer(expect: &Expect, output: &Output, schema: Option<&Schema>, wrong: &mut
         match &output.structured {
             Some(found) if found == expected => {}
             Some(found) => {
-                wrong.push(format!("the JSON is another:\n{}", difference(&pretty(expected), &pretty(found))));
+                wrong.push(format!("the JSON is different:\n{}", difference(&pretty(expected), &pretty(found))));
             }
             None => wrong.push("there is no JSON in the result".to_owned()),
         }
@@ -135,9 +135,9 @@ fn answer(expect: &Expect, output: &Output, schema: Option<&Schema>, wrong: &mut
         match &output.display {
             Some(Display::Summary(found)) if found == expected => {}
             Some(Display::Summary(found)) => {
-                wrong.push(format!("the summary is another:\n{}", difference(expected, found)));
+                wrong.push(format!("the summary is different:\n{}", difference(expected, found)));
             }
-            Some(Display::Difference { .. }) => wrong.push("the person is shown a difference, no summary".to_owned()),
+            Some(Display::Difference { .. }) => wrong.push("the user is shown a diff, not a summary".to_owned()),
             None => wrong.push("there is no summary".to_owned()),
         }
     }
@@ -180,7 +180,7 @@ fn files(expect: &Expect, seen: &Seen, wrong: &mut Vec<String>) {
             (Some(After::IsThere(true) | After::Content(_)), None) => Some("is not there".to_owned()),
             (Some(After::Content(content)), Some(after)) => match content.bytes() {
                 Ok(expected) if expected == *after => None,
-                Ok(expected) => Some(changed("is another", Some(&expected), after)),
+                Ok(expected) => Some(changed("is different", Some(&expected), after)),
                 Err(why) => Some(why),
             },
         };
@@ -208,7 +208,7 @@ fn requests(expect: &Expect, seen: &Seen, wrong: &mut Vec<String>) {
     let Some(expected) = &expect.requests else { return };
     let found: Vec<String> = seen.requests.iter().map(of).collect();
     if *expected != found {
-        wrong.push(format!("the requests are others:\n{}", difference(&lines(expected), &lines(&found))));
+        wrong.push(format!("the requests are different:\n{}", difference(&lines(expected), &lines(&found))));
     }
 }
 
@@ -241,7 +241,7 @@ fn difference(expected: &str, found: &str) -> String {
     text
 }
 
-/// The files in a folder, with the folders themselves left out; what is no file is told in its place.
+/// The files in a folder, with the folders themselves left out; something that is not a file is marked as such.
 pub(super) fn tree(folder: &Path) -> std::io::Result<Tree> {
     let mut tree = Tree::new();
     let mut left = vec![folder.to_owned()];

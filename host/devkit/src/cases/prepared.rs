@@ -1,4 +1,4 @@
-//! What the calls of a case are made with: its tool, its grants, its settings, its answers.
+//! The input of a case's calls: its tool, grants, settings and answers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,10 +13,10 @@ use serde_json::{Map, Value};
 
 use super::case::Case;
 
-/// What stands for the value of a secret; nothing of it leaves the machine.
+/// The value of every secret; it does not leave the machine.
 const VALUE: &str = "the-value-of-a-secret";
 
-/// What a case's calls are made with.
+/// The input of a case's calls.
 pub(super) struct Prepared<'m> {
     pub(super) tool: &'m ToolEntry,
     pub(super) input: Schema,
@@ -89,7 +89,7 @@ fn config(case: &Case, manifest: &Manifest) -> Result<BTreeMap<String, String>, 
     }
 }
 
-/// The plugin's secrets: those that the case names have a value, which nobody sees.
+/// The plugin's secrets: those that the case names have a value, which is not shown.
 fn secrets(case: &Case, manifest: &Manifest) -> Result<Secrets, String> {
     if let Some(unknown) = case.secrets.iter().find(|name| !manifest.secrets.contains_key(*name)) {
         return Err(format!("it gives the secret `{unknown}`, which plugin.toml does not declare"));
@@ -107,14 +107,14 @@ fn secrets(case: &Case, manifest: &Manifest) -> Result<Secrets, String> {
     Ok(secrets)
 }
 
-/// What a case grants. Without a word on it everything that cannot leave the case: its workspace, the plugin's state
+/// The grants of a case. By default everything that cannot leave the case: its workspace, the plugin's state
 /// there, and the network of prepared answers.
 fn grants(case: &Case, workspace: &Path) -> Result<Grants, String> {
     let usual =
         [(Capability::FsRead, "."), (Capability::FsWrite, "."), (Capability::State, "*"), (Capability::Http, "*")];
     let scope = |capability: Capability, text: &str| {
         Scope::parse(capability, text, workspace)
-            .map_err(|error| format!("`grants.{capability} = \"{text}\"` makes no sense: {error}; {}", error.help()))
+            .map_err(|error| format!("invalid `grants.{capability} = \"{text}\"`: {error}; {}", error.help()))
     };
     match &case.grants {
         None => usual.into_iter().map(|(capability, text)| scope(capability, text)).collect(),

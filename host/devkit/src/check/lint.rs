@@ -1,4 +1,4 @@
-//! What is worth telling the author of a plugin before anybody installs it.
+//! Checks that help the author of a plugin before users install it.
 //!
 //! Deliberately not here: what the host refuses by itself, such as an import that the manifest does not declare.
 
@@ -30,12 +30,12 @@ impl Severity {
     }
 }
 
-/// Something worth telling.
+/// A finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// How much it matters.
     pub severity: Severity,
-    /// What it is.
+    /// The part.
     pub what: String,
 }
 
@@ -130,7 +130,7 @@ fn schema(what: &str, schema: &Value, found: &mut Findings) {
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     for name in required.filter_map(Value::as_str) {
         if !properties(schema).any(|(property, _)| property == name) {
-            found.error(format!("{what}: `{name}` is required, and is no property"));
+            found.error(format!("{what}: `{name}` is required and is not a property"));
         }
     }
 }
@@ -201,7 +201,7 @@ mod tests {
         );
         check(
             schema(|it| it["required"] = json!(["url", "most"])),
-            "error: `fetch`, arguments: `most` is required, and is no",
+            "error: `fetch`, arguments: `most` is required and is not",
         );
         check(schema(|it| it["additionalProperties"] = json!(true)), "warning: `fetch`, arguments: without");
         check(

@@ -1,7 +1,7 @@
-//! What a person wrote of a package or workspace, and whether it is another than before.
+//! The sources of a package or workspace, and whether they changed.
 //!
 //! Promises: what builds write, what `.gitignore` leaves out and hidden files are not looked at; a file counts as changed
-//! when its content is another, and not when it was merely written again. Links are not followed.
+//! when its content differs, and not when it was merely written again. Links are not followed.
 //!
 //! Deliberately not here: hearing that something happened (`watch`).
 
@@ -14,7 +14,7 @@ use std::time::SystemTime;
 use host_plugin::Digest;
 use ignore::{DirEntry, WalkBuilder};
 
-/// Files and folders that are watched. Protects the system's own limits and the person from a folder that is no
+/// Files and folders that are watched. Protects the system's own limits and the user from a folder that is not a
 /// package, such as a home folder.
 const MAX_FILES: usize = 10_000;
 /// See [`MAX_FILES`].
@@ -23,7 +23,7 @@ const MAX_FOLDERS: usize = 1_000;
 /// look takes.
 const MAX_READ: u64 = 4 << 20;
 
-/// Folders that hold nothing that a person wrote, wherever they lie.
+/// Folders without sources, wherever they are.
 const NOT_WRITTEN: &[&str] = &["node_modules", "__pycache__", "zig-out"];
 /// The same, beside the file that makes a folder a package.
 const NOT_WRITTEN_BESIDE: &[(&str, &str)] = &[("build", "plugin.toml"), ("target", "Cargo.toml")];
@@ -67,7 +67,7 @@ pub(super) struct Snapshot {
     folders: BTreeSet<PathBuf>,
 }
 
-/// By this one content of a file is told from another.
+/// Identifies the content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Stamp {
     Content(Digest),
@@ -96,12 +96,12 @@ impl Sources {
         self.elsewhere = elsewhere;
     }
 
-    /// What they are now.
+    /// Takes a snapshot of them.
     pub(super) fn look(&self) -> Result<Snapshot, TooManySources> {
         let mut snapshot = Snapshot::default();
         let target = self.target.clone();
         let walk = WalkBuilder::new(&self.folder)
-            // What is hidden is left out below, but for one folder.
+            // Hidden files are left out below, except for one folder.
             .hidden(false)
             .ignore(false)
             .git_global(false)
@@ -112,7 +112,7 @@ impl Sources {
             .filter_entry(move |entry| entry.depth() == 0 || (entry.path() != target && is_written(entry)))
             .build();
         let many = |what, limit| TooManySources { folder: self.folder.clone(), limit, what };
-        // What vanished meanwhile, or cannot be read, is no source for a compiler either.
+        // A file that vanished or cannot be read is not a source for a compiler either.
         for entry in walk.flatten() {
             let Some(kind) = entry.file_type() else { continue };
             let path = entry.into_path();
@@ -137,7 +137,7 @@ impl Sources {
     }
 }
 
-/// Whether a person writes what this is.
+/// Whether an author writes this.
 fn is_written(entry: &DirEntry) -> bool {
     let (path, name) = (entry.path(), entry.file_name());
     let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
@@ -176,7 +176,7 @@ impl Snapshot {
         &self.folders
     }
 
-    /// What is different from before.
+    /// The differences from before.
     pub(super) fn since(&self, before: &Self) -> Changed {
         let mut changed = Changed::default();
         let names: BTreeSet<&PathBuf> = before.files.keys().chain(self.files.keys()).collect();

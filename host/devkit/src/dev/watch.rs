@@ -1,8 +1,8 @@
-//! Hears that something happened in the folders of sources, and when it is quiet again.
+//! Notices changes in the folders of sources, and waits until they stop.
 //!
-//! What happened is not kept: whoever waits looks for itself (`sources`), so that an event that was lost among others, or
-//! said twice, makes no difference. That is why no debouncer of events is used here; those that there are keep the events,
-//! or take a file that is merely opened for one that changed.
+//! Events are not kept: the caller looks for itself (`sources`), so that a lost or repeated event makes no difference.
+//! That is why no debouncer crate is used here: those keep the events, or take a file that is merely opened for one that
+//! changed.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
 /// How long it has to be quiet after a change. Editors and version control write several files, or one in several
-/// steps; a person does not notice this much.
+/// steps; a user does not notice this much.
 const QUIET: Duration = Duration::from_millis(100);
 /// How long that is waited for at most, where something is written without end.
 const LONGEST: Duration = Duration::from_secs(2);
@@ -43,11 +43,11 @@ pub(super) struct Watch {
 impl Watch {
     pub(super) fn new() -> Result<Self, WatchError> {
         let happened = Arc::new(Notify::new());
-        let told = Arc::clone(&happened);
+        let notify = Arc::clone(&happened);
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             // When the system says that it lost events, something happened too.
             if event.map_or(true, |event| counts(event.kind)) {
-                told.notify_one();
+                notify.notify_one();
             }
         });
         Ok(Self { watcher: watcher?, folders: BTreeSet::new(), happened })
@@ -62,7 +62,7 @@ impl Watch {
         }
         let mut watched = BTreeSet::new();
         for folder in folders {
-            // Also those that were watched before: one that went and came again in between is another.
+            // Also those that were watched before: one that was removed and made again is a different one.
             match self.watcher.watch(folder, RecursiveMode::NonRecursive) {
                 Ok(()) => drop(watched.insert(folder.clone())),
                 // Its parent's event is on its way.
@@ -88,7 +88,7 @@ async fn quiet(happened: &Notify) {
     while Instant::now() < end && timeout_at(end.min(Instant::now() + QUIET), happened.notified()).await.is_ok() {}
 }
 
-/// Whether something may be another after this. Looking at the sources opens them, which is an event too.
+/// Whether something may have changed after this. Looking at the sources opens them, which is an event too.
 fn counts(kind: EventKind) -> bool {
     match kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,

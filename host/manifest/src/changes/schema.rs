@@ -1,7 +1,7 @@
 //! Two versions of a JSON Schema: does the newer one take what the older took, does it give what the older gave.
 //!
 //! Promises: what is not understood is breaking. It knows objects with properties, types, and lists of values, which is
-//! what tools are described with; any other keyword that changed is told by its name.
+//! what tools are described with; any other keyword that changed is reported by its name.
 
 use std::collections::BTreeSet;
 
@@ -59,7 +59,7 @@ fn compare(old: &Value, new: &Value, side: Side, at: &str, depth: usize, found: 
     }
     let place = if at.is_empty() { "all of it".to_owned() } else { format!("`{at}`") };
     let (Value::Object(old), Value::Object(new), true) = (old, new, depth < DEPTH) else {
-        return found.push((Weight::Breaking, format!("{place} has another schema")));
+        return found.push((Weight::Breaking, format!("{place} has a different schema")));
     };
     types(old, new, side, &place, found);
     values(old, new, side, &place, found);
@@ -82,8 +82,8 @@ fn compare(old: &Value, new: &Value, side: Side, at: &str, depth: usize, found: 
     for key in keys.into_iter().filter(|key| !KNOWN.contains(&key.as_str())) {
         if old.get(key) != new.get(key) {
             match WORDS.contains(&key.as_str()) {
-                true => found.push((Weight::Fix, format!("{place} has another `{key}`"))),
-                false => found.push((Weight::Breaking, format!("{place} has another `{key}`"))),
+                true => found.push((Weight::Fix, format!("{place} has a different `{key}`"))),
+                false => found.push((Weight::Breaking, format!("{place} has a different `{key}`"))),
             }
         }
     }
@@ -99,7 +99,7 @@ fn definitions(
 ) {
     let of = |schema| schemas(schema, "$defs");
     let (old, new) = (of(old), of(new));
-    // One that is new or gone is told where it is referred to.
+    // One that is new or gone is reported where it is referred to.
     for (name, definition) in &old {
         if let Some(other) = new.get(name) {
             compare(definition, other, side, &format!("{at}#{name}"), depth + 1, found);
@@ -107,7 +107,7 @@ fn definitions(
     }
 }
 
-/// The schemas that stand under a keyword, by name; none where there are none.
+/// The schemas under a keyword, by name; empty if there are none.
 fn schemas(schema: &Map<String, Value>, keyword: &str) -> Map<String, Value> {
     match schema.get(keyword) {
         Some(Value::Object(schemas)) => schemas.clone(),

@@ -1,4 +1,4 @@
-//! What is different about what a person sets for a plugin.
+//! Differences in the settings of a plugin.
 
 use super::{Change, Weight, push};
 use crate::manifest::Manifest;
@@ -30,7 +30,7 @@ pub(super) fn config(old: &Manifest, new: &Manifest, found: &mut Vec<Change>) {
                 );
             }
             (true, true) | (false, false) if before.default != key.default => {
-                push(found, Weight::Breaking, format!("`{name}` of its configuration has another default"));
+                push(found, Weight::Breaking, format!("`{name}` of its configuration has a different default"));
             }
             (true, true) | (false, false) => {}
         }

@@ -147,12 +147,12 @@ fn arguments_may_be_fewer_and_freer() {
     check(
         input(|it| it["properties"]["url"]["pattern"] = json!("^https:")),
         Breaking,
-        "`fetch`, arguments: `url` has another `pattern`",
+        "`fetch`, arguments: `url` has a different `pattern`",
     );
     check(
         input(|it| it["properties"]["url"]["description"] = json!("Where.")),
         Fix,
-        "`fetch`, arguments: `url` has another `description`",
+        "`fetch`, arguments: `url` has a different `description`",
     );
     check(
         input(|it| it["additionalProperties"] = json!(true)),
@@ -189,7 +189,7 @@ fn what_is_nested_without_end_is_breaking_and_ends() {
     let deep = |leaf: Value| (0..200).fold(leaf, |inner, _| json!({"type": "array", "items": inner}));
     let changed = schema::taken(&deep(json!({"type": "string"})), &deep(json!({"type": "integer"})));
     assert!(
-        matches!(changed.as_slice(), [(Weight::Breaking, what)] if what.contains("has another schema")),
+        matches!(changed.as_slice(), [(Weight::Breaking, what)] if what.contains("has a different schema")),
         "{changed:?}"
     );
 }
@@ -239,7 +239,7 @@ fn what_a_person_sets_weighs_as_much_as_it_takes_from_them() {
     check(
         &|it| it["config"]["region"]["default"] = json!("us"),
         Breaking,
-        "`region` of its configuration has another default",
+        "`region` of its configuration has a different default",
     );
     check(
         &|it| it["config"]["region"]["description"] = json!("Where."),

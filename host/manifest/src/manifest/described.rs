@@ -1,5 +1,5 @@
-//! Holds the tools of a manifest against what the component says of itself: whoever installs a plugin is shown the
-//! manifest, and a model calls the component.
+//! Compares the tools of a manifest with those that the component describes: a user is shown the manifest, and a model
+//! calls the component.
 //!
 //! Deliberately not here: asking the component, which runs it.
 
@@ -10,31 +10,31 @@ use serde_json::Value;
 use super::{Manifest, ToolEntry};
 use crate::shown::cut;
 
-/// The first thing that a manifest says otherwise than the component.
+/// The first difference between a manifest and its component.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Mismatch {
-    /// A tool that there is not.
+    /// The component lacks a tool.
     #[error("the manifest has a tool `{tool}`, and the component has none of that name")]
     NotThere {
         /// The tool.
         tool: String,
     },
-    /// A tool that is left out.
+    /// The manifest lacks a tool.
     #[error("the component has a tool `{tool}`, and the manifest does not say so")]
     LeftOut {
         /// The tool.
         tool: String,
     },
-    /// A tool that is another one than it is said to be.
+    /// A tool is described differently.
     #[error("of `{tool}` the manifest says that its {part} is {says}, and the component that it is {is}")]
     Otherwise {
         /// The tool.
         tool: String,
-        /// What is said of it.
+        /// The part that differs.
         part: &'static str,
-        /// What the manifest has, as JSON, cut.
+        /// The manifest's value, as JSON, cut.
         says: String,
-        /// What the component has.
+        /// The component's value.
         is: String,
     },
 }
@@ -119,7 +119,7 @@ mod tests {
                     reason = \"to fetch\"\n";
         let source = SourceManifest::parse(text, &Source::Bundle).expect("it is right");
         let manifest = Manifest::new(source, semver::Version::new(0, 1, 0), described()).expect("it is right");
-        // As whoever installs it has it.
+        // As a user who installs it has it.
         Manifest::parse(&manifest.to_json(), Source::Bundle).expect("it is right")
     }
 

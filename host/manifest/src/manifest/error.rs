@@ -1,4 +1,4 @@
-//! What can be wrong with a manifest, and where it was read from.
+//! Errors of a manifest, and where it was read from.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ impl std::fmt::Display for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::File(path) => write!(f, "{}", path.display()),
-            Self::BuiltIn(name) => write!(f, "the built-in `{name}`"),
+            Self::BuiltIn(name) => write!(f, "of the built-in plugin `{name}`"),
             Self::Bundle => write!(f, "of the bundle"),
         }
     }
@@ -29,26 +29,26 @@ impl std::fmt::Display for Source {
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
     /// It is not what a manifest looks like.
-    #[error("the manifest {source_} makes no sense: {error}")]
+    #[error("invalid manifest {source_}: {error}")]
     Malformed {
-        /// Where it stands.
+        /// Where it was read from.
         source_: Source,
-        /// What is wrong, with its line.
+        /// The reason, with its line.
         error: String,
     },
     /// Something is wrong at one place of it.
     #[error("{source_}:{line}:{column}: {error}")]
     At {
-        /// Where it stands.
+        /// Where it was read from.
         source_: Source,
         /// The line, from 1.
         line: usize,
         /// The column in characters, from 1.
         column: usize,
-        /// What is wrong there.
+        /// The reason.
         error: Box<ManifestError>,
     },
-    /// It is no TOML, or has a key that there is not.
+    /// It is not TOML, or has an unknown key.
     #[error("{message}{}", host_text::did_you_mean(nearest).map(|help| format!("; {help}")).unwrap_or_default())]
     Form {
         /// The parser's words.
@@ -68,28 +68,28 @@ pub enum ManifestError {
         /// Which this host has.
         known: String,
     },
-    /// A text of it is none that can be shown.
-    #[error("`{key}` is no good: {why}")]
+    /// One of its texts cannot be shown.
+    #[error("invalid `{key}`: {why}")]
     Value {
         /// The key.
         key: &'static str,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
-    /// Something that a person can set does not hold together.
+    /// A declared setting is inconsistent.
     #[error("`[{section}.{name}]`: {why}")]
     Setting {
         /// `config` or `secrets`.
         section: &'static str,
         /// The key or the secret.
         name: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
-    /// Its name is none.
+    /// Its name is invalid.
     #[error(
-        "`{name}` is no name for a plugin: it is NAME or PUBLISHER/NAME, each of 1 to 64 of a-z, 0-9, `_` and `-`, the \
-         first a letter"
+        "invalid plugin name `{name}`: use NAME or PUBLISHER/NAME, each of 1 to 64 of a-z, 0-9, `_` and `-`, the first a \
+         letter"
     )]
     Name {
         /// The name.
@@ -103,8 +103,8 @@ pub enum ManifestError {
         /// Which.
         error: UnknownCapability,
     },
-    /// It asks for a scope that makes no sense.
-    #[error("the plugin `{name}` asks for `{capability}` with a scope that makes no sense: {error}")]
+    /// It asks for an invalid scope.
+    #[error("the plugin `{name}` asks for `{capability}` with an invalid scope: {error}")]
     Scope {
         /// The plugin.
         name: String,
@@ -128,7 +128,7 @@ pub enum ManifestError {
     Tools {
         /// The plugin.
         name: String,
-        /// What is wrong with them.
+        /// The reason.
         why: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The JSON Schemas of both manifests, for editors and for whoever makes or reads one without this host.
+//! The JSON Schemas of both manifests, for editors and other programs.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ pub fn shipped_schema() -> Value {
     schemars::schema_for!(Manifest).to_value()
 }
 
-/// What a person writes in `plugin.toml`.
+/// A `plugin.toml`, as its author writes it.
 #[derive(JsonSchema)]
 #[schemars(title = "A plugin's `plugin.toml`", deny_unknown_fields)]
-#[expect(dead_code, reason = "only its shape is of use")]
+#[expect(dead_code, reason = "only its shape is used")]
 struct Written {
     /// The plugin's name, with its publisher before a slash where it has one: `name` or `publisher/name`.
     #[schemars(regex(pattern = r"^([a-z][a-z0-9_-]{0,63}/)?[a-z][a-z0-9_-]{0,63}$"))]
@@ -29,16 +29,16 @@ struct Written {
     version: String,
     /// Its licence, as an SPDX expression.
     license: String,
-    /// What it is, in one line. A plugin is packed only with one.
+    /// A description in one line. A plugin is packed only with one.
     description: Option<String>,
     /// Where its sources are.
     source: Option<String>,
     /// Where there is more to read.
     homepage: Option<String>,
-    /// What it asks for, by the name of the capability.
+    /// The capabilities that it requests, by name.
     #[serde(default)]
     capabilities: BTreeMap<String, Declared>,
-    /// What a person can set for it, by its key.
+    /// The configuration that a user can set, by key.
     #[serde(default)]
     config: BTreeMap<String, ConfigKey>,
     /// The secrets that it sends without reading them, by their names.
@@ -50,9 +50,9 @@ struct Written {
 
 /// One tool of a shipped manifest.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its shape is of use")]
+#[expect(dead_code, reason = "only its shape is used")]
 pub(super) struct Tool {
-    /// What a model calls it.
+    /// Its name, as a model calls it.
     name: String,
     /// A name for people.
     title: Option<String>,
@@ -62,7 +62,7 @@ pub(super) struct Tool {
     input_schema: Value,
     /// JSON Schema of the structured result.
     output_schema: Option<Value>,
-    /// What it does to the world, by its own word.
+    /// What it does to the world, as it says itself.
     annotations: Option<Annotations>,
     /// The capabilities that it needs, of those that the plugin asks for.
     capabilities: Option<Vec<String>>,
@@ -71,7 +71,7 @@ pub(super) struct Tool {
 /// Hints by which calls are scheduled and questions are worded. They permit nothing.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-#[expect(dead_code, reason = "only its shape is of use")]
+#[expect(dead_code, reason = "only its shape is used")]
 struct Annotations {
     /// It changes nothing.
     read_only: Option<bool>,

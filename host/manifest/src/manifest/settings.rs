@@ -1,6 +1,6 @@
-//! What a person can set for a plugin: the keys of its configuration, and secrets that it sends without reading them.
+//! The settings of a plugin: the keys of its configuration, and secrets that it sends without reading them.
 //!
-//! Promises: what a manifest says of them holds together, so that whoever gives a value finds out here, and not at a call,
+//! Promises: what a manifest says of them holds together, so that an error shows here, and not at a call,
 //! what it is for and where it goes.
 //!
 //! Deliberately not here: the values, and where they come from.
@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::{ManifestError, check_words, is_name};
 use crate::shown::cut;
 
-/// Keys of a configuration, and secrets. Protects whoever has to look through them.
+/// Keys of a configuration, and secrets. Protects the user who looks through them.
 const MAX_KEYS: usize = 64;
 /// Servers of a secret.
 const MAX_SERVERS: usize = 16;
@@ -28,12 +28,12 @@ const MAX_DEFAULT: usize = 4096;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConfigKey {
-    /// What it is for, in one line for the person who sets it.
+    /// Its purpose, in one line for the user who sets it.
     pub description: String,
-    /// What its values are.
+    /// The type of its values.
     #[serde(rename = "type", default)]
     pub kind: ConfigType,
-    /// What it is where nobody set it.
+    /// The value if it is not set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
     /// Whether the plugin is of no use without it.
@@ -41,7 +41,7 @@ pub struct ConfigKey {
     pub required: bool,
 }
 
-/// What the values of a key are.
+/// The type of a key's values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum ConfigType {
     /// Text.
@@ -90,18 +90,18 @@ impl ConfigType {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeclaredSecret {
-    /// What it is and where a person gets it, in one line.
+    /// Its purpose and where a user gets it, in one line.
     pub description: String,
     /// The servers that it is sent to, each `HOST` or `HOST:PORT`, and to no other.
     pub servers: Vec<String>,
     /// The header field that it goes into; `authorization` where it is not said.
     #[serde(default = "authorization", skip_serializing_if = "is_authorization")]
     pub header: String,
-    /// What stands in that field, with `{}` for the value; where it is not said, `Bearer {}` in `authorization`, and in
+    /// The content of that field, with `{}` for the value; by default `Bearer {}` in `authorization`, and in
     /// other fields the value alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
-    /// Whether the plugin is of use without it.
+    /// Whether the plugin works without it.
     #[serde(default, skip_serializing_if = "super::is_false")]
     pub optional: bool,
 }
@@ -115,7 +115,7 @@ fn is_authorization(header: &str) -> bool {
 }
 
 impl DeclaredSecret {
-    /// What stands in its header field, with `{}` for the value.
+    /// The content of its header field, with `{}` for the value.
     pub fn format(&self) -> &str {
         match &self.format {
             Some(format) => format,
@@ -128,23 +128,23 @@ impl DeclaredSecret {
     ///
     /// # Errors
     ///
-    /// When its header field or its format is none.
+    /// When its header field or its format is invalid.
     pub fn placement(&self) -> Result<Placement, SecretError> {
         Placement::new(&self.header, self.format())
     }
 
-    /// The servers that it goes to, as grants for `http`. A server that makes no sense is none of them.
+    /// The servers that it goes to, as grants for `http`. An invalid server is left out.
     pub fn reach(&self) -> Grants {
         self.servers.iter().filter_map(|server| scope(server)).collect()
     }
 
-    /// Whether each of its servers was one of another's already.
+    /// Whether each of its servers is one of the other's.
     pub fn reaches_no_more_than(&self, other: &Self) -> bool {
         self.reach().le(&other.reach())
     }
 }
 
-/// A server, as a scope of `http` for every method; none where it is a pattern, or names methods.
+/// A server, as a scope of `http` for every method; `None` if it is a pattern or names methods.
 fn scope(server: &str) -> Option<Scope> {
     let plain = server.bytes().all(|byte| byte.is_ascii_graphic() && !b"*,+!".contains(&byte));
     Scope::parse_absolute(Capability::Http, &format!("* {server}")).ok().filter(|_| plain)
@@ -160,7 +160,7 @@ pub(super) fn check_key(name: &str, key: &ConfigKey) -> Result<(), ManifestError
     match &key.default {
         Some(_) if key.required => wrong("a key with a default is never missing: leave `required` out".to_owned()),
         Some(default) if !key.kind.fits(default) => {
-            wrong(format!("its default `{}` is no `{}`", cut(&default.to_string()), key.kind.name()))
+            wrong(format!("its default `{}` is not a `{}`", cut(&default.to_string()), key.kind.name()))
         }
         Some(default) if default.to_string().len() > MAX_DEFAULT => {
             wrong(format!("its default is over the limit of {MAX_DEFAULT} bytes"))
@@ -189,12 +189,12 @@ pub(super) fn check_secret(
     let Some(http) = capabilities.get(Capability::Http.name()) else {
         return wrong("it can be sent only by a plugin with `[capabilities.http]`".to_owned());
     };
-    // What makes no sense is told of the capability.
+    // An invalid scope is an error of the capability.
     let asked = Scope::parse(Capability::Http, &http.scope, Path::new("/")).ok();
     for server in &secret.servers {
         let shown = cut(server);
         let Some(scope) = scope(server) else {
-            return wrong(format!("`{shown}` is no server: HOST or HOST:PORT, and no pattern"));
+            return wrong(format!("`{shown}` is not a server: use HOST or HOST:PORT without a pattern"));
         };
         if asked.as_ref().is_some_and(|asked| asked.meet(&scope).is_none()) {
             return wrong(format!("it is sent to `{shown}`, for which `[capabilities.http]` does not ask"));
@@ -207,7 +207,7 @@ pub(super) fn check_secret(
     }
 }
 
-/// Whether there are no more of either than somebody can look through.
+/// Whether there are no more than a user can look through.
 pub(super) fn check_count(section: &'static str, count: usize) -> Result<(), ManifestError> {
     match count > MAX_KEYS {
         true => {
@@ -257,17 +257,17 @@ mod tests {
         let secret = "[secrets.token]\ndescription = \"d\"\n";
         for (text, says) in [
             ("[config.Region]\ndescription = \"d\"\n".to_owned(), "plugin.toml:7:9: `[config.Region]`: a key has"),
-            ("[config.a]\ndescription = \"\"\n".to_owned(), "plugin.toml:7:9: `description` is no good"),
+            ("[config.a]\ndescription = \"\"\n".to_owned(), "plugin.toml:7:9: invalid `description`"),
             ("[config.a]\ndescription = \"d\"\ntype = \"text\"\n".to_owned(), "unknown variant `text`"),
-            ("[config.a]\ndescription = \"d\"\ndefault = 3\n".to_owned(), "its default `3` is no `string`"),
+            ("[config.a]\ndescription = \"d\"\ndefault = 3\n".to_owned(), "its default `3` is not a `string`"),
             ("[config.a]\ndescription = \"d\"\ndefault = \"x\"\nrequired = true\n".to_owned(), "leave `required` out"),
             ("[config.a]\ndescription = \"d\"\nrequird = true\n".to_owned(), "did you mean `required`?"),
             (secret.to_owned(), "missing field `servers`"),
             (format!("{secret}servers = []\n"), "it needs 1 to 16 `servers`"),
-            (format!("{secret}servers = [\"*\"]\n"), "`*` is no server"),
-            (format!("{secret}servers = [\"*.example.com\"]\n"), "`*.example.com` is no server"),
-            (format!("{secret}servers = [\"api.example.com +private\"]\n"), "is no server"),
-            (format!("{secret}servers = [\"api.example.com,evil.example\"]\n"), "is no server"),
+            (format!("{secret}servers = [\"*\"]\n"), "`*` is not a server"),
+            (format!("{secret}servers = [\"*.example.com\"]\n"), "`*.example.com` is not a server"),
+            (format!("{secret}servers = [\"api.example.com +private\"]\n"), "is not a server"),
+            (format!("{secret}servers = [\"api.example.com,evil.example\"]\n"), "is not a server"),
             (format!("{secret}servers = [\"evil.example\"]\n"), "for which `[capabilities.http]` does not ask"),
             (format!("{secret}servers = [\"api.example.com:8443\"]\n"), "does not ask"),
             (format!("{secret}servers = [\"api.example.com\", \"API.example.com\"]\n"), "twice"),

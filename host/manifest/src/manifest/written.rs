@@ -1,4 +1,4 @@
-//! Reading `plugin.toml`: what is wrong is told with the line and column at which it stands.
+//! Reads `plugin.toml`. An error names its line and column.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -103,9 +103,12 @@ mod tests {
             ("nam = \"x\"\n".to_owned(), "plugin.toml:1:1: unknown field `nam`"),
             (format!("{GOOD}descripton = \"x\"\n"), "plugin.toml:4:1: unknown field `descripton`"),
             (format!("{GOOD}descripton = \"x\"\n"), "did you mean `description`?"),
-            (GOOD.replace("acme/fetch", "Acme/fetch"), "plugin.toml:1:8: `Acme/fetch` is no name"),
-            (format!("{GOOD}description = \"a\\nb\"\n"), "plugin.toml:4:15: `description` is no good: it is one line"),
-            (format!("{GOOD}source = \"file:///x\"\n"), "plugin.toml:4:10: `source` is no good"),
+            (GOOD.replace("acme/fetch", "Acme/fetch"), "plugin.toml:1:8: invalid plugin name `Acme/fetch`"),
+            (
+                format!("{GOOD}description = \"a\\nb\"\n"),
+                "plugin.toml:4:15: invalid `description`: it must be one line",
+            ),
+            (format!("{GOOD}source = \"file:///x\"\n"), "plugin.toml:4:10: invalid `source`"),
             (format!("{GOOD}[capabilities.fs-reed]\nscope = \".\"\nreason = \"r\"\n"), "plugin.toml:4:15: "),
             (format!("{GOOD}[build]\nlanguag = \"c\"\n"), "did you mean `language`?"),
             (

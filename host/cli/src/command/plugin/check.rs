@@ -26,7 +26,7 @@ pub(super) async fn run(
     };
     let mut checked = Vec::new();
     for plugin in plugins {
-        // The largest take seconds, and a person who sees nothing wonders.
+        // The largest take seconds.
         if environment.stderr_is_terminal {
             printer::notes(&[format!("compiling {}", plugin.manifest.name)], environment);
         }
@@ -37,7 +37,7 @@ pub(super) async fn run(
         checked.push(one);
     }
     if checked.is_empty() {
-        return Err(Failure::input("there is no plugin to check"));
+        return Err(Failure::input("no plugin to check"));
     }
     if arguments.json {
         let all: Vec<Value> = checked.iter().map(as_json).collect();
@@ -76,7 +76,7 @@ fn told(checked: &CheckReport, style: Style) -> String {
             text.push_str(&format!("    {word} {}\n", visible_line(&change.what)));
         }
         if changes.iter().next().is_none() {
-            text.push_str("    nothing that a caller or the person could see\n");
+            text.push_str("    no change that a caller or the user could see\n");
         }
         text.push_str(&match verdict {
             VersionVerdict::Enough => format!("  {} says as much\n", manifest.version),

@@ -17,7 +17,7 @@ use crate::printer::Out;
 pub(super) fn run(plugins: &[BuiltPlugin], out: &Out) -> Result<Code, Failure> {
     for (place, BuiltPlugin { manifest, component, .. }) in plugins.iter().enumerate() {
         let imports = host_plugin::admission::imports(&manifest.plugin_name(), component).map_err(|error| {
-            Failure::input(format!("`{}` would not be taken", manifest.name)).cause(error.to_string())
+            Failure::input(format!("`{}` cannot be loaded", manifest.name)).cause(error.to_string())
         })?;
         if place > 0 {
             out.write("\n");
@@ -25,12 +25,12 @@ pub(super) fn run(plugins: &[BuiltPlugin], out: &Out) -> Result<Code, Failure> {
         out.write(&in_words(manifest, &imports));
     }
     if plugins.is_empty() {
-        return Err(Failure::input("there is no plugin to explain"));
+        return Err(Failure::input("no plugin to explain"));
     }
     Ok(Code::Done)
 }
 
-/// What the plugin may touch, and what it cannot.
+/// What the plugin may touch, and what it may not.
 pub(super) fn in_words(manifest: &Manifest, imports: &Imports) -> String {
     let mut text = format!("{} {} ({})\n", exact(&manifest.name), manifest.version, exact(&manifest.license));
     for tool in &manifest.tools {
@@ -70,7 +70,7 @@ pub(super) fn in_words(manifest: &Manifest, imports: &Imports) -> String {
     text
 }
 
-/// What a person can set for it, and what becomes of a secret.
+/// Its settings, and where its secrets go.
 fn settings(manifest: &Manifest) -> String {
     let mut text = String::new();
     if !manifest.secrets.is_empty() {
@@ -102,7 +102,7 @@ fn settings(manifest: &Manifest) -> String {
     text
 }
 
-/// What it can do with a scope, in words.
+/// A capability with its scope, in words.
 fn can(capability: Capability, scope: &str) -> String {
     let scope = scope.trim();
     let of = exact(scope);

@@ -47,7 +47,7 @@ pub(super) async fn run(
         None => {
             let missing = target.missing(&folders)?;
             if missing.is_empty() {
-                frontend.out.write("Every plugin of the list is installed.\n");
+                frontend.out.write("All plugins of the list are installed.\n");
             }
             for (name, locked) in missing {
                 let (bundle, _) =
@@ -56,7 +56,7 @@ pub(super) async fn run(
                     let found = bundle.manifest().name.clone();
                     return Err(Failure::new(
                         ErrorKind::Untrusted,
-                        format!("the list says `{name}`, and it is `{found}`"),
+                        format!("the list has `{name}`, and the bundle is `{found}`"),
                     ));
                 }
                 frontend.install((bundle, locked.source), &mut target).await?;
@@ -125,11 +125,11 @@ fn made_by(signers: &Signers, not_counted: &[Refusal], style: Style) -> String {
     let mut text = match signers {
         Signers::Keys(keys) => {
             let keys: Vec<String> = keys.iter().map(KeyId::to_string).collect();
-            format!("Signed by {}, whom you trust for it.\n", keys.join(", "))
+            format!("Signed by {}, which you trust for it.\n", keys.join(", "))
         }
         Signers::Unsigned => {
             let word = style.paint("UNSIGNED", anstyle::AnsiColor::Red);
-            format!("{word}: nobody whom you trust says that it is its publisher's.\n")
+            format!("{word}: no key that you trust signed it.\n")
         }
     };
     for refusal in not_counted {
@@ -148,7 +148,7 @@ fn result(InstallOutcome { name, version, agreed, required, .. }: &InstallOutcom
     };
     let mut text = format!("\nInstalled `{name}` {version}; {agreed}.\n");
     if let Some(lines) = required {
-        text.push_str(&format!("It is of use when config.toml says\n\n{lines}"));
+        text.push_str(&format!("Required configuration (config.toml):\n\n{lines}"));
     }
     text
 }

@@ -53,7 +53,7 @@ pub(super) fn list(list: &shelf::List, environment: &Environment) -> Result<Code
         }
     }
     if rows.is_empty() {
-        text.push_str("No plugins of others are installed; `host plugin install` does that.\n");
+        text.push_str("No plugins are installed; see `host plugin install`.\n");
     }
     out.write(&text);
     Ok(Code::Done)
@@ -66,13 +66,13 @@ pub(super) fn remove(remove: &shelf::Remove, environment: &Environment) -> Resul
         false => Target::of_project(app::project(&remove.place.request(), &folders)?)?,
     };
     if target.list.file.plugins.remove(&remove.plugin).is_none() {
-        let other = if remove.user { "the project's list may have it" } else { "with --user your own list is meant" };
-        return Err(Failure::input(format!("there is no plugin `{}` in the list", remove.plugin))
-            .help(format!("`host plugin list` has those that are there; {other}")));
+        let other = if remove.user { "the project's list may have it" } else { "use --user for your own list" };
+        return Err(Failure::input(format!("the list has no plugin `{}`", remove.plugin))
+            .help(format!("`host plugin list` shows all; {other}")));
     }
     let note = target.save(&folders)?;
     crate::printer::notes(note.as_slice(), environment);
-    Out::new(CancellationToken::new()).write(&format!("`{}` is not used any more.\n", remove.plugin));
+    Out::new(CancellationToken::new()).write(&format!("Removed `{}`.\n", remove.plugin));
     Ok(Code::Done)
 }
 

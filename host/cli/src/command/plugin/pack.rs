@@ -16,9 +16,9 @@ use crate::arguments::bundles::Pack;
 use crate::exit::Code;
 use crate::printer::Out;
 
-/// What a README is called.
+/// The usual names of a README.
 const READMES: &[&str] = &["README.md", "README"];
-/// What a licence is called.
+/// The usual names of a licence.
 const LICENSES: &[&str] = &["LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "COPYING"];
 /// The most bytes that are read of any file here: one more than the largest that a bundle takes, which then says so.
 const MAX_READ: u64 = host_plugin::MAX_COMPONENT as u64 + 1;
@@ -62,7 +62,7 @@ async fn plugin(path: &Path, environment: &Environment) -> Result<(Manifest, Vec
     }
     let json = component.with_extension("json");
     let manifest = String::from_utf8(read(&json)?)
-        .map_err(|_| Failure::input(format!("the manifest `{}` is no UTF-8 text", json.display())))?;
+        .map_err(|_| Failure::input(format!("the manifest `{}` is not UTF-8 text", json.display())))?;
     let manifest =
         Manifest::parse(&manifest, Source::File(json)).map_err(|error| Failure::of(ErrorKind::Input, &error))?;
     let beside = component.parent().unwrap_or(Path::new(".")).to_owned();
@@ -107,12 +107,12 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// What becomes of a file that is there already.
+/// What happens to an existing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Existing {
-    /// It stays, and nothing is written.
+    /// It is an error, and nothing is written.
     Refuse,
-    /// It makes room.
+    /// It is replaced.
     Replace,
 }
 
@@ -131,8 +131,8 @@ pub(super) fn write(path: &Path, bundle: &Bundle, existing: Existing) -> Result<
         Existing::Refuse => file.persist_noclobber(path),
     };
     kept.map(drop).map_err(|error| match error.error.kind() {
-        io::ErrorKind::AlreadyExists => Failure::input(format!("`{}` is there already", path.display()))
-            .help("name another file with --out, or add --force to write over it and over the signatures in it"),
+        io::ErrorKind::AlreadyExists => Failure::input(format!("`{}` already exists", path.display()))
+            .help("name another file with --out, or add --force to replace it and the signatures in it"),
         _ => failed(error.error),
     })
 }

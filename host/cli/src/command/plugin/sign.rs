@@ -49,7 +49,7 @@ fn add(bundle: &mut Bundle, text: &str) -> Result<(), Failure> {
     let signature = Signature::new(text).map_err(|error| Failure::of(ErrorKind::Input, &error))?;
     let of = signature.statement().map_err(|error| Failure::of(ErrorKind::Input, &error))?;
     if of != bundle.statement() {
-        return Err(Failure::input(format!("the signature says that it is of `{of}`"))
+        return Err(Failure::input(format!("the signature is for `{of}`"))
             .cause(format!("this bundle is `{}`", bundle.statement()))
             .help(format!("sign its manifest with minisign -t '{}'", bundle.statement())));
     }

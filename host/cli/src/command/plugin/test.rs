@@ -63,7 +63,7 @@ fn nothing(plugins: &[BuiltPlugin], arguments: &PluginTest) -> Failure {
     }
 }
 
-/// A case as it is told, below the plugin and the file that it is from where the one before it is from another.
+/// A case as text, below a heading if it is the first of its file.
 pub(super) fn told(case: &CaseResult, style: Style, before: Option<&CaseResult>) -> String {
     let mut text = String::new();
     if before.is_none_or(|before| before.file != case.file) {

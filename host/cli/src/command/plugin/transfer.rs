@@ -1,6 +1,6 @@
 //! `host plugin push` and `pull`, and getting a bundle from wherever it is.
 //!
-//! Deliberately not here: whether anybody is to be believed.
+//! Deliberately not here: trust.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -83,7 +83,7 @@ fn login(registry: &str) -> Result<Option<Login>, Failure> {
         ) => Ok(None),
         Err(error) => Err(Failure::configuration(format!("Docker's login for `{registry}` cannot be read"))
             .cause(error.to_string())
-            .help(format!("`docker logout {registry}` takes it away, `docker login {registry}` makes it anew"))),
+            .help(format!("run `docker logout {registry}`, then `docker login {registry}`"))),
     }
 }
 
@@ -94,7 +94,7 @@ enum Way {
     In,
 }
 
-/// What is shown of a transfer, on standard error where that is a terminal; each blob begins anew. It goes when it is
+/// The progress of a transfer, on standard error if that is a terminal; it restarts with each blob. It goes when it is
 /// dropped, however the transfer ended.
 struct Bar {
     bar: ProgressBar,
@@ -123,7 +123,7 @@ impl Bar {
                 (Way::In, _) => "getting {msg} [{bar:20}] {bytes} of {total_bytes}, {speed}",
             };
             if let Ok(style) = ProgressStyle::with_template(template) {
-                // What was there before is no part of how fast it comes.
+                // Earlier bytes do not count for the speed.
                 let before = transfer.done;
                 let speed = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
                     let came = state.pos().saturating_sub(before) as f64;
@@ -151,7 +151,7 @@ impl Drop for Bar {
     }
 }
 
-/// Ends the work when the person ends it; what has come of it is kept for the next time.
+/// Runs the work until it ends or the user cancels it.
 async fn unless<T>(stop: &CancellationToken, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     tokio::select! {
         biased;

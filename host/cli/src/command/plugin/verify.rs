@@ -36,7 +36,7 @@ pub(super) fn run(verify: &Verify, environment: &Environment) -> Result<Code, Fa
         out.write(&visible_lines(&shown(&bundle, &verdict)));
     }
     let refused = || {
-        Failure::new(ErrorKind::Untrusted, format!("`{}` is not known to be its publisher's", verify.file.display()))
+        Failure::new(ErrorKind::Untrusted, format!("`{}` is not signed by a key that you trust", verify.file.display()))
     };
     match verdict {
         Ok(Verdict::Signed { .. }) => Ok(Code::Done),
@@ -53,7 +53,7 @@ fn only(key: &str, bundle: &Bundle, known: &Trust, now: Timestamp) -> Result<Tru
     let pattern: Pattern = bundle.manifest().name.parse().map_err(|_| {
         Failure::new(
             ErrorKind::Untrusted,
-            format!("`{}` has no publisher, so nobody's key can sign it", bundle.manifest().name),
+            format!("`{}` has no publisher, so no key can sign it", bundle.manifest().name),
         )
         .help("its name has to be PUBLISHER/NAME")
     })?;

@@ -1,5 +1,6 @@
-//! What is told of each round: what was built, what is different for whoever uses the plugin, how its cases went, how it is
-//! tried. Lines of text, the same in a pipe as on a terminal but for colour; nothing that was told is taken back.
+//! Output of one `plugin dev` cycle: build result, API changes, test results and a command to try it.
+//!
+//! Plain lines, the same in a pipe as on a terminal except for colour.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,13 +20,13 @@ use crate::printer::{Out, Style, to_stderr};
 /// Files that are named as changed.
 const NAMED: usize = 3;
 
-/// Tells of rounds.
+/// Prints the rounds.
 pub(super) struct Report {
     out: Out,
     style: Style,
     /// For standard error.
     errors: Style,
-    /// Where the builds go, as the person wrote it.
+    /// Where the builds go, as the user wrote it.
     target: PathBuf,
     round: AtomicU32,
 }
@@ -124,7 +125,7 @@ impl Report {
         });
     }
 
-    /// What was built is good, and written.
+    /// The build is good, and written.
     fn good(&self, plugins: &[BuiltPlugin]) {
         let target = shown(&self.target);
         match plugins.iter().find_map(|plugin| plugin.manifest.tools.first()) {
@@ -212,7 +213,7 @@ fn arguments(tool: &ToolEntry) -> String {
             format!("{}: {value}", Value::from(name))
         })
         .collect();
-    // It stands between quotes of the shell.
+    // It goes between quotes of the shell.
     exact(&format!("{{{}}}", fields.join(", "))).replace('\'', "'\\''")
 }
 

@@ -1,6 +1,6 @@
 //! Asks on the terminal whether a plugin is installed.
 //!
-//! Promises: where nobody can be asked, nothing is agreed to that was not said on the command line.
+//! Promises: without a terminal nothing is agreed to beyond the command line.
 
 use host_app::environment::Environment;
 use host_app::error::Failure;
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::printer::to_stderr;
 use crate::trust_question;
 
-/// How often something that is no answer is asked about again.
+/// How often an invalid answer is asked about again.
 const TRIES: usize = 3;
 
 /// Asks the user about what is new.
@@ -29,7 +29,7 @@ pub(super) async fn answer(
         .iter()
         .map(|(name, servers)| format!("  your secret `{}`, sent to {}\n", exact(name), exact(&servers.join(", "))));
     let listed: String = scopes.chain(servers).collect();
-    to_stderr(&format!("\nNew to you, of what it asks for:\n{listed}\n"));
+    to_stderr(&format!("\nNew requests:\n{listed}\n"));
     trust_question::discard_what_was_typed();
     for _ in 0..TRIES {
         to_stderr("Install it? [y]es and ask at each call, yes and [g]rant this, [n]o: ");
