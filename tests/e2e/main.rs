@@ -18,6 +18,7 @@ mod plugin_check;
 mod plugin_dev;
 mod plugin_test;
 mod policy;
+mod providers;
 mod reference;
 mod run;
 mod sandbox;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use host_agent::{CompressionConfig, LoopDetection, Price, Prices, ReplyPolicy, RunConfig};
-use host_model::{ProviderKind, RetryPolicy, Settings};
+use host_model::{Gemini, ProviderId, RetryPolicy, Settings, Vertex};
 use host_text::{did_you_mean, expected_instead};
 use host_tool::ApprovalMode;
 use serde::Deserialize;
@@ -51,7 +51,7 @@ pub struct Configuration {
     /// When a long conversation is shortened.
     pub compression: Compression,
     /// How services are reached, when not in the usual way.
-    pub providers: BTreeMap<ProviderKind, Service>,
+    pub providers: BTreeMap<ProviderId, Service>,
     /// What the model `auto` is.
     pub routing: Routing,
     /// How models are to answer, by their ids as `--model` has them.
@@ -387,9 +387,9 @@ impl Configuration {
     fn check(&self, path: &Path) -> Result<(), Failure> {
         for (kind, service) in &self.providers {
             let keys = [
-                ("auth", service.auth.is_some(), ProviderKind::Gemini),
-                ("project", service.project.is_some(), ProviderKind::Vertex),
-                ("location", service.location.is_some(), ProviderKind::Vertex),
+                ("auth", service.auth.is_some(), Gemini::PROVIDER),
+                ("project", service.project.is_some(), Vertex::PROVIDER),
+                ("location", service.location.is_some(), Vertex::PROVIDER),
             ];
             if let Some((key, _, reader)) = keys.into_iter().find(|(_, set, reader)| *set && kind != reader) {
                 let path = path.display();
@@ -487,7 +487,7 @@ mod tests {
              [models.\"gemini/x\"]\ntemperature = 0.5\nstop = [\"END\"]\ntools = \"text\"\n",
         )
         .expect("it is right");
-        let service = &configuration.providers[&ProviderKind::Gemini];
+        let service = &configuration.providers[&Gemini::PROVIDER];
         assert_eq!((service.silence_seconds, service.headers["x-team"].as_str()), (Some(9), "sec-ret"));
         assert!(!format!("{configuration:?}").contains("sec-ret"));
         let settings = configuration.models["gemini/x"].settings();
@@ -509,7 +509,7 @@ mod tests {
         check("[providers.gemini]\nproject = \"p\"\n", "[providers.vertex]");
         check("[providers.gemini]\nlocation = \"eu\"\n", "[providers.vertex]");
         let right = "[providers.gemini]\nauth = \"oauth\"\n[providers.vertex]\nproject = \"p\"\nlocation = \"eu\"\n";
-        assert_eq!(parse(right).expect("it is right").providers[&ProviderKind::Gemini].auth, Some(Auth::Oauth));
+        assert_eq!(parse(right).expect("it is right").providers[&Gemini::PROVIDER].auth, Some(Auth::Oauth));
     }
 
     #[test]

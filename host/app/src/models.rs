@@ -10,29 +10,14 @@ use std::time::Duration;
 
 use host_message::ModelId;
 use host_model::{
-    Access, ApiKey, Asked, Auto, Fallback, LoggingProvider, Login, Ollama, Provider, ProviderKind, Recording, Retrying,
-    Route, Selection, Settings, TextMode,
+    Access, ApiKey, Asked, Auto, Fallback, LoggingProvider, Login, LoginSpec, Offline, Ollama, PROVIDERS, Provider,
+    ProviderId, Recording, Retrying, Route, Selection, Settings, TextMode, UsualModels, model_forms,
 };
 use tokio::time::timeout;
 
 use crate::configuration::{Auth, Configuration, Routing, Tools};
 use crate::environment::Environment;
 use crate::error::{ErrorKind, Failure};
-
-/// The models to take when only a key says which service.
-const USUAL_MODELS: &[(ProviderKind, &str)] = &[
-    (ProviderKind::Gemini, "gemini/gemini-2.5-pro"),
-    (ProviderKind::OpenAi, "openai/gpt-5"),
-    (ProviderKind::Anthropic, "anthropic/claude-sonnet-5"),
-];
-
-/// What `auto` is where nothing is configured: for the service whose key is set, the model for simple tasks, the one for
-/// the rest, and the one that picks.
-const USUAL_ROUTES: &[(ProviderKind, &str, &str, &str)] = &[
-    (ProviderKind::Gemini, "gemini/gemini-2.5-flash", "gemini/gemini-2.5-pro", "gemini/gemini-2.5-flash-lite"),
-    (ProviderKind::OpenAi, "openai/gpt-5-mini", "openai/gpt-5", "openai/gpt-5-nano"),
-    (ProviderKind::Anthropic, "anthropic/claude-haiku-4-5", "anthropic/claude-sonnet-5", "anthropic/claude-haiku-4-5"),
-];
 
 /// What the usual models are for.
 const SIMPLE: &str = "a simple task: one question, or a change of a few lines in a known place, done in a step or two";
@@ -69,18 +54,15 @@ pub async fn choose(
     configuration: &Configuration,
     environment: &Environment,
 ) -> Result<Model, Failure> {
-    let by_key = || {
-        USUAL_MODELS.iter().find(|(kind, _)| kind.key_variable().is_some_and(|key| environment.variable(key).is_some()))
-    };
     if let Some(id) = flag.filter(|id| *id != AUTO) {
         // What a flag says is the user's input, whatever the same word in a file would be.
         id.parse::<Selection>().map_err(|error| Failure { kind: ErrorKind::Input, ..Failure::from(error) })?;
     }
-    match flag.or(configuration.model.as_deref()).or_else(|| by_key().map(|(_, model)| *model)) {
+    match flag.or(configuration.model.as_deref()).or_else(|| by_key(environment).map(|models| models.main)) {
         Some(id) => connect(id, configuration, environment),
         None => match local(configuration, environment).await?.first() {
             Some(name) => {
-                let id = format!("{}/{name}", ProviderKind::Ollama);
+                let id = format!("{}/{name}", Ollama::PROVIDER);
                 tracing::info!(model = id, "the local server's first model is asked");
                 connect(&id, configuration, environment)
             }
@@ -89,15 +71,21 @@ pub async fn choose(
     }
 }
 
+/// The usual models of the first provider whose key is set.
+fn by_key(environment: &Environment) -> Option<UsualModels> {
+    let is_set = |provider: &&ProviderId| provider.key_variable.is_some_and(|key| environment.variable(key).is_some());
+    PROVIDERS.iter().filter(|provider| provider.usual_models.is_some()).find(is_set)?.usual_models
+}
+
 fn no_model() -> Failure {
-    let ways: Vec<String> = USUAL_MODELS
+    let ways = PROVIDERS
         .iter()
-        .filter_map(|(kind, model)| Some(format!("{} set for {model}", kind.key_variable()?)))
-        .collect();
+        .filter_map(|provider| Some(format!("{} set for {}", provider.key_variable?, provider.usual_models?.main)));
+    let forms = model_forms().map(|form| format!("`{form}`"));
     Failure::new(ErrorKind::Authentication, "there is no model to ask").help(format!(
         "run with {}, start Ollama with a model, name one with --model ({}), or try it without any: --model offline",
-        ways.join(" or "),
-        ProviderKind::FORMS
+        ways.collect::<Vec<_>>().join(" or "),
+        forms.collect::<Vec<_>>().join(", ")
     ))
 }
 
@@ -107,7 +95,7 @@ fn no_model() -> Failure {
 ///
 /// When the address that was set for it is none.
 pub async fn local(configuration: &Configuration, environment: &Environment) -> Result<Vec<String>, Failure> {
-    let ollama = Ollama::new(access(ProviderKind::Ollama, configuration, environment))?;
+    let ollama = Ollama::new(access(Ollama::PROVIDER, configuration, environment))?;
     match timeout(LOCAL_LIMIT, ollama.models()).await {
         Ok(Ok(models)) => Ok(models),
         Ok(Err(error)) => {
@@ -127,15 +115,9 @@ pub fn connect(id: &str, configuration: &Configuration, environment: &Environmen
         return auto(configuration, environment);
     }
     let mut model = connect_once(id, configuration, environment)?;
-    match id.parse::<Selection>()?.provider() {
-        // What needs no service has nothing that passes.
-        ProviderKind::Offline | ProviderKind::Scripted => return Ok(model),
-        ProviderKind::Anthropic
-        | ProviderKind::Gemini
-        | ProviderKind::Ollama
-        | ProviderKind::OpenAi
-        | ProviderKind::OpenAiResponses
-        | ProviderKind::Vertex => {}
+    if id.parse::<Selection>()?.provider.address.is_none() {
+        // What is not a service has no failures that pass.
+        return Ok(model);
     }
     let fallback = match configuration.models.get(id).and_then(|options| options.fallback.as_deref()) {
         Some(fallback) => {
@@ -152,7 +134,7 @@ pub fn connect(id: &str, configuration: &Configuration, environment: &Environmen
 
 fn connect_once(id: &str, configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
     let selection: Selection = id.parse()?;
-    let provider = selection.connect(access(selection.provider(), configuration, environment))?;
+    let provider = selection.connect(access(selection.provider, configuration, environment))?;
     let name = provider.stands_for().unwrap_or(selection.model()).to_owned();
     let options = configuration.models.get(id).cloned().unwrap_or_default();
     let provider = match options.tools.unwrap_or_default() {
@@ -166,17 +148,14 @@ fn connect_once(id: &str, configuration: &Configuration, environment: &Environme
 /// The model `auto`: what `[routing]` says, else what is usual for the service whose key is set.
 fn auto(configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
     let Routing { default, classifier, models } = &configuration.routing;
-    let by_key = USUAL_ROUTES
-        .iter()
-        .find(|(kind, ..)| kind.key_variable().is_some_and(|key| environment.variable(key).is_some()));
     let configured = default.as_deref().or_else(|| models.keys().next().map(String::as_str));
-    let (default, classifier, others) = match (configured, by_key) {
+    let (default, classifier, others) = match (configured, by_key(environment)) {
         (Some(default), _) => {
             let others = models.iter().filter(|(id, _)| *id != default);
             (default, classifier.as_deref(), others.map(|(id, when)| (id.as_str(), when.as_str())).collect())
         }
-        (None, Some((_, simple, complex, tiny))) => {
-            (*complex, Some(classifier.as_deref().unwrap_or(tiny)), vec![(*simple, SIMPLE)])
+        (None, Some(usual)) => {
+            (usual.main, Some(classifier.as_deref().unwrap_or(usual.classifier)), vec![(usual.simple, SIMPLE)])
         }
         (None, None) => {
             return Err(Failure::configuration("the model `auto` has no models to pick from").help(
@@ -219,7 +198,7 @@ fn auto(configuration: &Configuration, environment: &Environment) -> Result<Mode
 /// Sees that everything that may answer has a price, so that a limit of costs is one.
 pub fn check_prices(model: &Model, configuration: &Configuration) -> Result<(), Failure> {
     let priced = |id: &&String| configuration.models.get(*id).is_some_and(|options| options.price.is_some());
-    let free = |id: &&String| id.as_str() == ProviderKind::Offline.as_str();
+    let free = |id: &&String| id.as_str() == Offline::PROVIDER.name();
     match model.answering.iter().find(|id| !priced(id) && !free(id)) {
         None => Ok(()),
         Some(id) => Err(Failure::configuration(format!("the cost is limited, and the model `{id}` has no price"))
@@ -249,17 +228,17 @@ pub fn recording(file: &Path) -> Result<Recording, Failure> {
 }
 
 /// What it takes to reach a service: the environment wins over the configuration.
-fn access(kind: ProviderKind, configuration: &Configuration, environment: &Environment) -> Access {
-    let configured = configuration.providers.get(&kind).cloned().unwrap_or_default();
-    let logs_in = kind == ProviderKind::Vertex || configured.auth == Some(Auth::Oauth);
+fn access(provider: ProviderId, configuration: &Configuration, environment: &Environment) -> Access {
+    let configured = configuration.providers.get(&provider).cloned().unwrap_or_default();
+    let logs_in = provider.login == LoginSpec::Required || configured.auth == Some(Auth::Oauth);
     let login = logs_in.then(|| Login {
         file: environment.google_credentials(),
         metadata_host: environment.text("GCE_METADATA_HOST"),
     });
     let headers = configured.headers.iter().filter_map(|(name, value)| Some((name.clone(), ApiKey::new(value)?)));
     Access {
-        address: kind.address_variable().and_then(|name| environment.text(name)).or(configured.base_url),
-        key: kind.key_variable().and_then(|name| environment.text(name)).and_then(|key| ApiKey::new(&key)),
+        address: provider.address.and_then(|address| environment.text(address.variable)).or(configured.base_url),
+        key: provider.key_variable.and_then(|name| environment.text(name)).and_then(|key| ApiKey::new(&key)),
         login,
         project: environment.text("GOOGLE_CLOUD_PROJECT").or(configured.project),
         location: environment.text("GOOGLE_CLOUD_LOCATION").or(configured.location),

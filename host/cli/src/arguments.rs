@@ -165,10 +165,7 @@ A call that fails is told to the model and ends no run.")]
 pub(crate) struct Run {
     /// What to do; in a terminal, without it, a conversation begins. `@PATH` in it attaches a file, a folder or a glob. Standard input, when it is no terminal, is added to it
     pub(crate) prompt: Vec<String>,
-    /// The model: gemini/NAME, vertex/NAME, openai/NAME, openai-responses/NAME, anthropic/NAME, ollama/NAME, auto,
-    /// offline, scripted:FILE [default: the configured one, else the first whose key is set, else the first of Ollama's on this
-    /// machine]
-    #[arg(short, long, value_name = "ID")]
+    #[arg(short, long, value_name = "ID", help = model_help())]
     pub(crate) model: Option<String>,
     /// Write down what the model says, so that --model scripted:FILE says it again without it
     #[arg(long, value_name = "FILE")]
@@ -596,6 +593,16 @@ pub(crate) struct Doctor {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The help of `--model`, with the forms of all providers.
+fn model_help() -> String {
+    let forms: Vec<String> = host_model::model_forms().collect();
+    format!(
+        "The model: {}, or auto [default: the configured one, else the first whose key is set, else the first of \
+         Ollama's on this machine]",
+        forms.join(", ")
+    )
 }
 
 fn amount(text: &str) -> Result<f64, String> {

@@ -11,6 +11,8 @@ mod event;
 mod request;
 mod thinking;
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 use host_message::{CallId, FinishReason, FunctionCall, Part, PartData, Signature, ToolName, Usage};
 use serde::{Deserialize, Serialize};
@@ -18,12 +20,13 @@ use serde_json::{Map, Value};
 
 use self::event::{Block, Delta, Event, WireUsage};
 use crate::failure::Failure;
+use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
 use crate::text::clip;
 use crate::transport::{Heard, Reader, Transport, Unheard};
-use crate::{Access, ApiKey, Chunk, ModelError, ModelStream, Provider, ProviderKind, ReplyFault, Request};
+use crate::{Access, ApiKey, Chunk, ModelError, ModelStream, Provider, ReplyFault, Request};
 
 /// Whose signatures its own are.
-const NAME: &str = ProviderKind::Anthropic.as_str();
+const NAME: &str = Anthropic::PROVIDER.name();
 
 /// The version of the format that this file speaks; the service wants it with each request.
 const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
@@ -37,6 +40,21 @@ pub struct Anthropic {
 }
 
 impl Anthropic {
+    /// The descriptor of this provider.
+    pub const PROVIDER: ProviderId = ProviderId::new(&ProviderSpec {
+        name: "anthropic",
+        models: ModelIds::Named,
+        key_variable: Some("ANTHROPIC_API_KEY"),
+        address: Some(AddressSpec::new("ANTHROPIC_BASE_URL", "https://api.anthropic.com")),
+        login: LoginSpec::Never,
+        usual_models: Some(UsualModels {
+            main: "anthropic/claude-sonnet-5",
+            simple: "anthropic/claude-haiku-4-5",
+            classifier: "anthropic/claude-haiku-4-5",
+        }),
+        connect: |_, access| Ok(Arc::new(Self::new(access)?)),
+    });
+
     /// Checks key and address; nothing is sent.
     ///
     /// # Errors
@@ -45,11 +63,11 @@ impl Anthropic {
     /// address may need no key.
     pub fn new(mut access: Access) -> Result<Self, ModelError> {
         if access.key.is_none() && access.address.is_none() {
-            return Err(ModelError::MissingKey { provider: ProviderKind::Anthropic });
+            return Err(ModelError::MissingKey { provider: Self::PROVIDER });
         }
         // First, so that a configured one replaces it.
         access.headers.splice(0..0, ApiKey::new(VERSION.1).map(|version| (VERSION.0.to_owned(), version)));
-        Ok(Self { transport: Transport::new(ProviderKind::Anthropic, access, ("x-api-key", ""))? })
+        Ok(Self { transport: Transport::new(Self::PROVIDER, access, ("x-api-key", ""))? })
     }
 }
 

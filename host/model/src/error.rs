@@ -10,7 +10,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::login::LOG_IN;
-use crate::{LoginError, ProviderKind, ScriptError};
+use crate::spec::{LoginSpec, ProviderId};
+use crate::{LoginError, ScriptError};
 
 /// Why there is no reply.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -106,19 +107,19 @@ pub enum ModelError {
     #[error("there is no key for `{provider}`")]
     MissingKey {
         /// Who needs it.
-        provider: ProviderKind,
+        provider: ProviderId,
     },
     /// A key that cannot be sent.
     #[error("the key for `{provider}` has characters that no key can have")]
     UnusableKey {
         /// Whose key it is.
-        provider: ProviderKind,
+        provider: ProviderId,
     },
     /// There is no token, which the service takes instead of a key.
     #[error("could not log in to `{provider}`")]
     Login {
         /// Whose service it is.
-        provider: ProviderKind,
+        provider: ProviderId,
         /// Why not.
         #[source]
         cause: LoginError,
@@ -127,13 +128,13 @@ pub enum ModelError {
     #[error("there is no project for `{provider}`")]
     MissingProject {
         /// Who needs it.
-        provider: ProviderKind,
+        provider: ProviderId,
     },
     /// A location that is none.
     #[error("`{location}` is no location for `{provider}`")]
     UnusableLocation {
         /// Whose location it was to be.
-        provider: ProviderKind,
+        provider: ProviderId,
         /// What was given.
         location: String,
     },
@@ -141,7 +142,7 @@ pub enum ModelError {
     #[error("the header `{name}` for `{provider}` has characters that no header can have")]
     UnusableHeader {
         /// Whose header it is.
-        provider: ProviderKind,
+        provider: ProviderId,
         /// Its name.
         name: String,
     },
@@ -149,7 +150,7 @@ pub enum ModelError {
     #[error("`{address}` is no address for `{provider}`: {why}")]
     Address {
         /// Whose address it was to be.
-        provider: ProviderKind,
+        provider: ProviderId,
         /// What was given, without user name, password and query.
         address: String,
         /// What is wrong with it.
@@ -162,6 +163,8 @@ pub enum ModelError {
         id: String,
         /// What is wrong with it.
         why: &'static str,
+        /// The forms that an id can have.
+        forms: String,
     },
     /// The HTTP client could not be made.
     #[error("could not set up the HTTP client")]
@@ -231,7 +234,7 @@ pub enum ErrorKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {
     /// Which wire format it speaks.
-    pub provider: ProviderKind,
+    pub provider: ProviderId,
     /// Its base address, without user name, password and query.
     pub address: String,
 }
@@ -376,7 +379,7 @@ impl ModelError {
             }
             Self::Blocked { service, .. } => help_for(service.provider, ErrorKind::Safety),
             Self::Unreachable { service, .. } => {
-                let variable = service.provider.address_variable()?;
+                let variable = service.provider.address.map(|address| address.variable)?;
                 Some(format!(
                     "check the network, that something answers at `{}`, and {variable} if it is set",
                     service.address
@@ -384,7 +387,7 @@ impl ModelError {
             }
             Self::Interrupted { .. } | Self::Silent { .. } => Some("check the network and try again".to_owned()),
             Self::Reply { service, fault } => Some(match fault {
-                ReplyFault::NotAStream { .. } => match service.provider.address_variable() {
+                ReplyFault::NotAStream { .. } => match service.provider.address.map(|address| address.variable) {
                     Some(variable) => format!("check that {variable} is the base address of a model's service"),
                     None => "check the base address".to_owned(),
                 },
@@ -411,11 +414,10 @@ impl ModelError {
                 Some(format!("mend `{name}` under `headers` of `[providers.{provider}]` in the configuration"))
             }
             Self::Address { provider, .. } => {
-                let variable = provider.address_variable()?;
-                let usual = provider.default_address().unwrap_or("https://aiplatform.googleapis.com");
-                Some(format!("give {variable} an address such as `{usual}`"))
+                let address = provider.address?;
+                Some(format!("give {} an address such as `{}`", address.variable, address.example))
             }
-            Self::UnknownModel { .. } => Some(format!("name one of {}", ProviderKind::FORMS)),
+            Self::UnknownModel { forms, .. } => Some(format!("name one of {forms}")),
             Self::Client { .. } => Some("check the machine's root certificates and the proxy settings".to_owned()),
             Self::Recorded { help, .. } => help.clone(),
             Self::Recording { .. } => {
@@ -448,22 +450,22 @@ fn help_for_refusal(status: Option<u16>, is_overflow: bool) -> &'static str {
     }
 }
 
-fn help_for(provider: ProviderKind, kind: ErrorKind) -> Option<String> {
+fn help_for(provider: ProviderId, kind: ErrorKind) -> Option<String> {
     match kind {
-        ErrorKind::Authentication => match provider.key_variable() {
-            Some(variable) if provider == ProviderKind::Gemini => Some(format!(
+        ErrorKind::Authentication => match provider.key_variable {
+            Some(variable) if provider.login == LoginSpec::Optional => Some(format!(
                 "set {variable} to a key that the service accepts (with `auth = \"oauth\"`: {LOG_IN}), or use \
                  `--model offline`, which needs none"
             )),
             Some(variable) => Some(format!(
                 "set {variable} to a key that the service accepts, or use `--model offline`, which needs none"
             )),
-            None if provider == ProviderKind::Vertex => {
+            None if provider.login == LoginSpec::Required => {
                 Some(format!("{LOG_IN}, with an account that may use the project"))
             }
             None => None,
         },
-        ErrorKind::Configuration => match provider.address_variable() {
+        ErrorKind::Configuration => match provider.address.map(|address| address.variable) {
             Some(variable) => Some(format!("check the model's name, and {variable} if it is set")),
             None => Some("check the model's name".to_owned()),
         },

@@ -11,17 +11,20 @@
 pub(crate) mod reply;
 pub(crate) mod request;
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use self::reply::Reply;
 use self::request::Dialect;
+use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
 use crate::transport::Transport;
-use crate::{Access, ModelError, ModelStream, Provider, ProviderKind, Request};
+use crate::{Access, ModelError, ModelStream, Provider, Request};
 
 /// Whose signatures its own are.
-const NAME: &str = ProviderKind::Gemini.as_str();
+const NAME: &str = Gemini::PROVIDER.name();
 
 /// The most texts of one request for embeddings; the service refuses more.
 const MAX_BATCH: usize = 100;
@@ -32,6 +35,21 @@ pub struct Gemini {
 }
 
 impl Gemini {
+    /// The descriptor of this provider.
+    pub const PROVIDER: ProviderId = ProviderId::new(&ProviderSpec {
+        name: "gemini",
+        models: ModelIds::Named,
+        key_variable: Some("GEMINI_API_KEY"),
+        address: Some(AddressSpec::new("GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com")),
+        login: LoginSpec::Optional,
+        usual_models: Some(UsualModels {
+            main: "gemini/gemini-2.5-pro",
+            simple: "gemini/gemini-2.5-flash",
+            classifier: "gemini/gemini-2.5-flash-lite",
+        }),
+        connect: |_, access| Ok(Arc::new(Self::new(access)?)),
+    });
+
     /// Checks key and address, and reads the credentials of a login; nothing is sent.
     ///
     /// # Errors
@@ -40,9 +58,9 @@ impl Gemini {
     /// Another address may belong to a proxy that has the key.
     pub fn new(access: Access) -> Result<Self, ModelError> {
         if access.key.is_none() && access.login.is_none() && access.address.is_none() {
-            return Err(ModelError::MissingKey { provider: ProviderKind::Gemini });
+            return Err(ModelError::MissingKey { provider: Self::PROVIDER });
         }
-        Ok(Self { transport: Transport::new(ProviderKind::Gemini, access, ("x-goog-api-key", ""))? })
+        Ok(Self { transport: Transport::new(Self::PROVIDER, access, ("x-goog-api-key", ""))? })
     }
 
     /// The address of something that a model can do.

@@ -2,7 +2,8 @@
 //!
 //! Owns [`Provider`], one file for each wire format with the transport below them, the [login](Login) at Google, and
 //! two models that need no service: [`offline`](Offline), a planner in code, and [`scripted`](Scripted), which replays
-//! what a test wrote down. A [`Selection`] is read from a model's name and makes the provider.
+//! what a test wrote down. [`PROVIDERS`] lists them; a [`Selection`] is read from the id of a model and makes the
+//! provider.
 //!
 //! A provider asks once and streams what comes. What belongs between it and the agent's loop is the same for
 //! all of them, and stands above the trait, never within a provider:
@@ -17,6 +18,7 @@
 //! Deliberately not here: what a tool does, running a call, the conversation's history, and reading the
 //! environment or printing.
 
+mod access;
 mod anthropic;
 mod auto;
 mod error;
@@ -24,7 +26,6 @@ mod failure;
 mod framing;
 mod gemini;
 mod key;
-mod kind;
 mod logging;
 mod login;
 #[cfg(test)]
@@ -36,18 +37,20 @@ mod openai_responses;
 mod provider;
 mod retry;
 mod scripted;
+mod selection;
+mod spec;
 mod text;
 mod text_mode;
 mod tokens;
 mod transport;
 mod vertex;
 
+pub use access::Access;
 pub use anthropic::Anthropic;
 pub use auto::{Asked, Auto, Route};
 pub use error::{Cause, ErrorKind, ModelError, ReplyFault, Service, Wanted};
 pub use gemini::Gemini;
 pub use key::ApiKey;
-pub use kind::{Access, ProviderKind, Selection};
 pub use logging::{LoggingProvider, Recording};
 pub use login::{CredentialsFile, Login, LoginError};
 pub use offline::Offline;
@@ -57,6 +60,8 @@ pub use openai_responses::OpenAiResponses;
 pub use provider::{Again, Chunk, ModelEvent, ModelStream, Provider, Request, Settings, Switched};
 pub use retry::{Fallback, RetryPolicy, Retrying};
 pub use scripted::{ScriptError, Scripted};
+pub use selection::{PROVIDERS, Selection, model_forms};
+pub use spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
 pub use text_mode::TextMode;
 pub use tokens::{estimate, estimate_contents, window};
 pub use vertex::Vertex;

@@ -17,6 +17,8 @@ mod project;
 mod prompt;
 mod report;
 
+use std::sync::Arc;
+
 use futures::{StreamExt, stream};
 use host_message::{CallId, FinishReason, FunctionCall, Part, PartData, ToolName, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -24,7 +26,8 @@ use serde_json::{Map, Value, json};
 use self::findings::Findings;
 use self::past::Past;
 use self::prompt::Task;
-use crate::{Chunk, ModelEvent, ModelStream, Provider, ProviderKind, Request};
+use crate::spec::{LoginSpec, ModelIds, ProviderId, ProviderSpec};
+use crate::{Chunk, ModelEvent, ModelStream, Provider, Request};
 
 /// How many characters one piece of streamed text has; as small as a model's, so that what shows it is tested.
 const PIECE_CHARS: usize = 24;
@@ -40,6 +43,17 @@ const COMPLETE_TASK: &str = "complete_task";
 pub struct Offline(());
 
 impl Offline {
+    /// The descriptor of this provider.
+    pub const PROVIDER: ProviderId = ProviderId::new(&ProviderSpec {
+        name: "offline",
+        models: ModelIds::Single,
+        key_variable: None,
+        address: None,
+        login: LoginSpec::Never,
+        usual_models: None,
+        connect: |_, _| Ok(Arc::new(Self::new())),
+    });
+
     /// A planner.
     pub fn new() -> Self {
         Self(())
@@ -48,7 +62,7 @@ impl Offline {
 
 impl Provider for Offline {
     fn name(&self) -> &str {
-        ProviderKind::Offline.as_str()
+        Self::PROVIDER.name()
     }
 
     fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {

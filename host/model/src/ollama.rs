@@ -10,6 +10,8 @@
 mod address;
 mod request;
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 use futures::{StreamExt, TryStreamExt};
 use host_message::{CallId, FinishReason, FunctionCall, Part, PartData, ToolName, Usage};
@@ -18,9 +20,10 @@ use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::framing::Framing;
+use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec};
 use crate::text::clip;
 use crate::transport::{Heard, Reader, Transport, Unheard};
-use crate::{Access, Chunk, ModelError, ModelStream, Provider, ProviderKind, ReplyFault, Request};
+use crate::{Access, Chunk, ModelError, ModelStream, Provider, ReplyFault, Request};
 
 /// Families of models that make embeddings and nothing else.
 const EMBEDDING_FAMILIES: &[&str] = &["bert", "nomic-bert"];
@@ -31,6 +34,17 @@ pub struct Ollama {
 }
 
 impl Ollama {
+    /// The descriptor of this provider.
+    pub const PROVIDER: ProviderId = ProviderId::new(&ProviderSpec {
+        name: "ollama",
+        models: ModelIds::Named,
+        key_variable: Some("OLLAMA_API_KEY"),
+        address: Some(AddressSpec::new("OLLAMA_HOST", "http://127.0.0.1:11434")),
+        login: LoginSpec::Never,
+        usual_models: None,
+        connect: |_, access| Ok(Arc::new(Self::new(access)?)),
+    });
+
     /// Checks key and address; nothing is sent. The address may lack scheme and port, as `OLLAMA_HOST` does. A key is
     /// only needed where a proxy or Ollama's own service wants one.
     ///
@@ -39,7 +53,7 @@ impl Ollama {
     /// When key or address cannot be used.
     pub fn new(mut access: Access) -> Result<Self, ModelError> {
         access.address = access.address.map(|address| address::read(&address));
-        Ok(Self { transport: Transport::new(ProviderKind::Ollama, access, ("authorization", "Bearer "))? })
+        Ok(Self { transport: Transport::new(Self::PROVIDER, access, ("authorization", "Bearer "))? })
     }
 
     /// The names of the models that are there and can talk, the one that changed last before the others.
@@ -72,7 +86,7 @@ impl Ollama {
 
 impl Provider for Ollama {
     fn name(&self) -> &str {
-        ProviderKind::Ollama.as_str()
+        Self::PROVIDER.name()
     }
 
     fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {

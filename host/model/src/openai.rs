@@ -12,6 +12,8 @@ pub(crate) mod calls;
 pub(crate) mod embed;
 pub(crate) mod request;
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 use host_message::{FileReference, FinishReason, InlineData, Part, PartData, Usage};
 use serde::Deserialize;
@@ -19,9 +21,10 @@ use serde_json::Value;
 
 use self::calls::{CallPiece, Calls};
 use crate::failure::Failure;
+use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
 use crate::text::clip;
 use crate::transport::{Heard, Reader, Transport, Unheard};
-use crate::{Access, Chunk, ModelError, ModelStream, Provider, ProviderKind, ReplyFault, Request};
+use crate::{Access, Chunk, ModelError, ModelStream, Provider, ReplyFault, Request};
 
 /// The data of the event that ends a reply.
 const DONE: &[u8] = b"[DONE]";
@@ -32,6 +35,21 @@ pub struct OpenAi {
 }
 
 impl OpenAi {
+    /// The descriptor of this provider.
+    pub const PROVIDER: ProviderId = ProviderId::new(&ProviderSpec {
+        name: "openai",
+        models: ModelIds::Named,
+        key_variable: Some("OPENAI_API_KEY"),
+        address: Some(AddressSpec::new("OPENAI_BASE_URL", "https://api.openai.com/v1")),
+        login: LoginSpec::Never,
+        usual_models: Some(UsualModels {
+            main: "openai/gpt-5",
+            simple: "openai/gpt-5-mini",
+            classifier: "openai/gpt-5-nano",
+        }),
+        connect: |_, access| Ok(Arc::new(Self::new(access)?)),
+    });
+
     /// Checks key and address; nothing is sent.
     ///
     /// # Errors
@@ -40,9 +58,9 @@ impl OpenAi {
     /// another address may need no key, as local ones do.
     pub fn new(access: Access) -> Result<Self, ModelError> {
         if access.key.is_none() && access.address.is_none() {
-            return Err(ModelError::MissingKey { provider: ProviderKind::OpenAi });
+            return Err(ModelError::MissingKey { provider: Self::PROVIDER });
         }
-        Ok(Self { transport: Transport::new(ProviderKind::OpenAi, access, ("authorization", "Bearer "))? })
+        Ok(Self { transport: Transport::new(Self::PROVIDER, access, ("authorization", "Bearer "))? })
     }
 
     fn dialect(&self) -> request::Dialect {
@@ -52,7 +70,7 @@ impl OpenAi {
 
 impl Provider for OpenAi {
     fn name(&self) -> &str {
-        ProviderKind::OpenAi.as_str()
+        Self::PROVIDER.name()
     }
 
     fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {

@@ -10,16 +10,19 @@
 mod reply;
 mod request;
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 
 use self::reply::Reply;
 use crate::openai::embed::embed;
 use crate::openai::request::Dialect;
+use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec};
 use crate::transport::Transport;
-use crate::{Access, ModelError, ModelStream, Provider, ProviderKind, Request};
+use crate::{Access, ModelError, ModelStream, Provider, Request};
 
 /// Whose signatures its own are.
-const NAME: &str = ProviderKind::OpenAiResponses.as_str();
+const NAME: &str = OpenAiResponses::PROVIDER.name();
 
 /// Responses at one address.
 pub struct OpenAiResponses {
@@ -27,6 +30,17 @@ pub struct OpenAiResponses {
 }
 
 impl OpenAiResponses {
+    /// The descriptor of this provider.
+    pub const PROVIDER: ProviderId = ProviderId::new(&ProviderSpec {
+        name: "openai-responses",
+        models: ModelIds::Named,
+        key_variable: Some("OPENAI_API_KEY"),
+        address: Some(AddressSpec::new("OPENAI_BASE_URL", "https://api.openai.com/v1")),
+        login: LoginSpec::Never,
+        usual_models: None,
+        connect: |_, access| Ok(Arc::new(Self::new(access)?)),
+    });
+
     /// Checks key and address; nothing is sent.
     ///
     /// # Errors
@@ -34,7 +48,7 @@ impl OpenAiResponses {
     /// When there is no key at the service's own address, or key or address cannot be used. A server at
     /// another address may need no key, as local ones do.
     pub fn new(access: Access) -> Result<Self, ModelError> {
-        let provider = ProviderKind::OpenAiResponses;
+        let provider = Self::PROVIDER;
         if access.key.is_none() && access.address.is_none() {
             return Err(ModelError::MissingKey { provider });
         }

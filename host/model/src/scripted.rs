@@ -29,16 +29,15 @@ mod check;
 pub(crate) mod script;
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
 use host_message::Role;
 
 use self::script::{Failed, Item, Reply, Retry, Script, Start};
-use crate::{
-    Again, Chunk, ErrorKind, ModelError, ModelEvent, ModelStream, Provider, ProviderKind, Request, Service, Wanted,
-};
+use crate::spec::{LoginSpec, ModelIds, ProviderId, ProviderSpec};
+use crate::{Again, Chunk, ErrorKind, ModelError, ModelEvent, ModelStream, Provider, Request, Service, Wanted};
 
 /// A script and how far it has come.
 pub struct Scripted {
@@ -115,6 +114,17 @@ impl ScriptError {
 }
 
 impl Scripted {
+    /// The descriptor of this provider.
+    pub const PROVIDER: ProviderId = ProviderId::new(&ProviderSpec {
+        name: "scripted",
+        models: ModelIds::File,
+        key_variable: None,
+        address: None,
+        login: LoginSpec::Never,
+        usual_models: None,
+        connect: |file, _| Ok(Arc::new(Self::open(Path::new(file))?)),
+    });
+
     /// Reads the script in a file.
     ///
     /// # Errors
@@ -193,7 +203,7 @@ impl Scripted {
                 return Err(ModelError::Recorded { kind: *kind, status: *status, message, help });
             }
             Item::Error(error) => {
-                let service = Service { provider: ProviderKind::Scripted, address: self.name.clone() };
+                let service = Service { provider: Self::PROVIDER, address: self.name.clone() };
                 let (kind, message, again) = (error.kind, error.message.clone(), Wanted::default());
                 return Err(match error.status {
                     Some(status) => ModelError::Status { service, status, kind, message, again },
@@ -208,7 +218,7 @@ impl Scripted {
 
 impl Provider for Scripted {
     fn name(&self) -> &str {
-        ProviderKind::Scripted.as_str()
+        Self::PROVIDER.name()
     }
 
     fn stands_for(&self) -> Option<&str> {

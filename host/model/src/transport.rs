@@ -35,7 +35,7 @@ use crate::failure::Failure;
 use crate::framing::Framing;
 use crate::login::Tokens;
 use crate::text::{clip, clip_bytes};
-use crate::{Access, ApiKey, Chunk, ModelError, ModelEvent, ModelStream, ProviderKind, ReplyFault, Wanted};
+use crate::{Access, ApiKey, Chunk, ModelError, ModelEvent, ModelStream, ProviderId, ReplyFault, Wanted};
 
 /// Ends the wait for a service that does not answer its door.
 const CONNECT_LIMIT: Duration = Duration::from_secs(30);
@@ -117,11 +117,12 @@ impl Transport {
     /// Checks address and key, and reads the credentials of a login; sends nothing. `key_header` is the header for the
     /// key and what stands before the key in it. With a login there is no key.
     pub(crate) fn new(
-        provider: ProviderKind,
+        provider: ProviderId,
         access: Access,
         key_header: (&'static str, &'static str),
     ) -> Result<Self, ModelError> {
-        let address = access.address.as_deref().or(provider.default_address()).unwrap_or_default();
+        let address =
+            access.address.as_deref().or(provider.address.and_then(|address| address.default)).unwrap_or_default();
         let base =
             base_url(address).map_err(|why| ModelError::Address { provider, address: clip(&shown(address)), why })?;
         if access.login.is_some() && base.scheme() != "https" && !is_plain_loopback(&base) {

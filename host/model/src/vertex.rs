@@ -5,6 +5,8 @@
 //! Deliberately not here: models of other makers, tuned models behind endpoints of their own, and keys: one is logged
 //! in to Google Cloud.
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -12,11 +14,12 @@ use url::Url;
 use crate::gemini::Counted;
 use crate::gemini::reply::Reply;
 use crate::gemini::request::{self, Dialect};
+use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec};
 use crate::transport::Transport;
-use crate::{Access, ModelError, ModelStream, Provider, ProviderKind, Request};
+use crate::{Access, ModelError, ModelStream, Provider, Request};
 
 /// Whose signatures its own are.
-const NAME: &str = ProviderKind::Vertex.as_str();
+const NAME: &str = Vertex::PROVIDER.name();
 
 /// Where a model runs if nobody says where: wherever there is room.
 const ANYWHERE: &str = "global";
@@ -29,13 +32,28 @@ pub struct Vertex {
 }
 
 impl Vertex {
+    /// The descriptor of this provider.
+    pub const PROVIDER: ProviderId = ProviderId::new(&ProviderSpec {
+        name: "vertex",
+        models: ModelIds::Named,
+        key_variable: None,
+        address: Some(AddressSpec {
+            variable: "GOOGLE_VERTEX_BASE_URL",
+            default: None,
+            example: "https://aiplatform.googleapis.com",
+        }),
+        login: LoginSpec::Required,
+        usual_models: None,
+        connect: |_, access| Ok(Arc::new(Self::new(access)?)),
+    });
+
     /// Checks project, location and address, and reads the credentials; nothing is sent.
     ///
     /// # Errors
     ///
     /// When there is no project, location or address cannot be used, or the credentials cannot.
     pub fn new(access: Access) -> Result<Self, ModelError> {
-        let provider = ProviderKind::Vertex;
+        let provider = Self::PROVIDER;
         let project = access.project.clone().ok_or(ModelError::MissingProject { provider })?;
         let location = access.location.clone().unwrap_or_else(|| ANYWHERE.to_owned());
         if location.is_empty() || !location.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-') {

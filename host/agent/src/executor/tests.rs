@@ -21,7 +21,7 @@ use host_message::{
     AgentId, Annotations, CallId, Content, FinishReason, FunctionCall, Output, Part, PartData, Role, ToolName,
     ToolSpec, Usage,
 };
-use host_model::{Chunk, ModelError, ModelEvent, ModelStream, ProviderKind, Request};
+use host_model::{Chunk, Gemini, ModelError, ModelEvent, ModelStream, Request};
 use host_tool::{CallContext, Outcome, Tool};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -145,7 +145,7 @@ fn hangs(said: &str) -> Scripted {
 
 /// A reply that says something and then breaks.
 fn breaks(said: &str) -> Scripted {
-    let error = ModelError::MissingKey { provider: ProviderKind::Gemini };
+    let error = ModelError::MissingKey { provider: Gemini::PROVIDER };
     Scripted { events: vec![chunk(vec![Part::text(said)], None), Err(error)], hangs: false }
 }
 

@@ -175,7 +175,7 @@ fn a_reply_is_good_or_says_why_not() {
 fn what_arrived_before_an_error_is_still_there() {
     let prompt = PromptId { agent: AgentId::new("main"), turn: 0 };
     let mut builder = ReplyBuilder::new(&prompt);
-    let error = ModelError::MissingKey { provider: host_model::ProviderKind::Gemini };
+    let error = ModelError::MissingKey { provider: host_model::Gemini::PROVIDER };
     let events = vec![Ok(chunk(vec![Part::text("half")])), Err(error.clone()), Ok(chunk(vec![Part::text("never")]))];
     let tell = |_: EventKind<'_>| {};
     let got = read(stream::iter(events).boxed(), &mut builder, &tell).now_or_never().expect("nothing waits");

@@ -9,7 +9,7 @@ use host_app::environment::Environment;
 use host_app::error::Failure;
 use host_app::models;
 use host_app::plugins;
-use host_model::ProviderKind;
+use host_model::PROVIDERS;
 use host_plugin::{Allocator, Runtime, RuntimeOptions, Workspace, command_line};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -102,14 +102,14 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
             Some(program) => find("discovered tools", State::Bad, format!("there is no program `{program}` to run")),
         }
     }
-    for kind in [ProviderKind::Gemini, ProviderKind::OpenAi, ProviderKind::Anthropic] {
-        let Some(variable) = kind.key_variable() else { continue };
+    for provider in PROVIDERS.iter().filter(|provider| provider.usual_models.is_some()) {
+        let Some(variable) = provider.key_variable else { continue };
         match environment.variable(variable) {
             Some(_) => find("model", State::Good, format!("{variable} is set")),
             None => find(
                 "model",
                 State::Note,
-                format!("{variable} is not set; `{kind}/…` needs it, `offline` needs nothing"),
+                format!("{variable} is not set; `{provider}/…` needs it, `offline` needs nothing"),
             ),
         }
     }

@@ -36,8 +36,8 @@ impl Dialect {
     /// The provider whose signatures go back to it.
     fn signer(self) -> &'static str {
         match self {
-            Self::Gemini => crate::ProviderKind::Gemini.as_str(),
-            Self::Vertex => crate::ProviderKind::Vertex.as_str(),
+            Self::Gemini => crate::Gemini::PROVIDER.name(),
+            Self::Vertex => crate::Vertex::PROVIDER.name(),
         }
     }
 }

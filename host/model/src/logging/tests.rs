@@ -9,7 +9,7 @@ use host_message::{
 use serde_json::Map;
 
 use super::*;
-use crate::{Again, Chunk, ErrorKind, ProviderKind, Scripted, Service, Settings, Switched, Wanted};
+use crate::{Again, Chunk, ErrorKind, Gemini, Scripted, Service, Settings, Switched, Wanted};
 
 /// Says what it was given, once for each request, and then perhaps never ends.
 struct Says {
@@ -119,7 +119,7 @@ fn everything() -> Vec<Result<ModelEvent, ModelError>> {
 
 #[test]
 fn a_replay_tells_the_same() {
-    let service = Service { provider: ProviderKind::Gemini, address: "http://test".to_owned() };
+    let service = Service { provider: Gemini::PROVIDER, address: "http://test".to_owned() };
     let (message, again) = ("slow down".to_owned(), Wanted::default());
     let error = ModelError::Status { service, status: 429, kind: ErrorKind::Quota, message, again };
     let replies = vec![everything(), vec![chunk(vec![Part::text("half")]), Err(error)], vec![chunk(vec![])]];

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::*;
 use crate::error::Cause;
-use crate::{Chunk, ProviderKind, ReplyFault, Service, Wanted};
+use crate::{Chunk, Gemini, ReplyFault, Service, Wanted};
 
 /// One reply of the service.
 #[derive(Clone)]
@@ -73,7 +73,7 @@ impl Provider for Scripted {
 }
 
 fn service() -> Service {
-    Service { provider: ProviderKind::Gemini, address: "http://test".to_owned() }
+    Service { provider: Gemini::PROVIDER, address: "http://test".to_owned() }
 }
 
 fn status(status: u16, kind: ErrorKind, delay: Option<u64>) -> ModelError {

@@ -165,7 +165,7 @@ async fn what_was_kept_is_void_when_the_reply_is_asked_for_again() {
 
 #[tokio::test]
 async fn an_error_ends_the_reply_and_no_call_of_it_is_handed_out() {
-    let error = ModelError::MissingKey { provider: crate::ProviderKind::Gemini };
+    let error = ModelError::MissingKey { provider: crate::Gemini::PROVIDER };
     let events = through(&[tool()], vec![says(CALL), Err(error.clone()), says("never")]).await;
     assert_eq!(events, [Err(error)]);
     assert_eq!(events[0].as_ref().expect_err("it is one").kind(), ErrorKind::Authentication);

@@ -24,7 +24,7 @@ fn no_good() -> Vec<(Reply, &'static str)> {
         (|| ends(vec![Part::text("x")], Some(FinishReason::Safety)), "stopped the reply (`safety`)"),
         (
             || {
-                let service = Service { provider: ProviderKind::Gemini, address: "http://test".to_owned() };
+                let service = Service { provider: Gemini::PROVIDER, address: "http://test".to_owned() };
                 let error = ModelError::Blocked { service, reason: "SAFETY".to_owned() };
                 Scripted { events: vec![Err(error)], hangs: false }
             },
