@@ -25,6 +25,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use host_files::{create_private, make_private_folder};
 use host_message::{AgentId, CallId, Content, Display, ModelId, Part, PromptId, SessionId, ToolName, Usage};
 use host_tool::Decided;
 use serde::Serialize;
@@ -234,12 +235,12 @@ impl SessionLog {
     /// When the folder or the file cannot be made or locked, or the first line cannot be written.
     pub fn create(folder: &Path, about: About<'_>, clock: Clock) -> Result<Self, SessionError> {
         let failed = |cause| SessionError::Create { folder: folder.to_owned(), cause };
-        make_folder(folder).map_err(failed)?;
+        make_private_folder(folder).map_err(failed)?;
         let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
         for _ in 0..ID_ATTEMPTS {
             let id = new_id(&clock).map_err(failed)?;
             let path = folder.join(format!("{id}.{LOG_EXTENSION}"));
-            match create_new(&path) {
+            match create_private(&path) {
                 Ok(file) => {
                     reopen::lock(&file, &path)?;
                     return Self::new(Box::new(file), id, path, clock).begun(Some(about));
@@ -328,22 +329,6 @@ fn new_id(clock: &Clock) -> io::Result<SessionId> {
     getrandom::fill(&mut chance)?;
     let text = format!("{}-{:08x}", clock.now().strftime("%Y%m%d-%H%M%S"), u32::from_le_bytes(chance));
     SessionId::new(text).map_err(io::Error::other)
-}
-
-fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
-fn create_new(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.append(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 #[cfg(test)]

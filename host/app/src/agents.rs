@@ -209,16 +209,10 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 fn read(file: &Path) -> Result<String, Failure> {
-    use std::io::Read;
     let unreadable = |why: String| {
         Failure::configuration(format!("the agent `{}` cannot be read", file.display()))
             .cause(why)
             .help("mend or remove the file")
     };
-    // One byte more than the limit, so that what is longer is told as such.
-    let limit = MAX_DEFINITION_BYTES as u64 + 1;
-    let mut bytes = Vec::new();
-    let opened = std::fs::File::open(file).map_err(|error| unreadable(error.to_string()))?;
-    opened.take(limit).read_to_end(&mut bytes).map_err(|error| unreadable(error.to_string()))?;
-    String::from_utf8(bytes).map_err(|error| unreadable(format!("it is no text: {error}")))
+    host_files::read_text(file, MAX_DEFINITION_BYTES as u64).map_err(|error| unreadable(error.to_string()))
 }

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use host_agent::{CompressionConfig, LoopDetection, Price, Prices, ReplyPolicy, RunConfig};
+use host_files::Access;
 use host_model::{Gemini, ProviderId, RetryPolicy, Settings, Vertex};
 use host_text::{did_you_mean, expected_instead};
 use host_tool::ApprovalMode;
@@ -348,17 +349,17 @@ impl Configuration {
                 .cause(error.to_string())
                 .help("mend or remove the file, or set HOST_CONFIG to another")
         };
-        match std::fs::metadata(&path) {
-            Ok(about) if about.len() > MAX_FILE => Err(unreadable(std::io::Error::other(format!(
-                "it has {} bytes, over the limit of {MAX_FILE}",
-                about.len()
-            )))),
-            Ok(about) => {
-                let read = Self::parse(&std::fs::read_to_string(&path).map_err(unreadable)?, &path)?;
-                if plugins::holds_a_secret(&read.plugins) && about.mode() & 0o077 != 0 {
+        match File::open(&path) {
+            Ok(file) => {
+                let about = file.metadata().map_err(unreadable)?;
+                let text = host_files::read_text_limited(file, MAX_FILE).map_err(|error| unreadable(error.into()))?;
+                let read = Self::parse(&text, &path)?;
+                if plugins::holds_a_secret(&read.plugins)
+                    && let Err(how) = host_files::check(&about, Access::ReadOrWrite)
+                {
                     let path = path.display();
                     return Err(Failure::configuration(format!("the configuration `{path}` cannot be used"))
-                        .cause("a plugin's secret stands in it, and others can read it")
+                        .cause(format!("it contains a plugin's secret, and {how}"))
                         .help(format!("chmod 600 '{path}', or write {{ env = \"VARIABLE\" }} for the secret")));
                 }
                 read.tools.check_programs(Whose::Persons, &path)?;

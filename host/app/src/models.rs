@@ -216,11 +216,7 @@ impl Model {
 
 /// Makes a new file to record into, which only this user can read.
 pub fn recording(file: &Path) -> Result<Recording, Failure> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let out = options.open(file).map_err(|error| {
+    let out = host_files::create_private(file).map_err(|error| {
         Failure::input(format!("the recording `{}` cannot be made: {error}", file.display()))
             .help("name a file that is not there yet, in a folder that can be written")
     })?;

@@ -102,14 +102,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
-    read.map_err(|error| unreadable(path, &error))?;
-    if bytes.len() as u64 > MAX_FILE {
-        let over = io::Error::other(format!("it is over the limit of {MAX_FILE} bytes"));
-        return Err(unreadable(path, &over));
-    }
-    String::from_utf8(bytes).map_err(|_| unreadable(path, &io::Error::other("it is no UTF-8 text")))
+    host_files::read_text(path, MAX_FILE).map_err(|error| unreadable(path, &error.into()))
 }
 
 fn parse(text: &str, tier: Tier, path: &Path) -> Result<Vec<Rule>, Failure> {

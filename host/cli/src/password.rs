@@ -13,6 +13,7 @@ use std::path::Path;
 
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
+use host_files::Access;
 use host_text::visible_line;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 
@@ -144,13 +145,15 @@ fn of_file(path: &Path) -> Result<String, Failure> {
     let file = File::open(path).map_err(failed)?;
     let about = file.metadata().map_err(failed)?;
     // A pipe, such as a shell makes of `<(…)`, is nobody else's.
-    if about.is_file() && about.mode() & 0o077 != 0 {
+    if about.is_file()
+        && let Err(how) = host_files::check(&about, Access::ReadOrWrite)
+    {
         let path = path.display();
-        return Err(
-            Failure::input(format!("others may read the password file `{path}`")).help(format!("chmod 600 '{path}'"))
-        );
+        return Err(Failure::input(format!("the password file `{path}` is not used: {how}"))
+            .help(format!("chmod 600 '{path}'")));
     }
     let mut text = String::new();
+    // Of a longer file the first line is enough.
     file.take(MAX_PASSWORD as u64 + 3).read_to_string(&mut text).map_err(failed)?;
     let line = text.split('\n').next().unwrap_or_default();
     Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())

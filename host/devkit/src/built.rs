@@ -11,6 +11,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use host_capability::{Capability, Grants, PluginName};
+use host_files::{Mode, NewFile};
 use host_manifest::{Manifest, ManifestError, Source, SourceManifest};
 use host_plugin::{Digest, Plugin, Runtime, admission};
 
@@ -176,21 +177,18 @@ impl BuildOutput {
     pub fn write(&self, target: &Path) -> Result<(), PluginError> {
         let failed = |path: &Path, error| PluginError::Write { path: path.to_owned(), error };
         std::fs::create_dir_all(target).map_err(|error| failed(target, error))?;
-        // The permissions of any new file: the user's umask takes what it takes.
-        let mut builder = tempfile::Builder::new();
-        let builder = builder.prefix(".built-").permissions(Permissions::from_mode(0o666));
         let mut waiting = Vec::new();
         for (name, bytes) in &self.files {
             let path = target.join(name);
             if std::fs::read(&path).is_ok_and(|there| there == *bytes) {
                 continue;
             }
-            let mut file = builder.tempfile_in(target).map_err(|error| failed(&path, error))?;
+            let mut file = NewFile::beside(&path, Mode::Umask).map_err(|error| failed(&path, error))?;
             file.write_all(bytes).map_err(|error| failed(&path, error))?;
             waiting.push((file, path));
         }
         for (file, path) in waiting {
-            file.persist(&path).map_err(|error| failed(&path, error.error))?;
+            file.replace().map_err(|error| failed(&path, error))?;
         }
         Ok(())
     }

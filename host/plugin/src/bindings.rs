@@ -3,6 +3,8 @@
 //! The worlds here exist only for the generator. What a plugin really imports is read from the plugin
 //! ([`crate::admission`]), and what it really gets is decided by the linker for its grants.
 
+pub(crate) mod denial;
+
 wasmtime::component::bindgen!({
     path: ["../../wit/tool", "../../wit/cap"],
     world: "host:runtime/everything",
@@ -26,8 +28,8 @@ wasmtime::component::bindgen!({
     },
     exports: { default: async },
     with: {
-        "host:cap/fs-read.walk": crate::fs_read::Walk,
-        "host:cap/process.child": crate::process::Child,
+        "host:cap/fs-read.walk": crate::readable::Walk,
+        "host:cap/process.child": crate::child::Child,
     },
 });
 

@@ -20,10 +20,11 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use host_files::{Access, Exposed, Mode, NewFile, is_private};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
-use crate::plugin::Digest;
+use crate::digest::Digest;
 
 /// The last bytes of an entry, behind the code and its keyed hash; the number changes with the layout.
 const MAGIC: &[u8; 8] = b"hostaot2";
@@ -76,15 +77,15 @@ impl Cache {
     /// Opens the cache in a folder, which is made with mode 0700 where it is missing.
     pub(crate) fn open(folder: &Path) -> Result<Self, CacheError> {
         let failed = |path: &Path, error| CacheError::Io { path: path.to_owned(), error };
-        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| failed(folder, error))?;
+        host_files::make_private_folder(folder).map_err(|error| failed(folder, error))?;
         let about = fs::metadata(folder).map_err(|error| failed(folder, error))?;
-        if !is_only_ours(&about) {
+        if !is_private(&about, Access::Write) {
             return Err(CacheError::Foreign { path: folder.to_owned() });
         }
         let path = folder.join("key");
         let key = match read_key(&path)? {
             Some(key) => key,
-            None => make_key(folder, &path)?,
+            None => make_key(&path)?,
         };
         Ok(Self { folder: folder.to_owned(), key })
     }
@@ -122,12 +123,12 @@ impl Cache {
     /// Keeps the compiled form of a component.
     pub(crate) fn store(&self, engine: &Engine, digest: &Digest, code: &[u8]) -> io::Result<()> {
         let path = self.path(engine, digest);
-        let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(&self.folder)?;
+        let mut file = NewFile::beside(&path, Mode::Private)?;
         file.write_all(code)?;
         file.write_all(self.mac(&path).update(code).finalize().as_bytes())?;
         file.write_all(MAGIC)?;
-        file.persist(&path)?;
-        Ok(())
+        // It is verified whenever it is read.
+        file.replace_unsynced()
     }
 
     fn path(&self, engine: &Engine, digest: &Digest) -> PathBuf {
@@ -185,12 +186,13 @@ fn read_key(path: &Path) -> Result<Option<[u8; KEY_BYTES]>, CacheError> {
         Err(error) => return Err(failed(error)),
     };
     let about = file.metadata().map_err(failed)?;
-    if about.uid() != rustix::process::geteuid().as_raw() {
+    let privacy = host_files::check(&about, Access::ReadOrWrite);
+    if privacy == Err(Exposed::Owner) {
         return Err(CacheError::Foreign { path: path.to_owned() });
     }
     let mut key = [0; KEY_BYTES];
     let whole = about.len() == KEY_BYTES as u64 && file.read_exact(&mut key).is_ok();
-    if about.mode() & 0o077 != 0 || !whole {
+    if privacy.is_err() || !whole {
         tracing::warn!(path = %path.display(), "the cache's key was open to others or is damaged; all is compiled anew");
         fs::remove_file(path).map_err(failed)?;
         return Ok(None);
@@ -198,20 +200,17 @@ fn read_key(path: &Path) -> Result<Option<[u8; KEY_BYTES]>, CacheError> {
     Ok(Some(key))
 }
 
-fn make_key(folder: &Path, path: &Path) -> Result<[u8; KEY_BYTES], CacheError> {
+fn make_key(path: &Path) -> Result<[u8; KEY_BYTES], CacheError> {
     let failed = |error| CacheError::Io { path: path.to_owned(), error };
     let mut key = [0; KEY_BYTES];
     getrandom::fill(&mut key).map_err(|error| failed(io::Error::other(error)))?;
-    // Temporary files are made with mode 0600.
-    let mut file = tempfile::Builder::new().prefix(".key-").tempfile_in(folder).map_err(failed)?;
-    file.write_all(&key).map_err(failed)?;
-    match file.persist_noclobber(path) {
-        Ok(_) => Ok(key),
+    match host_files::create(path, &key, Mode::Private) {
+        Ok(()) => Ok(key),
         // Another process was faster: its key is the key.
-        Err(lost) if lost.error.kind() == io::ErrorKind::AlreadyExists => {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             read_key(path)?.ok_or_else(|| failed(io::Error::other("it vanishes as soon as it is made")))
         }
-        Err(lost) => Err(failed(lost.error)),
+        Err(error) => Err(failed(error)),
     }
 }
 
@@ -245,15 +244,8 @@ fn open_bounded(path: &Path, limit: u64) -> io::Result<(File, u64)> {
     if !about.is_file() || about.len() > limit {
         return Err(io::Error::other(format!("it is no file of at most {limit} bytes")));
     }
-    if !is_only_ours(&about) {
-        return Err(io::Error::other("it belongs to another user, or others may write to it"));
-    }
+    host_files::check(&about, Access::Write).map_err(io::Error::other)?;
     Ok((file, about.len()))
-}
-
-/// Whether it belongs to this user, and nobody else may write to it.
-fn is_only_ours(about: &fs::Metadata) -> bool {
-    about.uid() == rustix::process::geteuid().as_raw() && about.mode() & 0o022 == 0
 }
 
 /// An entry is a file of its own, never a link to somebody else's; a pipe in its place does not make us wait.

@@ -8,7 +8,7 @@ use std::io::{self, Read as _};
 
 use host_capability::{Grants, PluginName};
 
-use crate::fs_read::MAX_WHOLE;
+use crate::limits::MAX_WHOLE;
 use crate::workspace::{OpenError, Workspace};
 
 /// What is in the file before.
@@ -41,9 +41,8 @@ pub(crate) fn of_file(
         if !file.metadata().ok()?.is_file() {
             return None;
         }
-        let mut content = Vec::new();
-        file.take(MAX_WHOLE + 1).read_to_end(&mut content).ok()?;
-        (content.len() as u64 <= MAX_WHOLE).then(|| Some(String::from_utf8_lossy(&content).into_owned()))
+        let content = host_files::read_limited(file, MAX_WHOLE).ok()?;
+        Some(Some(String::from_utf8_lossy(&content).into_owned()))
     };
     match read() {
         Some(Some(text)) => truthful(path, Before::Text(&text), proposed, unified),

@@ -13,10 +13,11 @@ use std::sync::{Arc, Mutex};
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt, Permissions, PermissionsExt};
 use host_capability::{Denied, WritePermit};
 
+use crate::bindings::denial::{denial, escape};
 use crate::bindings::fs_write::{Error, Expected, Host, Span, Written};
-use crate::fs_read::{MAX_WHOLE, denial, escape};
-use crate::plugin::{Digest, hex};
-use crate::runtime::lock;
+use crate::digest::{Digest, hex};
+use crate::limits::MAX_WHOLE;
+use crate::lock::lock;
 use crate::shown::{Change, Shown};
 use crate::store::CallState;
 use crate::workspace::{MakeFolders, OpenError, Workspace};
@@ -180,9 +181,8 @@ impl Writable {
         }
         let mut options = OpenOptions::new();
         options.read(true).custom_flags(crate::workspace::NONBLOCK | NO_FOLLOW);
-        let mut content = Vec::new();
-        let read = folder.open_with(name, &options).and_then(|file| file.take(MAX_WHOLE + 1).read_to_end(&mut content));
-        self.io(read, &self.shown())?;
+        let read = folder.open_with(name, &options).and_then(|file| Ok(host_files::read_limited(file, MAX_WHOLE)?));
+        let content = self.io(read, &self.shown())?;
         let digest = Digest::of(&content).as_str().to_owned();
         Ok(Some(There { content, digest, permissions: about.permissions() }))
     }

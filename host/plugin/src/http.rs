@@ -6,8 +6,6 @@
 //! that the guest names without reading them (`secrets`), and none of a response's reaches the guest. Proxies are not used: behind one, the resolved address is not ours to
 //! check.
 
-mod network;
-
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -20,13 +18,14 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, StatusCode, Url};
 
+use crate::bindings::denial::denial;
 use crate::bindings::http::{Denial, Error, Host, Request, Response};
-use crate::fs_read::denial;
-use crate::runtime::{Shared, lock};
+use crate::certificates::Certificates;
+use crate::lock::lock;
+use crate::origin::{address, belongs_to_the_host, server};
 use crate::secrets::{Carried, Secrets};
+use crate::shared::Shared;
 use crate::store::CallState;
-
-pub use network::{Network, PreparedAnswer, PreparedError, PreparedNetwork, SeenRequest};
 
 /// The longest exchange, whatever the guest asks for.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -38,65 +37,13 @@ const MAX_BODY: usize = 8 << 20;
 const MAX_HEADERS: usize = 100;
 /// Redirects that are followed: as many as browsers follow at most.
 const MAX_REDIRECTS: usize = 10;
-/// Bytes of an address.
-const MAX_URL: usize = 8 << 10;
 /// Bytes of the header fields that a guest is told of.
 const MAX_RESPONSE_HEADERS: usize = 64 << 10;
 
 const METHODS: &[&str] = &["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/// Fields that belong to the transport, or to whoever holds the credentials.
-const REFUSED: &[&str] = &[
-    "authorization",
-    "connection",
-    "content-length",
-    "cookie",
-    "cookie2",
-    "expect",
-    "host",
-    "keep-alive",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "via",
-];
-
 /// Fields of a response that speak of authentication.
 const HIDDEN: &[&str] = &["set-cookie", "set-cookie2", "www-authenticate", "proxy-authenticate", "authentication-info"];
-
-/// What all fetches share: the trust in certificates, which takes milliseconds to load.
-#[derive(Debug, Default)]
-pub(crate) struct HttpClient(OnceLock<Result<rustls::ClientConfig, String>>);
-
-impl HttpClient {
-    fn tls(&self) -> Result<rustls::ClientConfig, Error> {
-        self.0
-            .get_or_init(|| {
-                use rustls_platform_verifier::BuilderVerifierExt;
-                let provider = Arc::new(rustls::crypto::ring::default_provider());
-                rustls::ClientConfig::builder_with_provider(provider)
-                    .with_safe_default_protocol_versions()
-                    .and_then(BuilderVerifierExt::with_platform_verifier)
-                    .map(|builder| builder.with_no_client_auth())
-                    .map_err(|error| error.to_string())
-            })
-            .clone()
-            .map_err(|error| Error::Unavailable(format!("the system's certificates cannot be used: {error}")))
-    }
-
-    /// A client that connects only to addresses that these permits cover.
-    fn client(&self, permits: &Permits) -> Result<Client, Error> {
-        Client::builder()
-            .tls_backend_preconfigured(self.tls()?)
-            .dns_resolver(Arc::new(permits.clone()))
-            .redirect(reqwest::redirect::Policy::none())
-            .no_proxy()
-            .user_agent(concat!("host/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| Error::Unavailable(words(&error)))
-    }
-}
 
 impl Host for CallState {
     async fn fetch(&mut self, request: Request) -> wasmtime::Result<Result<Response, Error>> {
@@ -126,6 +73,21 @@ impl Host for CallState {
     }
 }
 
+/// A client that connects only to addresses that these permits cover.
+fn client(certificates: &Certificates, permits: &Permits) -> Result<Client, Error> {
+    let tls = certificates
+        .tls()
+        .map_err(|error| Error::Unavailable(format!("the system's certificates cannot be used: {error}")))?;
+    Client::builder()
+        .tls_backend_preconfigured(tls)
+        .dns_resolver(Arc::new(permits.clone()))
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
+        .user_agent(concat!("host/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(|error| Error::Unavailable(words(&error)))
+}
+
 /// Who fetches, and by which grants. The state of the call itself is not kept while waiting for a server.
 struct Caller {
     plugin: PluginName,
@@ -149,7 +111,7 @@ impl Caller {
         let mut carried = self.secrets.carried(secrets, &self.plugin, &method, &url)?;
         // Making a client reads the system's certificates: not where nothing is sent.
         let way = match &self.network {
-            Network::Real => Way::Out(self.shared.http.client(&permits)?),
+            Network::Real => Way::Out(client(&self.shared.certificates, &permits)?),
             Network::Prepared(network) => Way::Prepared(network),
         };
         for _ in 0..=MAX_REDIRECTS {
@@ -263,50 +225,6 @@ fn method(text: &str) -> Result<Method, Error> {
     Err(Error::Invalid(format!("`{}` is none of {}", exact(text), METHODS.join(", "))))
 }
 
-fn address(text: &str) -> Result<Url, Error> {
-    let wrong = |why: &str| Error::Invalid(format!("the address `{}` {why}", exact(text)));
-    if text.len() > MAX_URL {
-        return Err(Error::Invalid(format!("an address of {} bytes is over the limit of {MAX_URL}", text.len())));
-    }
-    let url = Url::parse(text).map_err(|error| wrong(&format!("makes no sense: {error}")))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(wrong("is neither http nor https"));
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(wrong("has a user name or password in it, and the host puts in credentials itself"));
-    }
-    if url.host_str().is_none_or(str::is_empty) {
-        return Err(wrong("has no host"));
-    }
-    Ok(url)
-}
-
-/// Whether two addresses are one request: what stands behind `#` is not sent.
-pub(crate) fn are_one(one: &str, other: &str) -> bool {
-    let sent = |text: &str| {
-        let mut url = address(text).ok()?;
-        url.set_fragment(None);
-        Some(url)
-    };
-    sent(one).is_some_and(|one| sent(other) == Some(one))
-}
-
-/// The server that an address names, or why the host sends nothing there.
-pub(crate) fn authority(url: &str) -> Result<Authority, String> {
-    let url = address(url).map_err(|error| match error {
-        Error::Invalid(why) => why,
-        Error::Denied(_) | Error::RedirectDenied(_) | Error::Unavailable(_) | Error::TimedOut => {
-            "it is no address".to_owned()
-        }
-    })?;
-    server(&url).map_err(|error| error.to_string())
-}
-
-pub(crate) fn server(url: &Url) -> Result<Authority, HostError> {
-    // An address was accepted only with a host, and its schemes have known ports.
-    Authority::new(url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default())
-}
-
 fn headers(fields: &[(String, String)]) -> Result<HeaderMap, Error> {
     if fields.len() > MAX_HEADERS {
         return Err(Error::Invalid(format!("{} header fields are over the limit of {MAX_HEADERS}", fields.len())));
@@ -322,11 +240,6 @@ fn headers(fields: &[(String, String)]) -> Result<HeaderMap, Error> {
         headers.append(name, HeaderValue::from_str(value).map_err(|_| wrong("has no valid value"))?);
     }
     Ok(headers)
-}
-
-/// Whether a guest cannot write this header field; its name in small letters.
-pub(crate) fn belongs_to_the_host(lower: &str) -> bool {
-    REFUSED.contains(&lower) || lower.starts_with("proxy-") || lower.starts_with("sec-")
 }
 
 /// Where an answer sends us on, if it does.

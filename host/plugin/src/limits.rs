@@ -27,6 +27,8 @@ impl Default for Limits {
 }
 
 /// The largest component that is read at all. Protects the compiler: JavaScript and Python runtimes are 12 to
+/// The largest file that is read or written whole.
+pub(crate) const MAX_WHOLE: u64 = 20 << 20;
 /// 18 MB.
 pub const MAX_COMPONENT: usize = 64 * MIB;
 

@@ -15,42 +15,6 @@ use crate::admission::{self, AdmissionError, Imports};
 use crate::bindings::EverythingPre;
 use crate::store::CallState;
 
-/// The SHA-256 of a component, as 64 lower-case hexadecimal digits.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Digest(String);
-
-impl Digest {
-    /// The digest of these bytes.
-    pub fn of(bytes: &[u8]) -> Self {
-        Self(hex(&Sha256::digest(bytes)))
-    }
-
-    /// A digest that was taken before.
-    pub fn from_sha256(bytes: &[u8; 32]) -> Self {
-        Self(hex(bytes))
-    }
-
-    /// The 64 digits.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 /// A plugin. Making one reads nothing and compiles nothing; that happens at its first call.
 pub struct Plugin {
     name: PluginName,

@@ -24,9 +24,10 @@ use tokio_util::sync::CancellationToken;
 use wasmtime::component::Resource;
 
 use crate::bindings::cap_types::Denial;
+use crate::bindings::denial::denial;
 use crate::bindings::process::{Chunk, Command, Error, Exit, Host, HostChild, Source};
-use crate::fs_read::denial;
-use crate::runtime::lock;
+use crate::child::Child;
+use crate::lock::lock;
 use crate::store::CallState;
 use descendants::Descendants;
 
@@ -49,23 +50,6 @@ const MAX_COMMAND: usize = 1 << 20;
 /// plugins, whose variables need a grant for any program.
 const NOBODY_THERE: &[(&str, &str)] =
     &[("GIT_PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0"), ("PAGER", "cat"), ("TERM", "dumb")];
-
-/// A program that runs, as a guest holds it. Dropping it ends the program and all that it started.
-#[derive(Debug)]
-#[expect(unreachable_pub, reason = "the generated bindings name it")]
-pub struct Child {
-    output: mpsc::Receiver<Chunk>,
-    exit: watch::Receiver<Option<Exit>>,
-    kill: CancellationToken,
-    supervisor: AbortHandle,
-}
-
-impl Drop for Child {
-    fn drop(&mut self) {
-        // The supervisor owns the descendants, and ends them when it is dropped.
-        self.supervisor.abort();
-    }
-}
 
 impl Host for CallState {
     async fn spawn(&mut self, command: Command) -> wasmtime::Result<Result<Resource<Child>, Error>> {

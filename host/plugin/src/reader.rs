@@ -7,9 +7,10 @@ use std::io::Read as _;
 use std::sync::Arc;
 
 use host_capability::{Grants, PluginName};
+use host_files::{FileError, read_limited};
 
 use crate::bindings::fs_read::{Error, Kind};
-use crate::fs_read::{self, Readable};
+use crate::readable::{self, Readable};
 use crate::workspace::Workspace;
 
 /// Reads what these grants permit.
@@ -117,10 +118,11 @@ impl Reader {
             if size > limit {
                 return Err(Error::TooLarge(size));
             }
-            let mut data = Vec::new();
             // What says that it is small may have grown, or be a file of the kernel's.
-            file.take(limit + 1).read_to_end(&mut data)?;
-            if data.len() as u64 > limit { Err(Error::TooLarge(data.len() as u64)) } else { Ok(data) }
+            match read_limited(file, limit) {
+                Err(FileError::TooLarge { .. }) => Err(Error::TooLarge(limit.saturating_add(1))),
+                read => Ok(read.map_err(std::io::Error::from)?),
+            }
         };
         read().map_err(|error| of(error, limit))
     }
@@ -131,7 +133,7 @@ impl Reader {
     ///
     /// When it is not permitted, is no folder, has too many entries, or cannot be read.
     pub fn list(&self, path: &str) -> Result<Vec<Listed>, ReadError> {
-        let entries = self.readable(path)?.entries().map_err(|error| of(error, fs_read::MAX_ENTRIES as u64))?;
+        let entries = self.readable(path)?.entries().map_err(|error| of(error, readable::MAX_ENTRIES as u64))?;
         let listed = |entry: crate::bindings::fs_read::Entry| Listed {
             name: entry.name,
             found: Found { kind: entry.kind.into(), ignored: entry.ignored },

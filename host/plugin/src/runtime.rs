@@ -23,14 +23,18 @@ use crate::admission::{self, Imports};
 use crate::answer::{self, Confirmation, ToolDef};
 use crate::bindings::{self, EverythingPre};
 use crate::cache::{Cache, Lookup};
+use crate::certificates::Certificates;
 use crate::difference;
 use crate::engine::{self, Allocator, Ticker};
 use crate::error::{CallError, RuntimeError};
-use crate::http::{HttpClient, Network};
 use crate::limits::{HOST_CALL_FUEL, Limits, MAX_HANDLES, Meter};
+use crate::listener::CallListener;
+use crate::lock::lock;
 use crate::missing::{self, NotThere};
+use crate::network::Network;
 use crate::plugin::{Linked, Missing, Plugin};
 use crate::secrets::Secrets;
+use crate::shared::Shared;
 use crate::shown::Shown;
 use crate::store::CallState;
 use crate::wasi;
@@ -67,14 +71,6 @@ pub struct Runtime {
 /// A linker for each set of capabilities, with and without the inert part of WASI.
 type Linkers = HashMap<(CapabilitySet, bool), Arc<Linker<CallState>>>;
 
-/// What all calls of a process share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) environment: Vec<(OsString, OsString)>,
-    pub(crate) state: Option<PathBuf>,
-    pub(crate) http: HttpClient,
-}
-
 /// One call, as the scheduler hands it over.
 #[derive(Clone)]
 pub struct Invocation {
@@ -103,20 +99,6 @@ pub struct Invocation {
     pub listener: Arc<dyn CallListener>,
 }
 
-/// Hears what a running call shows before its end. Called from the middle of the call: it must not wait.
-pub trait CallListener: Send + Sync {
-    /// Live output. Already bounded; may hold anything that a guest can write, control characters included.
-    fn output(&self, text: &str);
-    /// How far the call is: `done` of `total` units.
-    fn progress(&self, done: u64, total: Option<u64>, message: &str);
-}
-
-/// Hears nothing.
-impl CallListener for () {
-    fn output(&self, _text: &str) {}
-    fn progress(&self, _done: u64, _total: Option<u64>, _message: &str) {}
-}
-
 impl Runtime {
     /// A runtime. Nothing is started yet.
     pub fn new(options: RuntimeOptions) -> Self {
@@ -131,7 +113,7 @@ impl Runtime {
             shared: Arc::new(Shared {
                 environment: crate::process::without_secrets(options.environment),
                 state: options.state,
-                http: HttpClient::default(),
+                certificates: Certificates::default(),
             }),
         }
     }
@@ -525,11 +507,6 @@ fn explain(tool: String, error: wasmtime::Error, state: CallState) -> CallError 
         None => format!("{}", error.root_cause()),
     };
     CallError::Crashed { tool, trap, panic: state.panic, backtrace }
-}
-
-/// Locks for lines; a panic elsewhere does not spoil what is kept here, which is only ever added to.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ impl Placement {
     /// When there is no such field, or one that belongs to the transport, and when the format has no `{}` or several.
     pub fn new(header: &str, format: &str) -> Result<Self, SecretError> {
         let lower = header.to_ascii_lowercase();
-        let is_free = FOR_SECRETS.contains(&lower.as_str()) || !crate::http::belongs_to_the_host(&lower);
+        let is_free = FOR_SECRETS.contains(&lower.as_str()) || !crate::origin::belongs_to_the_host(&lower);
         let no_header = || SecretError::Header { header: header.chars().take(MAX_FORMAT).collect() };
         let header = HeaderName::from_bytes(lower.as_bytes()).ok().filter(|_| is_free).ok_or_else(no_header)?;
         let no_format = || SecretError::Format { format: format.chars().take(2 * MAX_FORMAT).collect() };
@@ -112,7 +112,7 @@ impl Secret {
     }
 
     fn permit(&self, name: &str, plugin: &PluginName, method: &Method, url: &Url) -> Result<(), Error> {
-        let server = crate::http::server(url).map_err(|error| Error::Invalid(error.to_string()))?;
+        let server = crate::origin::server(url).map_err(|error| Error::Invalid(error.to_string()))?;
         let no = |why: &str| {
             let help = format!("the secret `{name}` is not sent to {server}: {why}");
             refused(format!("`{name}` for {server}"), help)

@@ -15,7 +15,7 @@ use host_capability::Capability;
 use crate::answer::{Confirmation, command_line};
 use crate::bindings::cap_types::Denial;
 use crate::bindings::process::Command;
-use crate::http;
+use crate::origin;
 use crate::workspace::Workspace;
 
 /// The longest text of a command or an address in a refusal, in characters. Protects the model's context.
@@ -89,7 +89,7 @@ impl Shown {
         let Some(shown) = self.0.as_deref() else { return Ok(()) };
         let named = match shown {
             Confirmation::Info { requests, .. } => {
-                requests.iter().any(|(known, address)| known == method && http::are_one(address, url))
+                requests.iter().any(|(known, address)| known == method && origin::are_one(address, url))
             }
             Confirmation::Exec { .. } | Confirmation::Edit { .. } | Confirmation::Call => false,
         };

@@ -9,10 +9,11 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use host_capability::{Denied, PluginName, StateAccess};
+use host_files::{FileError, Mode};
 use rustix::fs::FlockOperation;
 
+use crate::bindings::denial::denial;
 use crate::bindings::state::{Error, Expected, Host, Item};
-use crate::fs_read::denial;
 use crate::store::CallState;
 
 /// The largest value.
@@ -102,25 +103,22 @@ struct Folder {
 
 impl Folder {
     fn open(path: PathBuf) -> Result<Self, Error> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
-        let lock = File::options().create(true).truncate(false).write(true).open(path.join(".lock"))?;
-        rustix::fs::flock(&lock, FlockOperation::LockExclusive).map_err(io::Error::from)?;
+        host_files::make_private_folder(&path)?;
+        let lock = host_files::lock(&path.join(".lock"))?;
         Ok(Self { path, _lock: lock })
     }
 
     fn get(&self, key: &str) -> Result<Option<Item>, Error> {
-        let file = match File::open(self.path.join(key)) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error.into()),
+        let value = match host_files::read_file(&self.path.join(key), MAX_VALUE) {
+            Ok(value) => value,
+            Err(error) if error.is_missing() => return Ok(None),
+            Err(FileError::TooLarge { limit }) => {
+                return Err(Error::Io(format!(
+                    "the value under `{key}` is over {limit} bytes; it was not written by this host"
+                )));
+            }
+            Err(other) => return Err(io::Error::from(other).into()),
         };
-        let mut value = Vec::new();
-        file.take(MAX_VALUE + 1).read_to_end(&mut value)?;
-        if value.len() as u64 > MAX_VALUE {
-            return Err(Error::Io(format!(
-                "the value under `{key}` is over {MAX_VALUE} bytes; it was not written by this host"
-            )));
-        }
         let version = blake3::hash(&value).to_hex().to_string();
         Ok(Some(Item { value, version }))
     }
@@ -138,10 +136,7 @@ impl Folder {
         if others().map(|(_, size)| size).sum::<u64>() + value.len() as u64 > MAX_TOTAL {
             return Err(Error::Full(format!("all values together would be over {MAX_TOTAL} bytes")));
         }
-        let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(&self.path)?;
-        file.write_all(value)?;
-        file.as_file().sync_all()?;
-        file.persist(self.path.join(key)).map_err(|error| error.error)?;
+        host_files::replace(&self.path.join(key), value, Mode::Private)?;
         Ok(blake3::hash(value).to_hex().to_string())
     }
 

@@ -9,10 +9,11 @@ use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::engine::Ticking;
-use crate::http::Network;
 use crate::limits::Meter;
-use crate::runtime::{CallListener, Shared};
+use crate::listener::CallListener;
+use crate::network::Network;
 use crate::secrets::Secrets;
+use crate::shared::Shared;
 use crate::shown::Shown;
 use crate::workspace::Workspace;
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use host_capability::{Capability, Grants, Scope, ScopeError};
 
 use crate::answer::Confirmation;
-use crate::http;
+use crate::origin;
 use crate::workspace::{PathError, Workspace};
 
 /// What a preview names cannot be granted.
@@ -83,7 +83,7 @@ fn resolved(path: &Path) -> PathBuf {
 }
 
 fn request(method: &str, url: &str) -> Result<Scope, TouchError> {
-    let authority = http::authority(url).map_err(TouchError::Request)?;
+    let authority = origin::authority(url).map_err(TouchError::Request)?;
     Ok(Scope::of_request(method, &authority)?)
 }
 

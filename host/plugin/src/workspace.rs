@@ -17,7 +17,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
 use host_capability::{Denied, ReadPermit, WritePermit};
 
-use crate::runtime::lock;
+use crate::lock::lock;
 
 /// The longest path that a guest may write. Protects messages and the kernel's time; Linux takes 4,096 bytes.
 const MAX_PATH: usize = 4096;

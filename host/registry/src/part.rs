@@ -5,6 +5,7 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use host_bundle::OciDigest;
+use host_files::{FileError, read_limited, read_text};
 use sha2::{Digest as _, Sha256};
 
 use crate::RegistryError;
@@ -71,9 +72,8 @@ impl Part {
 
     /// All of it; the file is gone then.
     pub(crate) fn finish(mut self, size: u64) -> Result<Vec<u8>, RegistryError> {
-        let mut bytes = Vec::new();
-        let read = self.file.seek(SeekFrom::Start(0)).and_then(|_| (&self.file).take(size + 1).read_to_end(&mut bytes));
-        read.map_err(|error| self.unusable(error))?;
+        let read = self.file.seek(SeekFrom::Start(0)).map_err(FileError::from);
+        let bytes = read.and_then(|_| read_limited(&self.file, size)).map_err(|error| self.unusable(error.into()))?;
         if let Some(note) = self.note_path() {
             // Most have none.
             std::fs::remove_file(note).ok();
@@ -86,10 +86,7 @@ impl Part {
 
     /// The note beside it, if it is not longer than that.
     pub(crate) fn note(&self, limit: u64) -> Option<String> {
-        let mut text = String::new();
-        let file = File::open(self.note_path()?).ok()?;
-        file.take(limit + 1).read_to_string(&mut text).ok()?;
-        (text.len() as u64 <= limit).then_some(text)
+        read_text(&self.note_path()?, limit).ok()
     }
 
     /// Writes down something beside it, which goes with it.

@@ -8,6 +8,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use host_files::Mode;
+
 /// The most entries that are kept.
 const MAX_ENTRIES: usize = 1_000;
 
@@ -112,23 +114,13 @@ fn read(path: &Path) -> io::Result<Vec<String>> {
 
 /// Another file in its place, so that it is never half there.
 fn rewrite(path: &Path, entries: &[String]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    // Such a file is the user's alone from the beginning.
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    for entry in entries {
-        file.write_all(line(entry).as_bytes())?;
-    }
-    file.persist(path)?;
-    Ok(())
+    let text: String = entries.iter().map(|entry| line(entry)).collect();
+    host_files::replace(path, text.as_bytes(), Mode::Private)
 }
 
 fn append(path: &Path, text: &str) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     // One write, so that two conversations do not mix their lines.
-    options.open(path)?.write_all(line(text).as_bytes())
+    host_files::append_private(path)?.write_all(line(text).as_bytes())
 }
 
 fn line(text: &str) -> String {

@@ -50,13 +50,9 @@ impl RulesFile {
 
     fn append(&self, text: &str) -> io::Result<()> {
         if let Some(folder) = self.0.parent() {
-            let mut builder = fs::DirBuilder::new();
-            builder.recursive(true);
-            #[cfg(unix)]
-            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            builder.create(folder)?;
+            host_files::make_private_folder(folder)?;
         }
-        let mut file = self.open()?;
+        let mut file = host_files::append_private(&self.0)?;
         // Held until the file is closed. Another process waits for the length of a write.
         file.lock()?;
         let before = file.metadata()?.len();
@@ -71,13 +67,5 @@ impl RulesFile {
             file.set_len(before)?;
         }
         written
-    }
-
-    fn open(&self) -> io::Result<File> {
-        let mut options = OpenOptions::new();
-        options.append(true).create(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(&self.0)
     }
 }

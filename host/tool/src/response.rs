@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use host_files::{create_private, make_private_folder};
 use host_message::{FunctionResponse, Output, OutputPart, Part, PartData, ResponseBody};
 use host_text::{Ends, clip, ends};
 use serde_json::Value;
@@ -86,10 +87,10 @@ impl Spill {
     /// Writes the text to a new file that only the user can read. Its name is made here, of nothing but a number:
     /// no word of a tool or a model is part of a path.
     fn write(&self, text: &str) -> io::Result<PathBuf> {
-        make_folder(&self.folder)?;
+        make_private_folder(&self.folder)?;
         for _ in 0..NAME_ATTEMPTS {
             let path = self.folder.join(format!("output-{}.txt", self.next.fetch_add(1, Ordering::Relaxed)));
-            match create_new(&path) {
+            match create_private(&path) {
                 Ok(mut file) => {
                     return match file.write_all(text.as_bytes()) {
                         Ok(()) => Ok(path),
@@ -106,22 +107,6 @@ impl Spill {
         }
         Err(io::Error::new(io::ErrorKind::AlreadyExists, "every name is taken"))
     }
-}
-
-fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
-fn create_new(path: &Path) -> io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 /// What the model is told first when what ran is not what it wrote; nothing otherwise.

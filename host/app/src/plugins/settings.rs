@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_manifest::{DeclaredSecret, Manifest};
+use host_files::{Access, FileError, PrivateFile};
 use host_plugin::{Secret, Secrets};
 use host_text::{exact, name_help, visible_line};
 
@@ -236,21 +237,13 @@ fn absolute(file: &Path, of: &str, environment: &Environment) -> Result<PathBuf,
 fn read(path: &Path, of: &str) -> Result<String, Failure> {
     let shown = path.to_string_lossy();
     let unreadable = |why: String| Failure::configuration(format!("`{of}` cannot be read")).cause(why);
-    let failed = |error: std::io::Error| unreadable(format!("{}: {error}", exact(&shown)));
-    let file = std::fs::File::open(path).map_err(failed)?;
-    let about = file.metadata().map_err(failed)?;
-    if !about.is_file() {
-        return Err(unreadable(format!("{} is no file", exact(&shown))));
+    let failed = |why: &dyn std::fmt::Display| unreadable(format!("`{}`: {why}", exact(&shown)));
+    match PrivateFile::new(path, Access::ReadOrWrite, MAX_FILE).read() {
+        Ok(Some(text)) => Ok(text.trim().to_owned()),
+        Ok(None) => Err(failed(&std::io::Error::from(std::io::ErrorKind::NotFound))),
+        Err(FileError::Exposed(how)) => {
+            Err(failed(&how).help(format!("make it yours alone: chmod 600 '{}'", exact(&shown))))
+        }
+        Err(error) => Err(failed(&error)),
     }
-    if about.mode() & 0o077 != 0 {
-        return Err(
-            unreadable(format!("others can read {}", exact(&shown))).help(format!("chmod 600 '{}'", exact(&shown)))
-        );
-    }
-    let mut text = String::new();
-    file.take(MAX_FILE + 1).read_to_string(&mut text).map_err(failed)?;
-    if text.len() as u64 > MAX_FILE {
-        return Err(unreadable(format!("{} is over the limit of {MAX_FILE} bytes", exact(&shown))));
-    }
-    Ok(text.trim().to_owned())
 }

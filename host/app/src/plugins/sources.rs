@@ -11,6 +11,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use host_manifest::Source;
+use host_files::FileError;
 use host_plugin::{Digest, MAX_COMPONENT};
 
 use super::{DISCOVERED, Installed, Whose, assembled, built_in, installed, unfit};
@@ -183,14 +184,11 @@ fn components(path: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 fn read(path: &Path, what: &str, limit: u64) -> Result<Vec<u8>, Failure> {
-    use std::io::Read;
-    let mut bytes = Vec::new();
-    let read = std::fs::File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes));
-    match read {
-        Ok(_) if bytes.len() as u64 > limit => {
+    match host_files::read_file(path, limit) {
+        Ok(bytes) => Ok(bytes),
+        Err(FileError::TooLarge { limit }) => {
             Err(Failure::input(format!("{what} `{}` is over the limit of {limit} bytes", path.display())))
         }
-        Ok(_) => Ok(bytes),
         Err(error) => Err(Failure::input(format!("{what} `{}` cannot be read: {error}", path.display()))
             .help("`host plugin build` puts a component NAME.wasm and its manifest NAME.json side by side")),
     }

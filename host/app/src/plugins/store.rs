@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use host_bundle::{Bundle, LockFile, Locked, OciDigest, Refusal, Trust, TrustStore};
 use host_capability::{Capability, Grants, Scope};
+use host_files::{Access, FileError, Mode, PrivateFile};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -220,26 +221,25 @@ enum Whose {
     Anybodys,
 }
 
-/// The text of a file; `None` if there is no such file.
+/// The text of a file that the host keeps; `None` if there is no file.
 fn read(path: &Path, whose: Whose) -> Result<Option<String>, Failure> {
-    let unreadable = |why: &str| Failure::configuration(format!("`{}` cannot be used: {why}", path.display()));
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(unreadable(&error.to_string())),
+    let read = match whose {
+        Whose::OnlyMine => PrivateFile::new(path, Access::Write, MAX_FILE).read(),
+        Whose::Anybodys => host_files::read_text(path, MAX_FILE).map(Some),
     };
-    let about = file.metadata().map_err(|error| unreadable(&error.to_string()))?;
-    let others = about.mode() & 0o022 != 0 || about.uid() != rustix::process::geteuid().as_raw();
-    if whose == Whose::OnlyMine && others {
-        return Err(unreadable("others could have written it")
-            .help(format!("if its contents are right: chmod 600 '{}'", path.display())));
+    match read {
+        Ok(text) => Ok(text),
+        Err(error) if error.is_missing() => Ok(None),
+        Err(error) => {
+            let failure = Failure::configuration(format!("`{}` cannot be used: {error}", path.display()));
+            Err(match error {
+                FileError::Exposed(_) => {
+                    failure.help(format!("if its contents are right: chmod 600 '{}'", path.display()))
+                }
+                _ => failure,
+            })
+        }
     }
-    let mut text = String::new();
-    file.take(MAX_FILE + 1).read_to_string(&mut text).map_err(|error| unreadable(&error.to_string()))?;
-    if text.len() as u64 > MAX_FILE {
-        return Err(unreadable(&format!("it is over the limit of {MAX_FILE} bytes")));
-    }
-    Ok(Some(text))
 }
 
 /// Writes a file whole or not at all.
@@ -249,8 +249,6 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
             .help("make its folder writable for you")
     };
     let folder = path.parent().unwrap_or(Path::new("."));
-    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unwritable)?;
-    let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(folder).map_err(unwritable)?;
-    file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(unwritable)?;
-    file.persist(path).map(drop).map_err(|error| unwritable(error.error))
+    host_files::make_private_folder(folder).map_err(unwritable)?;
+    host_files::replace(path, bytes, Mode::Private).map_err(unwritable)
 }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_agent::MAX_DEFINITION_BYTES;
+use host_files::FileError;
 use host_plugin::{Digest, MAX_COMPONENT};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
@@ -284,13 +285,10 @@ fn read(folder: &OwnedFd, file: &str, path: &Path, limit: u64) -> Result<Vec<u8>
     if !about.is_file() {
         return Err(Unusable(format!("`{}` is no regular file", place(path))));
     }
-    // One byte more than the limit, so that what is longer is told as such.
-    let mut bytes = Vec::new();
-    opened.take(limit + 1).read_to_end(&mut bytes).map_err(|error| unreadable(path, error))?;
-    if bytes.len() as u64 > limit {
-        return Err(Unusable(format!("`{}` is over the limit of {limit} bytes", place(path))));
-    }
-    Ok(bytes)
+    host_files::read_limited(opened, limit).map_err(|error| match error {
+        FileError::TooLarge { limit } => Unusable(format!("`{}` is over the limit of {limit} bytes", place(path))),
+        other => unreadable(path, other),
+    })
 }
 
 fn unreadable(path: &Path, error: impl Into<std::io::Error>) -> Unusable {

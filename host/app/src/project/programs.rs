@@ -13,6 +13,7 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use host_files::{Access, is_private};
 use host_plugin::Digest;
 
 use super::ProjectFile;
@@ -53,8 +54,7 @@ fn name(programs: &BTreeMap<String, ProjectFile>) -> String {
 fn is_right(place: &Path, programs: &BTreeMap<String, ProjectFile>) -> bool {
     let is_mine = |path: &Path| {
         let about = std::fs::symlink_metadata(path).ok()?;
-        let mine = about.uid() == rustix::process::geteuid().as_raw() && about.mode() & 0o022 == 0;
-        mine.then_some(about)
+        is_private(&about, Access::Write).then_some(about)
     };
     let is_folder = is_mine(place).is_some_and(|about| about.is_dir());
     is_folder
@@ -67,7 +67,7 @@ fn is_right(place: &Path, programs: &BTreeMap<String, ProjectFile>) -> bool {
 }
 
 fn make(place: &Path, programs: &BTreeMap<String, ProjectFile>, folder: &Path) -> std::io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    host_files::make_private_folder(folder)?;
     let made =
         tempfile::Builder::new().prefix(".new-").permissions(Permissions::from_mode(0o700)).tempdir_in(folder)?;
     for (name, file) in programs {

@@ -4,11 +4,9 @@
 //! somebody else could have written is not believed.
 
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File};
-use std::io::{ErrorKind, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use host_files::{Access, Exposed, FileError, PrivateFile};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +22,7 @@ const VERSION: u32 = 1;
 /// The file.
 #[derive(Clone, Debug)]
 pub struct Store {
-    path: PathBuf,
+    file: PrivateFile,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -47,33 +45,23 @@ pub struct Trusted {
 impl Store {
     /// The file at this path, which need not be there.
     pub fn at(path: PathBuf) -> Self {
-        Self { path }
+        Self { file: PrivateFile::new(path, Access::ReadOrWrite, MAX_FILE) }
     }
 
     /// All folders that were trusted, by their real paths.
     pub fn folders(&self) -> Result<BTreeMap<String, Trusted>, Failure> {
-        let file = match File::open(&self.path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        let text = match self.file.read() {
+            Ok(Some(text)) => text,
+            Ok(None) => return Ok(BTreeMap::new()),
+            Err(error @ FileError::Exposed(Exposed::Writable(_) | Exposed::Readable(_))) => {
+                let path = self.file.path().display();
+                return Err(self.unreadable(&error.to_string()).help(format!(
+                    "check what `host trust list` shows after chmod 600 '{path}', or remove the file and trust the \
+                     folders again with `host trust add`"
+                )));
+            }
             Err(error) => return Err(self.unreadable(&error.to_string())),
         };
-        let about = file.metadata().map_err(|error| self.unreadable(&error.to_string()))?;
-        if about.uid() != rustix::process::geteuid().as_raw() {
-            return Err(self.unreadable("it belongs to another user, who could have written anything into it"));
-        }
-        if about.mode() & 0o077 != 0 {
-            let why = format!("others may read or write it (its mode is {:o})", about.mode() & 0o777);
-            let path = self.path.display();
-            return Err(self.unreadable(&why).help(format!(
-                "see that what `host trust list` will say is right: chmod 600 '{path}', or remove the file and trust \
-                 the folders again with `host trust add`"
-            )));
-        }
-        let mut text = String::new();
-        file.take(MAX_FILE + 1).read_to_string(&mut text).map_err(|error| self.unreadable(&error.to_string()))?;
-        if text.len() as u64 > MAX_FILE {
-            return Err(self.unreadable(&format!("it is over the limit of {MAX_FILE} bytes")));
-        }
         let document: Document =
             serde_json::from_str(&text).map_err(|error| self.unreadable(&format!("it makes no sense: {error}")))?;
         if document.version != VERSION {
@@ -114,30 +102,24 @@ impl Store {
     /// Changes what is there, while no other process does.
     fn change<T>(&self, change: impl FnOnce(&mut BTreeMap<String, Trusted>) -> T) -> Result<T, Failure> {
         let unwritable = |error: std::io::Error| {
-            Failure::configuration(format!("the list of trusted folders `{}` cannot be written", self.path.display()))
-                .cause(error.to_string())
-                .help("make its folder writable for you, or set XDG_STATE_HOME to one that is")
+            Failure::configuration(format!(
+                "the list of trusted folders `{}` cannot be written",
+                self.file.path().display()
+            ))
+            .cause(error.to_string())
+            .help("make its folder writable for you, or set XDG_STATE_HOME to one that is")
         };
-        let folder = self.path.parent().unwrap_or(Path::new("/"));
-        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unwritable)?;
-        // A file of its own, since the list itself is replaced. The system unlocks it when the process ends.
-        let lock = self.path.with_extension("lock");
-        let mut options = File::options();
-        let lock = options.create(true).truncate(false).write(true).mode(0o600).open(lock).map_err(unwritable)?;
-        lock.lock().map_err(unwritable)?;
+        let locked = self.file.lock().map_err(unwritable)?;
         let mut folders = self.folders()?;
         let changed = change(&mut folders);
         let document = Document { version: VERSION, folders };
         let text = serde_json::to_string_pretty(&document).map_err(|error| unwritable(error.into()))?;
-        // Only its user can read or write a temporary file.
-        let mut file = tempfile::Builder::new().prefix(".trust-").tempfile_in(folder).map_err(unwritable)?;
-        file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(unwritable)?;
-        file.persist(&self.path).map_err(|error| unwritable(error.error))?;
+        locked.replace(&text).map_err(unwritable)?;
         Ok(changed)
     }
 
     fn unreadable(&self, why: &str) -> Failure {
-        Failure::configuration(format!("the list of trusted folders `{}` cannot be read", self.path.display()))
+        Failure::configuration(format!("the list of trusted folders `{}` cannot be read", self.file.path().display()))
             .cause(why.to_owned())
             .help("remove the file, and trust the folders again with `host trust add DIR`")
     }
@@ -169,7 +151,7 @@ mod tests {
         store.add(Path::new("/4"), Fingerprint::new()).expect("written");
         assert_eq!(store.folders().expect("it is right").len(), 14);
         let mode = |path: &Path| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
-        assert_eq!((mode(&store.path), mode(&folder.path().join("new"))), (0o600, 0o700));
+        assert_eq!((mode(store.file.path()), mode(&folder.path().join("new"))), (0o600, 0o700));
     }
 
     #[test]
@@ -178,7 +160,7 @@ mod tests {
         let store = Store::at(folder.path().join("trust.json"));
         store.add(Path::new("/a"), fingerprint("a")).expect("written");
         for (mode, right) in [(0o600, true), (0o400, true), (0o620, false), (0o602, false), (0o644, false)] {
-            std::fs::set_permissions(&store.path, PermissionsExt::from_mode(mode)).expect("set");
+            std::fs::set_permissions(store.file.path(), PermissionsExt::from_mode(mode)).expect("set");
             let read = store.find(Path::new("/a"));
             assert_eq!(read.is_ok(), right, "{mode:o}: {read:?}");
             let help = read.err().and_then(|failure| failure.help).unwrap_or_default();
@@ -191,12 +173,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::at(folder.path().join("trust.json"));
         for text in ["", "{", "[]", "{\"version\": 1}", "{\"version\": 2, \"folders\": {}}", "\u{0}"] {
-            std::fs::write(&store.path, text).expect("written");
-            std::fs::set_permissions(&store.path, PermissionsExt::from_mode(0o600)).expect("set");
+            std::fs::write(store.file.path(), text).expect("written");
+            std::fs::set_permissions(store.file.path(), PermissionsExt::from_mode(0o600)).expect("set");
             let failure = store.find(Path::new("/a")).expect_err("it makes no sense");
             assert!(failure.help.is_some_and(|help| help.contains("remove the file")), "{text}");
             assert!(store.add(Path::new("/a"), fingerprint("a")).is_err(), "{text}");
-            assert_eq!(std::fs::read_to_string(&store.path).expect("read"), text);
+            assert_eq!(std::fs::read_to_string(store.file.path()).expect("read"), text);
         }
     }
 }

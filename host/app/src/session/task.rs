@@ -89,12 +89,7 @@ pub fn output(file: &Path) -> Result<OutputConfig, Failure> {
             .cause(why)
             .help("name a file with a JSON Schema, such as {\"type\": \"object\", \"properties\": {…}}")
     };
-    let mut text = String::new();
-    let opened = std::fs::File::open(file).map_err(|error| wrong(error.to_string()))?;
-    opened.take(MAX_SCHEMA + 1).read_to_string(&mut text).map_err(|error| wrong(error.to_string()))?;
-    if text.len() as u64 > MAX_SCHEMA {
-        return Err(wrong(format!("it is over the limit of {MAX_SCHEMA} bytes")));
-    }
+    let text = host_files::read_text(file, MAX_SCHEMA).map_err(|error| wrong(error.to_string()))?;
     let schema: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
     if !schema.is_object() {
         return Err(wrong("it is no JSON object".to_owned()));

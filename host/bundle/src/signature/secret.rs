@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use host_files::{Access, FileError, Mode, PrivateFile};
 use minisign::SecretKeyBox;
 use rustix::fs::OFlags;
 
@@ -112,13 +113,9 @@ impl KeyPair {
     /// When something is at the path already, whatever it is, or it cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), SecretKeyError> {
         let failed = |error: io::Error| SecretKeyError::File { path: path.to_owned(), what: "written", error };
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // Only its user can read or write a temporary file.
-        let mut file = tempfile::Builder::new().prefix(".key-").tempfile_in(folder).map_err(failed)?;
-        file.write_all(self.file.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-        file.persist_noclobber(path).map(drop).map_err(|error| match error.error.kind() {
+        host_files::create(path, self.file.as_bytes(), Mode::Private).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => SecretKeyError::Exists(path.to_owned()),
-            _ => failed(error.error),
+            _ => failed(error),
         })
     }
 }
@@ -139,25 +136,15 @@ impl SecretKeyFile {
     pub fn read(path: &Path) -> Result<Self, SecretKeyError> {
         let failed = |error: io::Error| SecretKeyError::File { path: path.to_owned(), what: "read", error };
         let malformed = |why: &str| SecretKeyError::Malformed { path: path.to_owned(), why: why.to_owned() };
-        // A pipe would have no writer for ever.
-        let flags = OFlags::NONBLOCK.bits().cast_signed();
-        let file = File::options().read(true).custom_flags(flags).open(path).map_err(failed)?;
-        let about = file.metadata().map_err(failed)?;
-        if !about.is_file() {
-            return Err(malformed("it is not a file"));
-        }
-        let exposed = |why: String| SecretKeyError::Exposed { path: path.to_owned(), why };
-        if about.uid() != rustix::process::geteuid().as_raw() {
-            return Err(exposed("it belongs to another user".to_owned()));
-        }
-        if about.mode() & 0o077 != 0 {
-            return Err(exposed(format!("its mode is {:o}", about.mode() & 0o777)));
-        }
-        let mut text = String::new();
-        file.take(MAX_FILE + 1).read_to_string(&mut text).map_err(failed)?;
-        if text.len() as u64 > MAX_FILE {
-            return Err(malformed("it is too long"));
-        }
+        let text = match PrivateFile::new(path, Access::ReadOrWrite, MAX_FILE).read() {
+            Ok(Some(text)) => text,
+            Ok(None) => return Err(failed(io::ErrorKind::NotFound.into())),
+            Err(FileError::Io(error)) => return Err(failed(error)),
+            Err(FileError::Exposed(how)) => {
+                return Err(SecretKeyError::Exposed { path: path.to_owned(), why: how.to_string() });
+            }
+            Err(other) => return Err(malformed(&other.to_string())),
+        };
         let encrypted = inspect(&text).map_err(malformed)?;
         Ok(Self { path: path.to_owned(), text, encrypted })
     }

@@ -3,13 +3,11 @@
 //! Promises: it is written whole or not at all, by one process at a time, for its user alone; one that others could
 //! have written is not used; an invalid one is not overwritten, since revocations are in it.
 
-use std::fs::{DirBuilder, File};
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 
 use host_manifest::cut;
-use rustix::fs::OFlags;
+use host_files::{Access, FileError, PrivateFile};
 use serde::{Deserialize, Serialize};
 
 use super::{MAX_LISTED, Revocation, Trust, TrustError, TrustedKey};
@@ -22,7 +20,7 @@ const VERSION: u32 = 1;
 /// The file.
 #[derive(Clone, Debug)]
 pub struct TrustStore {
-    path: PathBuf,
+    file: PrivateFile,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -84,7 +82,7 @@ pub enum StoreError {
 impl TrustStore {
     /// The file at this path, which need not be there.
     pub fn at(path: PathBuf) -> Self {
-        Self { path }
+        Self { file: PrivateFile::new(path, Access::Write, MAX_FILE) }
     }
 
     /// The trusted keys; none if there is no file.
@@ -93,31 +91,15 @@ impl TrustStore {
     ///
     /// When it cannot be read, others could have written it, or it is invalid.
     pub fn load(&self) -> Result<Trust, StoreError> {
-        let unreadable = |error| StoreError::Unreadable { path: self.path.clone(), error };
-        let malformed = |why: String| StoreError::Malformed { path: self.path.clone(), why };
-        // A pipe would have no writer for ever.
-        let flags = OFlags::NONBLOCK.bits().cast_signed();
-        let file = match File::options().read(true).custom_flags(flags).open(&self.path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Trust::default()),
-            Err(error) => return Err(unreadable(error)),
+        let path = || self.file.path().to_owned();
+        let malformed = |why: String| StoreError::Malformed { path: path(), why };
+        let text = match self.file.read() {
+            Ok(Some(text)) => text,
+            Ok(None) => return Ok(Trust::default()),
+            Err(FileError::Io(error)) => return Err(StoreError::Unreadable { path: path(), error }),
+            Err(FileError::Exposed(how)) => return Err(StoreError::Exposed { path: path(), why: how.to_string() }),
+            Err(other) => return Err(malformed(other.to_string())),
         };
-        let about = file.metadata().map_err(unreadable)?;
-        let exposed = |why: String| StoreError::Exposed { path: self.path.clone(), why };
-        if !about.is_file() {
-            return Err(malformed("it is not a file".to_owned()));
-        }
-        if about.uid() != rustix::process::geteuid().as_raw() {
-            return Err(exposed("it belongs to another user".to_owned()));
-        }
-        if about.mode() & 0o022 != 0 {
-            return Err(exposed(format!("others can write it (its mode is {:o})", about.mode() & 0o777)));
-        }
-        let mut text = String::new();
-        file.take(MAX_FILE + 1).read_to_string(&mut text).map_err(unreadable)?;
-        if text.len() as u64 > MAX_FILE {
-            return Err(malformed(format!("it is over the limit of {MAX_FILE} bytes")));
-        }
         let document: Document = toml::from_str(&text).map_err(|error| malformed(cut(error.to_string().trim_end())))?;
         if document.version != VERSION {
             return Err(malformed(format!("its version is {}, and this host knows {VERSION}", document.version)));
@@ -139,22 +121,13 @@ impl TrustStore {
     ///
     /// Those of [`Self::load`], those of the change, and when the file cannot be written.
     pub fn change<T>(&self, change: impl FnOnce(&mut Trust) -> Result<T, TrustError>) -> Result<T, StoreError> {
-        let unwritable = |error: io::Error| StoreError::Unwritable { path: self.path.clone(), error };
-        let folder = self.path.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unwritable)?;
-        // A file of its own, since the list itself is replaced. The system unlocks it when the process ends.
-        let mut options = File::options();
-        let options = options.create(true).truncate(false).write(true).mode(0o600);
-        let lock = options.open(self.path.with_extension("lock")).map_err(unwritable)?;
-        lock.lock().map_err(unwritable)?;
+        let unwritable = |error: io::Error| StoreError::Unwritable { path: self.file.path().to_owned(), error };
+        let locked = self.file.lock().map_err(unwritable)?;
         let mut trust = self.load()?;
         let changed = change(&mut trust)?;
         let document = Document { version: VERSION, keys: trust.keys, revoked: trust.revoked };
         let text = toml::to_string(&document).map_err(|error| unwritable(io::Error::other(error)))?;
-        // Only its user can read or write a temporary file.
-        let mut file = tempfile::Builder::new().prefix(".keys-").tempfile_in(folder).map_err(unwritable)?;
-        file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(unwritable)?;
-        file.persist(&self.path).map_err(|error| unwritable(error.error))?;
+        locked.replace(&text).map_err(unwritable)?;
         Ok(changed)
     }
 }

@@ -78,14 +78,8 @@ pub(crate) fn public(given: &str) -> Result<PublicKey, Failure> {
 
 /// A short text out of a file.
 pub(crate) fn text(path: &Path) -> Result<String, Failure> {
-    let failed = |why: &dyn std::fmt::Display| Failure::input(format!("`{}` cannot be read: {why}", path.display()));
-    let mut text = String::new();
-    let file = File::open(path).map_err(|error| failed(&error))?;
-    file.take(MAX_TEXT + 1).read_to_string(&mut text).map_err(|error| failed(&error))?;
-    if text.len() as u64 > MAX_TEXT {
-        return Err(failed(&format!("it is over the limit of {MAX_TEXT} bytes")));
-    }
-    Ok(text)
+    host_files::read_text(path, MAX_TEXT)
+        .map_err(|error| Failure::input(format!("`{}` cannot be read: {error}", path.display())))
 }
 
 fn generate(out: &Path, password: Option<&Path>, environment: &Environment) -> Result<String, Failure> {

@@ -173,12 +173,7 @@ impl Login {
 }
 
 fn read(file: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    File::open(file)?.take(MAX_FILE + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MAX_FILE {
-        return Err(io::Error::other(format!("it is larger than {MAX_FILE} bytes")));
-    }
-    Ok(text)
+    Ok(host_files::read_text(file, MAX_FILE)?)
 }
 
 fn field(value: Option<String>, name: &str) -> Result<String, String> {

@@ -218,13 +218,7 @@ impl Item {
 
 /// The text of a script, or why it cannot be read.
 pub(super) fn read(file: &Path) -> Result<String, String> {
-    let open = File::open(file).map_err(|error| error.to_string())?;
-    let mut text = String::new();
-    let length = open.take(MAX_SCRIPT_BYTES + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
-    if length as u64 > MAX_SCRIPT_BYTES {
-        return Err(format!("it is larger than {MAX_SCRIPT_BYTES} bytes"));
-    }
-    Ok(text)
+    host_files::read_text(file, MAX_SCRIPT_BYTES).map_err(|error| error.to_string())
 }
 
 /// The script, or the first line that is none, from 1, and why.

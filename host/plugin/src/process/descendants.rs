@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::Command;
 
-use crate::plugin::hex;
+use crate::digest::hex;
 
 /// The variable that marks what a call started.
 const MARK: &str = "HOST_CALL";

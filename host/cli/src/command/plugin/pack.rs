@@ -9,6 +9,7 @@ use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
 use host_bundle::{Bundle, PackError, Parts};
 use host_manifest::{Manifest, Source};
+use host_files::{Mode, NewFile};
 use tokio_util::sync::CancellationToken;
 
 use super::build::{failed, runtime, tools};
@@ -21,7 +22,7 @@ const READMES: &[&str] = &["README.md", "README"];
 /// The usual names of a licence.
 const LICENSES: &[&str] = &["LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "COPYING"];
 /// The most bytes that are read of any file here: one more than the largest that a bundle takes, which then says so.
-const MAX_READ: u64 = host_plugin::MAX_COMPONENT as u64 + 1;
+const MAX_READ: u64 = host_plugin::MAX_COMPONENT as u64;
 
 pub(super) async fn run(pack: Pack, environment: &Environment) -> Result<Code, Failure> {
     let (manifest, component, beside) = plugin(&pack.path, environment).await?;
@@ -102,9 +103,7 @@ fn text(named: Option<&Path>, beside: &Path, usual: &[&str]) -> Result<Option<Ve
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let failed = |error: std::io::Error| Failure::input(format!("`{}` cannot be read: {error}", path.display()));
-    let mut bytes = Vec::new();
-    File::open(path).map_err(failed)?.take(MAX_READ).read_to_end(&mut bytes).map_err(failed)?;
-    Ok(bytes)
+    host_files::read_file(path, MAX_READ).map_err(|error| failed(error.into()))
 }
 
 /// What happens to an existing file.
@@ -119,20 +118,15 @@ pub(super) enum Existing {
 /// Writes a bundle, whole or not at all.
 pub(super) fn write(path: &Path, bundle: &Bundle, existing: Existing) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::input(format!("`{}` cannot be written: {error}", path.display()));
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // The permissions of any new file: the user's umask takes what it takes.
-    let mut builder = tempfile::Builder::new();
-    let builder = builder.prefix(".bundle-").permissions(Permissions::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder).map_err(failed)?;
-    let written = bundle.write_archive(std::io::BufWriter::new(&mut file)).and_then(|()| file.flush());
-    written.and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+    let mut file = NewFile::beside(path, Mode::Umask).map_err(failed)?;
+    bundle.write_archive(std::io::BufWriter::new(&mut file)).and_then(|()| file.flush()).map_err(failed)?;
     let kept = match existing {
-        Existing::Replace => file.persist(path),
-        Existing::Refuse => file.persist_noclobber(path),
+        Existing::Replace => file.replace(),
+        Existing::Refuse => file.create(),
     };
-    kept.map(drop).map_err(|error| match error.error.kind() {
+    kept.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => Failure::input(format!("`{}` already exists", path.display()))
             .help("name another file with --out, or add --force to replace it and the signatures in it"),
-        _ => failed(error.error),
+        _ => failed(error),
     })
 }

@@ -19,8 +19,9 @@ use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, Wal
 use tokio::sync::mpsc;
 
 use super::ignored::walk_builder;
-use super::{MAX_WHOLE, Readable, milliseconds};
+use super::{Readable, milliseconds};
 use crate::bindings::fs_read::{Batch, Error, WalkOptions, WalkSummary};
+use crate::limits::MAX_WHOLE;
 use crate::workspace::real_path;
 
 /// Bytes of contents after which a batch is handed over. Large enough that the cost of a call vanishes, small
@@ -226,7 +227,7 @@ impl<'p> Reader<'p> {
     fn add_contents(&mut self, relative: &Path) -> Option<()> {
         let plan = self.plan;
         let mut options = OpenOptions::new();
-        options.read(true).custom_flags(super::super::workspace::NONBLOCK | NO_FOLLOW);
+        options.read(true).custom_flags(crate::workspace::NONBLOCK | NO_FOLLOW);
         let before = self.batch.contents.len();
         let read = plan.folder.open_with(relative, &options).and_then(|file| {
             let file = file.into_std();

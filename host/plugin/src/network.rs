@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use reqwest::{Method, ResponseBuilderExt as _, Url};
 
-use super::are_one;
-use crate::runtime::lock;
+use crate::lock::lock;
+use crate::origin::are_one;
 
 /// Requests that are kept: protects memory from a plugin that sends them in a loop.
 const MAX_SEEN: usize = 10_000;

@@ -1,0 +1,15 @@
+//! Private files: read within a limit, believed only if nobody else could have written them, replaced whole or not at all.
+//!
+//! Owns the bounded read, the one rule about owners and modes, the atomic replacement with its synchronisation, private
+//! folders, and locks between processes.
+//!
+//! Deliberately not here: what is in a file, where it is, and files of a workspace, which a guest reaches through permits
+//! and an open folder (`host-plugin`).
+
+mod private;
+mod read;
+mod write;
+
+pub use private::{Access, Exposed, Locked, PrivateFile, check, is_private, lock};
+pub use read::{FileError, read_file, read_limited, read_text, read_text_limited};
+pub use write::{Mode, NewFile, append_private, create, create_private, make_private_folder, replace};

@@ -1,0 +1,213 @@
+//! Files that a user keeps for the host: who else could have read or written them, and changes by one process at a time.
+//!
+//! The rule: a file is private if it belongs to this user, or to root, who can change any file, and its mode gives nobody
+//! else the access that [`Access`] names. Whether the folders above it are private is not looked at.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+use crate::{FileError, Mode, make_private_folder, read_text_limited, replace};
+
+/// What nobody else may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Write it: for what is believed.
+    Write,
+    /// Read or write it: for what is secret.
+    ReadOrWrite,
+}
+
+impl Access {
+    fn bits(self) -> u32 {
+        match self {
+            Self::Write => 0o022,
+            Self::ReadOrWrite => 0o077,
+        }
+    }
+}
+
+/// How somebody else could have read or written a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Exposed {
+    /// Its owner could.
+    #[error("it belongs to another user")]
+    Owner,
+    /// Its mode lets others write it.
+    #[error("others can write it (its mode is {0:o})")]
+    Writable(u32),
+    /// Its mode lets others read or write it.
+    #[error("others can read or write it (its mode is {0:o})")]
+    Readable(u32),
+}
+
+/// Checks that nobody else has this access to a file or folder.
+///
+/// # Errors
+///
+/// How they have it.
+pub fn check(about: &Metadata, access: Access) -> Result<(), Exposed> {
+    rule(about.uid(), rustix::process::geteuid().as_raw(), about.mode(), access)
+}
+
+/// Whether nobody else has this access to a file or folder.
+pub fn is_private(about: &Metadata, access: Access) -> bool {
+    check(about, access).is_ok()
+}
+
+fn rule(owner: u32, user: u32, mode: u32, access: Access) -> Result<(), Exposed> {
+    const ROOT: u32 = 0;
+    if owner != user && owner != ROOT {
+        return Err(Exposed::Owner);
+    }
+    match (mode & access.bits(), access) {
+        (0, _) => Ok(()),
+        (_, Access::Write) => Err(Exposed::Writable(mode & 0o777)),
+        (_, Access::ReadOrWrite) => Err(Exposed::Readable(mode & 0o777)),
+    }
+}
+
+/// A text file that the host keeps for its user.
+#[derive(Clone, Debug)]
+pub struct PrivateFile {
+    path: PathBuf,
+    access: Access,
+    limit: u64,
+}
+
+impl PrivateFile {
+    /// The file at this path, which need not exist, with what nobody else may do and its largest size.
+    pub fn new(path: impl Into<PathBuf>, access: Access, limit: u64) -> Self {
+        Self { path: path.into(), access, limit }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The text; `None` if there is no file.
+    ///
+    /// # Errors
+    ///
+    /// When it is not a regular file, is exposed, too large, not UTF-8, or cannot be read.
+    pub fn read(&self) -> Result<Option<String>, FileError> {
+        // A pipe would have no writer for ever.
+        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        let file = match File::options().read(true).custom_flags(flags).open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let about = file.metadata()?;
+        if !about.is_file() {
+            return Err(FileError::NotAFile);
+        }
+        check(&about, self.access)?;
+        read_text_limited(file, self.limit).map(Some)
+    }
+
+    /// Waits until no other process changes the file. Makes its folder if there is none.
+    ///
+    /// # Errors
+    ///
+    /// When the folder or the lock cannot be made.
+    pub fn lock(&self) -> io::Result<Locked<'_>> {
+        make_private_folder(crate::write::folder_of(&self.path))?;
+        // A file of its own, since the file itself is replaced.
+        let lock = lock(&self.path.with_extension("lock"))?;
+        Ok(Locked { file: self, _lock: lock })
+    }
+}
+
+/// A private file that no other process changes while this value lives.
+#[derive(Debug)]
+pub struct Locked<'a> {
+    file: &'a PrivateFile,
+    _lock: File,
+}
+
+impl Locked<'_> {
+    /// Puts another text in its place, whole or not at all.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written. It is then as it was.
+    pub fn replace(&self, text: &str) -> io::Result<()> {
+        replace(&self.file.path, text.as_bytes(), Mode::Private)
+    }
+}
+
+/// Waits for the lock with this file, which is made if it is missing. It ends when the file is closed, and with the
+/// process however that ends.
+///
+/// # Errors
+///
+/// When the file cannot be made or locked.
+pub fn lock(path: &Path) -> io::Result<File> {
+    let lock = File::options().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    lock.lock()?;
+    Ok(lock)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{Permissions, set_permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn files_of_others_are_not_private() {
+        for (owner, mode, write, read_or_write) in [
+            (7, 0o600, Ok(()), Ok(())),
+            (7, 0o100_400, Ok(()), Ok(())),
+            (0, 0o600, Ok(()), Ok(())),
+            (8, 0o600, Err(Exposed::Owner), Err(Exposed::Owner)),
+            (7, 0o644, Ok(()), Err(Exposed::Readable(0o644))),
+            (7, 0o620, Err(Exposed::Writable(0o620)), Err(Exposed::Readable(0o620))),
+            (7, 0o602, Err(Exposed::Writable(0o602)), Err(Exposed::Readable(0o602))),
+            (7, 0o610, Ok(()), Err(Exposed::Readable(0o610))),
+        ] {
+            assert_eq!(rule(owner, 7, mode, Access::Write), write, "{owner} {mode:o}");
+            assert_eq!(rule(owner, 7, mode, Access::ReadOrWrite), read_or_write, "{owner} {mode:o}");
+        }
+    }
+
+    #[test]
+    fn files_are_read_only_if_they_are_private() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = PrivateFile::new(folder.path().join("new/a.toml"), Access::ReadOrWrite, 3);
+        assert!(matches!(file.read(), Ok(None)));
+        file.lock().and_then(|locked| locked.replace("abc")).expect("written");
+        assert_eq!(file.read().expect("read").as_deref(), Some("abc"));
+        let mode = |path: &Path| path.metadata().expect("it is there").mode() & 0o777;
+        assert_eq!((mode(file.path()), mode(&folder.path().join("new"))), (0o600, 0o700));
+        set_permissions(file.path(), Permissions::from_mode(0o640)).expect("set");
+        assert!(matches!(file.read(), Err(FileError::Exposed(Exposed::Readable(0o640)))));
+        file.lock().and_then(|locked| locked.replace("abcd")).expect("written");
+        assert!(matches!(file.read(), Err(FileError::TooLarge { limit: 3 })));
+        let pipe = PrivateFile::new(folder.path().join("pipe"), Access::Write, 3);
+        rustix::fs::mkfifoat(rustix::fs::CWD, pipe.path(), rustix::fs::Mode::from_raw_mode(0o600)).expect("a pipe");
+        assert!(matches!(pipe.read(), Err(FileError::NotAFile)));
+    }
+
+    #[test]
+    fn files_are_changed_by_one_at_a_time() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = PrivateFile::new(folder.path().join("count"), Access::Write, 100);
+        std::thread::scope(|scope| {
+            for _ in 0..16 {
+                scope.spawn(|| {
+                    let locked = file.lock().expect("locked");
+                    let text = file.read().expect("read").unwrap_or_default();
+                    locked.replace(&(text + "x")).expect("written");
+                });
+            }
+        });
+        assert_eq!(file.read().expect("read").expect("it is there"), "x".repeat(16));
+    }
+}

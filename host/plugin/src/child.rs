@@ -1,0 +1,24 @@
+//! A program that runs, as a guest holds it.
+
+use tokio::sync::{mpsc, watch};
+use tokio::task::AbortHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::bindings::process::{Chunk, Exit};
+
+/// A program that runs, as a guest holds it. Dropping it ends the program and all that it started.
+#[derive(Debug)]
+#[expect(unreachable_pub, reason = "the generated bindings name it")]
+pub struct Child {
+    pub(crate) output: mpsc::Receiver<Chunk>,
+    pub(crate) exit: watch::Receiver<Option<Exit>>,
+    pub(crate) kill: CancellationToken,
+    pub(crate) supervisor: AbortHandle,
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // The supervisor owns the descendants, and ends them when it is dropped.
+        self.supervisor.abort();
+    }
+}

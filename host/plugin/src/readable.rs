@@ -1,0 +1,156 @@
+//! Files beneath a granted root, as they are read: opened by their permit, listed, walked.
+//!
+//! Deliberately not here: the store of a call, and which call may read what.
+
+mod ignored;
+mod walk;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use cap_std::fs::{File, FileType, Metadata as CapMetadata};
+use host_capability::{Denied, Grants, PluginName, ReadPermit};
+
+use crate::bindings::denial::{denial, escape};
+use crate::bindings::fs_read::{Entry, Error, Kind, Metadata};
+use crate::workspace::{OpenError, Workspace};
+
+#[expect(unreachable_pub, reason = "the generated bindings name it")]
+pub use walk::Walk;
+
+/// Entries of one folder. Protects the host's memory.
+pub(crate) const MAX_ENTRIES: usize = 100_000;
+
+/// A path that may be read.
+pub(crate) struct Readable {
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) absolute: PathBuf,
+    pub(crate) permit: ReadPermit,
+}
+
+impl Readable {
+    pub(crate) fn of(
+        workspace: &Arc<Workspace>,
+        grants: &Grants,
+        plugin: &PluginName,
+        path: &str,
+    ) -> Result<Self, Error> {
+        let absolute = workspace.absolute(path).map_err(|error| Error::Invalid(error.to_string()))?;
+        let permit = grants.permit_read(plugin, &absolute).map_err(denied)?;
+        Ok(Self { workspace: Arc::clone(workspace), absolute, permit })
+    }
+
+    /// What a guest is told of it.
+    pub(crate) fn metadata(&self) -> Result<Metadata, Error> {
+        let about = self.open()?.metadata()?;
+        let ignored = ignored::is_ignored(self.workspace.root(), &self.absolute);
+        Ok(Metadata { kind: kind(about.file_type()), size: size(&about), modified: modified(&about), ignored })
+    }
+
+    /// What it is, and whether ignore rules leave it out.
+    pub(crate) fn look(&self) -> Result<(Kind, bool), Error> {
+        let about = self.open()?.metadata()?;
+        Ok((kind(about.file_type()), ignored::is_ignored(self.workspace.root(), &self.absolute)))
+    }
+
+    /// The entries of a folder, without what a deny leaves out.
+    pub(crate) fn entries(&self) -> Result<Vec<Entry>, Error> {
+        let file = self.open()?;
+        if !file.metadata()?.is_dir() {
+            return Err(Error::NotDirectory(self.shown()));
+        }
+        let folder = cap_std::fs::Dir::from_std_file(file.into_std());
+        let kept = ignored::kept(self.workspace.root(), &self.absolute);
+        let mut entries = Vec::new();
+        for entry in folder.entries()? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if self.permit.denies(&self.absolute.join(&name)) {
+                continue;
+            }
+            if entries.len() == MAX_ENTRIES {
+                return Err(Error::TooLarge(MAX_ENTRIES as u64 + 1));
+            }
+            // An entry can vanish between being named and being asked about.
+            let Ok(about) = entry.metadata() else { continue };
+            entries.push(Entry {
+                kind: kind(about.file_type()),
+                size: size(&about),
+                modified: modified(&about),
+                ignored: !kept.contains(&name),
+                name: name.to_string_lossy().into_owned(),
+            });
+        }
+        Ok(entries)
+    }
+
+    pub(crate) fn shown(&self) -> String {
+        self.workspace.shown(&self.absolute)
+    }
+
+    pub(crate) fn open(&self) -> Result<File, Error> {
+        self.workspace.open(&self.permit).map_err(|error| match error {
+            OpenError::Denied(refused) => denied(refused),
+            OpenError::Escapes => Error::Denied(escape("fs-read", &self.absolute)),
+            OpenError::Io(error) => from_io(&error, &self.shown()),
+        })
+    }
+
+    pub(crate) fn open_regular(&self) -> Result<(File, u64), Error> {
+        let file = self.open()?;
+        let about = file.metadata()?;
+        if about.is_dir() {
+            return Err(Error::IsDirectory(self.shown()));
+        }
+        if !about.is_file() {
+            return Err(Error::Invalid(format!("`{}` is no regular file", self.shown())));
+        }
+        Ok((file, about.len()))
+    }
+}
+
+fn denied(refused: Denied) -> Error {
+    Error::Denied(denial(&refused))
+}
+
+fn from_io(error: &io::Error, path: &str) -> Error {
+    match error.kind() {
+        io::ErrorKind::NotFound => Error::NotFound(path.to_owned()),
+        io::ErrorKind::NotADirectory => Error::NotDirectory(path.to_owned()),
+        io::ErrorKind::IsADirectory => Error::IsDirectory(path.to_owned()),
+        _ => Error::Io(format!("{path}: {error}")),
+    }
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error.to_string())
+    }
+}
+
+fn kind(file_type: FileType) -> Kind {
+    if file_type.is_file() {
+        Kind::File
+    } else if file_type.is_dir() {
+        Kind::Directory
+    } else if file_type.is_symlink() {
+        Kind::Symlink
+    } else {
+        Kind::Other
+    }
+}
+
+fn size(about: &CapMetadata) -> u64 {
+    if about.is_dir() { 0 } else { about.len() }
+}
+
+fn modified(about: &CapMetadata) -> Option<u64> {
+    milliseconds(about.modified().ok()?.into_std())
+}
+
+/// Milliseconds since the Unix epoch; none before it.
+pub(crate) fn milliseconds(time: std::time::SystemTime) -> Option<u64> {
+    u64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
+}

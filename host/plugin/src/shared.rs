@@ -1,0 +1,14 @@
+//! What all calls of a process share.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::certificates::Certificates;
+
+/// What all calls of a process share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    pub(crate) state: Option<PathBuf>,
+    pub(crate) certificates: Certificates,
+}
