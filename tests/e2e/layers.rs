@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use host_tests::repository;
 use toml::{Table, Value};
 
+mod modules;
 mod source;
 
 use source::Source;
@@ -16,6 +17,7 @@ use source::Source;
 const LAYERS: &[(&str, &str)] = &[
     ("host-message", "message"),
     ("host-text", "text"),
+    ("host-files", "files"),
     ("host-capability", "capability"),
     ("host-plugin", "plugin"),
     ("host-manifest", "manifest"),
@@ -53,6 +55,9 @@ const KEPT: &[(&str, &[&str], &str)] = &[
 
 /// The standard streams.
 const STREAMS: &[&str] = &["stdin()", "stdout()", "stderr()"];
+
+/// The folders of crates whose modules still form larger cycles.
+const CYCLES_REMAIN: &[&str] = &["cli"];
 
 /// What prints or reads the process's own surroundings.
 const SURROUNDINGS: &[&str] = &[
@@ -190,6 +195,18 @@ pub(crate) fn texts() -> Vec<(String, usize, String)> {
         }
     }
     texts
+}
+
+#[test]
+fn modules_of_a_crate_form_no_cycle_of_more_than_three() {
+    let mut wrong = Vec::new();
+    for (name, folder) in LAYERS.iter().filter(|(_, folder)| !CYCLES_REMAIN.contains(folder)) {
+        let files: Vec<(String, String)> =
+            source::beneath(&sources(folder)).iter().map(|(file, source)| (file.clone(), source.code())).collect();
+        let found = modules::cycles(&files);
+        wrong.extend(found.iter().map(|cycle| format!("a cycle in `{name}`:\n  {}", cycle.join("\n  "))));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Fails with every place that has one of the words and is not allowed to.

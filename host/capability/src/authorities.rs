@@ -10,8 +10,8 @@ use std::fmt;
 
 use crate::antichain::{Antichain, Element};
 use crate::authority::{Authority, bracketed, canonical_host};
+use crate::error::ScopeError;
 use crate::list::{self, Form, Item};
-use crate::scope::ScopeError;
 use crate::visible::visible;
 
 /// The port where a grant names none: that of `https`. Plain `http` must be asked for, as `:80`.

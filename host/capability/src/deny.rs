@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 
-use crate::scope::ScopeError;
+use crate::error::ScopeError;
 use crate::visible::visible;
 
 /// How deeply braces may be nested: globset goes through them by recursion, which the stack must bear.

@@ -13,7 +13,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::scope::ScopeError;
+use crate::error::ScopeError;
 use crate::visible::visible;
 
 /// The longest text of a scope that somebody wrote, in bytes: bounds what a manifest can make the host parse, and

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use crate::antichain::{Antichain, Element};
 use crate::deny::{Deny, any_denies};
+use crate::error::ScopeError;
 use crate::list::{self, Form, Item};
-use crate::scope::ScopeError;
 use crate::visible::visible;
 
 /// Which files a grant covers: at least one root.

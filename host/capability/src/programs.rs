@@ -8,8 +8,8 @@
 use std::fmt;
 
 use crate::antichain::{Antichain, Element};
+use crate::error::ScopeError;
 use crate::list::{self, Form, Item};
-use crate::scope::ScopeError;
 use crate::visible::visible;
 
 /// Behind this word of a scope nothing may stand.

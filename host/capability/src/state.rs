@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use crate::error::ScopeError;
 use crate::list::{self, Form};
-use crate::scope::ScopeError;
 use crate::visible::visible;
 
 /// What a plugin may do with its own namespace. Writing includes reading.

@@ -77,6 +77,11 @@ impl Source {
         &self.test_modules
     }
 
+    /// The code, without what was taken out.
+    pub(crate) fn code(&self) -> String {
+        self.code.iter().collect()
+    }
+
     /// Where the words stand, each with its line. A word that begins like a name is found only where a name begins.
     pub(crate) fn find<'w>(&self, words: &[&'w str]) -> Vec<(usize, &'w str)> {
         let mut found = Vec::new();

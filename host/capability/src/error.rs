@@ -1,0 +1,146 @@
+//! Why a text is not a scope, and what to write instead.
+
+use crate::HostError;
+
+/// A text that is no scope. Its values are safe for a terminal.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScopeError {
+    /// Longer than is read.
+    #[error("a scope of {length} bytes is longer than {limit}")]
+    TooLong {
+        /// Its length in bytes.
+        length: usize,
+        /// The longest that is read, in bytes.
+        limit: usize,
+    },
+    /// More items than are read.
+    #[error("a scope has over {limit} items")]
+    TooMany {
+        /// The most that are read.
+        limit: usize,
+    },
+    /// A control character, or an invisible one.
+    #[error("the scope `{text}` has a character that cannot be shown")]
+    Character {
+        /// The scope.
+        text: String,
+    },
+    /// A quote without its end.
+    #[error("a quote in the scope `{text}` has no end")]
+    Quote {
+        /// The scope.
+        text: String,
+    },
+    /// Nothing where an item was meant.
+    #[error("the scope `{text}` has an empty item")]
+    Empty {
+        /// The scope or the item.
+        text: String,
+    },
+    /// The workspace cannot be the base of a scope.
+    #[error("the workspace `{path}` is no absolute path of printable text")]
+    Workspace {
+        /// The workspace.
+        path: String,
+    },
+    /// A relative path where nothing says what it is relative to.
+    #[error("the path `{path}` is relative")]
+    Relative {
+        /// The path.
+        path: String,
+    },
+    /// A path that `..` leads out of `/`.
+    #[error("the path `{path}` leads out of `/`")]
+    LeavesRoot {
+        /// The path.
+        path: String,
+    },
+    /// A path that starts with `~`.
+    #[error("the path `{path}` starts with `~`, which is not expanded here")]
+    Home {
+        /// The path.
+        path: String,
+    },
+    /// A root with a wildcard.
+    #[error("the root `{text}` is a pattern")]
+    Pattern {
+        /// The root.
+        text: String,
+    },
+    /// Denies without a root.
+    #[error("the scope `{text}` denies and grants nothing")]
+    OnlyDenies {
+        /// The scope.
+        text: String,
+    },
+    /// A deny that is no usable glob.
+    #[error("`!{glob}` denies nothing that can be told: {why}")]
+    Glob {
+        /// The glob without its `!`.
+        glob: String,
+        /// The rule that it breaks.
+        why: String,
+    },
+    /// `*` beside other words.
+    #[error("the command `{text}` has a `*` among its words")]
+    PartialCommand {
+        /// The command.
+        text: String,
+    },
+    /// Not the form of a request.
+    #[error("`{text}` is no `[METHOD ]HOST[:PORT]`")]
+    Endpoint {
+        /// The item.
+        text: String,
+    },
+    /// Not a host.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// Not a port.
+    #[error("`{text}` is no port")]
+    Port {
+        /// What stands after the colon.
+        text: String,
+    },
+    /// Not a method.
+    #[error("`{text}` is no list of methods")]
+    Method {
+        /// What stands before the host.
+        text: String,
+    },
+    /// Not an access to state.
+    #[error("`{text}` is no access to state")]
+    Access {
+        /// The item.
+        text: String,
+    },
+}
+
+impl ScopeError {
+    /// What to do about it.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::TooLong { .. } | Self::TooMany { .. } => "name fewer and wider items",
+            Self::Character { .. } => "write it without control characters and invisible ones",
+            Self::Quote { .. } => "close the quote, or put the item into quotes of the other kind",
+            Self::Empty { .. } => "remove the comma, or write the item that is missing",
+            Self::Workspace { .. } => "choose a folder with a printable name",
+            Self::Relative { .. } => "write the absolute path",
+            Self::LeavesRoot { .. } => "write it with fewer `..`",
+            Self::Home { .. } => "write the absolute path, or `./~` for a folder of that name",
+            Self::Pattern { .. } => {
+                "name the directory; patterns only deny, as in `.,!*.pem`; quote a name that has a `*`"
+            }
+            Self::OnlyDenies { .. } => "name a root too, as in `.,!*.pem`",
+            Self::Glob { .. } => "write it like `!.env`, `!*.{pem,key}`, `!docs/private` or `!/home/*/.ssh`",
+            Self::PartialCommand { .. } => {
+                "leave it out: a command covers all arguments that follow; quote it to mean itself"
+            }
+            Self::Endpoint { .. } => "write it like `example.com`, `*.example.com:*` or `GET+POST localhost:8080`",
+            Self::Host(_) => "write it like `example.com`, `*.example.com`, `127.0.0.1`, `[::1]` or `*`",
+            Self::Port { .. } => "write a number from 1 to 65535, or `*`",
+            Self::Method { .. } => "write it like `GET+POST`, or `*` for any",
+            Self::Access { .. } => "write `read` or `write`",
+        }
+    }
+}
