@@ -9,25 +9,8 @@ use std::collections::HashSet;
 use host_message::{Content, FunctionResponse, Part, PartData, ResponseBody, Role};
 use host_model::estimate_contents;
 
-use crate::executor::is_warning;
 use crate::loops::is_note;
-
-/// When and how a conversation is shortened. The default is what Gemini CLI does.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CompressionConfig {
-    /// The most tokens that the model takes at once; none is looked up by the model's name.
-    pub window: Option<u64>,
-    /// From which share of the window on a conversation is shortened before a turn; 0 is never.
-    pub threshold: f64,
-    /// Which share of the characters the summary is to stand for.
-    pub summarised: f64,
-}
-
-impl Default for CompressionConfig {
-    fn default() -> Self {
-        Self { window: None, threshold: 0.7, summarised: 0.7 }
-    }
-}
+use crate::warning::is_warning;
 
 /// What the summary's request ends with.
 pub(crate) const ASK_FOR_SUMMARY: &str = "\

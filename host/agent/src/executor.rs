@@ -6,7 +6,6 @@
 //! Deliberately not here: where the definition, the tools and the model come from, and what anything looks like.
 
 mod compression;
-mod deadline;
 mod result;
 mod run;
 mod turn;
@@ -22,13 +21,12 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use self::compression::{How, Size};
-pub(crate) use self::deadline::Deadline;
-pub use self::result::{RunError, RunResult, TerminateReason};
+pub use self::result::{RunError, RunResult};
 use self::run::Run;
-pub(crate) use self::run::is_warning;
 use self::turn::Stop;
 use crate::complete::CompleteTask;
 use crate::compress::last_prompt;
+use crate::deadline::Deadline;
 use crate::event::CompressionStatus;
 use crate::{
     AgentDefinition, Completion, Entry, Event, EventKind, History, Ledger, ModelConfig, Observer, Past, SessionLog,

@@ -15,7 +15,7 @@ use std::time::Duration;
 use host_message::{AgentId, Usage};
 use tokio::time::Instant;
 
-use crate::executor::Deadline;
+use crate::deadline::Deadline;
 use crate::{RunConfig, TerminateReason};
 
 /// How many agents may stand one beneath the other, the first not counted. Protects the person from a task that is

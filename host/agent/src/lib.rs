@@ -14,31 +14,36 @@
 mod clock;
 mod complete;
 mod compress;
+mod compression_config;
+mod deadline;
 mod definition;
 mod event;
 mod executor;
 mod history;
 mod ledger;
 mod loops;
+mod reason;
 mod reply;
 mod session;
 mod subagent;
 mod template;
 mod thought;
+mod warning;
 
 pub use clock::Clock;
 pub use complete::COMPLETE_TASK;
-pub use compress::CompressionConfig;
+pub use compression_config::CompressionConfig;
 pub use definition::{
     AgentDefinition, Completion, Declared, DefinitionError, DefinitionFault, InitialMessage, Input, InputConfig,
     InputError, InputKind, LoopDetection, MAX_DEFINITION_BYTES, ModelConfig, OutputConfig, PromptConfig, ReplyPolicy,
     RunConfig, SUBAGENT_TOOLS, ToolConfig,
 };
 pub use event::{CallStatus, CompressionStatus, Event, EventKind, Observer};
-pub use executor::{ChosenModel, Executor, RunError, RunResult, Setup, SetupError, TerminateReason};
+pub use executor::{ChosenModel, Executor, RunError, RunResult, Setup, SetupError};
 pub use history::{Exchange, History, HistoryError, Replied, Unsettled};
 pub use ledger::{Cost, Exceeded, Ledger, Price, Prices, Spent, TreeLimits};
 pub use loops::Repeated;
+pub use reason::TerminateReason;
 pub use reply::{Reply, ReplyError};
 pub use session::{
     About, Entry, Left, Logged, Past, ReadError, Record, Recorded, Records, Reopened, SESSION_VERSION, SessionError,

@@ -20,7 +20,6 @@ mod read;
 mod reopen;
 mod sessions;
 
-use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};

@@ -8,7 +8,7 @@ mod project;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::os::unix::fs::MetadataExt as _;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

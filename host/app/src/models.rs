@@ -3,7 +3,6 @@
 //! The flag wins over the configuration, the configuration over the keys that are set, and a key over a server on this
 //! machine. Deliberately not here: any wire format, and how asking again works; `host-model` has both.
 
-use std::fs::OpenOptions;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;

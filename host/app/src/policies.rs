@@ -5,8 +5,7 @@
 //! note that names its file and line. Deliberately not here: what a rule means (`host_tool::Policy`), and whether a
 //! project is trusted.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use host_tool::{Policy, PolicyError, PolicyFile, Rule, RuleSource, Tier};

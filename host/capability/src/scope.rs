@@ -13,7 +13,7 @@ use crate::authorities::is_method;
 use crate::deny::escaped;
 use crate::list::{Form, quote};
 use crate::visible::visible;
-use crate::{Authorities, Authority, Capability, HostError, Paths, Programs, StateAccess};
+use crate::{Authorities, Authority, Capability, Paths, Programs, ScopeError, StateAccess};
 
 /// A capability with what it covers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

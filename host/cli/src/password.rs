@@ -8,7 +8,6 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use host_app::environment::Environment;

@@ -5,9 +5,7 @@
 //! Deliberately not here: the compilers (`build`).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::Permissions;
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use host_capability::{Capability, Grants, PluginName};

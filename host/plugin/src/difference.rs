@@ -4,7 +4,7 @@
 //! where it does, since it is the easier to read; otherwise the host shows one of its own, without art.
 
 use std::fmt::Write as _;
-use std::io::{self, Read as _};
+use std::io;
 
 use host_capability::{Grants, PluginName};
 

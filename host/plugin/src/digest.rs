@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use sha2::{Digest as _, Sha256};
+
 /// The SHA-256 of a component, as 64 lower-case hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Digest(String);

@@ -6,7 +6,7 @@
 //! under a lock of this process, which leaves other programs the moment between the two.
 
 use std::ffi::OsStr;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 

@@ -8,11 +8,11 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::StreamExt;
-use host_capability::{Authority, Capability, Denied, Grants, HostError, HttpPermit, PluginName};
+use host_capability::{Capability, Denied, Grants, HttpPermit, PluginName};
 use host_text::exact;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -22,6 +22,7 @@ use crate::bindings::denial::denial;
 use crate::bindings::http::{Denial, Error, Host, Request, Response};
 use crate::certificates::Certificates;
 use crate::lock::lock;
+use crate::network::{Network, PreparedNetwork};
 use crate::origin::{address, belongs_to_the_host, server};
 use crate::secrets::{Carried, Secrets};
 use crate::shared::Shared;

@@ -7,12 +7,12 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use host_capability::{CapabilitySet, Grants, PluginName};
-use sha2::{Digest as _, Sha256};
 use tokio::sync::OnceCell;
 use wasmtime::component::Component;
 
 use crate::admission::{self, AdmissionError, Imports};
 use crate::bindings::EverythingPre;
+use crate::digest::Digest;
 use crate::store::CallState;
 
 /// A plugin. Making one reads nothing and compiles nothing; that happens at its first call.

@@ -3,7 +3,6 @@
 //!
 //! So a file that no tool may read does not reach a model by another door. Deliberately not here: writing, and walks.
 
-use std::io::Read as _;
 use std::sync::Arc;
 
 use host_capability::{Grants, PluginName};

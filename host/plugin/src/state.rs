@@ -3,14 +3,12 @@
 //! Each plugin has a folder of its own for each project, made with mode 0700; a value is a file in it, replaced
 //! whole. A lock on the folder makes compare-and-put hold between processes too.
 
-use std::fs::{self, DirBuilder, File};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use host_capability::{Denied, PluginName, StateAccess};
 use host_files::{FileError, Mode};
-use rustix::fs::FlockOperation;
 
 use crate::bindings::denial::denial;
 use crate::bindings::state::{Error, Expected, Host, Item};

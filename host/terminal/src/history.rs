@@ -4,7 +4,7 @@
 //! and in bytes; a line that is no text is passed over. A file that cannot be written costs what would be in it, and
 //! nothing else.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 

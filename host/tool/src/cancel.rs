@@ -1,8 +1,13 @@
 //! A cancel that can say why.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
+
+/// How long a call that was told to stop may take to end by itself, with what it had, unless its tool says otherwise.
+/// Then it is dropped.
+pub const CANCEL_GRACE: Duration = Duration::from_secs(2);
 
 /// What the model is told when nobody gave a reason: the token above fired, and above is the person.
 const BY_THE_USER: &str = "the user cancelled the run";

@@ -3,7 +3,6 @@
 //! Promises: what is in the file stays; a rule is added whole or not at all, also when two processes add one at once;
 //! the file is its owner's alone.
 
-use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 

@@ -30,7 +30,7 @@ mod tool;
 
 pub use bus::{Always, Answer, Bus, Lasting, Listener, NobodyListens, Notice, Question, QuestionId, TooLate};
 pub use call::{CallChange, CallEvent, CallState, Decided, SettledCall};
-pub use cancel::Cancel;
+pub use cancel::{CANCEL_GRACE, Cancel};
 pub use discovery::{Discovered, DiscoveryError, MAX_LIST, Surroundings, discovered};
 pub use gate::Gate;
 pub use kept::{RulesFile, RulesFileError};
@@ -43,7 +43,7 @@ pub use policy::{
 };
 pub use registry::{Registry, RegistryError};
 pub use response::{Responder, Spill};
-pub use scheduler::{CANCEL_GRACE, Observe, Scheduler};
+pub use scheduler::{Observe, Scheduler};
 pub use schema::{Schema, SchemaError, Violations};
 pub use standstill::{Asking, Standstill};
 pub use tool::{

@@ -12,7 +12,6 @@ use std::any::Any;
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -29,10 +28,6 @@ use crate::{
     CallContext, CallEvent, CallFailure, Cancel, Decided, FailureKind, Gate, LiveOutput, Outcome, Question, Registry,
     SettledCall, Standstill, Tool,
 };
-
-/// How long a call that was told to stop may take to end by itself, with what it had, unless its tool says otherwise.
-/// Then it is dropped.
-pub const CANCEL_GRACE: Duration = Duration::from_secs(2);
 
 /// How many calls run side by side. Protects memory (each has a sandbox of its own) and the disk.
 const SIDE_BY_SIDE: usize = 16;

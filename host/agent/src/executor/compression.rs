@@ -9,10 +9,10 @@ use tokio::time::timeout;
 use tracing::Instrument;
 
 use super::RunError;
-use super::deadline::Deadline;
 use super::run::Run;
 use super::turn::Stop;
 use crate::compress::{ASK_FOR_SUMMARY, is_whole, shortened, split, summarised};
+use crate::deadline::Deadline;
 use crate::event::CompressionStatus;
 use crate::reply::{ReplyBuilder, ReplyError, read};
 use crate::{Entry, EventKind, History};

@@ -3,28 +3,12 @@
 use host_message::{FinishReason, Usage, with_causes};
 use host_model::ModelError;
 use host_tool::RegistryError;
-use serde::{Deserialize, Serialize};
 
 use super::Agent;
-use crate::{Cost, EventKind, Exceeded, HistoryError, InputError, Repeated, ReplyError, SessionError, TemplateError};
-
-/// The six ends of a run. Only `Goal` is an end that was meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum TerminateReason {
-    /// The task is done.
-    Goal,
-    /// The time limit passed.
-    Timeout,
-    /// The turn limit was met.
-    MaxTurns,
-    /// The user cancelled.
-    Aborted,
-    /// Something failed.
-    Error,
-    /// The model ended a reply without a call, and had to call `complete_task`.
-    ErrorNoCompleteTaskCall,
-}
+use crate::{
+    Cost, EventKind, Exceeded, HistoryError, InputError, Repeated, ReplyError, SessionError, TemplateError,
+    TerminateReason,
+};
 
 /// How a run ended, and what came of it.
 #[derive(Debug)]
@@ -82,28 +66,6 @@ pub enum RunError {
     /// The agent and those that it started, or was started beside, have used up what they have together.
     #[error(transparent)]
     Exceeded(#[from] Exceeded),
-}
-
-impl TerminateReason {
-    /// The word that events, logs and models have for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Goal => "GOAL",
-            Self::Timeout => "TIMEOUT",
-            Self::MaxTurns => "MAX_TURNS",
-            Self::Aborted => "ABORTED",
-            Self::Error => "ERROR",
-            Self::ErrorNoCompleteTaskCall => "ERROR_NO_COMPLETE_TASK_CALL",
-        }
-    }
-
-    /// Whether the model gets one last request.
-    pub(super) fn can_recover(self) -> bool {
-        match self {
-            Self::Timeout | Self::MaxTurns | Self::ErrorNoCompleteTaskCall => true,
-            Self::Goal | Self::Aborted | Self::Error => false,
-        }
-    }
 }
 
 impl RunResult {

@@ -5,20 +5,13 @@ use host_tool::Registry;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::deadline::Deadline;
 use super::turn::{Step, Stop};
-use super::{Agent, Conversation, RunError, RunResult, TerminateReason};
+use super::{Agent, Conversation, RunError, RunResult};
 use crate::complete::{COMPLETE_TASK, CompleteTask};
+use crate::deadline::Deadline;
 use crate::loops::{Loops, note};
-use crate::{Completion, Entry, EventKind, History, Repeated, SessionError};
-
-/// How the warning ends that goes with the one request after a limit.
-const WARNING_END: &str = "Say in it what is missing. Call no other tool: it would not run.";
-
-/// Whether it is such a warning, and no word of a person's.
-pub(crate) fn is_warning(text: &str) -> bool {
-    text.ends_with(WARNING_END)
-}
+use crate::warning::WARNING_END;
+use crate::{Completion, Entry, EventKind, History, Repeated, SessionError, TerminateReason};
 
 /// A run under way.
 pub(super) struct Run<'r> {

@@ -27,6 +27,7 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use super::*;
+use crate::TerminateReason;
 use crate::{Input, InputConfig, InputKind, ModelConfig, OutputConfig, PromptConfig, RunConfig, TreeLimits};
 
 /// One reply: these events, and then the end of the stream or, with `hangs`, nothing any more.

@@ -6,9 +6,9 @@ use host_tool::{CallEvent, Cancel, Registry, Scheduler};
 use tokio::time::sleep;
 
 use super::RunError;
-use super::deadline::Deadline;
 use super::run::Run;
 use super::watch::Watch;
+use crate::deadline::Deadline;
 use crate::reply::{ReplyBuilder, ReplyError, read};
 use crate::{Entry, EventKind, Exchange, History, Repeated, Replied, Reply, Unsettled};
 

@@ -1,3 +1,4 @@
+use std::fs::{self, OpenOptions};
 use std::sync::Arc;
 
 use serde_json::Value;

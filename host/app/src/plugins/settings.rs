@@ -7,13 +7,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::Read as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use host_manifest::{DeclaredSecret, Manifest};
 use host_files::{Access, FileError, PrivateFile};
+use host_manifest::{DeclaredSecret, Manifest};
 use host_plugin::{Secret, Secrets};
 use host_text::{exact, name_help, visible_line};
 

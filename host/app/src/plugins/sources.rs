@@ -10,8 +10,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use host_manifest::Source;
 use host_files::FileError;
+use host_manifest::Source;
 use host_plugin::{Digest, MAX_COMPONENT};
 
 use super::{DISCOVERED, Installed, Whose, assembled, built_in, installed, unfit};

@@ -7,9 +7,7 @@
 //! Deliberately not here: getting a bundle, and asking the user (`install`).
 
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use host_bundle::{Bundle, LockFile, Locked, OciDigest, Refusal, Trust, TrustStore};

@@ -8,9 +8,9 @@
 //! Deliberately not here: what a program reads besides the files that lie beside it.
 
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, OpenOptions, Permissions};
+use std::fs::{OpenOptions, Permissions};
 use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use host_files::{Access, is_private};

@@ -1,7 +1,6 @@
 //! What a run is to do: the person's words for the main agent, or the inputs of a declared one; and what the answer
 //! must look like.
 
-use std::io::Read as _;
 use std::path::Path;
 
 use host_agent::{Input, InputConfig, InputKind, OutputConfig};

@@ -6,16 +6,13 @@
 //! Deliberately not here: asking for the password.
 
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use host_files::{Access, FileError, Mode, PrivateFile};
 use minisign::SecretKeyBox;
-use rustix::fs::OFlags;
 
 use super::PublicKey;
 

@@ -6,8 +6,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use host_manifest::cut;
 use host_files::{Access, FileError, PrivateFile};
+use host_manifest::cut;
 use serde::{Deserialize, Serialize};
 
 use super::{MAX_LISTED, Revocation, Trust, TrustError, TrustedKey};

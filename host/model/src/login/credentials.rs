@@ -3,8 +3,7 @@
 //! The shapes are those of the files that `gcloud` and the console of Google Cloud write: `authorized_user` and
 //! `service_account`. Any other type is refused by its name.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;

@@ -1,7 +1,5 @@
 //! What a script's lines are, read strictly: a key that nobody reads is an error.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use host_message::{CallId, FinishReason, FunctionCall, Part, PartData, ToolName, Usage, with_causes};

@@ -76,7 +76,7 @@ struct Plan {
 
 impl Walk {
     /// Begins a walk; returns when its threads are started.
-    pub(super) fn begin(at: Readable, options: WalkOptions) -> Result<Self, Error> {
+    pub(crate) fn begin(at: Readable, options: WalkOptions) -> Result<Self, Error> {
         let file = at.open()?;
         let globs = Globs::new(&options)?;
         let about = file.metadata()?;
@@ -114,11 +114,11 @@ impl Walk {
         Ok(Self { batches, counts })
     }
 
-    pub(super) async fn next(&mut self) -> Result<Option<Batch>, Error> {
+    pub(crate) async fn next(&mut self) -> Result<Option<Batch>, Error> {
         Ok(self.batches.recv().await)
     }
 
-    pub(super) fn summary(&self) -> WalkSummary {
+    pub(crate) fn summary(&self) -> WalkSummary {
         WalkSummary {
             files: self.counts.files.load(Ordering::Relaxed),
             too_large: self.counts.too_large.load(Ordering::Relaxed),

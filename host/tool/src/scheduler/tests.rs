@@ -8,7 +8,10 @@ use serde_json::{Value, json};
 use tokio::sync::Barrier;
 use tokio_util::sync::CancellationToken;
 
+use std::time::Duration;
+
 use super::*;
+use crate::CANCEL_GRACE;
 use crate::{CallChange, Live};
 
 type Body = dyn Fn(FunctionCall, CallContext) -> BoxFuture<'static, Outcome> + Send + Sync;

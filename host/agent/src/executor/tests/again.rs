@@ -2,8 +2,8 @@
 
 use host_model::Service;
 
-use super::TerminateReason::*;
 use super::*;
+use crate::TerminateReason::*;
 
 /// A reply with these parts that ends for this reason, or breaks off.
 fn ends(parts: Vec<Part>, finish: Option<FinishReason>) -> Scripted {

@@ -1,8 +1,8 @@
 //! A conversation that gets long: when it is shortened, and what becomes of summaries that are no good.
 
-use super::TerminateReason::*;
 use super::*;
 use crate::CompressionConfig;
+use crate::TerminateReason::*;
 
 /// An agent whose model takes this many tokens at once.
 pub(super) fn small(window: u64) -> AgentDefinition {

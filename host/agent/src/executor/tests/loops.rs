@@ -1,7 +1,7 @@
 //! A model that goes round in circles is told once, and then it is over.
 
-use super::TerminateReason::*;
 use super::*;
+use crate::TerminateReason::*;
 use crate::{LoopDetection, Repeated};
 
 const SENTENCE: &str = "I will now look at the file again to make sure that it is right. ";

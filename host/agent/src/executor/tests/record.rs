@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use host_message::SessionId;
 
-use super::TerminateReason::*;
 use super::*;
 use crate::Clock;
+use crate::TerminateReason::*;
 
 /// A file that has no room from the entry with this word in it on.
 #[derive(Clone, Default)]

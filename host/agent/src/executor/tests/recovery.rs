@@ -1,7 +1,7 @@
 //! The one request after a limit.
 
-use super::TerminateReason::*;
 use super::*;
+use crate::TerminateReason::*;
 
 /// Runs, and says what it came to, what it recovered from, and the warning that the model got last.
 async fn recovered<const N: usize>(

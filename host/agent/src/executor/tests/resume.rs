@@ -4,11 +4,11 @@ use std::fs::File;
 
 use host_message::ModelId;
 
-use super::TerminateReason::*;
 use super::compression::{round, small};
 use super::loops::{chants, patient, same};
 use super::subagents::{ask, family, limits};
 use super::*;
+use crate::TerminateReason::*;
 use crate::{About, Clock, Past, Recorded, Records};
 
 /// A session in a folder of its own.

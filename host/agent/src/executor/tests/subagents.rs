@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::TerminateReason::*;
 use super::*;
+use crate::TerminateReason::*;
 use crate::{Subagent, SubagentSetup};
 
 /// A tool that never ends by itself and is deaf to a cancel; it says when its future is dropped.

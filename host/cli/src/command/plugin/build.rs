@@ -7,7 +7,6 @@ use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
 use host_devkit::{BuildOutput, BuiltPlugin, PluginError, Tools};
 use host_plugin::{Runtime, RuntimeOptions};
-use host_files::{Mode, NewFile};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Sources;

@@ -1,15 +1,13 @@
 //! `host plugin pack`: from a plugin's sources, or from what was built of them, to a bundle.
 
-use std::fs::{File, Permissions};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
 use host_bundle::{Bundle, PackError, Parts};
-use host_manifest::{Manifest, Source};
 use host_files::{Mode, NewFile};
+use host_manifest::{Manifest, Source};
 use tokio_util::sync::CancellationToken;
 
 use super::build::{failed, runtime, tools};
