@@ -99,7 +99,7 @@ async fn one_run(folder: &Path) -> Result<Vec<Duration>, Box<dyn Error>> {
         responder: Responder::default(),
         observer: Arc::new(Nobody),
         session: Some(Arc::new(SessionLog::create(folder, about, Clock::system())?)),
-        standstill: host_tool::Standstill::default(),
+        run_clock: host_tool::PausableClock::default(),
         gate: None,
     };
     let mut executor = Executor::new(definition, setup)?;

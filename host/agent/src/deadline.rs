@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use host_tool::Standstill;
+use host_tool::PausableClock;
 use tokio::time::Instant;
 
 /// Longer than any run: a hundred years. A later time may be none that the machine can name.
@@ -13,30 +13,30 @@ const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 pub(crate) struct Deadline {
     began: Instant,
     limit: Duration,
-    standstill: Standstill,
+    run_clock: PausableClock,
     /// How long it had been held before this limit began.
     already: Duration,
 }
 
 impl Deadline {
     /// The limit, from now on.
-    pub(crate) fn after(limit: Duration, standstill: &Standstill) -> Self {
-        let (standstill, already) = (standstill.clone(), standstill.held());
-        Self { began: Instant::now(), limit: limit.min(FAR), standstill, already }
+    pub(crate) fn after(limit: Duration, run_clock: &PausableClock) -> Self {
+        let (run_clock, already) = (run_clock.clone(), run_clock.paused_for());
+        Self { began: Instant::now(), limit: limit.min(FAR), run_clock, already }
     }
 
     /// When it is over, if nobody is asked anything from now on.
     pub(crate) fn at(&self) -> Instant {
-        self.began + self.limit + self.standstill.held().saturating_sub(self.already)
+        self.began + self.limit + self.run_clock.paused_for().saturating_sub(self.already)
     }
 
     /// Whether it is over.
     pub(crate) fn has_passed(&self) -> bool {
-        self.began.elapsed().saturating_sub(self.standstill.held().saturating_sub(self.already)) >= self.limit
+        self.began.elapsed().saturating_sub(self.run_clock.paused_for().saturating_sub(self.already)) >= self.limit
     }
 
     /// Waits until it is over.
     pub(crate) async fn passed(&self) {
-        self.standstill.passed(self.began, self.already, self.limit).await;
+        self.run_clock.passed(self.began, self.already, self.limit).await;
     }
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use host_message::{AgentId, ModelId, Part, Role};
 use host_model::{Provider, estimate_contents};
-use host_tool::{Gate, Registry, RegistryError, Responder, Schema, SchemaError, Standstill, Tool};
+use host_tool::{Gate, PausableClock, Registry, RegistryError, Responder, Schema, SchemaError, Tool};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -53,7 +53,7 @@ pub struct Setup {
     /// Where everything is written down; none records nothing.
     pub session: Option<Arc<SessionLog>>,
     /// Held while a person is asked: the time of a run stands still meanwhile.
-    pub standstill: Standstill,
+    pub run_clock: PausableClock,
     /// Where what it uses up is counted, and its id: the agent's own, beneath its parent's where it has one.
     pub ledger: Arc<Ledger>,
     /// Decides about its calls. Without one each runs with what its tool may touch anyway.
@@ -102,7 +102,7 @@ struct Agent {
     responder: Responder,
     observer: Arc<dyn Observer>,
     session: Option<Arc<SessionLog>>,
-    standstill: Standstill,
+    run_clock: PausableClock,
     ledger: Arc<Ledger>,
     gate: Option<Gate>,
 }
@@ -129,7 +129,7 @@ impl Executor {
     ///
     /// When the definition names a tool that there is not, or its output schema cannot be used.
     pub fn new(definition: AgentDefinition, setup: Setup) -> Result<Self, SetupError> {
-        let Setup { provider, tools, responder, observer, session, ledger, standstill, gate } = setup;
+        let Setup { provider, tools, responder, observer, session, ledger, run_clock, gate } = setup;
         let gate = gate.map(|gate| gate.of(&definition.name, ledger.id()));
         let name = || definition.name.clone();
         let tools = definition.tools.of(tools).map_err(|cause| SetupError::Tools { agent: name(), cause })?;
@@ -141,7 +141,7 @@ impl Executor {
             tools.clone().register(complete).map_err(|cause| SetupError::Tools { agent: name(), cause })?;
         }
         let id = ledger.id().clone();
-        let agent = Agent { definition, id, provider, tools, responder, observer, session, standstill, ledger, gate };
+        let agent = Agent { definition, id, provider, tools, responder, observer, session, run_clock, ledger, gate };
         Ok(Self { agent, history: History::new(), state: Conversation::default() })
     }
 
@@ -199,7 +199,7 @@ impl Executor {
     pub async fn compress(&mut self, cancel: &CancellationToken) -> Result<CompressionStatus, RunError> {
         let token = cancel.child_token();
         let _cancels_when_dropped = token.clone().drop_guard();
-        let deadline = Deadline::after(self.agent.definition.run.max_time, &self.agent.standstill);
+        let deadline = Deadline::after(self.agent.definition.run.max_time, &self.agent.run_clock);
         let tools = self.agent.tools_with(None)?;
         let mut run = Run::new(&self.agent, &token, &mut self.state, None);
         let half = estimate_contents(self.history.contents()) / 2;

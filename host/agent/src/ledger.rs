@@ -374,7 +374,7 @@ impl Default for TreeLimits {
 
 #[cfg(test)]
 mod tests {
-    use host_tool::Standstill;
+    use host_tool::PausableClock;
 
     use super::*;
 
@@ -399,7 +399,7 @@ mod tests {
             (spent(&main), spent(&one), spent(&two), spent(&below)),
             ((15, 3, 3), (5, 1, 0), (5, 1, 1), (5, 1, 0))
         );
-        main.begin(Deadline::after(Duration::ZERO, &Standstill::default()));
+        main.begin(Deadline::after(Duration::ZERO, &PausableClock::default()));
         assert_eq!(main.spent(), Spent::default(), "a run begins with nothing spent");
         assert_eq!(main.beneath("a").expect("there is room").id().as_str(), "main/a-3", "and no id comes twice");
     }
@@ -481,7 +481,7 @@ mod tests {
             (60, seconds(30), seconds(30) - MARGIN),
             (0, seconds(0), seconds(0)),
         ] {
-            main.begin(Deadline::after(seconds(left), &Standstill::default()));
+            main.begin(Deadline::after(seconds(left), &PausableClock::default()));
             let got = main.shorten(wanted);
             assert_eq!((got.max_time, got.grace, got.max_turns), (max_time, grace, 3), "{left}");
             assert!(got.max_time + got.grace <= seconds(left), "{left}");

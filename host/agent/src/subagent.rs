@@ -19,7 +19,7 @@ use futures::future::BoxFuture;
 use host_message::{Annotations, Display, FunctionCall, ModelId, Output, OutputPart, ToolName, ToolSpec, with_causes};
 use host_model::Provider;
 use host_tool::{
-    CANCEL_GRACE, CallContext, CallFailure, FailureKind, Gate, Outcome, Registry, Responder, Spill, Standstill, Tool,
+    CANCEL_GRACE, CallContext, CallFailure, FailureKind, Gate, Outcome, PausableClock, Registry, Responder, Spill, Tool,
 };
 
 use crate::{
@@ -80,16 +80,16 @@ impl Subagent {
         let subagent = Self { spec, definition, setup };
         // Its own ledger is made when it is called; this one only serves to try.
         let trial = Ledger::new(subagent.setup.parent.id().clone(), TreeLimits::default());
-        subagent.executor(trial, Standstill::default())?;
+        subagent.executor(trial, PausableClock::default())?;
         Ok(subagent)
     }
 
-    fn executor(&self, ledger: Arc<Ledger>, standstill: Standstill) -> Result<Executor, SetupError> {
+    fn executor(&self, ledger: Arc<Ledger>, run_clock: PausableClock) -> Result<Executor, SetupError> {
         let SubagentSetup { model, provider, tools, spill, observer, session, parent, gate } = self.setup.clone();
         ledger.answered_by(model.as_str());
         let definition = AgentDefinition { run: parent.shorten(self.definition.run), ..self.definition.clone() };
         let responder = Responder::new(spill.map(Spill::new));
-        Executor::new(definition, Setup { provider, tools, responder, observer, session, ledger, standstill, gate })
+        Executor::new(definition, Setup { provider, tools, responder, observer, session, ledger, run_clock, gate })
     }
 
     async fn run(&self, call: &FunctionCall, context: CallContext) -> Outcome {
@@ -101,7 +101,7 @@ impl Subagent {
                 return CallFailure::new(FailureKind::Unavailable, words).into();
             }
         };
-        let mut executor = match self.executor(ledger, context.standstill.clone()) {
+        let mut executor = match self.executor(ledger, context.run_clock.clone()) {
             Ok(executor) => executor,
             Err(error) => {
                 let words = format!("Subagent '{name}' was not started: {}", with_causes(&error));

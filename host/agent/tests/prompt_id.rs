@@ -117,7 +117,7 @@ async fn the_prompt_id_reaches_every_log_line_of_its_turn() {
         responder: Responder::default(),
         observer: Arc::new(Nobody),
         session: None,
-        standstill: host_tool::Standstill::default(),
+        run_clock: host_tool::PausableClock::default(),
         gate: None,
     };
     let mut executor = Executor::new(definition, setup).expect("the definition is good");

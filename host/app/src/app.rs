@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_plugin::{Runtime, RuntimeOptions, Workspace};
-use host_tool::{ApprovalMode, Bus, Gate, Policy, Registry, RulesFile};
+use host_tool::{ApprovalMode, ApprovalQueue, Gate, Policy, Registry, RulesFile};
 use tokio_util::sync::CancellationToken;
 
 use crate::attach::{self, Attached};
@@ -142,7 +142,7 @@ impl App {
     }
 
     /// Decides about calls in this mode. Whoever listens to `approvals` answers questions.
-    pub fn gate(&self, approvals: Bus, mode: ApprovalMode) -> Gate {
+    pub fn gate(&self, approvals: ApprovalQueue, mode: ApprovalMode) -> Gate {
         let answers = RulesFile::new(policies::answers(&self.folders));
         Gate::new(self.policy.clone(), approvals, mode, self.workspace.root(), Some(answers))
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use host_message::{CallId, FunctionCall, InlineData, Output, OutputPart, Part, PartData, ToolName};
 use host_plugin::{FileKind, Found, ReadError, Reader};
 use host_text::clip;
-use host_tool::{CallContext, FailureKind, LiveOutput, Outcome, Registry, Standstill};
+use host_tool::{CallContext, FailureKind, LiveOutput, Outcome, PausableClock, Registry};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -169,7 +169,7 @@ async fn read(
     let context = CallContext {
         cancel: stop.child_token(),
         live: LiveOutput::nowhere(),
-        standstill: Standstill::default(),
+        run_clock: PausableClock::default(),
         allowance: Arc::default(),
     };
     let outcome = tokio::select! {

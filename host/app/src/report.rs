@@ -8,7 +8,7 @@ pub mod stream_json;
 pub mod tally;
 
 use host_agent::{CompressionStatus, Observer, RunResult};
-use host_tool::Standstill;
+use host_tool::PausableClock;
 use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 
@@ -30,7 +30,7 @@ pub struct About {
     /// The trust in the project; `None` if it brings nothing.
     pub project_trust: Option<Word>,
     /// Held while the user is asked.
-    pub standstill: Standstill,
+    pub run_clock: PausableClock,
     /// Whether the statistics are wanted in full.
     pub stats: bool,
 }

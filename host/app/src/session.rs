@@ -26,7 +26,7 @@ use host_agent::{
 };
 use host_message::{AgentId, ModelId, SessionId};
 use host_model::Recording;
-use host_tool::{ApprovalMode, Bus, Gate, Registry, Standstill};
+use host_tool::{ApprovalMode, ApprovalQueue, Gate, PausableClock, Registry};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -74,8 +74,8 @@ pub struct Session {
     inputs: Map<String, Value>,
     recording: Option<Recording>,
     observers: Arc<Observers>,
-    approvals: Bus,
-    standstill: Standstill,
+    approvals: ApprovalQueue,
+    run_clock: PausableClock,
     conversation: Conversation,
     left: Left,
     is_resumed: bool,
@@ -117,7 +117,7 @@ impl Session {
         let left =
             recorded.and_then(|recorded| recorded.past(&AgentId::new(MAIN))).map_or(Left::Nothing, |past| past.left());
         let (is_resumed, observers) = (reopened.is_some(), Arc::new(Observers::default()));
-        let (approvals, standstill) = (Bus::new(), Standstill::default());
+        let (approvals, run_clock) = (ApprovalQueue::new(), PausableClock::default());
         let job = setup::job(&run, model_before.as_ref().map(ModelId::as_str), &app, &agents, is_attended).await?;
         let setup::Job { definition, inputs, model, recording, notices } = job;
         let start = setup::Start {
@@ -129,7 +129,7 @@ impl Session {
             recording: recording.as_ref(),
             observers: &observers,
             approvals: &approvals,
-            standstill: &standstill,
+            run_clock: &run_clock,
         };
         let (conversation, grants) = start.conversation(app.granted.clone(), reopened)?;
         Ok(Self {
@@ -144,7 +144,7 @@ impl Session {
             recording,
             observers,
             approvals,
-            standstill,
+            run_clock,
             conversation,
             left,
             is_resumed,
@@ -208,13 +208,13 @@ impl Session {
     }
 
     /// The queue of questions about calls. Whoever listens to it can answer.
-    pub fn approvals(&self) -> &Bus {
+    pub fn approvals(&self) -> &ApprovalQueue {
         &self.approvals
     }
 
     /// What a report says of the session. `stats` asks for the statistics in full.
     pub fn about(&self, stats: bool) -> About {
-        About { project_trust: self.app.project.word(), standstill: self.standstill.clone(), stats }
+        About { project_trust: self.app.project.word(), run_clock: self.run_clock.clone(), stats }
     }
 
     /// Reads what a prompt attaches with `@path`, with the session's grants.
@@ -267,7 +267,7 @@ impl Session {
             recording: self.recording.as_ref(),
             observers: &self.observers,
             approvals: &self.approvals,
-            standstill: &self.standstill,
+            run_clock: &self.run_clock,
         };
         let (conversation, grants) = start.conversation(self.grants.clone(), None)?;
         let before = self.id().clone();

@@ -1,6 +1,6 @@
 //! The person at the terminal, who is asked whether a call may run.
 //!
-//! One of those who listen to the bus: another, such as a page of a browser, can answer the same questions, and then
+//! One of those who listen to the queue: another, such as a page of a browser, can answer the same questions, and then
 //! the one here goes away. Deliberately not here: what is asked about and what an answer means (`host_tool::Gate`),
 //! and reading keys (`terminal`).
 
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use host_app::environment::Environment;
 use host_plugin::{Confirmation, command_line};
 use host_terminal::{self as terminal, Choice, Chosen, Terminal};
-use host_tool::{Answer, Bus, Lasting, Listener, Notice, Question, QuestionId};
+use host_tool::{Answer, ApprovalQueue, Lasting, Listener, Notice, Question, QuestionId};
 use tokio::task::AbortHandle;
 
 use crate::printer::Style;
@@ -27,9 +27,9 @@ impl Drop for Person {
 }
 
 /// Has the person at this terminal asked from here on.
-pub(crate) fn listen(bus: &Bus, terminal: Terminal, style: Style, environment: &Environment) -> Person {
+pub(crate) fn listen(queue: &ApprovalQueue, terminal: Terminal, style: Style, environment: &Environment) -> Person {
     let asking = Asking { terminal, style, editor: edit::Editor::of(environment) };
-    let listener = bus.listen();
+    let listener = queue.listen();
     Person(tokio::spawn(asking.ask_all(listener)).abort_handle())
 }
 

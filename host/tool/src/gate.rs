@@ -22,8 +22,9 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Allowance, Answer, ApprovalMode, Because, Bus, CallFailure, Decided, Decision, FailureKind, Intent, NobodyListens,
-    Policy, Query, Question, Reason, Registry, Rule, RulesFile, Standstill, Tool, Verdict, simple_commands,
+    Allowance, Answer, ApprovalMode, ApprovalQueue, Because, CallFailure, Decided, Decision, FailureKind, Intent,
+    NobodyListens, PausableClock, Policy, Query, Question, Reason, Registry, Rule, RulesFile, Tool, Verdict,
+    simple_commands,
 };
 
 /// What a declined call is told when the person gave no reason.
@@ -32,7 +33,7 @@ const DECLINED: &str = "the user did not allow this call";
 /// The longest reason of a person's that the model is told, in characters.
 const REASON_CHARACTERS: usize = 4_000;
 
-/// Decides about the calls of one agent. Clones, and the gates of other agents made of it, share rules and bus.
+/// Decides about the calls of one agent. Clones, and the gates of other agents made of it, share rules and queue.
 #[derive(Clone)]
 pub struct Gate {
     shared: Arc<Shared>,
@@ -43,7 +44,7 @@ pub struct Gate {
 
 struct Shared {
     policy: RwLock<Policy>,
-    bus: Bus,
+    queue: ApprovalQueue,
     workspace: PathBuf,
     /// Where the rules go that a person's answers make; none keeps them for this process.
     kept: Option<RulesFile>,
@@ -53,7 +54,7 @@ struct Shared {
 pub(crate) struct AtGate<'g> {
     pub(crate) registry: &'g Registry,
     pub(crate) cancel: &'g CancellationToken,
-    pub(crate) standstill: &'g Standstill,
+    pub(crate) run_clock: &'g PausableClock,
     /// Takes each question before it is asked.
     pub(crate) asked: mpsc::Sender<Arc<Question>>,
 }
@@ -89,12 +90,12 @@ impl Gate {
     /// A gate for the main agent of a run, in this mode. `kept` takes the rules that answers make.
     pub fn new(
         policy: Policy,
-        bus: Bus,
+        queue: ApprovalQueue,
         mode: ApprovalMode,
         workspace: impl Into<PathBuf>,
         kept: Option<RulesFile>,
     ) -> Self {
-        let shared = Shared { policy: RwLock::new(policy), bus, workspace: workspace.into(), kept };
+        let shared = Shared { policy: RwLock::new(policy), queue, workspace: workspace.into(), kept };
         Self { shared: Arc::new(shared), mode, agent: "main".to_owned(), agent_id: AgentId::new("main") }
     }
 
@@ -157,14 +158,14 @@ impl Gate {
                 Decision::Allow | Decision::Ask => {}
             }
             let question = self.question(&considered, objection.take());
-            if !self.shared.bus.is_heard() {
+            if !self.shared.queue.is_heard() {
                 return considered.unheard();
             }
             // The scheduler takes it before anything else of this call.
             at.asked.send(Arc::new(question.clone())).await.ok();
             let answer = {
-                let _asking = at.standstill.hold();
-                self.shared.bus.ask(question.clone()).await
+                let _asking = at.run_clock.pause();
+                self.shared.queue.ask(question.clone()).await
             };
             let decided = if changed { Decided::Changed } else { Decided::Approved };
             match answer {

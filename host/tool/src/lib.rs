@@ -1,7 +1,7 @@
 //! What the model can call, and how its calls run.
 //!
 //! Owns [`Tool`] and [`Outcome`], the [`Registry`] that finds a tool and checks a call's arguments, the [`Policy`] of
-//! rules, the [`Gate`] that decides by them and asks over the [`Bus`], the states of a call, the [`Scheduler`] that
+//! rules, the [`Gate`] that decides by them and asks over the [`ApprovalQueue`], the states of a call, the [`Scheduler`] that
 //! runs the calls of one reply in waves, the [`Responder`] that puts outcomes into words for the model, and [`discovered`],
 //! which reads the tools that a command of the user's told of.
 //!
@@ -9,33 +9,35 @@
 //! that it may; and that what the model is told is bounded in size and says where it was cut.
 //!
 //! Deliberately not here: which model asked, what a call may touch (the grants of its plugin decide that), and
-//! where anything is shown: whoever runs calls is told of each [`CallEvent`], and whoever answers hears the bus.
+//! where anything is shown: the scheduler reports each [`CallEvent`], and a listener of the queue answers questions.
 
-mod bus;
+mod approval_queue;
 mod call;
 mod cancel;
 mod discovery;
 mod gate;
-mod kept;
 mod live;
 mod mode;
+mod pausable_clock;
 mod plugin_tool;
 mod policy;
 mod registry;
 mod response;
+mod rules_file;
 mod scheduler;
 mod schema;
-mod standstill;
 mod tool;
 
-pub use bus::{Always, Answer, Bus, Lasting, Listener, NobodyListens, Notice, Question, QuestionId, TooLate};
+pub use approval_queue::{
+    Always, Answer, ApprovalQueue, Lasting, Listener, NobodyListens, Notice, Question, QuestionId, TooLate,
+};
 pub use call::{CallChange, CallEvent, CallState, Decided, SettledCall};
 pub use cancel::{CANCEL_GRACE, Cancel};
 pub use discovery::{Discovered, DiscoveryError, MAX_LIST, Surroundings, discovered};
 pub use gate::Gate;
-pub use kept::{RulesFile, RulesFileError};
 pub use live::{Live, LiveOutput};
 pub use mode::{ApprovalMode, UnknownMode};
+pub use pausable_clock::{PausableClock, PauseGuard};
 pub use plugin_tool::{PluginTool, ProgramInput, Sandbox};
 pub use policy::{
     ArgumentsPattern, Because, Decision, Policy, PolicyError, PolicyFile, PolicyProblem, Query, Reason, Rule,
@@ -43,9 +45,9 @@ pub use policy::{
 };
 pub use registry::{Registry, RegistryError};
 pub use response::{Responder, Spill};
+pub use rules_file::{RulesFile, RulesFileError};
 pub use scheduler::{Observe, Scheduler};
 pub use schema::{Schema, SchemaError, Violations};
-pub use standstill::{Asking, Standstill};
 pub use tool::{
     Allowance, CallContext, CallFailure, FailureKind, Intent, IntentFuture, Origin, Outcome, ReviseFuture, Tool,
 };

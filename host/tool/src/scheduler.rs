@@ -6,7 +6,7 @@
 //! and splits no wave; one that a person declines takes those behind it along. Each call is a task of its own, so that
 //! computing guests use all cores; its task is dropped before its call settles.
 
-mod board;
+mod call_table;
 
 use std::any::Any;
 use std::ops::ControlFlow;
@@ -21,12 +21,12 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
-use self::board::{Board, Ready};
+use self::call_table::{CallTable, Ready};
 use crate::gate::{AtGate, Passed};
 use crate::live::{self, Piece};
 use crate::{
-    CallContext, CallEvent, CallFailure, Cancel, Decided, FailureKind, Gate, LiveOutput, Outcome, Question, Registry,
-    SettledCall, Standstill, Tool,
+    CallContext, CallEvent, CallFailure, Cancel, Decided, FailureKind, Gate, LiveOutput, Outcome, PausableClock,
+    Question, Registry, SettledCall, Tool,
 };
 
 /// How many calls run side by side. Protects memory (each has a sandbox of its own) and the disk.
@@ -52,14 +52,14 @@ pub type Observe<'a> = dyn Fn(CallEvent<'_>) -> ControlFlow<String> + Send + Syn
 #[derive(Clone)]
 pub struct Scheduler<'r> {
     registry: &'r Registry,
-    standstill: Standstill,
+    run_clock: PausableClock,
     gate: Option<Gate>,
 }
 
 impl<'r> Scheduler<'r> {
     /// A scheduler for the tools of this registry.
     pub fn new(registry: &'r Registry) -> Self {
-        Self { registry, standstill: Standstill::default(), gate: None }
+        Self { registry, run_clock: PausableClock::default(), gate: None }
     }
 
     /// The same scheduler, whose calls pass this gate before they run. Without one every call runs with what its tool
@@ -71,8 +71,8 @@ impl<'r> Scheduler<'r> {
 
     /// The same scheduler for a run whose time stands still with this.
     #[must_use]
-    pub fn with_standstill(self, standstill: &Standstill) -> Self {
-        Self { standstill: standstill.clone(), ..self }
+    pub fn with_standstill(self, run_clock: &PausableClock) -> Self {
+        Self { run_clock: run_clock.clone(), ..self }
     }
 
     /// Runs the calls of one reply and answers with each of them settled, in their order.
@@ -80,19 +80,19 @@ impl<'r> Scheduler<'r> {
     /// When `cancel` fires, running calls get [`Tool::cancel_grace`] to end by themselves and waiting ones settle as
     /// cancelled without running. Dropping the future drops every running call.
     pub async fn run(self, calls: Vec<FunctionCall>, cancel: &Cancel, observe: &Observe<'_>) -> Vec<SettledCall> {
-        let mut board = Board::new(calls, cancel, observe);
-        for at in 0..board.len() {
-            let admitted = if at < CALLS_IN_A_REPLY { self.registry.admit(board.call(at)) } else { Err(too_many()) };
+        let mut table = CallTable::new(calls, cancel, observe);
+        for at in 0..table.len() {
+            let admitted = if at < CALLS_IN_A_REPLY { self.registry.admit(table.call(at)) } else { Err(too_many()) };
             match admitted {
-                Ok(tool) => board.admit(at, tool),
-                Err(failure) => board.settle(at, failure.into()),
+                Ok(tool) => table.admit(at, tool),
+                Err(failure) => table.settle(at, failure.into()),
             }
         }
         let (sender, mut receiver) = live::channel();
-        for wave in board.waves() {
-            self.run_wave(&mut board, wave, cancel, &sender, &mut receiver).await;
+        for wave in table.waves() {
+            self.run_wave(&mut table, wave, cancel, &sender, &mut receiver).await;
         }
-        board.settled()
+        table.settled()
     }
 
     /// The way of a call through the gate.
@@ -106,7 +106,7 @@ impl<'r> Scheduler<'r> {
         let cancel = cancel.token().child_token();
         move |asked| {
             async move {
-                let at_gate = AtGate { registry: self.registry, cancel: &cancel, standstill: &self.standstill, asked };
+                let at_gate = AtGate { registry: self.registry, cancel: &cancel, run_clock: &self.run_clock, asked };
                 gate.pass(call, &tool, at_gate).await
             }
             .boxed()
@@ -115,23 +115,23 @@ impl<'r> Scheduler<'r> {
 
     fn start(
         &self,
-        board: &mut Board<'_>,
+        table: &mut CallTable<'_>,
         at: usize,
         cancel: &Cancel,
         sender: &mpsc::Sender<Piece>,
         running: &mut JoinSet<(usize, Outcome)>,
     ) {
         let live = LiveOutput::new(at, sender.clone());
-        let Some(Ready { call, tool, allowance }) = board.start(at, live.clone()) else { return };
-        let standstill = self.standstill.clone();
-        let context = CallContext { cancel: cancel.token().child_token(), live, standstill, allowance };
+        let Some(Ready { call, tool, allowance }) = table.start(at, live.clone()) else { return };
+        let run_clock = self.run_clock.clone();
+        let context = CallContext { cancel: cancel.token().child_token(), live, run_clock, allowance };
         let task = execute(tool, call, context, cancel.clone());
         running.spawn(async move { (at, task.await) }.in_current_span());
     }
 
     async fn run_wave(
         &self,
-        board: &mut Board<'_>,
+        table: &mut CallTable<'_>,
         wave: Vec<usize>,
         cancel: &Cancel,
         sender: &mpsc::Sender<Piece>,
@@ -143,12 +143,12 @@ impl<'r> Scheduler<'r> {
         loop {
             while deciding.is_idle() && running.len() < SIDE_BY_SIDE {
                 let Some(at) = waiting.next() else { break };
-                let Some((call, tool)) = board.pending(at) else { continue };
+                let Some((call, tool)) = table.pending(at) else { continue };
                 match &self.gate {
                     Some(gate) => deciding.begin(at, self.passing(gate.clone(), call, tool, cancel)),
                     None => {
-                        board.schedule(at, call, Arc::default(), Decided::Allowed);
-                        self.start(board, at, cancel, sender, &mut running);
+                        table.schedule(at, call, Arc::default(), Decided::Allowed);
+                        self.start(table, at, cancel, sender, &mut running);
                     }
                 }
             }
@@ -159,41 +159,41 @@ impl<'r> Scheduler<'r> {
                 biased;
                 () = cancel.cancelled(), if !deciding.is_idle() => {
                     let at = deciding.end();
-                    board.settle(at, Outcome::Cancelled { reason: cancel.reason().to_owned(), partial: None });
+                    table.settle(at, Outcome::Cancelled { reason: cancel.reason().to_owned(), partial: None });
                 }
                 Some(ended) = running.join_next(), if !running.is_empty() => {
                     // What the call showed comes before its end; what others show meanwhile can wait.
                     for _ in 0..receiver.len() {
                         if let Ok((at, piece)) = receiver.try_recv() {
-                            board.show(at, &piece);
+                            table.show(at, &piece);
                         }
                     }
                     match ended {
-                        Ok((at, outcome)) => board.settle(at, outcome),
+                        Ok((at, outcome)) => table.settle(at, outcome),
                         // Its call is settled below: a lost task does not say whose it was.
                         Err(lost) => tracing::error!(%lost, "the task of a call was lost"),
                     }
                 }
                 (at, decision) = deciding.next(), if !deciding.is_idle() => match decision {
-                    Decision::Asked(question) => board.ask(at, question),
+                    Decision::Asked(question) => table.ask(at, question),
                     Decision::Passed(Passed::Run { call, allowance, decided }) => {
-                        board.schedule(at, call, allowance, decided);
-                        self.start(board, at, cancel, sender, &mut running);
+                        table.schedule(at, call, allowance, decided);
+                        self.start(table, at, cancel, sender, &mut running);
                     }
                     Decision::Passed(Passed::Refused { failure, decided }) => {
-                        board.settle_as(at, failure.into(), decided);
+                        table.settle_as(at, failure.into(), decided);
                     }
                     Decision::Passed(Passed::Declined { reason }) => {
-                        board.stop(BEHIND_DECLINED.to_owned());
-                        board.settle_as(at, Outcome::Cancelled { reason, partial: None }, Some(Decided::Declined));
+                        table.stop(BEHIND_DECLINED.to_owned());
+                        table.settle_as(at, Outcome::Cancelled { reason, partial: None }, Some(Decided::Declined));
                     }
                 },
-                Some((at, piece)) = receiver.recv() => board.show(at, &piece),
+                Some((at, piece)) = receiver.recv() => table.show(at, &piece),
             }
         }
         // Nothing is left to do here unless a task was lost: the runtime shuts down, or a destructor panicked.
         for at in wave {
-            board.settle(at, CallFailure::new(FailureKind::Crashed, "the call was lost while it ran").into());
+            table.settle(at, CallFailure::new(FailureKind::Crashed, "the call was lost while it ran").into());
         }
     }
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::{CANCEL_GRACE, LiveOutput, Standstill};
+use crate::{CANCEL_GRACE, LiveOutput, PausableClock};
 
 /// Something that a model can call.
 ///
@@ -110,7 +110,7 @@ pub struct CallContext {
     /// Where its live output goes.
     pub live: LiveOutput,
     /// What to hold while a person is asked, so that the time of the run stands still.
-    pub standstill: Standstill,
+    pub run_clock: PausableClock,
     /// What was allowed for this call.
     pub allowance: Arc<Allowance>,
 }

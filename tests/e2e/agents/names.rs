@@ -13,7 +13,7 @@ use host_message::{AgentId, Annotations, ModelId, ToolName, ToolSpec};
 use host_model::{Provider, Scripted};
 use host_plugin::Workspace;
 use host_tests::{guest, parse_grants, runtime};
-use host_tool::{PluginTool, ProgramInput, Registry, Responder, Sandbox, Standstill};
+use host_tool::{PausableClock, PluginTool, ProgramInput, Registry, Responder, Sandbox};
 use serde_json::{Map, json};
 
 use super::{answer, calls, expecting};
@@ -112,7 +112,7 @@ async fn a_guest_that_claims_to_be_read_file_and_writes_is_stopped_by_its_grants
         responder: Responder::default(),
         observer,
         session: None,
-        standstill: Standstill::default(),
+        run_clock: PausableClock::default(),
         ledger,
         gate: None,
     };

@@ -75,7 +75,7 @@ impl<'r> Run<'r> {
     async fn until_end(&mut self, history: &mut History, message: &mut Option<Vec<Part>>) -> Result<Ending, RunError> {
         let agent = self.agent;
         let limits = agent.definition.run;
-        let deadline = Deadline::after(limits.max_time, &agent.standstill);
+        let deadline = Deadline::after(limits.max_time, &agent.run_clock);
         agent.ledger.begin(deadline.clone());
         self.record(Entry::RunStarted {
             agent: &agent.definition.name,
@@ -150,7 +150,7 @@ impl<'r> Run<'r> {
         let runnable = declared.only(self.complete.iter().map(|_| COMPLETE_TASK))?;
         let mut last = message.unwrap_or_default();
         last.push(Part::text(self.warning(met)));
-        let deadline = Deadline::after(self.agent.definition.run.grace, &self.agent.standstill);
+        let deadline = Deadline::after(self.agent.definition.run.grace, &self.agent.run_clock);
         match self.ask(history, &mut Some(last), &declared, &runnable, &deadline).await {
             Ok(Step::Completed(result)) => Ok(Ending::goal(result)),
             Ok(Step::Answered(text)) if self.complete.is_none() && !text.trim().is_empty() => Ok(Ending::goal(text)),

@@ -181,7 +181,7 @@ impl Tool for Named {
                 return Outcome::Cancelled { reason: String::new(), partial: Some("half".to_owned()) };
             }
             if matches!(name, "ask" | "work") {
-                let _asking = (name == "ask").then(|| context.standstill.hold());
+                let _asking = (name == "ask").then(|| context.run_clock.pause());
                 sleep(Duration::from_secs(3_600)).await;
             }
             if name == "long" {
@@ -265,7 +265,7 @@ fn bench_with<const N: usize>(
         responder: Responder::default(),
         observer: Arc::clone(&watcher) as Arc<dyn Observer>,
         session,
-        standstill: Standstill::default(),
+        run_clock: PausableClock::default(),
         gate: None,
     };
     let executor = Executor::new(definition, setup).expect("the definition is good");

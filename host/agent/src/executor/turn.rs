@@ -211,7 +211,7 @@ impl Run<'_> {
         let watch = Watch::new(self, prompt);
         let observe = |event: CallEvent<'_>| watch.observe(event);
         let scheduler =
-            Scheduler::new(runnable).with_standstill(&self.agent.standstill).with_gate(self.agent.gate.as_ref());
+            Scheduler::new(runnable).with_standstill(&self.agent.run_clock).with_gate(self.agent.gate.as_ref());
         let settled = {
             let mut running = std::pin::pin!(scheduler.run(calls, &cancel, &observe));
             tokio::select! {

@@ -168,8 +168,8 @@ impl<'a> Wrong<'a> {
 impl Json {
     /// A report that writes to `sink`.
     pub fn new(sink: Sink, about: About) -> Self {
-        let About { project_trust, standstill, .. } = about;
-        Self { sink, project_trust, tally: Mutex::new(Tally::new(standstill)) }
+        let About { project_trust, run_clock, .. } = about;
+        Self { sink, project_trust, tally: Mutex::new(Tally::new(run_clock)) }
     }
 }
 

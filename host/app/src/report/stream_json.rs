@@ -139,8 +139,8 @@ enum Status {
 impl StreamJson {
     /// A report that writes to `sink`.
     pub fn new(sink: Sink, about: About) -> Self {
-        let About { project_trust, standstill, .. } = about;
-        Self { sink, project_trust, tally: Mutex::new(Tally::new(standstill)) }
+        let About { project_trust, run_clock, .. } = about;
+        Self { sink, project_trust, tally: Mutex::new(Tally::new(run_clock)) }
     }
 
     /// Writes a line, of a subagent where there is one.

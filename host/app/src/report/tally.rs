@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use host_agent::{CallStatus, Cost, Event, EventKind, RunResult, TerminateReason};
 use host_message::{CallId, Usage};
 use host_text::exact;
-use host_tool::{Decided, Standstill};
+use host_tool::{Decided, PausableClock};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ struct Phases {
     since: Instant,
     /// How long the person had been asked until then.
     held: Duration,
-    standstill: Standstill,
+    run_clock: PausableClock,
     /// The calls that run.
     running: HashSet<CallId>,
     model: Duration,
@@ -140,8 +140,8 @@ struct Tokens {
 }
 
 impl Tally {
-    /// Counts from now on; time while `standstill` is held is the user's.
-    pub fn new(standstill: Standstill) -> Self {
+    /// Counts from now on; time while `run_clock` is held is the user's.
+    pub fn new(run_clock: PausableClock) -> Self {
         let now = Instant::now();
         Self {
             session: None,
@@ -149,8 +149,8 @@ impl Tally {
             started: now,
             phases: Phases {
                 since: now,
-                held: standstill.held(),
-                standstill,
+                held: run_clock.paused_for(),
+                run_clock,
                 running: HashSet::new(),
                 model: Duration::ZERO,
                 tools: Duration::ZERO,
@@ -205,7 +205,7 @@ impl Tally {
             duration_ms: milliseconds(self.started.elapsed()),
             model_ms: milliseconds(self.phases.model),
             tools_ms: milliseconds(self.phases.tools),
-            person_ms: milliseconds(self.phases.standstill.held()),
+            person_ms: milliseconds(self.phases.run_clock.paused_for()),
             turns: result.turns,
             tokens: Tokens { input, output, cached, thought, total: result.usage.total() },
             cost: result.cost.map(Cost::amount),
@@ -216,7 +216,7 @@ impl Tally {
 }
 
 impl Phases {
-    /// Counts the time until now to whose it was; the person's is counted by the standstill.
+    /// Counts the time until now to whose it was; the person's is counted by the run_clock.
     fn pass(&mut self) {
         let (since, held) = (self.since, self.held);
         self.skip();
@@ -230,7 +230,7 @@ impl Phases {
     /// Counts the time until now to nobody.
     fn skip(&mut self) {
         self.since = Instant::now();
-        self.held = self.standstill.held();
+        self.held = self.run_clock.paused_for();
     }
 
     fn begin(&mut self, call: &CallId) {
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn time_is_counted_to_whose_it_was() {
-        let mut phases = Tally::new(Standstill::default()).phases;
+        let mut phases = Tally::new(PausableClock::default()).phases;
         let long_ago = |phases: &mut Phases, seconds| {
             phases.since = phases.since.checked_sub(Duration::from_secs(seconds)).expect("the machine runs for longer");
         };

@@ -8,7 +8,7 @@ use host_agent::{
 };
 use host_message::{AgentId, ModelId, ToolName};
 use host_model::Recording;
-use host_tool::{Bus, Gate, Registry, Responder, Spill, Standstill};
+use host_tool::{ApprovalQueue, Gate, PausableClock, Registry, Responder, Spill};
 use serde_json::{Map, Value};
 
 use super::subagents::{self, Asked};
@@ -102,8 +102,8 @@ pub(super) struct Start<'a> {
     pub(super) model: &'a Model,
     pub(super) recording: Option<&'a Recording>,
     pub(super) observers: &'a Arc<Observers>,
-    pub(super) approvals: &'a Bus,
-    pub(super) standstill: &'a Standstill,
+    pub(super) approvals: &'a ApprovalQueue,
+    pub(super) run_clock: &'a PausableClock,
 }
 
 impl Start<'_> {
@@ -145,7 +145,7 @@ impl Start<'_> {
             observer: Arc::clone(self.observers) as Arc<dyn Observer>,
             session: Some(Arc::clone(&log)),
             ledger: Arc::clone(&ledger),
-            standstill: self.standstill.clone(),
+            run_clock: self.run_clock.clone(),
             gate: Some(gate.clone()),
         };
         let mut executor =

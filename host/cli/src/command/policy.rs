@@ -9,7 +9,7 @@ use host_app::policies;
 use host_capability::{Grants, Scope};
 use host_message::AgentId;
 use host_text::visible;
-use host_tool::{Bus, Decision, Rule};
+use host_tool::{ApprovalQueue, Decision, Rule};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -28,7 +28,7 @@ pub(crate) async fn run(policy: Policy, environment: Environment, stop: Cancella
             let is_main = agent == "main";
             let tools = if is_main { place.tools(&place.granted)? } else { place.reading_tools(&place.granted)? };
             let tool = tools.admit(&call).map_err(|failure| Failure::input(failure.message))?;
-            let gate = place.gate(Bus::new(), place.granted.mode()).of(&agent, &AgentId::new(&agent));
+            let gate = place.gate(ApprovalQueue::new(), place.granted.mode()).of(&agent, &AgentId::new(&agent));
             let told = match gate.explain(&call, &tool, &stop).await {
                 Ok((intent, verdict)) => Told {
                     decision: verdict.decision.name(),

@@ -12,7 +12,7 @@ use host_capability::Capability;
 use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName};
 use host_plugin::{Confirmation, Invocation};
 use host_text::{Newlines, did_you_mean, escape_exact, exact, visible, visible_line};
-use host_tool::{CallContext, LiveOutput, Outcome, ProgramInput, Standstill};
+use host_tool::{CallContext, LiveOutput, Outcome, PausableClock, ProgramInput};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -190,7 +190,7 @@ async fn run_call(
     let context = CallContext {
         cancel: stop.clone(),
         live: LiveOutput::nowhere(),
-        standstill: Standstill::default(),
+        run_clock: PausableClock::default(),
         allowance: Arc::default(),
     };
     let ended = tool.call(&call, context);

@@ -70,7 +70,7 @@ impl Terminal {
             thinks: false,
             thought: Escaper::new(Newlines::Keep),
         };
-        let tally = Mutex::new(Tally::new(about.standstill));
+        let tally = Mutex::new(Tally::new(about.run_clock));
         Self { terminal, style, stats, tally, state: Mutex::new(state) }
     }
 

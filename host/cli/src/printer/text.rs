@@ -25,9 +25,9 @@ pub(super) struct Text {
 
 impl Text {
     pub(super) fn new(out: Out, environment: &Environment, about: About) -> Self {
-        let About { standstill, stats, .. } = about;
+        let About { run_clock, stats, .. } = about;
         let (style, escapes) = (super::style(environment), environment.stdout_is_terminal);
-        Self { out, style, stats, escapes, tally: Mutex::new(Tally::new(standstill)) }
+        Self { out, style, stats, escapes, tally: Mutex::new(Tally::new(run_clock)) }
     }
 }
 

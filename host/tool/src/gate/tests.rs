@@ -127,8 +127,8 @@ fn rules(toml: &str) -> Policy {
     Policy::new(Policy::parse(toml, file).unwrap_or_else(|error| panic!("{error}")))
 }
 
-fn gate(policy: Policy, bus: &Bus) -> Gate {
-    Gate::new(policy, bus.clone(), ApprovalMode::Default, WORKSPACE, None)
+fn gate(policy: Policy, queue: &ApprovalQueue) -> Gate {
+    Gate::new(policy, queue.clone(), ApprovalMode::Default, WORKSPACE, None)
 }
 
 fn calls(calls: &[(&str, Value)]) -> Vec<FunctionCall> {
@@ -164,7 +164,7 @@ impl Tool for Telling {
 
 #[tokio::test]
 async fn a_call_is_held_to_what_its_preview_named_whoever_allowed_it() {
-    let bus = Bus::new();
+    let queue = ApprovalQueue::new();
     let allowances = Arc::new(Mutex::new(Vec::new()));
     let mut registry = Registry::new();
     registry.register(Arc::new(Telling(fake("run", false, "d1"), Arc::clone(&allowances)))).expect("it is the first");
@@ -175,7 +175,7 @@ async fn a_call_is_held_to_what_its_preview_named_whoever_allowed_it() {
         ("make", rules("[[rule]]\ndecision = \"allow\""), ApprovalMode::Yolo),
     ];
     for (line, policy, mode) in cases {
-        let gate = Gate::new(policy, bus.clone(), mode, WORKSPACE, None);
+        let gate = Gate::new(policy, queue.clone(), mode, WORKSPACE, None);
         let scheduler = Scheduler::new(&registry).with_gate(Some(&gate));
         scheduler
             .run(calls(&[command(line)]), &Cancel::under(&CancellationToken::new()), &|_| ControlFlow::Continue(()))
@@ -190,12 +190,12 @@ async fn a_call_is_held_to_what_its_preview_named_whoever_allowed_it() {
 /// Runs calls, and answers each question with the next answer.
 async fn run(
     gate: &Gate,
-    bus: &Bus,
+    queue: &ApprovalQueue,
     wanted: &[(&str, Value)],
     answers: &[Answer],
 ) -> (Vec<SettledCall>, Vec<Question>) {
     let registry = tools();
-    let mut listener = bus.listen();
+    let mut listener = queue.listen();
     let asked = Mutex::new(Vec::new());
     let answering = async {
         let mut answers: VecDeque<_> = answers.iter().cloned().collect();
@@ -243,10 +243,10 @@ fn always(lasting: Lasting) -> Answer {
 // promise approval.exact
 #[tokio::test]
 async fn what_is_granted_runs_and_what_is_not_is_asked_about_once() {
-    let bus = Bus::new();
-    let gate = gate(rules(""), &bus);
+    let queue = ApprovalQueue::new();
+    let gate = gate(rules(""), &queue);
     let wanted = [command("git status"), command("make"), ("look", json!({}))];
-    let (settled, asked) = run(&gate, &bus, &wanted, &[Answer::ProceedOnce]).await;
+    let (settled, asked) = run(&gate, &queue, &wanted, &[Answer::ProceedOnce]).await;
     assert_eq!(
         words(&settled),
         [
@@ -265,13 +265,13 @@ async fn what_is_granted_runs_and_what_is_not_is_asked_about_once() {
 //   question.
 #[tokio::test]
 async fn nobody_to_ask_is_a_refusal_that_says_what_would_allow_it() {
-    let bus = Bus::new();
+    let queue = ApprovalQueue::new();
     let registry = tools();
     let observe = |_: CallEvent<'_>| ControlFlow::Continue(());
     let token = Cancel::under(&CancellationToken::new());
     let policy = rules("[[rule]]\ntool = \"look\"\ndecision = \"ask\"\n");
     let scheduler = Scheduler::new(&registry);
-    let gate = gate(policy, &bus);
+    let gate = gate(policy, &queue);
     let settled =
         scheduler.with_gate(Some(&gate)).run(calls(&[command("make"), ("look", json!({}))]), &token, &observe).await;
     let words = words(&settled);
@@ -282,25 +282,25 @@ async fn nobody_to_ask_is_a_refusal_that_says_what_would_allow_it() {
 // promise approval.order
 #[tokio::test]
 async fn a_declined_call_takes_those_behind_it_along_and_no_other() {
-    let bus = Bus::new();
-    let gate = gate(rules(""), &bus);
+    let queue = ApprovalQueue::new();
+    let gate = gate(rules(""), &queue);
     let wanted = [("look", json!({})), command("make"), command("git status"), ("look", json!({}))];
-    let (settled, _) = run(&gate, &bus, &wanted, &[cancel(Some(" use just "))]).await;
+    let (settled, _) = run(&gate, &queue, &wanted, &[cancel(Some(" use just "))]).await;
     let behind = "None cancelled: the user declined a call before this one in the same reply";
     let want =
         ["Allowed {} with nothing", "Declined cancelled: the user did not allow this call: use just", behind, behind];
     assert_eq!(words(&settled), want);
-    let (settled, _) = run(&gate, &bus, &[command("make")], &[cancel(None)]).await;
+    let (settled, _) = run(&gate, &queue, &[command("make")], &[cancel(None)]).await;
     assert_eq!(words(&settled), ["Declined cancelled: the user did not allow this call"]);
 }
 
 // promise approval.lasting
 #[tokio::test]
 async fn an_answer_for_good_is_a_rule_bound_to_what_was_shown() {
-    let bus = Bus::new();
-    let gate = gate(rules(""), &bus);
+    let queue = ApprovalQueue::new();
+    let gate = gate(rules(""), &queue);
     let answers = [always(Lasting::Always)];
-    let (settled, asked) = run(&gate, &bus, &[command("cargo test -q"), command("cargo test")], &answers).await;
+    let (settled, asked) = run(&gate, &queue, &[command("cargo test -q"), command("cargo test")], &answers).await;
     assert_eq!((settled.len(), asked.len()), (2, 1), "the second is covered");
     assert_eq!(
         asked[0].always.iter().map(|always| always.words.as_str()).collect::<Vec<_>>(),
@@ -308,7 +308,7 @@ async fn an_answer_for_good_is_a_rule_bound_to_what_was_shown() {
     );
     // Another command is another matter, alone or beside the allowed one.
     for other in ["cargo publish", "cargo test && make"] {
-        let (_, asked) = run(&gate, &bus, &[command(other)], &[cancel(None)]).await;
+        let (_, asked) = run(&gate, &queue, &[command(other)], &[cancel(None)]).await;
         assert_eq!(asked.len(), 1, "{other}");
     }
     // So is another component under the same name, and another workspace.
@@ -319,7 +319,7 @@ async fn an_answer_for_good_is_a_rule_bound_to_what_was_shown() {
     let settled = Scheduler::new(&registry).with_gate(Some(&gate)).run(call.clone(), &token, &observe).await;
     assert_eq!(settled[0].decided, Some(Decided::Denied));
     // Who is asked about it is told why.
-    let mut listener = bus.listen();
+    let mut listener = queue.listen();
     let running = Scheduler::new(&registry).with_gate(Some(&gate)).run(call, &token, &observe);
     let person = async {
         let Some(Notice::Asked { id, question }) = listener.next().await else { panic!("it is asked") };
@@ -335,25 +335,25 @@ async fn an_answer_for_good_is_a_rule_bound_to_what_was_shown() {
 #[tokio::test]
 async fn an_answer_for_good_reaches_a_file_or_every_call_of_the_tool() {
     let edit = |path: &str| ("run", json!({ "path": path }));
-    let bus = Bus::new();
-    let one = gate(rules(""), &bus);
-    let (_, asked) = run(&one, &bus, &[edit("a"), edit("a")], &[always(Lasting::Always)]).await;
+    let queue = ApprovalQueue::new();
+    let one = gate(rules(""), &queue);
+    let (_, asked) = run(&one, &queue, &[edit("a"), edit("a")], &[always(Lasting::Always)]).await;
     assert_eq!(asked.len(), 1);
-    let (_, asked) = run(&one, &bus, &[edit("b"), edit("a")], &[Answer::ProceedOnce]).await;
+    let (_, asked) = run(&one, &queue, &[edit("b"), edit("a")], &[Answer::ProceedOnce]).await;
     assert_eq!(asked.len(), 1, "another file is asked about, and a once is no rule");
-    let (_, asked) = run(&one, &bus, &[edit("b"), edit("c"), edit("d/e")], &[always(Lasting::AlwaysTool)]).await;
+    let (_, asked) = run(&one, &queue, &[edit("b"), edit("c"), edit("d/e")], &[always(Lasting::AlwaysTool)]).await;
     assert_eq!(asked.len(), 1);
-    let (settled, _) = run(&one, &bus, &[edit("/etc/x")], &[cancel(None)]).await;
+    let (settled, _) = run(&one, &queue, &[edit("/etc/x")], &[cancel(None)]).await;
     assert_eq!(settled[0].decided, Some(Decided::Declined), "every file of the workspace, and no other");
 }
 
 // promise preview.edits-only: A yes to all edits of a tool does not cover the commands of the same tool.
 #[tokio::test]
 async fn a_yes_to_all_changes_of_files_is_none_to_a_command_of_the_same_tool() {
-    let bus = Bus::new();
-    let gate = gate(rules(""), &bus);
+    let queue = ApprovalQueue::new();
+    let gate = gate(rules(""), &queue);
     let wanted = [("run", json!({"path": "a"})), command("make")];
-    let (settled, asked) = run(&gate, &bus, &wanted, &[always(Lasting::AlwaysTool), cancel(None)]).await;
+    let (settled, asked) = run(&gate, &queue, &wanted, &[always(Lasting::AlwaysTool), cancel(None)]).await;
     assert_eq!(asked.len(), 2, "the tool asks for commands too, and nobody said yes to one");
     assert_eq!(settled[1].decided, Some(Decided::Declined));
 }
@@ -367,10 +367,11 @@ fn offered(question: &Question) -> Vec<(Lasting, &str)> {
 #[tokio::test]
 async fn gate_lasting_answer_to_a_request_covers_its_server_and_no_private_address() {
     let fetch = |host: &str| ("run", json!({ "host": host }));
-    let bus = Bus::new();
+    let queue = ApprovalQueue::new();
     for answer in [Lasting::Always, Lasting::AlwaysTool] {
-        let gate = gate(rules(""), &bus);
-        let (settled, asked) = run(&gate, &bus, &[fetch("example.com"), fetch("example.com")], &[always(answer)]).await;
+        let gate = gate(rules(""), &queue);
+        let (settled, asked) =
+            run(&gate, &queue, &[fetch("example.com"), fetch("example.com")], &[always(answer)]).await;
         assert_eq!((settled.len(), asked.len()), (2, 1), "the server is covered");
         let offers = [
             (Lasting::Always, "GET requests to `example.com:443`, never to a private address"),
@@ -385,7 +386,7 @@ async fn gate_lasting_answer_to_a_request_covers_its_server_and_no_private_addre
         for other in
             ["example.org", "www.example.com", "127.0.0.1", "[::1]", "169.254.169.254", "localhost", "10.0.0.1"]
         {
-            let (settled, asked) = run(&gate, &bus, &[fetch(other)], &[cancel(None)]).await;
+            let (settled, asked) = run(&gate, &queue, &[fetch(other)], &[cancel(None)]).await;
             assert_eq!((asked.len(), settled[0].decided), (1, Some(Decided::Declined)), "{other}");
         }
     }
@@ -394,16 +395,16 @@ async fn gate_lasting_answer_to_a_request_covers_its_server_and_no_private_addre
 // promise approval.lasting
 #[tokio::test]
 async fn gate_no_lasting_answer_is_offered_for_private_addresses_or_unnamed_servers() {
-    let bus = Bus::new();
+    let queue = ApprovalQueue::new();
     let private = ["127.0.0.1", "[::1]", "[::ffff:10.0.0.1]", "169.254.169.254", "localhost", "x.localhost"];
     let mut wanted: Vec<Value> = private.iter().map(|host| json!({ "host": host })).collect();
     wanted.push(json!({"host": "example.com", "besides": "192.168.0.1"}));
     wanted.push(json!({"vague": true}));
     for arguments in wanted {
-        let gate = gate(rules(""), &bus);
+        let gate = gate(rules(""), &queue);
         let answers =
             [always(Lasting::Always), always(Lasting::AlwaysTool), always(Lasting::AlwaysPlugin), cancel(None)];
-        let (settled, asked) = run(&gate, &bus, &[("run", arguments.clone())], &answers).await;
+        let (settled, asked) = run(&gate, &queue, &[("run", arguments.clone())], &answers).await;
         assert_eq!((asked.len(), settled[0].decided), (4, Some(Decided::Declined)), "{arguments}");
         assert!(offered(&asked[0]).is_empty(), "{arguments}");
         assert!(asked[0].reasons.iter().any(|reason| reason == lasting::EACH_TIME), "{:?}", asked[0].reasons);
@@ -433,13 +434,13 @@ fn gate_kept_answer_that_reaches_too_far_is_known() {
 
 #[tokio::test]
 async fn a_rule_for_a_command_is_asked_about_outside_of_the_workspace() {
-    let bus = Bus::new();
-    let gate = gate(rules("[[rule]]\ncommand = \"make\"\ndecision = \"allow\"\n"), &bus);
+    let queue = ApprovalQueue::new();
+    let gate = gate(rules("[[rule]]\ncommand = \"make\"\ndecision = \"allow\"\n"), &queue);
     for (directory, asks) in [("sub/..", false), ("/w/sub", false), ("..", true), ("/tmp", true), ("sub/../../x", true)]
     {
         let wanted = [("run", json!({"command": "make", "directory": directory}))];
         let answers = if asks { vec![cancel(None)] } else { Vec::new() };
-        let (_, asked) = run(&gate, &bus, &wanted, &answers).await;
+        let (_, asked) = run(&gate, &queue, &wanted, &answers).await;
         assert_eq!(asked.len(), answers.len(), "{directory}");
     }
 }
@@ -447,10 +448,10 @@ async fn a_rule_for_a_command_is_asked_about_outside_of_the_workspace() {
 // promise approval.lasting
 #[tokio::test]
 async fn an_answer_that_was_not_offered_allows_nothing() {
-    let bus = Bus::new();
-    let gate = gate(rules(""), &bus);
+    let queue = ApprovalQueue::new();
+    let gate = gate(rules(""), &queue);
     let answers = [always(Lasting::AlwaysTool), always(Lasting::AlwaysPlugin), always(Lasting::Always), cancel(None)];
-    let (settled, asked) = run(&gate, &bus, &[command("rm x")], &answers).await;
+    let (settled, asked) = run(&gate, &queue, &[command("rm x")], &answers).await;
     assert_eq!(settled[0].decided, Some(Decided::Declined));
     assert_eq!(asked.len(), 4);
     assert!(asked[0].always.is_empty(), "nobody should be offered to allow every `rm`");
@@ -460,13 +461,13 @@ async fn an_answer_that_was_not_offered_allows_nothing() {
 // promise approval.changed: A call that the user changed is checked and shown again before it runs.
 #[tokio::test]
 async fn what_a_person_changed_is_checked_and_asked_about_again() {
-    let bus = Bus::new();
+    let queue = ApprovalQueue::new();
     let modify = |text: &str| Answer::Modify { text: text.to_owned() };
     let rule = "[[rule]]\ncommand = \"rm\"\ndecision = \"deny\"\nmessage = \"no rm\"\n";
-    let gate = gate(rules(rule), &bus);
+    let gate = gate(rules(rule), &queue);
     // Another command, then one that meets no schema, one that a rule denies, and one that would run without asking.
     let answers = [modify("make check"), modify("seven"), modify("rm x"), modify("git status"), Answer::ProceedOnce];
-    let (settled, asked) = run(&gate, &bus, &[command("make")], &answers).await;
+    let (settled, asked) = run(&gate, &queue, &[command("make")], &answers).await;
     assert_eq!(words(&settled), ["Changed {\"command\":\"git status\"} with process=sh -c 'git status' $"]);
     let shown: Vec<_> = asked.iter().map(|question| question.call.arguments["command"].clone()).collect();
     assert_eq!(shown, ["make", "make check", "make check", "make check", "git status"]);
@@ -477,21 +478,21 @@ async fn what_a_person_changed_is_checked_and_asked_about_again() {
 
 #[tokio::test]
 async fn a_rule_that_denies_is_told_and_asks_nobody() {
-    let bus = Bus::new();
-    let gate = gate(rules("[[rule]]\ncommand = \"make\"\ndecision = \"deny\"\nmessage = \"use just\"\n"), &bus);
+    let queue = ApprovalQueue::new();
+    let gate = gate(rules("[[rule]]\ncommand = \"make\"\ndecision = \"deny\"\nmessage = \"use just\"\n"), &queue);
     let wanted = [command("true; make"), ("look", json!({}))];
-    let (settled, _) = run(&gate, &bus, &wanted, &[]).await;
+    let (settled, _) = run(&gate, &queue, &wanted, &[]).await;
     assert_eq!(words(&settled), ["Denied Denied: `run` was not run: use just", "Allowed {} with nothing"]);
 }
 
 // promise approval.nobody
 #[tokio::test(start_paused = true)]
 async fn while_somebody_is_asked_time_stands_still_and_a_cancel_takes_the_question_back() {
-    let bus = Bus::new();
-    let gate = gate(rules(""), &bus);
+    let queue = ApprovalQueue::new();
+    let gate = gate(rules(""), &queue);
     let registry = tools();
-    let standstill = Standstill::default();
-    let mut listener = bus.listen();
+    let run_clock = PausableClock::default();
+    let mut listener = queue.listen();
     let token = CancellationToken::new();
     let cancel = Cancel::under(&token);
     let states = Mutex::new(Vec::new());
@@ -501,7 +502,7 @@ async fn while_somebody_is_asked_time_stands_still_and_a_cancel_takes_the_questi
         }
         ControlFlow::Continue(())
     };
-    let scheduler = Scheduler::new(&registry).with_gate(Some(&gate)).with_standstill(&standstill);
+    let scheduler = Scheduler::new(&registry).with_gate(Some(&gate)).with_standstill(&run_clock);
     let running = scheduler.run(calls(&[command("make"), command("git status")]), &cancel, &observe);
     let person = async {
         let id = asked(&mut listener).await;
@@ -511,7 +512,7 @@ async fn while_somebody_is_asked_time_stands_still_and_a_cancel_takes_the_questi
     };
     let began = Instant::now();
     let (settled, ()) = tokio::join!(running, person);
-    assert_eq!(began.elapsed(), standstill.held());
+    assert_eq!(began.elapsed(), run_clock.paused_for());
     assert_eq!(words(&settled), ["None cancelled: the user cancelled the run"; 2]);
     assert_eq!(states.into_inner().expect("no test panics with it"), ["Awaitin", "Settled", "Settled"]);
 }
@@ -525,11 +526,11 @@ async fn asked(listener: &mut Listener) -> crate::QuestionId {
 
 #[tokio::test]
 async fn one_is_asked_after_the_other_while_what_may_run_runs() {
-    let bus = Bus::new();
+    let queue = ApprovalQueue::new();
     let policy = rules("[[rule]]\ntool = \"look\"\ncommand = \"git status\"\ndecision = \"allow\"\n");
-    let gate = gate(policy, &bus);
+    let gate = gate(policy, &queue);
     let (registry, open) = (tools(), AtomicUsize::new(0));
-    let mut listener = bus.listen();
+    let mut listener = queue.listen();
     let cancel = Cancel::under(&CancellationToken::new());
     let settled = Mutex::new(Vec::new());
     let observe = |event: CallEvent<'_>| {
@@ -560,7 +561,7 @@ async fn one_is_asked_after_the_other_while_what_may_run_runs() {
 
 #[test]
 fn a_tool_that_is_always_denied_is_known_beforehand() {
-    let gate = gate(rules("[[rule]]\ntool = \"run\"\ndecision = \"deny\"\n"), &Bus::new());
+    let gate = gate(rules("[[rule]]\ntool = \"run\"\ndecision = \"deny\"\n"), &ApprovalQueue::new());
     let registry = tools().without(|tool| gate.never(tool));
     assert_eq!(registry.specs().iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(), ["look"]);
 }
@@ -569,23 +570,23 @@ fn a_tool_that_is_always_denied_is_known_beforehand() {
 async fn rules_of_answers_are_kept_and_read_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = RulesFile::new(folder.path().join("policies/answers.toml"));
-    let bus = Bus::new();
-    let first = Gate::new(rules(""), bus.clone(), ApprovalMode::Default, WORKSPACE, Some(file.clone()));
-    let (_, asked) = run(&first, &bus, &[command("cargo test")], &[always(Lasting::Always)]).await;
+    let queue = ApprovalQueue::new();
+    let first = Gate::new(rules(""), queue.clone(), ApprovalMode::Default, WORKSPACE, Some(file.clone()));
+    let (_, asked) = run(&first, &queue, &[command("cargo test")], &[always(Lasting::Always)]).await;
     assert_eq!(asked.len(), 1);
     let edit = ("run", json!({"path": "a"}));
-    run(&first, &bus, std::slice::from_ref(&edit), &[always(Lasting::AlwaysTool)]).await;
+    run(&first, &queue, std::slice::from_ref(&edit), &[always(Lasting::AlwaysTool)]).await;
 
     let text = std::fs::read_to_string(file.path()).expect("it was kept");
-    let second = gate(rules(&text), &bus);
-    let (settled, asked) = run(&second, &bus, &[command("cargo test --lib"), edit], &[]).await;
+    let second = gate(rules(&text), &queue);
+    let (settled, asked) = run(&second, &queue, &[command("cargo test --lib"), edit], &[]).await;
     assert_eq!((settled.len(), asked.len()), (2, 0));
 
     // A rule that cannot be kept is not taken up.
     let nowhere = RulesFile::new("/dev/null/rules.toml");
-    let third = Gate::new(rules(""), bus.clone(), ApprovalMode::Default, WORKSPACE, Some(nowhere));
+    let third = Gate::new(rules(""), queue.clone(), ApprovalMode::Default, WORKSPACE, Some(nowhere));
     let answers = [always(Lasting::Always), cancel(None)];
-    let (settled, asked) = run(&third, &bus, &[command("cargo test")], &answers).await;
+    let (settled, asked) = run(&third, &queue, &[command("cargo test")], &answers).await;
     assert_eq!(settled[0].decided, Some(Decided::Declined));
     assert!(asked[1].objection.as_deref().is_some_and(|why| why.contains("/dev/null/rules.toml")), "{asked:?}");
 }

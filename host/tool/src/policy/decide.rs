@@ -92,12 +92,12 @@ impl Call<'_, '_> {
             let shown = Some(part.source.clone());
             let mut allows = None;
             match self.part(part, outer.is_some()) {
-                Said::Silent => {}
-                Said::Strict(reason, rule) => {
+                PartDecision::Silent => {}
+                PartDecision::Strict(reason, rule) => {
                     denied = denied.or(rule.filter(|rule| rule.decision == Decision::Deny));
                     reasons.push(reason);
                 }
-                Said::Allow(allowed) => {
+                PartDecision::Allow(allowed) => {
                     reasons.push(reason(shown, Decision::Allow, allowed.because.clone()));
                     allows = Some(allowed);
                 }
@@ -133,10 +133,10 @@ impl Call<'_, '_> {
     }
 
     /// What is said of a part, apart from what is unclear about it.
-    fn part(&self, part: &Command, outer: bool) -> Said<'_> {
+    fn part(&self, part: &Command, outer: bool) -> PartDecision<'_> {
         let shown = || Some(part.source.clone());
         if let Some(what) = part.writes.iter().find_map(|target| self.place.protects(target)) {
-            return Said::Strict(reason(shown(), Decision::Deny, Because::Protected(what)), None);
+            return PartDecision::Strict(reason(shown(), Decision::Deny, Because::Protected(what)), None);
         }
         let mut perhaps = None;
         let mut winner = None;
@@ -158,32 +158,32 @@ impl Call<'_, '_> {
         if let Some((rule, _)) = winner
             && rule.decision != Decision::Allow
         {
-            return Said::Strict(by_rule(rule, shown()), Some(rule));
+            return PartDecision::Strict(by_rule(rule, shown()), Some(rule));
         }
         if let Some(rule) = perhaps.filter(|_| !self.lenient) {
             let because = Because::PerhapsRule { source: rule.source.clone(), text: rule.shown() };
-            return Said::Strict(reason(shown(), Decision::Ask, because), None);
+            return PartDecision::Strict(reason(shown(), Decision::Ask, because), None);
         }
         if let Some(why) = part.irreversible
             && self.query.mode <= ApprovalMode::AutoEdit
             && winner.is_none_or(|(rule, _)| (rule.source.tier, rule.priority) <= (Tier::BuiltIn, built_in::PRIORITY))
         {
-            return Said::Strict(reason(shown(), Decision::Ask, Because::Destructive(why)), None);
+            return PartDecision::Strict(reason(shown(), Decision::Ask, Because::Destructive(why)), None);
         }
         if let Some((rule, words)) = winner {
-            return Said::Allow(Allowed { words, because: by_rule(rule, None).because });
+            return PartDecision::Allow(Allowed { words, because: by_rule(rule, None).because });
         }
         if part.transparent {
-            return Said::Silent;
+            return PartDecision::Silent;
         }
         match granted(self.query.granted, &part.words) {
-            Some(words) => Said::Allow(Allowed { words, because: Because::Granted }),
-            None if self.granted_whole => Said::Allow(Allowed { words: 0, because: Because::Granted }),
+            Some(words) => PartDecision::Allow(Allowed { words, because: Because::Granted }),
+            None if self.granted_whole => PartDecision::Allow(Allowed { words: 0, because: Because::Granted }),
             None if part.harmless && self.stays_inside(part) => {
-                Said::Allow(Allowed { words: 0, because: Because::Harmless })
+                PartDecision::Allow(Allowed { words: 0, because: Because::Harmless })
             }
-            None if outer => Said::Allow(Allowed { words: 0, because: Because::Outer }),
-            None => Said::Strict(reason(shown(), Decision::Ask, Because::Nothing), None),
+            None if outer => PartDecision::Allow(Allowed { words: 0, because: Because::Outer }),
+            None => PartDecision::Strict(reason(shown(), Decision::Ask, Because::Nothing), None),
         }
     }
 
@@ -206,7 +206,7 @@ impl Call<'_, '_> {
 }
 
 /// What is said of a part.
-enum Said<'p> {
+enum PartDecision<'p> {
     /// Nothing: what it runs says all.
     Silent,
     Allow(Allowed),

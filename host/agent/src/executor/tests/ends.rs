@@ -144,7 +144,7 @@ fn a_definition_that_cannot_run_is_refused() {
             responder: Responder::default(),
             observer: Arc::new(Watcher::default()),
             session: None,
-            standstill: Standstill::default(),
+            run_clock: PausableClock::default(),
             gate: None,
         };
         Executor::new(definition, setup).map(|_| ()).expect_err("it is refused")

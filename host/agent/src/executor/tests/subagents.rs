@@ -81,7 +81,7 @@ pub(super) fn family<const N: usize>(
         observer: Arc::clone(&watcher) as Arc<dyn Observer>,
         session,
         ledger,
-        standstill: Standstill::default(),
+        run_clock: PausableClock::default(),
         gate: None,
     };
     let executor = Executor::new(definition(Completion::Text), setup).expect("the definition is good");

@@ -69,7 +69,7 @@ pub(super) async fn hold(session: Session, interrupt: Interrupt, stats: bool) ->
     let terminal = open(&session, style, interrupt)?;
     let _person = approval::listen(session.approvals(), terminal.clone(), style, environment);
     let about = session.about(stats);
-    let held = about.standstill.clone();
+    let held = about.run_clock.clone();
     let shown = if stats { drawn::Stats::Table } else { drawn::Stats::Nothing };
     let printer = Arc::new(drawn::Terminal::new(terminal.clone(), style, about, shown));
     let stats = Arc::new(Stats::new(Arc::clone(&printer), held));

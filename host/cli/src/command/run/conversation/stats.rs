@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use host_agent::{CallStatus, Cost, Event, EventKind, Observer, RunResult};
 use host_message::{ModelId, SessionId, Usage};
-use host_tool::{Decided, Standstill};
+use host_tool::{Decided, PausableClock};
 
 use crate::printer::terminal::Terminal;
 
@@ -14,7 +14,7 @@ pub(super) struct Stats {
     shown: Arc<Terminal>,
     counts: Mutex<Counts>,
     /// Held while the person is asked.
-    standstill: Standstill,
+    run_clock: PausableClock,
 }
 
 struct Counts {
@@ -53,8 +53,8 @@ impl Counts {
 }
 
 impl Stats {
-    pub(super) fn new(shown: Arc<Terminal>, standstill: Standstill) -> Self {
-        Self { shown, counts: Mutex::new(Counts::new()), standstill }
+    pub(super) fn new(shown: Arc<Terminal>, run_clock: PausableClock) -> Self {
+        Self { shown, counts: Mutex::new(Counts::new()), run_clock }
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
@@ -92,7 +92,7 @@ impl Stats {
             usage.output,
             usage.thought,
             working.as_secs(),
-            self.standstill.held().as_secs(),
+            self.run_clock.paused_for().as_secs(),
             since.elapsed().as_secs(),
         )
     }

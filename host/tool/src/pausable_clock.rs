@@ -1,7 +1,7 @@
-//! Time that does not count: while a person is asked, a run's deadline stands still.
+//! A clock that pauses while the user is asked, so that waiting for an answer does not count against a time limit.
 //!
-//! Whoever asks holds the standstill until the answer is there; whoever keeps a deadline reads how long it was held.
-//! Clones are one standstill, which an agent shares with the agents beneath it.
+//! Asking takes a guard and drops it with the answer; a deadline reads how long the clock was paused. Clones share one
+//! clock, as an agent does with its subagents.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,14 +9,14 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// How long, in all, somebody was being asked.
+/// How long the user was asked, in total.
 #[derive(Clone, Debug, Default)]
-pub struct Standstill(Arc<Shared>);
+pub struct PausableClock(Arc<Shared>);
 
-/// Somebody is being asked; dropping it says that they no longer are.
+/// Pauses the clock until it is dropped.
 #[derive(Debug)]
 #[must_use]
-pub struct Asking(Arc<Shared>);
+pub struct PauseGuard(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
@@ -26,40 +26,39 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// How many ask.
-    asking: usize,
-    /// When the first of them began.
+    /// How many guards there are.
+    guards: usize,
+    /// When the first of them was taken.
     since: Option<Instant>,
-    /// How long it was held before that.
+    /// How long the clock was paused before that.
     before: Duration,
 }
 
-impl Standstill {
-    /// Stands still until what it returns is dropped. Several may hold it at once.
-    pub fn hold(&self) -> Asking {
+impl PausableClock {
+    /// Pauses the clock until the guard is dropped. There may be several guards at once.
+    pub fn pause(&self) -> PauseGuard {
         let mut state = self.0.state();
-        state.asking += 1;
+        state.guards += 1;
         state.since.get_or_insert_with(Instant::now);
         drop(state);
         self.0.changed.notify_waiters();
-        Asking(Arc::clone(&self.0))
+        PauseGuard(Arc::clone(&self.0))
     }
 
-    /// How long it was held until now.
-    pub fn held(&self) -> Duration {
+    /// How long it was paused until now.
+    pub fn paused_for(&self) -> Duration {
         let state = self.0.state();
         state.before + state.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    /// Waits until it has not been held for `limit` since `began`, of which `already` was held then. Ends at once when
-    /// that is so already.
+    /// Waits until it ran for `limit` since `began`, when it had been paused for `already`. Returns at once if it has.
     pub async fn passed(&self, began: Instant, already: Duration, limit: Duration) {
         loop {
             let changed = self.0.changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
-            let end = began + limit + self.held().saturating_sub(already);
-            if self.0.state().asking > 0 {
+            let end = began + limit + self.paused_for().saturating_sub(already);
+            if self.0.state().guards > 0 {
                 changed.await;
             } else if Instant::now() >= end {
                 return;
@@ -80,11 +79,11 @@ impl Shared {
     }
 }
 
-impl Drop for Asking {
+impl Drop for PauseGuard {
     fn drop(&mut self) {
         let mut state = self.0.state();
-        state.asking = state.asking.saturating_sub(1);
-        if state.asking == 0
+        state.guards = state.guards.saturating_sub(1);
+        if state.guards == 0
             && let Some(since) = state.since.take()
         {
             state.before += since.elapsed();
@@ -101,34 +100,34 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[tokio::test(start_paused = true)]
-    async fn a_limit_counts_the_time_in_which_nobody_is_asked() {
-        let standstill = Standstill::default();
+    async fn clock_limit_does_not_count_pauses() {
+        let run_clock = PausableClock::default();
         let began = Instant::now();
         let passed = tokio::spawn({
-            let standstill = standstill.clone();
-            async move { standstill.passed(began, Duration::ZERO, 10 * SECOND).await }
+            let run_clock = run_clock.clone();
+            async move { run_clock.passed(began, Duration::ZERO, 10 * SECOND).await }
         });
         tokio::time::sleep(4 * SECOND).await;
-        let first = standstill.hold();
+        let first = run_clock.pause();
         tokio::time::sleep(60 * SECOND).await;
-        let second = standstill.hold();
+        let second = run_clock.pause();
         drop(first);
         tokio::time::sleep(60 * SECOND).await;
         assert!(!passed.is_finished());
         drop(second);
-        assert_eq!(standstill.held(), 120 * SECOND);
+        assert_eq!(run_clock.paused_for(), 120 * SECOND);
         passed.await.expect("it ends");
         assert_eq!(began.elapsed(), 130 * SECOND);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_was_held_before_the_limit_began_gives_no_more_time() {
-        let standstill = Standstill::default();
-        let asking = standstill.hold();
+    async fn clock_pause_before_the_limit_began_gives_no_more_time() {
+        let run_clock = PausableClock::default();
+        let guard = run_clock.pause();
         tokio::time::sleep(50 * SECOND).await;
-        drop(asking);
-        let (began, already) = (Instant::now(), standstill.held());
-        standstill.passed(began, already, 3 * SECOND).await;
+        drop(guard);
+        let (began, already) = (Instant::now(), run_clock.paused_for());
+        run_clock.passed(began, already, 3 * SECOND).await;
         assert_eq!(began.elapsed(), 3 * SECOND);
     }
 }

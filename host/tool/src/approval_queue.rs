@@ -1,10 +1,10 @@
-//! The way between the loop, which asks, and whoever answers: a terminal, a page, a test.
+//! The queue of questions between the loop, which asks, and a listener that answers: a terminal, a page, a test.
 //!
-//! Promises: a question has an id, and one answer, the first; whoever listens is told of each question, and that it
-//! was answered or withdrawn; a question that nobody hears, or that everybody stops hearing, is answered with that and
-//! does not wait. Dropping the future of [`Bus::ask`] withdraws the question.
+//! A question has an id and one answer, the first. Every listener gets each question, and a notice when it is answered
+//! or withdrawn. A question without a listener, or whose last listener leaves, is answered with that and does not wait.
+//! Dropping the future of [`ApprovalQueue::ask`] withdraws the question.
 //!
-//! Deliberately not here: what an answer means (the gate's matter), and how a question looks.
+//! Deliberately not here: what an answer means (the gate decides that), and how a question looks.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,19 +17,19 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::{ApprovalMode, Origin, SimpleCommand};
 
-/// Messages that may wait for a listener. One that falls behind further is taken for gone: protects the host's memory.
+/// Messages that may wait for a listener. A listener further behind counts as gone: protects the host's memory.
 const WAITING: usize = 256;
 
-/// The id of a question, unique for its bus.
+/// The id of a question, unique for its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct QuestionId(u64);
 
 /// Whether a call may run. Its texts come from models and plugins: make them safe before they are shown.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// The agent that wants it, by name.
+    /// The name of the agent that makes the call.
     pub agent: String,
-    /// Which agent of the run that is.
+    /// The id of that agent in the run.
     pub agent_id: AgentId,
     /// The call, as it would run.
     pub call: Arc<FunctionCall>,
@@ -41,13 +41,13 @@ pub struct Question {
     pub commands: Vec<SimpleCommand>,
     /// What a yes lets it touch.
     pub touches: Grants,
-    /// Why it is asked about, a line for each reason.
+    /// Why it is asked, a line for each reason.
     pub reasons: Vec<String>,
-    /// The mode that it is asked in.
+    /// The approval mode of the run.
     pub mode: ApprovalMode,
-    /// What can be answered besides yes and no, each with what it would allow from then on.
+    /// The answers besides yes and no, each with what it would allow from then on.
     pub always: Vec<Always>,
-    /// Why the change that the person made before was not taken, when that is why they are asked again.
+    /// Why the user's change was not accepted, if that is why the question comes again.
     pub objection: Option<String>,
 }
 
@@ -84,7 +84,7 @@ pub enum Lasting {
     AlwaysPlugin,
 }
 
-/// What somebody answers.
+/// An answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Answer {
@@ -95,27 +95,27 @@ pub enum Answer {
         /// Which others.
         lasting: Lasting,
     },
-    /// Another content or command is to stand in the place of the one that was proposed. It is asked about again.
+    /// The call is to use another content or command instead. It is asked about again.
     Modify {
-        /// What the person wrote.
+        /// What the user wrote.
         text: String,
     },
-    /// It may not, nor what comes behind it in the same reply.
+    /// It may not, nor may the calls behind it in the same reply.
     Cancel {
-        /// What to do instead, in the person's words for the model.
+        /// What to do instead, in the user's words for the model.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
 }
 
-/// What a listener is told.
+/// A message to a listener.
 #[derive(Clone, Debug)]
 pub enum Notice {
-    /// Something is asked.
+    /// A new question.
     Asked {
-        /// To answer with.
+        /// Its id, to answer with.
         id: QuestionId,
-        /// What.
+        /// The question.
         question: Arc<Question>,
     },
     /// It was answered, by this listener or another.
@@ -140,9 +140,9 @@ pub struct NobodyListens;
 #[error("the question was answered or withdrawn before")]
 pub struct TooLate;
 
-/// The bus. Clones are one bus.
+/// The queue. Clones are one queue.
 #[derive(Clone, Debug, Default)]
-pub struct Bus(Arc<Mutex<State>>);
+pub struct ApprovalQueue(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -160,13 +160,13 @@ struct Open {
 /// One who listens. Dropping it ends that; when it was the last, open questions go unanswered.
 #[derive(Debug)]
 pub struct Listener {
-    bus: Bus,
+    queue: ApprovalQueue,
     id: u64,
     notices: mpsc::Receiver<Notice>,
 }
 
-impl Bus {
-    /// A bus that nobody listens to.
+impl ApprovalQueue {
+    /// A queue that nobody listens to.
     pub fn new() -> Self {
         Self::default()
     }
@@ -184,7 +184,7 @@ impl Bus {
         let id = state.number();
         state.listeners.push((id, sender));
         drop(state);
-        Listener { bus: self.clone(), id, notices }
+        Listener { queue: self.clone(), id, notices }
     }
 
     /// Whether somebody listens.
@@ -210,7 +210,7 @@ impl Bus {
             state.open.insert(id, Open { question, answer });
             id
         };
-        let _withdraws_when_dropped = Withdraw { bus: self, id };
+        let _withdraws_when_dropped = Withdraw { queue: self, id };
         answered.await.map_err(|_| NobodyListens)
     }
 
@@ -237,13 +237,13 @@ impl State {
 
 /// Takes a question back when whoever asked is gone.
 struct Withdraw<'b> {
-    bus: &'b Bus,
+    queue: &'b ApprovalQueue,
     id: QuestionId,
 }
 
 impl Drop for Withdraw<'_> {
     fn drop(&mut self) {
-        let mut state = self.bus.state();
+        let mut state = self.queue.state();
         if state.open.remove(&self.id).is_some() {
             state.tell(&Notice::Withdrawn { id: self.id });
         }
@@ -262,7 +262,7 @@ impl Listener {
     ///
     /// When somebody else was faster, or the question was withdrawn.
     pub fn answer(&self, id: QuestionId, answer: Answer) -> Result<(), TooLate> {
-        let mut state = self.bus.state();
+        let mut state = self.queue.state();
         let open = state.open.remove(&id).ok_or(TooLate)?;
         open.answer.send(answer).map_err(|_| TooLate)?;
         state.tell(&Notice::Answered { id });
@@ -272,7 +272,7 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        let mut state = self.bus.state();
+        let mut state = self.queue.state();
         state.listeners.retain(|(id, _)| *id != self.id);
         if state.listeners.is_empty() {
             // Their senders go with them, so whoever asked is told that nobody listens.

@@ -29,11 +29,11 @@ async fn asked(listener: &mut Listener) -> QuestionId {
 
 #[tokio::test]
 async fn the_first_answer_counts_and_all_are_told() {
-    let bus = Bus::new();
-    let (mut one, mut other) = (bus.listen(), bus.listen());
+    let queue = ApprovalQueue::new();
+    let (mut one, mut other) = (queue.listen(), queue.listen());
     let asking = tokio::spawn({
-        let bus = bus.clone();
-        async move { bus.ask(question()).await }
+        let queue = queue.clone();
+        async move { queue.ask(question()).await }
     });
     let (id, same) = (asked(&mut one).await, asked(&mut other).await);
     assert_eq!(id, same);
@@ -47,11 +47,11 @@ async fn the_first_answer_counts_and_all_are_told() {
 
 #[tokio::test]
 async fn answers_find_their_questions_in_any_order() {
-    let bus = Bus::new();
-    let mut listener = bus.listen();
+    let queue = ApprovalQueue::new();
+    let mut listener = queue.listen();
     let ask = || {
-        let bus = bus.clone();
-        tokio::spawn(async move { bus.ask(question()).await })
+        let queue = queue.clone();
+        tokio::spawn(async move { queue.ask(question()).await })
     };
     let first = ask();
     let first_id = asked(&mut listener).await;
@@ -67,14 +67,14 @@ async fn answers_find_their_questions_in_any_order() {
 // promise approval.nobody
 #[tokio::test]
 async fn a_question_that_nobody_hears_does_not_wait() {
-    let bus = Bus::new();
-    assert!(!bus.is_heard());
-    assert_eq!(bus.ask(question()).await, Err(NobodyListens));
+    let queue = ApprovalQueue::new();
+    assert!(!queue.is_heard());
+    assert_eq!(queue.ask(question()).await, Err(NobodyListens));
 
-    let mut listener = bus.listen();
+    let mut listener = queue.listen();
     let asking = tokio::spawn({
-        let bus = bus.clone();
-        async move { bus.ask(question()).await }
+        let queue = queue.clone();
+        async move { queue.ask(question()).await }
     });
     asked(&mut listener).await;
     drop(listener);
@@ -83,11 +83,11 @@ async fn a_question_that_nobody_hears_does_not_wait() {
 
 #[tokio::test]
 async fn who_asks_no_more_takes_the_question_back() {
-    let bus = Bus::new();
-    let mut listener = bus.listen();
+    let queue = ApprovalQueue::new();
+    let mut listener = queue.listen();
     let asking = tokio::spawn({
-        let bus = bus.clone();
-        async move { bus.ask(question()).await }
+        let queue = queue.clone();
+        async move { queue.ask(question()).await }
     });
     let id = asked(&mut listener).await;
     asking.abort();
@@ -97,14 +97,14 @@ async fn who_asks_no_more_takes_the_question_back() {
 
 #[tokio::test]
 async fn who_comes_later_hears_what_is_open() {
-    let bus = Bus::new();
-    let mut first = bus.listen();
+    let queue = ApprovalQueue::new();
+    let mut first = queue.listen();
     let asking = tokio::spawn({
-        let bus = bus.clone();
-        async move { bus.ask(question()).await }
+        let queue = queue.clone();
+        async move { queue.ask(question()).await }
     });
     let id = asked(&mut first).await;
-    let mut later = bus.listen();
+    let mut later = queue.listen();
     drop(first);
     assert_eq!(asked(&mut later).await, id);
     later.answer(id, Answer::ProceedOnce).expect("it is open");
@@ -113,13 +113,13 @@ async fn who_comes_later_hears_what_is_open() {
 
 #[tokio::test]
 async fn a_listener_that_does_not_listen_holds_nobody_up() {
-    let bus = Bus::new();
-    let deaf = bus.listen();
+    let queue = ApprovalQueue::new();
+    let deaf = queue.listen();
     for _ in 0..2 * WAITING {
-        let withdrawn = tokio::time::timeout(std::time::Duration::ZERO, bus.ask(question())).await;
+        let withdrawn = tokio::time::timeout(std::time::Duration::ZERO, queue.ask(question())).await;
         assert!(matches!(withdrawn, Err(_) | Ok(Err(NobodyListens))), "{withdrawn:?}");
     }
-    assert!(!bus.is_heard(), "it was given up");
+    assert!(!queue.is_heard(), "it was given up");
     drop(deaf);
 }
 

@@ -1,4 +1,4 @@
-//! The calls of one reply and where each of them is. Every change goes through here, so every change is told.
+//! The calls of one reply and their states. Every change goes through here, so every change is reported.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::{
     Question, SettledCall, Tool,
 };
 
-pub(super) struct Board<'o> {
+pub(super) struct CallTable<'o> {
     states: Vec<CallState>,
     cancel: &'o Cancel,
     observe: &'o Observe<'o>,
-    /// Why no further call begins, when one was declined.
+    /// Why no further call starts, after one was rejected.
     stopped: Option<String>,
 }
 
@@ -27,14 +27,14 @@ pub(super) struct Ready {
     pub(super) allowance: Arc<Allowance>,
 }
 
-impl<'o> Board<'o> {
+impl<'o> CallTable<'o> {
     pub(super) fn new(calls: Vec<FunctionCall>, cancel: &'o Cancel, observe: &'o Observe<'o>) -> Self {
         let states = calls.into_iter().map(CallState::new).collect();
-        let board = Self { states, cancel, observe, stopped: None };
-        for state in &board.states {
-            board.tell(state, CallChange::Validating(state.call()));
+        let table = Self { states, cancel, observe, stopped: None };
+        for state in &table.states {
+            table.tell(state, CallChange::Validating(state.call()));
         }
-        board
+        table
     }
 
     pub(super) fn len(&self) -> usize {
