@@ -18,7 +18,7 @@ use crate::grants::{self, Granted};
 use crate::plugins::discovered::{self, Gathering};
 use crate::plugins::reload::Watched;
 use crate::plugins::settings::Settings;
-use crate::plugins::{self, DISCOVERED, Holder, Installed};
+use crate::plugins::{self, DISCOVERED, Holder, LoadedPlugin};
 use crate::policies::{self, Policies};
 use crate::project::{Part, Project, ProjectFile};
 use crate::repository::repository_of;
@@ -37,7 +37,7 @@ pub struct App {
     /// The engine that runs plugins.
     pub runtime: Arc<Runtime>,
     /// The plugins whose tools can be called.
-    pub plugins: Vec<Installed>,
+    pub plugins: Vec<LoadedPlugin>,
     /// What the user granted when the application was opened. A session holds its own copy, which a change of mode replaces.
     pub granted: Granted,
     /// The rules for its calls.
@@ -124,7 +124,7 @@ impl App {
 
     /// Loads the tools in the background, so that the first call does not wait for it. Nobody waits for the thread: it
     /// ends with the process.
-    pub(crate) fn warm(&self, plugins: &[Installed], tools: &Registry) {
+    pub(crate) fn warm(&self, plugins: &[LoadedPlugin], tools: &Registry) {
         let (runtime, tools) = (Arc::clone(&self.runtime), tools.clone());
         let mut plugins: Vec<_> = plugins.iter().map(|installed| Arc::clone(&installed.plugin)).collect();
         // The small ones first: most are loaded before the first large one would be.
@@ -148,7 +148,7 @@ impl App {
     }
 
     /// The plugin with this name.
-    pub fn plugin(&self, name: &str) -> Option<&Installed> {
+    pub fn plugin(&self, name: &str) -> Option<&LoadedPlugin> {
         self.plugins.iter().find(|installed| installed.manifest.name == name)
     }
 
@@ -170,11 +170,11 @@ impl App {
         self.reading_tools_of(&self.plugins, grants)
     }
 
-    pub(crate) fn tools_of(&self, plugins: &[Installed], grants: &Granted) -> Result<Registry, Failure> {
+    pub(crate) fn tools_of(&self, plugins: &[LoadedPlugin], grants: &Granted) -> Result<Registry, Failure> {
         plugins::registry(plugins, grants, Holder::Run, &self.runtime, &self.workspace)
     }
 
-    pub(crate) fn reading_tools_of(&self, plugins: &[Installed], grants: &Granted) -> Result<Registry, Failure> {
+    pub(crate) fn reading_tools_of(&self, plugins: &[LoadedPlugin], grants: &Granted) -> Result<Registry, Failure> {
         plugins::registry(plugins, grants, Holder::Subagent, &self.runtime, &self.workspace)
     }
 

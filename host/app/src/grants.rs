@@ -11,7 +11,7 @@ use host_tool::ApprovalMode;
 
 use crate::environment::Folders;
 use crate::error::Failure;
-use crate::plugins::{Installed, Place};
+use crate::plugins::{LoadedPlugin, Place};
 use crate::request::AccessRequest;
 
 /// Files and folders that no tool may change, whatever was granted and whoever says yes: version control's own, the
@@ -46,7 +46,7 @@ impl Granted {
     pub fn read(
         access: &AccessRequest,
         configured: Option<ApprovalMode>,
-        plugins: &[Installed],
+        plugins: &[LoadedPlugin],
         workspace: &Path,
         own: &Folders,
     ) -> Result<Self, Failure> {
@@ -85,7 +85,7 @@ impl Granted {
     }
 
     /// The same with these plugins.
-    pub fn with_plugins(self, plugins: &[Installed], own: &Folders) -> Result<Self, Failure> {
+    pub fn with_plugins(self, plugins: &[LoadedPlugin], own: &Folders) -> Result<Self, Failure> {
         Ok(Self { writable: writable(own, plugins)?, ..self })
     }
 
@@ -95,7 +95,7 @@ impl Granted {
     }
 
     /// What a plugin may touch without asking: what it asks for, as far as it was granted.
-    pub fn to(&self, plugin: &Installed) -> Grants {
+    pub fn to(&self, plugin: &LoadedPlugin) -> Grants {
         let name = plugin.manifest.name.as_str();
         let mut granted = self.by_mode.join(&plugin.agreed).join(&self.outputs.iter().cloned().collect());
         for (_, scope) in self.grants.iter().filter(|(wanted, _)| wanted == name) {
@@ -105,13 +105,13 @@ impl Granted {
     }
 
     /// All that a plugin may touch when somebody says yes to it.
-    pub fn at_most(&self, plugin: &Installed) -> Grants {
+    pub fn at_most(&self, plugin: &LoadedPlugin) -> Grants {
         self.bounded(plugin.plugin.declared().clone(), plugin)
     }
 
     /// The grants within what the plugin asks for, without what is denied and what is never written; reading alone in
     /// a mode that only reads.
-    fn bounded(&self, mut granted: Grants, plugin: &Installed) -> Grants {
+    fn bounded(&self, mut granted: Grants, plugin: &LoadedPlugin) -> Grants {
         let name = plugin.manifest.name.as_str();
         for deny in self.denies.iter().filter(|deny| deny.plugin == "*" || deny.plugin == name) {
             granted = granted
@@ -133,7 +133,7 @@ impl Granted {
 }
 
 /// A plugin that a grant or a deny names, and that there is none of.
-pub fn unknown_plugin<'a>(access: &'a AccessRequest, plugins: &[Installed]) -> Option<&'a str> {
+pub fn unknown_plugin<'a>(access: &'a AccessRequest, plugins: &[LoadedPlugin]) -> Option<&'a str> {
     let names = access.grant.iter().chain(&access.deny).filter_map(|text| Some(text.split_once(':')?.0));
     names.into_iter().find(|name| *name != "*" && !plugins.iter().any(|plugin| plugin.manifest.name == **name))
 }
@@ -152,10 +152,10 @@ fn quoted_text(text: &str) -> String {
 
 /// Everything but what is never written, the folders of the host's own, and the files that plugins were read from: what
 /// the person granted a plugin is granted to what they named, and a conversation reads it again.
-fn writable(own: &Folders, plugins: &[Installed]) -> Result<Scope, Failure> {
+fn writable(own: &Folders, plugins: &[LoadedPlugin]) -> Result<Scope, Failure> {
     let files = plugins.iter().filter_map(|plugin| match &plugin.place {
         Place::File(component) => Some([component.clone(), component.with_extension("json")]),
-        Place::BuiltIn(_) | Place::Discovered | Place::Shelf(_) => None,
+        Place::BuiltIn(_) | Place::Discovered | Place::Store(_) => None,
     });
     // As tools' paths are held against it.
     let files = files.flatten().filter_map(|file| std::fs::canonicalize(file).ok());
@@ -196,7 +196,7 @@ fn by_mode(mode: ApprovalMode, workspace: &Path) -> Result<Grants, Failure> {
         .collect()
 }
 
-fn grant(text: &str, plugins: &[Installed], workspace: &Path) -> Result<(String, Scope), Failure> {
+fn grant(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<(String, Scope), Failure> {
     let form = || {
         Failure::input(format!("`--grant {text}` is no grant"))
             .help("write it as PLUGIN:CAPABILITY=SCOPE, such as shell:process=git")
@@ -216,7 +216,7 @@ fn grant(text: &str, plugins: &[Installed], workspace: &Path) -> Result<(String,
     Ok((plugin.to_owned(), scope))
 }
 
-fn deny(text: &str, plugins: &[Installed], workspace: &Path) -> Result<Deny, Failure> {
+fn deny(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<Deny, Failure> {
     let form = || {
         Failure::input(format!("`--deny {text}` is no deny"))
             .help("write it as PLUGIN:CAPABILITY, or PLUGIN:fs-read=GLOB for paths; PLUGIN can be `*`")
@@ -241,7 +241,7 @@ fn deny(text: &str, plugins: &[Installed], workspace: &Path) -> Result<Deny, Fai
     Ok(Deny { plugin: plugin.to_owned(), capability, paths })
 }
 
-fn find<'p>(name: &str, plugins: &'p [Installed], text: &str) -> Result<&'p Installed, Failure> {
+fn find<'p>(name: &str, plugins: &'p [LoadedPlugin], text: &str) -> Result<&'p LoadedPlugin, Failure> {
     plugins.iter().find(|plugin| plugin.manifest.name == name).ok_or_else(|| {
         let known = plugins.iter().map(|plugin| plugin.manifest.name.as_str());
         let help = name_help(name, known, "`host tool list` lists all plugins");
@@ -253,7 +253,7 @@ fn parse_capability(name: &str, text: &str) -> Result<Capability, Failure> {
     name.parse::<Capability>().map_err(|error| Failure::input(format!("`{text}`: {error}")))
 }
 
-fn asked(plugin: &Installed) -> String {
+fn asked(plugin: &LoadedPlugin) -> String {
     let names: Vec<String> = plugin.plugin.declared().iter().map(|scope| scope.capability().to_string()).collect();
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }

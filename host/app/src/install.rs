@@ -27,7 +27,7 @@ use crate::environment::Folders;
 use crate::error::{ErrorKind, Failure};
 use crate::plugins;
 use crate::plugins::settings;
-use crate::plugins::store::{self, Agreed, List, Shelf};
+use crate::plugins::store::{self, Agreed, List, PluginStore};
 
 /// What the user said before there was a question.
 #[derive(Clone, Debug, Default)]
@@ -97,17 +97,17 @@ impl Installer<'_> {
         let manifest = bundle.manifest();
         let name = manifest.name.as_str();
         let (signers, not_counted) = self.signers(&bundle)?;
-        let shelf = Shelf::of(self.folders);
+        let store = PluginStore::of(self.folders);
         let locked = Locked::new(&bundle, source, signers.clone(), Agreed::new());
         let (mut before, mut agreed_before) = (None, Agreed::new());
         if let Some(old) = target.list.file.plugins.get(name) {
             let update = check_update((name, old), (name, &locked));
             update.permit(name, self.request.allow).map_err(|error| Failure::of(ErrorKind::Untrusted, &error))?;
-            before = shelf.bundle(&old.digest)?;
+            before = store.bundle(&old.digest)?;
             if update.version == VersionChange::Same && before.is_some() && self.request.grants.is_empty() {
                 return Ok(InstallPlan::AlreadyInstalled(old.version.clone()));
             }
-            agreed_before = shelf.agreed(&old.digest)?;
+            agreed_before = store.agreed(&old.digest)?;
         }
         self.check_names(manifest, target)?;
         let imports = admission::imports(&manifest.plugin_name(), bundle.component())
@@ -161,10 +161,10 @@ impl Installer<'_> {
         for installed in plugins::built_in(&PathBuf::from("/"))? {
             others.push(installed.manifest);
         }
-        let shelf = Shelf::of(self.folders);
+        let store = PluginStore::of(self.folders);
         for (other, locked) in List::own(self.folders)?.file.plugins.iter().chain(&target.list.file.plugins) {
             if other != name
-                && let Some(bundle) = shelf.bundle(&locked.digest)?
+                && let Some(bundle) = store.bundle(&locked.digest)?
             {
                 others.push(bundle.manifest().clone());
             }
@@ -227,7 +227,7 @@ impl Installation {
             InstallAnswer::InstallAndGrant => agreed.extend(question.capabilities),
         }
         let Manifest { name, version, .. } = question.manifest.clone();
-        Shelf::of(folders).keep(&bundle, agreed.clone())?;
+        PluginStore::of(folders).keep(&bundle, agreed.clone())?;
         target.list.file.plugins.insert(name.clone(), Locked { grants: agreed.clone(), ..locked });
         let note = target.save(folders)?;
         let required = settings::to_be_set(&question.manifest);

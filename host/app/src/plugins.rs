@@ -40,7 +40,7 @@ pub const DISCOVERED: &str = "discovered";
 
 /// A plugin, and what its manifest says.
 #[derive(Clone, Debug)]
-pub struct Installed {
+pub struct LoadedPlugin {
     /// Where it was found.
     pub place: Place,
     /// Its manifest.
@@ -81,19 +81,19 @@ pub struct Listed {
 }
 
 /// The plugins that are part of the host, but for the one behind tools that a command tells of.
-pub fn built_in(workspace: &Path) -> Result<Vec<Installed>, Failure> {
+pub fn built_in(workspace: &Path) -> Result<Vec<LoadedPlugin>, Failure> {
     let plugin = |built_in: &BuiltIn| {
         let source = Source::BuiltIn(built_in.name);
         let digest = Some(Digest::from_sha256(&built_in.sha256));
         let (place, component) = (Place::BuiltIn(built_in.name), Cow::Borrowed(built_in.component));
         let plugin = installed(place, built_in.manifest, source, component, digest, workspace)?;
-        Ok(Installed { whose: Whose::Host, ..plugin })
+        Ok(LoadedPlugin { whose: Whose::Host, ..plugin })
     };
     BUILT_IN.iter().filter(|built_in| built_in.name != DISCOVERED).map(plugin).collect()
 }
 
 /// The plugin with these tools, each of which may run its command and no other.
-pub fn discovered(listed: Vec<Listed>) -> Result<Installed, Failure> {
+pub fn discovered(listed: Vec<Listed>) -> Result<LoadedPlugin, Failure> {
     let needs = || vec![Capability::Process.name().to_owned()];
     let entries = listed.iter().map(|tool| ToolEntry { spec: tool.spec.clone(), capabilities: needs() }).collect();
     let commands = listed.into_iter().map(|tool| (tool.spec.name, tool.command)).collect();
@@ -101,12 +101,12 @@ pub fn discovered(listed: Vec<Listed>) -> Result<Installed, Failure> {
 }
 
 /// The plugin with its own tool, which may run this command: it is the one that tells of the others.
-pub fn listing(command: Vec<String>) -> Result<Installed, Failure> {
+pub fn listing(command: Vec<String>) -> Result<LoadedPlugin, Failure> {
     bound(BTreeMap::from_iter([(ToolName::new(DISCOVERED), command)]), None)
 }
 
 /// The plugin with these commands and no other. Its tools are its own where none are given.
-fn bound(commands: BTreeMap<ToolName, Vec<String>>, tools: Option<Vec<ToolEntry>>) -> Result<Installed, Failure> {
+fn bound(commands: BTreeMap<ToolName, Vec<String>>, tools: Option<Vec<ToolEntry>>) -> Result<LoadedPlugin, Failure> {
     let missing = || {
         Failure::configuration(format!("this build has no plugin `{DISCOVERED}`"))
             .help("`host plugin build plugins --out plugins/dist`, then build the host again")
@@ -125,7 +125,7 @@ fn bound(commands: BTreeMap<ToolName, Vec<String>>, tools: Option<Vec<ToolEntry>
     let plugin = Arc::new(plugin.with_digest(Digest::from_sha256(&built_in.sha256)));
     let words = serde_json::to_string(&commands).map_err(|error| Failure::configuration(error.to_string()))?;
     let config = Arc::new(BTreeMap::from_iter([("commands".to_owned(), words)]));
-    Ok(Installed {
+    Ok(LoadedPlugin {
         place: Place::Discovered,
         manifest,
         plugin,
@@ -148,7 +148,7 @@ pub enum Holder {
 
 /// The tools of all plugins, each with what it may touch.
 pub fn registry(
-    plugins: &[Installed],
+    plugins: &[LoadedPlugin],
     granted: &Granted,
     holder: Holder,
     runtime: &Arc<Runtime>,
@@ -205,7 +205,7 @@ fn installed(
     component: Cow<'static, [u8]>,
     digest: Option<Digest>,
     workspace: &Path,
-) -> Result<Installed, Failure> {
+) -> Result<LoadedPlugin, Failure> {
     let manifest = Manifest::parse(manifest, source).map_err(unfit)?;
     assembled(place, manifest, component, digest, workspace).map_err(unfit)
 }
@@ -220,14 +220,14 @@ fn assembled(
     component: Cow<'static, [u8]>,
     digest: Option<Digest>,
     workspace: &Path,
-) -> Result<Installed, ManifestError> {
+) -> Result<LoadedPlugin, ManifestError> {
     let declared = manifest.declared(workspace)?;
     let plugin = Plugin::new(manifest.plugin_name(), component, declared).with_optional(manifest.optional());
     let plugin = match digest {
         Some(digest) => plugin.with_digest(digest),
         None => plugin,
     };
-    Ok(Installed {
+    Ok(LoadedPlugin {
         place,
         manifest,
         plugin: Arc::new(plugin),

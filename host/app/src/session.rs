@@ -38,7 +38,7 @@ use crate::attach::{self, Attached};
 use crate::error::{ErrorKind, Failure};
 use crate::grants::Granted;
 use crate::models::{self, Model};
-use crate::plugins::Installed;
+use crate::plugins::LoadedPlugin;
 use crate::plugins::reload::{Renewed, When, stays};
 use crate::report::About;
 use crate::request::RunRequest;
@@ -339,7 +339,7 @@ impl Session {
     }
 
     /// Everything that these plugins and grants decide. Nothing of the session changes.
-    fn equip(&self, plugins: &[Installed], grants: Granted) -> Result<Equipment, Failure> {
+    fn equip(&self, plugins: &[LoadedPlugin], grants: Granted) -> Result<Equipment, Failure> {
         let gate = self.conversation.gate.in_mode(grants.mode());
         let definition = match &self.request.agent {
             Some(_) => self.definition.clone(),
@@ -360,7 +360,7 @@ impl Session {
 
     fn tools_for(
         &self,
-        plugins: &[Installed],
+        plugins: &[LoadedPlugin],
         grants: &Granted,
         gate: &Gate,
         model: &Model,

@@ -2,7 +2,7 @@
 
 pub(crate) mod bundles;
 pub(crate) mod dev;
-pub(crate) mod shelf;
+pub(crate) mod store;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -434,15 +434,15 @@ Examples:
     /// Say what is in a bundle, and whether a key that is trusted for it signed it
     Verify(bundles::Verify),
     /// Install a plugin that others made
-    Install(shelf::Install),
+    Install(store::Install),
     /// List the plugins that were installed
-    List(shelf::List),
+    List(store::List),
     /// Use a plugin no more
-    Remove(shelf::Remove),
+    Remove(store::Remove),
     /// Put a bundle into a registry
-    Push(shelf::Push),
+    Push(store::Push),
     /// Get a bundle from a registry
-    Pull(shelf::Pull),
+    Pull(store::Pull),
 }
 
 /// The plugins that a command is about.

@@ -6,7 +6,7 @@ use host_bundle::Locked;
 
 use crate::environment::Folders;
 use crate::error::{ErrorKind, Failure};
-use crate::plugins::store::{List, Shelf};
+use crate::plugins::store::{List, PluginStore};
 use crate::project::{FOLDER, LOCK, Project, Standing};
 
 /// A list of plugins, with the project that it belongs to.
@@ -48,10 +48,10 @@ impl Target {
     ///
     /// When an installed bundle was changed.
     pub fn missing(&self, folders: &Folders) -> Result<Vec<(String, Locked)>, Failure> {
-        let shelf = Shelf::of(folders);
+        let store = PluginStore::of(folders);
         let mut missing = Vec::new();
         for (name, locked) in &self.list.file.plugins {
-            if shelf.bundle(&locked.digest)?.is_none() {
+            if store.bundle(&locked.digest)?.is_none() {
                 missing.push((name.clone(), locked.clone()));
             }
         }

@@ -24,7 +24,7 @@ use crate::agents::Agents;
 use crate::configuration::{Commands, Configuration, Whose};
 use crate::environment::Folders;
 use crate::error::{ErrorKind, Failure};
-use crate::plugins::{self, DISCOVERED, Installed, Listed};
+use crate::plugins::{self, DISCOVERED, Listed, LoadedPlugin};
 use crate::project::programs::placed;
 use crate::project::{PROGRAMS, ProjectFile};
 
@@ -48,7 +48,7 @@ pub struct Gathering<'a> {
     /// The agents that it brings.
     pub agents: &'a [ProjectFile],
     /// All other plugins: no name of theirs is taken from them.
-    pub plugins: &'a [Installed],
+    pub plugins: &'a [LoadedPlugin],
     /// The folders of the host.
     pub folders: &'a Folders,
     /// The engine that runs the command that lists tools.
@@ -60,7 +60,7 @@ pub struct Gathering<'a> {
 }
 
 /// Runs the command that lists tools, and makes a plugin of what it tells of; none where no command is configured.
-pub async fn gather(with: Gathering<'_>, stop: &CancellationToken) -> Result<Option<Installed>, Failure> {
+pub async fn gather(with: Gathering<'_>, stop: &CancellationToken) -> Result<Option<LoadedPlugin>, Failure> {
     let Some(commands) = with.configuration.commands() else { return Ok(None) };
     let commands = located(commands, with.programs, with.folders)?;
     let agents = Agents::read(with.folders, with.configuration, with.agents)?;

@@ -17,8 +17,8 @@ use crate::configuration::Commands;
 use crate::environment::Folders;
 use crate::error::Failure;
 use crate::plugins::discovered::{self, Gathering};
-use crate::plugins::store::OWN_LOCK;
-use crate::plugins::{self, Found, Gathered, Installed, Place};
+use crate::plugins::store::USER_LOCKFILE;
+use crate::plugins::{self, Found, Gathered, LoadedPlugin, Place};
 use crate::project::{Brought, FOLDER, Project, Standing};
 
 /// Entries of folders that a look at the files covers. Protects the person who waits for their prompt to be sent; what
@@ -47,7 +47,7 @@ pub enum When {
 #[derive(Debug, Default)]
 pub struct Renewed {
     /// All plugins, where one of them is another than before.
-    pub plugins: Option<Vec<Installed>>,
+    pub plugins: Option<Vec<LoadedPlugin>>,
     /// What the person should know, a line each.
     pub told: Vec<String>,
 }
@@ -124,7 +124,7 @@ impl App {
 
     /// The tools that a command tells of, as it tells of them now.
     async fn discovered_again(&self, gathered: &Gathered, brought: &Brought) -> Option<Found> {
-        let others: Vec<Installed> =
+        let others: Vec<LoadedPlugin> =
             gathered.found.iter().filter_map(|found| found.plugin.as_ref().ok().cloned()).collect();
         let gathering = Gathering {
             configuration: &self.configuration,
@@ -170,7 +170,7 @@ impl App {
         let Gathered { found, notes } = gathered;
         renewed.told.extend(notes.iter().filter(|note| !self.watched.notes.contains(note)).cloned());
         self.watched.notes = notes;
-        let mut plugins: Vec<Installed> = Vec::new();
+        let mut plugins: Vec<LoadedPlugin> = Vec::new();
         let mut is_another = false;
         for Found { place, plugin } in found {
             match plugin {
@@ -184,7 +184,7 @@ impl App {
                     }
                 },
                 Err(failure) => {
-                    let kept: Vec<&Installed> = self.plugins.iter().filter(|before| is_at(before, &place)).collect();
+                    let kept: Vec<&LoadedPlugin> = self.plugins.iter().filter(|before| is_at(before, &place)).collect();
                     let names: Vec<String> = kept.iter().map(|kept| format!("`{}`", kept.manifest.name)).collect();
                     let what = if names.is_empty() { place.to_string() } else { names.join(", ") };
                     let stays = if names.is_empty() { "is not used" } else { "stays as it was" };
@@ -210,14 +210,14 @@ impl App {
 }
 
 /// Whether a plugin came from a place, or from a folder that cannot be looked into any more.
-fn is_at(plugin: &Installed, place: &Place) -> bool {
+fn is_at(plugin: &LoadedPlugin, place: &Place) -> bool {
     match (&plugin.place, place) {
         (Place::File(file), Place::File(other)) => file.starts_with(other),
         (one, other) => one == other,
     }
 }
 
-fn is_same(before: &Installed, now: &Installed) -> bool {
+fn is_same(before: &LoadedPlugin, now: &LoadedPlugin) -> bool {
     before.plugin.digest() == now.plugin.digest()
         && before.manifest == now.manifest
         && before.agreed == now.agreed
@@ -225,7 +225,7 @@ fn is_same(before: &Installed, now: &Installed) -> bool {
 }
 
 /// What is different, in a line.
-fn told(before: Option<&Installed>, now: &Installed) -> String {
+fn told(before: Option<&LoadedPlugin>, now: &LoadedPlugin) -> String {
     let (name, version) = (&now.manifest.name, &now.manifest.version);
     let Some(before) = before else {
         let tools: Vec<String> = now.manifest.tools.iter().map(|tool| format!("`{}`", tool.spec.name)).collect();
@@ -237,7 +237,7 @@ fn told(before: Option<&Installed>, now: &Installed) -> String {
             let capabilities = now.manifest.capabilities.clone();
             Changes::between(&Manifest { capabilities, ..before.manifest.clone() }, &now.manifest)
         }
-        Place::BuiltIn(_) | Place::Shelf(_) | Place::File(_) => Changes::between(&before.manifest, &now.manifest),
+        Place::BuiltIn(_) | Place::Store(_) | Place::File(_) => Changes::between(&before.manifest, &now.manifest),
     };
     let mut words: Vec<&str> = changes.iter().take(TOLD).map(|change| change.what.as_str()).collect();
     let more = changes.iter().count().saturating_sub(TOLD);
@@ -281,7 +281,7 @@ impl Files {
                 files.add_all(&part, not_followed, |_| true);
             }
         }
-        for file in [&folders.trust, &folders.keys, &folders.configuration.join(OWN_LOCK)] {
+        for file in [&folders.trust, &folders.keys, &folders.configuration.join(USER_LOCKFILE)] {
             files.add(file, followed);
         }
         files.add_all(&folders.plugins, followed, |_| true);
@@ -382,7 +382,7 @@ mod tests {
             (project.join("src/main.rs"), false),
             (folders.trust.clone(), true),
             (folders.keys.clone(), true),
-            (folders.configuration.join(OWN_LOCK), true),
+            (folders.configuration.join(USER_LOCKFILE), true),
             (folders.configuration.join("config.toml"), false),
             (folders.plugins.join("1.tar"), true),
             (folders.sessions.join("1.jsonl"), false),

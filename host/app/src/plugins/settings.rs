@@ -20,7 +20,7 @@ use crate::configuration::{
 };
 use crate::environment::Environment;
 use crate::error::Failure;
-use crate::plugins::{Installed, Whose};
+use crate::plugins::{LoadedPlugin, Whose};
 
 /// Bytes of a file with a secret. Protects memory; no header field takes more.
 const MAX_FILE: u64 = 64 << 10;
@@ -35,7 +35,7 @@ pub struct Settings {
 /// A plugin with what was set for it.
 pub enum Settled {
     /// The plugin, with its configuration and secrets.
-    Usable(Box<Installed>),
+    Usable(Box<LoadedPlugin>),
     /// It is of no use without something that was not set; says what.
     LeftOut(String),
 }
@@ -63,7 +63,7 @@ impl Settings {
     }
 
     /// The plugin with what was set for it.
-    pub fn settle(&self, installed: Installed) -> Result<Settled, Failure> {
+    pub fn settle(&self, installed: LoadedPlugin) -> Result<Settled, Failure> {
         let manifest = &installed.manifest;
         let nothing = OfPlugin::default();
         let set = self.of_plugins.get(&manifest.name).unwrap_or(&nothing);
@@ -80,7 +80,7 @@ impl Settings {
             return Ok(Settled::LeftOut(why));
         }
         let (config, secrets) = (Arc::new(config), Arc::new(secrets));
-        Ok(Settled::Usable(Box::new(Installed { config, secrets, ..installed })))
+        Ok(Settled::Usable(Box::new(LoadedPlugin { config, secrets, ..installed })))
     }
 }
 

@@ -14,11 +14,11 @@ use host_files::FileError;
 use host_manifest::Source;
 use host_plugin::{Digest, MAX_COMPONENT};
 
-use super::{DISCOVERED, Installed, Whose, assembled, built_in, installed, unfit};
+use super::{DISCOVERED, LoadedPlugin, Whose, assembled, built_in, installed, unfit};
 use crate::environment::Folders;
 use crate::error::Failure;
 use crate::plugins::settings::{Settings, Settled};
-use crate::plugins::store::{self as shelf, Usable};
+use crate::plugins::store::{self, Usable};
 use crate::project::{Brought, ProjectFile};
 
 /// Where a plugin lies.
@@ -28,8 +28,8 @@ pub enum Place {
     BuiltIn(&'static str),
     /// Behind the command that tells of tools.
     Discovered,
-    /// On the shelf of those that were installed, by this name.
-    Shelf(String),
+    /// In the plugin store, by this name.
+    Store(String),
     /// In a file: its component, or the path that was named where that cannot be read.
     File(PathBuf),
 }
@@ -40,7 +40,7 @@ pub struct Found {
     /// Where it was found.
     pub place: Place,
     /// The plugin, or why it cannot be used.
-    pub plugin: Result<Installed, Failure>,
+    pub plugin: Result<LoadedPlugin, Failure>,
 }
 
 /// All that was found.
@@ -52,9 +52,12 @@ pub struct Gathered {
     pub notes: Vec<String>,
 }
 
-/// Looks at all places: those that the person named, what a trusted project brings, the shelf, and the host itself.
+/// Finds the plugins of all sources: those that the user named, a trusted project's, the plugin store's and the built-in
+/// ones.
 ///
-/// Fails when the lists of what was installed, or a bundle on the shelf, are not what they were: that is an alarm.
+/// # Errors
+///
+/// When a lock file or a bundle of the plugin store was changed.
 pub fn gather(
     named_ones: &[PathBuf],
     brought: &Brought,
@@ -62,9 +65,10 @@ pub fn gather(
     workspace: &Path,
     settings: &Settings,
 ) -> Result<Gathered, Failure> {
-    let (usable, mut notes) = shelf::usable(folders, brought.lock.as_ref(), workspace)?;
+    let (usable, mut notes) = store::usable(folders, brought.lock.as_ref(), workspace)?;
     let mut found = Vec::new();
-    let mut add = |place: Place, plugin: Result<Installed, Failure>| match plugin.and_then(|it| settings.settle(it)) {
+    let mut add = |place: Place, plugin: Result<LoadedPlugin, Failure>| match plugin.and_then(|it| settings.settle(it))
+    {
         Ok(Settled::Usable(plugin)) => found.push(Found { place, plugin: Ok(*plugin) }),
         Ok(Settled::LeftOut(why)) => notes.push(why),
         Err(failure) => found.push(Found { place, plugin: Err(failure) }),
@@ -73,7 +77,7 @@ pub fn gather(
         add(plugin.place.clone(), Ok(plugin));
     }
     for usable in usable {
-        let place = Place::Shelf(usable.bundle.manifest().name.clone());
+        let place = Place::Store(usable.bundle.manifest().name.clone());
         add(place.clone(), of_others(place, usable, workspace));
     }
     for (component, manifest) in &brought.plugins {
@@ -90,13 +94,13 @@ pub fn gather(
 
 impl Gathered {
     /// All of them, or the first that is no good.
-    pub fn all(self) -> Result<Vec<Installed>, Failure> {
+    pub fn all(self) -> Result<Vec<LoadedPlugin>, Failure> {
         distinct(self.found.into_iter().map(|found| found.plugin).collect::<Result<_, _>>()?)
     }
 }
 
 /// The plugins, where each has a name of its own.
-pub fn distinct(plugins: Vec<Installed>) -> Result<Vec<Installed>, Failure> {
+pub fn distinct(plugins: Vec<LoadedPlugin>) -> Result<Vec<LoadedPlugin>, Failure> {
     for (at, plugin) in plugins.iter().enumerate() {
         let is_reserved = plugin.manifest.name == DISCOVERED && plugin.place != Place::Discovered;
         if is_reserved || plugins.iter().take(at).any(|other| other.manifest.name == plugin.manifest.name) {
@@ -113,21 +117,21 @@ impl fmt::Display for Place {
         match self {
             Self::BuiltIn(name) => write!(f, "the built-in plugin `{name}`"),
             Self::Discovered => f.write_str("the command that tells of tools"),
-            Self::Shelf(name) => write!(f, "the installed plugin `{name}`"),
+            Self::Store(name) => write!(f, "the installed plugin `{name}`"),
             Self::File(path) => write!(f, "`{}`", path.display()),
         }
     }
 }
 
-fn of_others(place: Place, Usable { bundle, agreed }: Usable, workspace: &Path) -> Result<Installed, Failure> {
+fn of_others(place: Place, Usable { bundle, agreed }: Usable, workspace: &Path) -> Result<LoadedPlugin, Failure> {
     // Both were read, and the digest taken, when the bundle was.
     let digest = Digest::from_sha256(&bundle.component_digest().to_sha256());
     let (manifest, component) = bundle.into_manifest_and_component();
     let plugin = assembled(place, manifest, Cow::Owned(component), Some(digest), workspace).map_err(unfit)?;
-    admitted(Installed { agreed, ..plugin })
+    admitted(LoadedPlugin { agreed, ..plugin })
 }
 
-fn of_project(component: &ProjectFile, manifest: &ProjectFile, workspace: &Path) -> Result<Installed, Failure> {
+fn of_project(component: &ProjectFile, manifest: &ProjectFile, workspace: &Path) -> Result<LoadedPlugin, Failure> {
     if manifest.bytes.is_empty() {
         return Err(Failure::configuration(format!("the plugin `{}` has no manifest", component.path.display()))
             .help("`host plugin build` puts a component NAME.wasm and its manifest NAME.json side by side"));
@@ -137,10 +141,10 @@ fn of_project(component: &ProjectFile, manifest: &ProjectFile, workspace: &Path)
     let digest = Some(component.digest.clone());
     let place = Place::File(component.path.clone());
     let plugin = admitted(installed(place, manifest.text()?, source, bytes, digest, workspace)?)?;
-    Ok(Installed { whose: Whose::Projects, ..plugin })
+    Ok(LoadedPlugin { whose: Whose::Projects, ..plugin })
 }
 
-fn named(file: &Path, workspace: &Path) -> Result<Installed, Failure> {
+fn named(file: &Path, workspace: &Path) -> Result<LoadedPlugin, Failure> {
     let manifest = file.with_extension("json");
     let text = read(&manifest, "the manifest", host_manifest::Manifest::MAX_BYTES)?;
     let text = String::from_utf8(text)
@@ -151,7 +155,7 @@ fn named(file: &Path, workspace: &Path) -> Result<Installed, Failure> {
 }
 
 /// A plugin that is not built in, once its imports are known to be such as there are.
-fn admitted(plugin: Installed) -> Result<Installed, Failure> {
+fn admitted(plugin: LoadedPlugin) -> Result<LoadedPlugin, Failure> {
     // Better said now than at its first call.
     match plugin.plugin.imports() {
         Ok(_) => Ok(plugin),

@@ -21,7 +21,7 @@ use crate::error::{ErrorKind, Failure};
 use crate::project::ProjectFile;
 
 /// The user's own lock file, in the folder of the configuration.
-pub const OWN_LOCK: &str = "plugins.lock";
+pub const USER_LOCKFILE: &str = "plugins.lock";
 
 /// The file with the user's grants, in the folder of the bundles.
 const AGREED: &str = "agreed.json";
@@ -46,7 +46,7 @@ pub struct Usable {
 
 /// The installed bundles, and the user's grants for each.
 #[derive(Clone, Debug)]
-pub struct Shelf {
+pub struct PluginStore {
     folder: PathBuf,
 }
 
@@ -57,7 +57,7 @@ struct Document {
     bundles: BTreeMap<OciDigest, Agreed>,
 }
 
-impl Shelf {
+impl PluginStore {
     /// The store of this user.
     pub fn of(folders: &Folders) -> Self {
         Self { folder: folders.plugins.clone() }
@@ -129,7 +129,7 @@ pub struct List {
 impl List {
     /// The user's own.
     pub fn own(folders: &Folders) -> Result<Self, Failure> {
-        Self::at(folders.configuration.join(OWN_LOCK))
+        Self::at(folders.configuration.join(USER_LOCKFILE))
     }
 
     /// The one at this path, which need not be there.
@@ -174,9 +174,9 @@ pub fn usable(
     if all.is_empty() {
         return Ok((usable, notes));
     }
-    let (shelf, trust, now) = (Shelf::of(folders), believed(folders)?, Timestamp::now());
+    let (store, trust, now) = (PluginStore::of(folders), believed(folders)?, Timestamp::now());
     for (name, locked) in all {
-        let Some(bundle) = shelf.bundle(&locked.digest)? else {
+        let Some(bundle) = store.bundle(&locked.digest)? else {
             notes.push(format!("the plugin `{name}` is not installed here; `host plugin install` gets it"));
             continue;
         };
@@ -191,7 +191,7 @@ pub fn usable(
             ));
             continue;
         }
-        let agreed = grants(&shelf.agreed(&locked.digest)?, workspace)?;
+        let agreed = grants(&store.agreed(&locked.digest)?, workspace)?;
         usable.push(Usable { bundle, agreed });
     }
     Ok((usable, notes))

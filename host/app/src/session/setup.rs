@@ -19,7 +19,7 @@ use crate::context::{self, Context};
 use crate::error::{ErrorKind, Failure};
 use crate::grants::Granted;
 use crate::models::{self, Model};
-use crate::plugins::Installed;
+use crate::plugins::LoadedPlugin;
 use crate::request::RunRequest;
 
 /// What is run: an agent, what its prompts are filled in with, and its model.
@@ -170,7 +170,7 @@ pub(super) struct Around<'a> {
 pub(super) struct Tools<'a> {
     pub(super) app: &'a App,
     pub(super) agents: &'a Agents,
-    pub(super) plugins: &'a [Installed],
+    pub(super) plugins: &'a [LoadedPlugin],
     pub(super) grants: &'a Granted,
     pub(super) request: &'a RunRequest,
     pub(super) model: &'a Model,

@@ -7,7 +7,7 @@ use host_app::app::{self, App};
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
 use host_app::grants::Granted;
-use host_app::plugins::Installed;
+use host_app::plugins::LoadedPlugin;
 use host_capability::Capability;
 use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName};
 use host_plugin::{Confirmation, Invocation};
@@ -267,7 +267,7 @@ async fn show_preview(place: &App, call: FunctionCall, json: bool, out: &Out) ->
     Ok(Code::Done)
 }
 
-fn find<'p>(place: &'p App, name: &str) -> Result<(&'p Installed, &'p host_manifest::ToolEntry), Failure> {
+fn find<'p>(place: &'p App, name: &str) -> Result<(&'p LoadedPlugin, &'p host_manifest::ToolEntry), Failure> {
     let found = place.plugins.iter().find_map(|installed| {
         let tool = installed.manifest.tools.iter().find(|tool| tool.spec.name.as_str() == name)?;
         Some((installed, tool))

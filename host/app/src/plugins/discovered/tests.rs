@@ -25,7 +25,7 @@ impl Bench {
         std::fs::canonicalize(self.folder.path()).expect("it is there").join(name)
     }
 
-    async fn gather(&self, stop: &CancellationToken) -> Result<Option<Installed>, Failure> {
+    async fn gather(&self, stop: &CancellationToken) -> Result<Option<LoadedPlugin>, Failure> {
         let at = |name: &str| self.path(name);
         let folders = Folders {
             configuration: at("configuration"),

@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::{build, explain, transfer};
-use crate::arguments::shelf::Install;
+use crate::arguments::store::Install;
 use crate::exit::Code;
 use crate::printer::{self, Out, Style};
 

@@ -4,19 +4,19 @@ use host_app::app;
 use host_app::environment::{Environment, Folders};
 use host_app::error::Failure;
 use host_app::install::Target;
-use host_app::plugins::store::{self, List, Shelf};
+use host_app::plugins::store::{self, List, PluginStore};
 use host_bundle::{Locked, Refusal, Signers};
 use host_text::{exact, visible_line};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::arguments::shelf;
+use crate::arguments::store as arguments;
 use crate::command::tool;
 use crate::exit::Code;
 use crate::printer::{self, Out};
 
-pub(super) fn list(list: &shelf::List, environment: &Environment) -> Result<Code, Failure> {
+pub(super) fn list(list: &arguments::List, environment: &Environment) -> Result<Code, Failure> {
     let folders = environment.folders()?;
     let project = Target::of_project(app::project(&list.place.request(), &folders)?)?;
     let mut rows = Vec::new();
@@ -59,7 +59,7 @@ pub(super) fn list(list: &shelf::List, environment: &Environment) -> Result<Code
     Ok(Code::Done)
 }
 
-pub(super) fn remove(remove: &shelf::Remove, environment: &Environment) -> Result<Code, Failure> {
+pub(super) fn remove(remove: &arguments::Remove, environment: &Environment) -> Result<Code, Failure> {
     let folders = environment.folders()?;
     let mut target = match remove.user {
         true => Target::of_user(&folders)?,
@@ -83,15 +83,15 @@ enum State {
 }
 
 fn state(locked: &Locked, folders: &Folders) -> Result<State, Failure> {
-    let shelf = Shelf::of(folders);
-    let Some(bundle) = shelf.bundle(&locked.digest)? else {
+    let store = PluginStore::of(folders);
+    let Some(bundle) = store.bundle(&locked.digest)? else {
         return Ok(State::Not("it is not installed here; `host plugin install` gets it".to_owned()));
     };
     match store::believed(folders)?.check(&bundle, Timestamp::now()) {
         Err(refusal @ (Refusal::RevokedKey { .. } | Refusal::RevokedDigest { .. })) => {
             Ok(State::Not(refusal.to_string()))
         }
-        Ok(_) | Err(_) => Ok(State::Used(shelf.agreed(&locked.digest)?)),
+        Ok(_) | Err(_) => Ok(State::Used(store.agreed(&locked.digest)?)),
     }
 }
 

@@ -17,7 +17,7 @@ use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressState, Prog
 use tokio_util::sync::CancellationToken;
 
 use super::pack::{Existing, file_name, write};
-use crate::arguments::shelf::{Pull, Push};
+use crate::arguments::store::{Pull, Push};
 use crate::exit::Code;
 use crate::printer::Out;
 
