@@ -415,8 +415,7 @@ async fn a_secret_that_goes_to_another_server_is_asked_about() {
     acme.sign(&mut first);
     let ended = install(&host, &[&file(&host, "a.tar", &first), "--yes"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    let says =
-        "your secret `token` (it can do without), as `authorization: Bearer …`, to a.example and no other server";
+    let says = "your secret `token` (optional), as `authorization: Bearer …`, to a.example and no other server";
     assert!(ended.stdout.contains(says), "{ended:?}");
     // Nothing more is asked for, so nobody is asked.
     let mut same = acme.bundle_that("1.0.1", &asks, &sends("\"a.example\"")).await;

@@ -29,7 +29,7 @@ ls 0.1.0 (Apache-2.0)
 It asks to
   read files, whichever you let it
     in its own words: list the entries of a directory
-Without a word of yours it reads the workspace and what it kept, as far as it asks to, and no more.
+Unless you grant more, it only reads: the workspace and what it kept, as far as it asks to.
 
 Whatever is granted, it cannot change files, run programs, reach the network or keep anything between calls: its component \
 has no import for that.

@@ -1,14 +1,7 @@
-//! `host plugin explain`: what a plugin may touch, in plain words.
-//!
-//! Promises: what is said rests on the component's imports and on its manifest, not on what the plugin says of itself; its
-//! own words are marked as such.
+//! `host plugin explain`: prints what a plugin may touch, in plain words.
 
 use host_app::error::Failure;
-use host_capability::Capability;
 use host_devkit::BuiltPlugin;
-use host_manifest::Manifest;
-use host_plugin::admission::Imports;
-use host_text::{exact, visible_line};
 
 use crate::exit::Code;
 use crate::printer::Out;
@@ -22,141 +15,10 @@ pub(super) fn run(plugins: &[BuiltPlugin], out: &Out) -> Result<Code, Failure> {
         if place > 0 {
             out.write("\n");
         }
-        out.write(&in_words(manifest, &imports));
+        out.write(&host_manifest::explain(manifest, &imports));
     }
     if plugins.is_empty() {
         return Err(Failure::input("no plugin to explain"));
     }
     Ok(Code::Done)
-}
-
-/// What the plugin may touch, and what it may not.
-pub(super) fn in_words(manifest: &Manifest, imports: &Imports) -> String {
-    let mut text = format!("{} {} ({})\n", exact(&manifest.name), manifest.version, exact(&manifest.license));
-    for tool in &manifest.tools {
-        let title = tool.spec.title.as_deref().unwrap_or_default();
-        text.push_str(&format!("  {}  {}\n", tool.spec.name, visible_line(title)));
-    }
-    let asked: Vec<Capability> = Capability::ALL
-        .into_iter()
-        .filter(|it| imports.capabilities.contains(*it) && manifest.capabilities.contains_key(it.name()))
-        .collect();
-    if !asked.is_empty() {
-        text.push_str("\nIt asks to\n");
-    }
-    for capability in &asked {
-        let Some(declared) = manifest.capabilities.get(capability.name()) else { continue };
-        let optional = if declared.optional { " (it can do without)" } else { "" };
-        text.push_str(&format!("  {}{optional}\n", can(*capability, &declared.scope)));
-        text.push_str(&format!("    in its own words: {}\n", visible_line(&declared.reason)));
-    }
-    if !asked.is_empty() {
-        text.push_str(match asked.iter().any(|it| matches!(it, Capability::FsRead | Capability::State)) {
-            true => {
-                "Without a word of yours it reads the workspace and what it kept, as far as it asks to, and no more.\n"
-            }
-            false => "It gets of that what you grant, and nothing without a word of yours.\n",
-        });
-    }
-    text.push_str(&settings(manifest));
-    let never: Vec<&str> = Capability::ALL.into_iter().filter(|it| !asked.contains(it)).map(cannot).collect();
-    if !never.is_empty() {
-        let besides = if asked.is_empty() { "It" } else { "Whatever is granted, it" };
-        text.push_str(&format!("\n{besides} cannot {}: its component has no import for that.\n", listed(&never)));
-    }
-    if imports.wasi {
-        text.push_str("\nIts language brings parts of WASI along. They are empty: a clock, random numbers, no file, no network.\n");
-    }
-    text
-}
-
-/// Its settings, and where its secrets go.
-fn settings(manifest: &Manifest) -> String {
-    let mut text = String::new();
-    if !manifest.secrets.is_empty() {
-        text.push_str("\nIt sends, and never reads,\n");
-    }
-    for (name, secret) in &manifest.secrets {
-        let (header, format, servers) = (&secret.header, secret.format(), secret.servers.join(", "));
-        let optional = if secret.optional { " (it can do without)" } else { "" };
-        let shown = exact(format).replace("{}", "…");
-        text.push_str(&format!(
-            "  your secret `{name}`{optional}, as `{}: {shown}`, to {} and no other server\n",
-            exact(header),
-            exact(&servers)
-        ));
-        text.push_str(&format!("    in its own words: {}\n", visible_line(&secret.description)));
-    }
-    if !manifest.config.is_empty() {
-        text.push_str("\nYou can set\n");
-    }
-    for (name, key) in &manifest.config {
-        let needed = match (&key.default, key.required) {
-            (_, true) => ", which it cannot do without".to_owned(),
-            (Some(default), false) => format!("; without a word of yours {}", exact(&default.to_string())),
-            (None, false) => String::new(),
-        };
-        let words = visible_line(&key.description);
-        text.push_str(&format!("  {name}, a `{}`{needed}\n    in its own words: {words}\n", key.kind.name()));
-    }
-    text
-}
-
-/// A capability with its scope, in words.
-fn can(capability: Capability, scope: &str) -> String {
-    let scope = scope.trim();
-    let of = exact(scope);
-    match (capability, scope) {
-        (Capability::FsRead, "*") => "read files, whichever you let it".to_owned(),
-        (Capability::FsRead, ".") => "read the files of the workspace".to_owned(),
-        (Capability::FsRead, _) => format!("read files: {of}"),
-        (Capability::FsWrite, "*") => "change, make and remove files, whichever you let it".to_owned(),
-        (Capability::FsWrite, ".") => "change, make and remove files of the workspace".to_owned(),
-        (Capability::FsWrite, _) => format!("change, make and remove files: {of}"),
-        (Capability::Process, "*") => {
-            "run programs on this machine, outside the sandbox, whichever you let it".to_owned()
-        }
-        (Capability::Process, _) => format!("run programs on this machine, outside the sandbox: {of}"),
-        (Capability::Http, "*") => "send requests to servers, whichever you let it".to_owned(),
-        (Capability::Http, _) => requests(scope),
-        (Capability::State, "read") => "read what it kept in earlier calls".to_owned(),
-        (Capability::State, _) => "keep things of its own between calls".to_owned(),
-    }
-}
-
-/// A scope of `http`: methods joined by `+` where not all are meant, servers, and `+private`.
-fn requests(scope: &str) -> String {
-    let items = scope.split(',').map(|item| {
-        let mut words: Vec<&str> = item.split_whitespace().collect();
-        let private = words.iter().position(|word| *word == "+private").map(|place| words.remove(place)).is_some();
-        let methods = match words.as_slice() {
-            [methods, _, ..] => methods.replace('+', " and "),
-            [] | [_] => "any".to_owned(),
-        };
-        let server = match words.last() {
-            None | Some(&"*" | &"*:*") => "any server".to_owned(),
-            Some(server) => exact(server).into_owned(),
-        };
-        let private = if private { ", those of private networks too" } else { "" };
-        format!("{} requests to {server}{private}", exact(&methods))
-    });
-    format!("send {}", items.collect::<Vec<_>>().join("; "))
-}
-
-fn cannot(capability: Capability) -> &'static str {
-    match capability {
-        Capability::FsRead => "read files",
-        Capability::FsWrite => "change files",
-        Capability::Process => "run programs",
-        Capability::Http => "reach the network",
-        Capability::State => "keep anything between calls",
-    }
-}
-
-fn listed(words: &[&str]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} or {last}", first.join(", ")),
-    }
 }

@@ -16,7 +16,7 @@ use host_text::visible_line;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::{build, explain, transfer};
+use super::{build, transfer};
 use crate::arguments::store::Install;
 use crate::exit::Code;
 use crate::printer::{self, Out, Style};
@@ -110,7 +110,7 @@ impl Frontend<'_> {
 
 /// What would be installed, who signed it, and what is different from the version that it replaces.
 fn shown(question: &InstallQuestion, style: Style) -> String {
-    let mut text = explain::in_words(&question.manifest, &question.imports);
+    let mut text = host_manifest::explain(&question.manifest, &question.imports);
     text.push_str(&format!("\n{}", made_by(&question.signers, &question.not_counted, style)));
     if let Some((version, changes)) = &question.changes {
         text.push_str(&format!("\nSince {version}:\n"));
