@@ -53,7 +53,7 @@ pub(crate) enum Command {
     /// Begin, build, test, publish and install plugins
     #[command(subcommand)]
     Plugin(Plugin),
-    /// Make keys that sign plugins, and say whose are believed
+    /// Make keys that sign plugins, and choose which keys are trusted
     #[command(subcommand, after_help = bundles::KEYS_HELP)]
     Keys(bundles::Keys),
     /// List, show or export what was said and done in sessions

@@ -72,7 +72,7 @@ pub(crate) struct Verify {
     /// The bundle: a file, or the folder of an OCI image layout
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Check for a signature of this key, whichever keys are trusted: the key, or the file with it
+    /// Check for a signature of this key, trusted or not: the key, or the file with it
     #[arg(long, value_name = "PUB")]
     pub(crate) key: Option<String>,
     /// Print JSON
@@ -88,8 +88,8 @@ publisher's plugins trusts that key for them, and for no other publisher's.
 Examples:
   host keys generate --out acme.key
   host keys trust acme.pub --for 'acme/*' --expires 2027-12-31
-  host keys rotate --key acme.key --to new.pub --out acme.rotation   # the publisher makes a statement
-  host keys rotate acme.rotation                                     # the user applies it
+  host keys rotate --key acme.key --to new.pub --out acme.rotation   # made by the publisher
+  host keys rotate acme.rotation                                     # applied by the user
   host keys revoke acme.pub --reason 'stolen'
   host keys list";
 
@@ -125,8 +125,8 @@ The public key is written to the same name with the end .pub. Both are minisign'
     },
     /// Replace a key by a new one that it vouches for; or, as the publisher, make the statement
     #[command(after_help = "Examples:
-  host keys rotate --key acme.key --to new.pub --out acme.rotation   # the publisher makes a statement
-  host keys rotate acme.rotation                                     # the user applies it")]
+  host keys rotate --key acme.key --to new.pub --out acme.rotation   # made by the publisher
+  host keys rotate acme.rotation                                     # applied by the user")]
     Rotate {
         /// The publisher's statement to apply
         #[arg(value_name = "FILE", required_unless_present = "key", conflicts_with_all = ["key", "to", "out"])]

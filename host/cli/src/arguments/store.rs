@@ -78,13 +78,11 @@ pub(crate) struct List {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "The login is Docker's (`docker login REGISTRY`): from ~/.docker/config.json or its credential helper.
+#[command(after_help = "The login is Docker's (`docker login REGISTRY`): from ~/.docker/config.json or its helper.
 
 Examples:
   host plugin push acme+fetch-1.2.0.tar ghcr.io/acme/fetch          # under the tag 1.2.0
-  host plugin push acme+fetch-1.2.0.tar localhost:5000/acme/fetch:latest"
-)]
+  host plugin push acme+fetch-1.2.0.tar localhost:5000/acme/fetch:latest")]
 pub(crate) struct Push {
     /// The bundle
     #[arg(value_name = "FILE")]
