@@ -9,6 +9,7 @@ mod components;
 mod discovered;
 mod documents;
 mod foreign_text;
+mod frontends;
 mod guide;
 mod imports;
 mod installed;

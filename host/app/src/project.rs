@@ -7,6 +7,7 @@
 
 pub mod contents;
 pub mod programs;
+pub mod question;
 pub mod shown;
 pub mod store;
 

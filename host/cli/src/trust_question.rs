@@ -7,8 +7,9 @@ use std::io::Write as _;
 
 use host_app::environment::{Environment, Folders};
 use host_app::error::{ErrorKind, Failure};
-use host_app::project::shown::{self, Length};
-use host_app::project::{Part, Project, Standing};
+use host_app::project::Project;
+use host_app::project::question::{TrustAnswer, TrustQuestion};
+use host_app::project::shown::Length;
 use tokio_util::sync::CancellationToken;
 
 /// How often something that is no answer is asked about again.
@@ -17,86 +18,71 @@ const TRIES: usize = 3;
 /// How many changes are shown.
 const CHANGES: usize = 20;
 
-/// What the person says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
-    Trust,
-    Without,
-    Leave,
-}
-
-/// Asks about a project whose words do not count yet. It comes back trusted, or as it was, to go on without.
+/// Asks about a project that is not trusted. It comes back trusted, or as it was, to continue without it.
 pub(crate) async fn about(
     project: Project,
     folders: &Folders,
     environment: &Environment,
     stop: &CancellationToken,
 ) -> Result<Project, Failure> {
-    let is_open = matches!(project.standing, Standing::Untrusted(_) | Standing::Changed { .. });
-    if !is_open || !environment.stdin_is_terminal || !environment.stderr_is_terminal {
+    if !environment.stdin_is_terminal || !environment.stderr_is_terminal {
         return Ok(project);
     }
-    let (project, contents) = project.read();
-    let runs = contents.iter().any(|(_, file)| file.part == Part::Program);
-    let Some(question) = question(&project, &shown::list(&contents, Length::Short), runs) else { return Ok(project) };
-    crate::printer::to_stderr(&question);
-    match answer(stop).await? {
-        Answer::Trust => project.trust(contents, folders),
-        Answer::Without => Ok(project),
-        Answer::Leave => Err(Failure::new(ErrorKind::Untrusted, "nothing was done: the project is not trusted")
-            .help("`host trust` shows what it brings")),
-    }
+    let question = match TrustQuestion::about(project) {
+        Ok(question) => question,
+        Err(project) => return Ok(*project),
+    };
+    crate::printer::to_stderr(&words(&question));
+    question.answer(answer(stop).await?, folders)
 }
 
-/// What the person is told; none where there is nothing to ask. `runs` is whether there are programs.
-fn question(project: &Project, list: &str, runs: bool) -> Option<String> {
-    let folder = project.shown_folder();
-    let head = match &project.standing {
-        Standing::Nothing | Standing::Trusted(_) | Standing::Unusable(_) => return None,
-        Standing::Untrusted(_) => {
-            format!("The project brings files for host that nobody has trusted yet, in `{folder}`:\n\n")
-        }
-        Standing::Changed { changes, .. } => {
-            let mut head = format!("What the project brings for host in `{folder}` is not what you trusted:\n\n");
+/// The question in words.
+fn words(question: &TrustQuestion) -> String {
+    let folder = question.folder();
+    let head = match question.changes() {
+        None => format!("This project has settings for host that you have not trusted yet, in `{folder}`:\n\n"),
+        Some(changes) => {
+            let mut head = format!("The settings for host in `{folder}` changed since you trusted them:\n\n");
             for change in changes.iter().take(CHANGES) {
                 head.push_str(&format!("  {change}\n"));
             }
             if changes.len() > CHANGES {
                 head.push_str(&format!("  … and {} more\n", changes.len() - CHANGES));
             }
-            head.push_str("\nNow it has:\n\n");
+            head.push_str("\nNow there are:\n\n");
             head
         }
     };
-    let programs = match runs {
-        true => " Its programs run outside of the sandbox with your rights: one, at every start, to list its tools.",
+    let list = question.files(Length::Short);
+    let programs = match question.runs_programs() {
+        true => " Its programs run outside the sandbox with your rights: one, at every start, to list its tools.",
         false => "",
     };
-    Some(format!(
-        "{head}{list}\nTrusted, its configuration, agents and rules count, and its plugins run in the sandbox with what \
-         the mode and your grants give them.{programs} You are asked again when one of these files changes.\n\n"
-    ))
+    format!(
+        "{head}{list}\nIf you trust it, its configuration, agents and rules apply, and its plugins run in the sandbox \
+         with what the mode and your grants give them.{programs} You are asked again when one of these files changes.\n\n"
+    )
 }
 
 /// Reads the answer, which may be asked for some times. A terminal that is at its end leaves.
-async fn answer(stop: &CancellationToken) -> Result<Answer, Failure> {
+async fn answer(stop: &CancellationToken) -> Result<TrustAnswer, Failure> {
     discard_what_was_typed();
     for _ in 0..TRIES {
-        crate::printer::to_stderr("[t]rust it, go on [w]ithout it, or [l]eave? ");
+        crate::printer::to_stderr("[t]rust it, continue [w]ithout it, or [q]uit? ");
         match line(stop).await?.as_deref().map(parse) {
             Some(Some(answer)) => return Ok(answer),
             Some(None) => {}
-            None => return Ok(Answer::Leave),
+            None => return Ok(TrustAnswer::Leave),
         }
     }
-    Ok(Answer::Leave)
+    Ok(TrustAnswer::Leave)
 }
 
-fn parse(line: &str) -> Option<Answer> {
+fn parse(line: &str) -> Option<TrustAnswer> {
     match line.trim().to_ascii_lowercase().as_str() {
-        "t" | "trust" => Some(Answer::Trust),
-        "w" | "without" => Some(Answer::Without),
-        "l" | "leave" => Some(Answer::Leave),
+        "t" | "trust" => Some(TrustAnswer::Trust),
+        "w" | "without" => Some(TrustAnswer::Without),
+        "q" | "quit" | "l" | "leave" => Some(TrustAnswer::Leave),
         _ => None,
     }
 }
@@ -130,10 +116,10 @@ mod tests {
     #[test]
     fn only_a_word_that_says_so_is_an_answer() {
         for (line, meant) in [
-            ("t\n", Some(Answer::Trust)),
-            ("Trust\r\n", Some(Answer::Trust)),
-            ("w\n", Some(Answer::Without)),
-            ("leave\n", Some(Answer::Leave)),
+            ("t\n", Some(TrustAnswer::Trust)),
+            ("Trust\r\n", Some(TrustAnswer::Trust)),
+            ("w\n", Some(TrustAnswer::Without)),
+            ("leave\n", Some(TrustAnswer::Leave)),
             ("\n", None),
             ("y\n", None),
             ("yes\n", None),

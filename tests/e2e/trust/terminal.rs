@@ -10,7 +10,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use super::{AGENT, run, write};
 
 /// The question, which begins its line.
-const QUESTION: &str = "\n[t]rust it, go on [w]ithout it, or [l]eave? ";
+const QUESTION: &str = "\n[t]rust it, continue [w]ithout it, or [q]uit? ";
 
 /// An answer that is none: the signal of a Ctrl-C.
 const CTRL_C: &str = "\u{3}";
@@ -62,7 +62,8 @@ fn a_person_is_asked_once_and_again_when_something_changed() {
     let host = project();
     let (seen, code) = dialogue(&host, "", &["t\n"]);
     assert_eq!(code, Some(0), "{seen}");
-    for part in ["nobody has trusted yet", "`agents/surveyor.md`: an agent", "`config.toml`: configuration", "Done."] {
+    for part in ["you have not trusted yet", "`agents/surveyor.md`: an agent", "`config.toml`: configuration", "Done."]
+    {
         assert!(seen.contains(part), "{part} in {seen}");
     }
     assert!(is_trusted(&host));
@@ -71,7 +72,7 @@ fn a_person_is_asked_once_and_again_when_something_changed() {
     write(&host, ".host/config.toml", "model = \"gemini/x\"\n");
     let (seen, code) = dialogue(&host, "", &["w\n"]);
     assert_eq!(code, Some(0), "{seen}");
-    assert!(seen.contains("is not what you trusted") && seen.contains("`config.toml` changed"), "{seen}");
+    assert!(seen.contains("changed since you trusted them") && seen.contains("`config.toml` changed"), "{seen}");
     assert!(seen.contains("nothing of it is used"), "{seen}");
     assert!(!is_trusted(&host));
 }
@@ -103,7 +104,7 @@ fn what_was_typed_before_the_question_is_no_answer() {
 // promise project.question: File names and manifests can write neither the trust question nor an answer to it.
 #[test]
 fn names_and_manifests_cannot_write_the_question() {
-    let forged = "a\n[t]rust it, go on [w]ithout it, or [l]eave? \u{1b}[2J\u{202e}`: harmless.md";
+    let forged = "a\n[t]rust it, continue [w]ithout it, or [q]uit? \u{1b}[2J\u{202e}`: harmless.md";
     let manifest = r#"{"manifest":1,"name":"p","version":"1.0.0","license":"MIT","contract":"0.1.0",
         "capabilities":{"fs-read":{"scope":".`\u001b[2J\nForged","reason":"x"}},"tools":[]}"#;
     let host = project().file(".host/plugins/p.wasm", "x").file(".host/plugins/p.json", manifest);

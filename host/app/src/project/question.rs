@@ -1,0 +1,86 @@
+//! The question whether a project is trusted, as a value that any frontend can show and answer.
+//!
+//! Promises: what is trusted are the bytes that were read for the question; where nothing is to be decided there is no
+//! question. Deliberately not here: showing it, and reading an answer.
+
+use super::shown::{self, Length};
+use super::{Change, Contents, Part, Project, Standing};
+use crate::environment::Folders;
+use crate::error::{ErrorKind, Failure};
+
+/// A project whose files are not trusted, with those files.
+#[derive(Debug)]
+pub struct TrustQuestion {
+    project: Project,
+    contents: Contents,
+}
+
+/// What the user answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrustAnswer {
+    /// Trust the files as they are now.
+    Trust,
+    /// Continue without them.
+    Without,
+    /// Do nothing at all.
+    Leave,
+}
+
+impl TrustQuestion {
+    /// The question about a project, or the project itself if there is nothing to decide.
+    ///
+    /// # Errors
+    ///
+    /// Not a failure: the project brings nothing, is trusted already or cannot be trusted.
+    pub fn about(project: Project) -> Result<Self, Box<Project>> {
+        match project.standing {
+            Standing::Untrusted(_) | Standing::Changed { .. } => {}
+            Standing::Nothing | Standing::Trusted(_) | Standing::Unusable(_) => return Err(Box::new(project)),
+        }
+        let (project, contents) = project.read();
+        match project.standing {
+            // It turned out to have something that cannot be trusted.
+            Standing::Nothing | Standing::Trusted(_) | Standing::Unusable(_) => Err(Box::new(project)),
+            Standing::Untrusted(_) | Standing::Changed { .. } => Ok(Self { project, contents }),
+        }
+    }
+
+    /// The folder that the project brings, safe to show.
+    pub fn folder(&self) -> String {
+        self.project.shown_folder()
+    }
+
+    /// What changed since the project was trusted; `None` if it never was.
+    pub fn changes(&self) -> Option<&[Change]> {
+        match &self.project.standing {
+            Standing::Changed { changes, .. } => Some(changes),
+            Standing::Nothing | Standing::Untrusted(_) | Standing::Trusted(_) | Standing::Unusable(_) => None,
+        }
+    }
+
+    /// The files, a line each, safe to show.
+    pub fn files(&self, length: Length) -> String {
+        shown::list(&self.contents, length)
+    }
+
+    /// Whether the project brings programs, which run outside the sandbox.
+    pub fn runs_programs(&self) -> bool {
+        self.contents.iter().any(|(_, file)| file.part == Part::Program)
+    }
+
+    /// The project as the answer leaves it.
+    ///
+    /// # Errors
+    ///
+    /// If the answer is to leave, or the list of trusted projects cannot be written.
+    pub fn answer(self, answer: TrustAnswer, folders: &Folders) -> Result<Project, Failure> {
+        match answer {
+            TrustAnswer::Trust => self.project.trust(self.contents, folders),
+            TrustAnswer::Without => Ok(self.project),
+            TrustAnswer::Leave => {
+                Err(Failure::new(ErrorKind::Untrusted, "nothing was done: the project is not trusted")
+                    .help("`host trust` shows what it brings"))
+            }
+        }
+    }
+}

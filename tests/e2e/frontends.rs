@@ -1,0 +1,105 @@
+//! One conversation through each frontend: in process, as a page or an editor would hold it, and on a terminal.
+//!
+//! A frontend decides nothing, so both leave the same files and the same decisions in the session log. Deliberately not
+//! here: what each frontend looks like.
+
+mod in_process;
+mod terminal;
+
+use std::path::Path;
+
+use host_tests::host::Host;
+use serde_json::{Value, json};
+
+use in_process::InProcess;
+use terminal::OnTerminal;
+
+/// What the user answers to a question about a call.
+#[derive(Clone, Copy, Debug)]
+enum Reply {
+    Yes,
+    No,
+    /// Change what is proposed, then yes to what it is then.
+    Change,
+}
+
+/// A frontend that holds one conversation.
+trait Frontend {
+    /// Sends a prompt, answers its questions in order, and returns when the model has said `end`.
+    fn prompt(&mut self, text: &str, replies: &[Reply], end: &str);
+
+    /// Sends a prompt, waits until its program has printed `begun`, and cancels it.
+    fn cancel(&mut self, text: &str);
+
+    /// Leaves the conversation.
+    fn leave(self: Box<Self>);
+}
+
+fn write(path: &str, content: &str) -> Value {
+    json!({"call": {"name": "write_file", "arguments": {"path": path, "content": content}}})
+}
+
+fn calls(call: Value) -> Value {
+    json!({"chunks": [call]})
+}
+
+fn says(expected: &str, text: &str) -> Value {
+    json!({"expect": {"responses": [expected]}, "chunks": [{"text": text}]})
+}
+
+/// The model of the first process.
+fn first() -> Vec<Value> {
+    vec![
+        calls(write("denied.txt", "no\n")),
+        says("[Operation Cancelled]", "Denied it is."),
+        calls(write("approved.txt", "yes\n")),
+        says("approved.txt", "Approved it is."),
+        calls(write("changed.txt", "the model's\n")),
+        says("the user's", "Changed it is."),
+        calls(
+            json!({"call": {"name": "shell", "arguments": {"command": "echo begun; while [ ! -e never ]; do sleep 0.02; done"}}}),
+        ),
+    ]
+}
+
+/// The model of the second process, which resumes the session.
+fn second() -> Vec<Value> {
+    vec![json!({"expect": {"last_text": "and now"}, "chunks": [{"text": "Resumed it is."}]})]
+}
+
+/// Holds the conversation; the files that it left, and what was decided about each call.
+fn hold(start: impl Fn(&Host, &Path, bool) -> Box<dyn Frontend>) -> (Vec<(String, String)>, Vec<Value>) {
+    let host = Host::new(["run"]).file(".host/config.toml", "[compression]\nthreshold = 0.7\n");
+    let script = |name: &str, replies: &[Value]| {
+        let path = host.home().join(name);
+        std::fs::write(&path, replies.iter().map(|reply| format!("{reply}\n")).collect::<String>()).expect("written");
+        path
+    };
+    // The project is trusted by the answer to a question; the second process finds it trusted.
+    let mut frontend = start(&host, &script("first.jsonl", &first()), false);
+    frontend.prompt("deny it", &[Reply::No], "Denied it is.");
+    frontend.prompt("approve it", &[Reply::Yes], "Approved it is.");
+    frontend.prompt("change it", &[Reply::Change, Reply::Yes], "Changed it is.");
+    frontend.cancel("cancel it");
+    frontend.leave();
+    assert_eq!(host.run_of(&["trust", "status", "--json"]).json()["trust"], "trusted");
+    let mut frontend = start(&host, &script("second.jsonl", &second()), true);
+    frontend.prompt("and now", &[], "Resumed it is.");
+    frontend.leave();
+    let files = ["denied.txt", "approved.txt", "changed.txt"];
+    let read = |name: &&str| Some(((*name).to_owned(), std::fs::read_to_string(host.repository().join(name)).ok()?));
+    let settled = host.session().into_iter().filter(|entry| entry["type"] == "call_settled");
+    let decided = settled.map(|entry| json!([entry["status"], entry["decided"]])).collect();
+    (files.iter().filter_map(read).collect(), decided)
+}
+
+#[test]
+fn frontends_hold_the_same_conversation_with_the_same_decisions() {
+    let (files, decided) = hold(|host, script, resumes| Box::new(InProcess::start(host, script, resumes)));
+    let expected = [("approved.txt", "yes\n"), ("changed.txt", "the user's\n")];
+    assert_eq!(files, expected.map(|(name, text)| (name.to_owned(), text.to_owned())));
+    let statuses: Vec<&str> = decided.iter().map(|one| one[0].as_str().unwrap_or_default()).collect();
+    assert_eq!(statuses, ["cancelled", "success", "success", "cancelled"], "{decided:?}");
+    let on_terminal = hold(|host, script, resumes| Box::new(OnTerminal::start(host, script, resumes)));
+    assert_eq!(on_terminal, (files, decided));
+}

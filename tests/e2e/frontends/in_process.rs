@@ -1,0 +1,132 @@
+//! A frontend without a terminal: the application library, driven by plain values.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use host_agent::{Event, EventKind, Observer};
+use host_app::app::{self, App};
+use host_app::environment::{Environment, Terminals};
+use host_app::project::question::{TrustAnswer, TrustQuestion};
+use host_app::request::{AccessRequest, FolderRequest, RunRequest};
+use host_app::session::resume::Resume;
+use host_app::session::{Session, SessionRequest};
+use host_plugin::Confirmation;
+use host_tests::cache;
+use host_tests::host::Host;
+use host_tool::{Answer, Listener, Notice};
+use tokio::runtime::Runtime;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::{Frontend, Reply};
+
+pub(super) struct InProcess {
+    runtime: Runtime,
+    session: Session,
+    listener: Listener,
+    begun: Arc<Begun>,
+}
+
+/// Notices that a program has printed something.
+#[derive(Default)]
+struct Begun(Notify);
+
+impl Observer for Begun {
+    fn event(&self, event: &Event<'_>) {
+        if let EventKind::ToolCallOutput { .. } = event.kind {
+            self.0.notify_one();
+        }
+    }
+}
+
+impl InProcess {
+    pub(super) fn start(host: &Host, script: &Path, resumes: bool) -> Self {
+        let runtime = Runtime::new().expect("threads");
+        let variables = [("PATH", std::env::var_os("PATH").unwrap_or_default()), ("XDG_CACHE_HOME", cache().into())];
+        let variables = BTreeMap::from(variables.map(|(name, value)| (name.into(), value)));
+        let environment = Environment::new(variables, Some(host.home().to_owned()), Terminals::default());
+        let folders = environment.folders().expect("there is a home");
+        let place = FolderRequest { folder: Some(host.repository().to_owned()), any_folder: false };
+        let project = app::project(&place, &folders).expect("it can be read");
+        let project = match TrustQuestion::about(project) {
+            Ok(question) => {
+                assert!(!resumes, "it was trusted before");
+                assert!(question.changes().is_none() && !question.runs_programs(), "{question:?}");
+                question.answer(TrustAnswer::Trust, &folders).expect("it is written down")
+            }
+            Err(project) => *project,
+        };
+        let access = AccessRequest::default();
+        let run = RunRequest { model: Some(format!("scripted:{}", script.display())), ..RunRequest::default() };
+        let resume = resumes.then_some(Resume::Last);
+        let request = SessionRequest { run, resume, has_prompt: true, is_attended: true };
+        let session = runtime.block_on(async {
+            let stop = CancellationToken::new();
+            let app = App::open(&place, &access, project, &environment, &|_| {}, &stop).await.expect("it opens");
+            Session::start(app, request).await.expect("it starts")
+        });
+        assert_eq!(session.is_resumed(), resumes);
+        let begun = Arc::new(Begun::default());
+        session.observers().add(Arc::clone(&begun) as Arc<_>);
+        let listener = session.approvals().listen();
+        Self { runtime, session, listener, begun }
+    }
+}
+
+/// Answers the questions that come, in order, and each that comes after them with a yes.
+async fn answer(listener: &mut Listener, replies: &[Reply]) {
+    let mut replies = replies.iter();
+    while let Some(notice) = listener.next().await {
+        let Notice::Asked { id, question } = notice else { continue };
+        let answer = match replies.next().unwrap_or(&Reply::Yes) {
+            Reply::Yes => Answer::ProceedOnce,
+            Reply::No => Answer::Cancel { reason: None },
+            Reply::Change => {
+                let Confirmation::Edit { proposed, .. } = &question.confirmation else {
+                    panic!("only an edit is changed here, not {question:?}")
+                };
+                Answer::Modify { text: proposed.replace("the model's", "the user's") }
+            }
+        };
+        listener.answer(id, answer).expect("nobody else answers");
+    }
+}
+
+impl Frontend for InProcess {
+    fn prompt(&mut self, text: &str, replies: &[Reply], end: &str) {
+        let Self { runtime, session, listener, .. } = self;
+        let result = runtime.block_on(async {
+            let cancel = CancellationToken::new();
+            let prompt = session.attach(text, &cancel).await.expect("nothing is attached");
+            tokio::select! {
+                result = session.prompt(prompt, &cancel) => result,
+                () = answer(listener, replies) => panic!("the session stopped asking"),
+            }
+        });
+        assert_eq!(result.result.as_deref(), Some(end), "{result:?}");
+    }
+
+    fn cancel(&mut self, text: &str) {
+        let Self { runtime, session, listener, begun } = self;
+        let before = session.history().contents().len();
+        let result = runtime.block_on(async {
+            let cancel = CancellationToken::new();
+            let prompt = session.attach(text, &cancel).await.expect("nothing is attached");
+            let cancels = async {
+                begun.0.notified().await;
+                cancel.cancel();
+                std::future::pending::<()>().await;
+            };
+            tokio::select! {
+                result = session.prompt(prompt, &cancel) => result,
+                () = answer(listener, &[]) => panic!("the session stopped asking"),
+                () = cancels => panic!("it never ends"),
+            }
+        });
+        assert!(result.result.is_none(), "{result:?}");
+        assert_eq!(session.history().contents().len(), before, "a cancelled prompt leaves the history as it was");
+    }
+
+    fn leave(self: Box<Self>) {}
+}
