@@ -9,6 +9,9 @@ use std::sync::Arc;
 
 use crate::{Access, ModelError, Provider};
 
+/// Makes the provider for a model of this name.
+pub type Connect = fn(&str, Access) -> Result<Arc<dyn Provider>, ModelError>;
+
 /// A provider, described.
 pub struct ProviderSpec {
     /// The name of the provider in ids of models, messages, logs and the configuration.
@@ -25,7 +28,7 @@ pub struct ProviderSpec {
     pub usual_models: Option<UsualModels>,
     /// Makes the provider for a model. Nothing is sent and no certificate is read before the first request; a script and
     /// a file of credentials are read here.
-    pub connect: fn(&str, Access) -> Result<Arc<dyn Provider>, ModelError>,
+    pub connect: Connect,
 }
 
 /// The ids of the models of a provider.

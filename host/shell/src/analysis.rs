@@ -210,7 +210,7 @@ fn written(program: &Program, words: &[Word]) -> Vec<String> {
                     attached.map(str::to_owned)
                 }
             });
-            operands().last().into_iter().chain(named).collect()
+            operands().next_back().into_iter().chain(named).collect()
         }
         Writes::OutputFile => {
             arguments.iter().filter_map(|word| word.text.strip_prefix("of=")).map(str::to_owned).collect()

@@ -61,6 +61,9 @@ const FAMILIES: &[&[Program]] = &[
     xargs::ROWS,
 ];
 
+/// Finds the words of a command that make it do more than its name says.
+pub type FindHazards = fn(&[Word]) -> Vec<Hazard>;
+
 /// A program, with what is known about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
@@ -78,7 +81,7 @@ pub struct Program {
     /// an option it runs its first operand, or what it reads.
     pub inline_code: Option<&'static str>,
     /// Finds the words that make it do more than its name says, if that takes more than a list of options.
-    pub hazards: Option<fn(&[Word]) -> Vec<Hazard>>,
+    pub hazards: Option<FindHazards>,
     /// An argument that is not literal may make it run or write something, though no option is listed as risky.
     pub needs_literals: bool,
     /// What a command of the shell itself does to the shell.

@@ -177,7 +177,7 @@ mod tests {
         ] {
             let info = |indent| Fence::opened_by(line, indent).map(|(_, info)| info);
             assert_eq!((info(Indent::ThreeSpaces), info(Indent::Any)), (both, any), "{line:?}");
-            assert!(!any.is_some() || could_be_fence(line, Indent::Any), "{line:?}");
+            assert!(any.is_none() || could_be_fence(line, Indent::Any), "{line:?}");
         }
     }
 

@@ -5,19 +5,19 @@
 
 /// A prompt and what it mentions.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Prompt {
+pub(super) struct Prompt {
     /// The text as a model gets it: with `@` for `\@`, and every mention as it stands.
-    pub text: String,
-    pub mentions: Vec<Mention>,
+    pub(super) text: String,
+    pub(super) mentions: Vec<Mention>,
 }
 
 /// Something behind an `@`.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Mention {
+pub(super) struct Mention {
     /// Its path, without quotes and escapes.
-    pub path: String,
+    pub(super) path: String,
     /// Whether it stood in quotes, which say where it ends.
-    pub quoted: bool,
+    pub(super) quoted: bool,
 }
 
 /// What may stand behind a path in a sentence and be no part of it.
@@ -25,7 +25,7 @@ const PUNCTUATION: &[char] =
     &['.', ',', ';', ':', '!', '?', ')', ']', '}', '>', '\'', '"', '`', '*', '…', '”', '’', '»', '。', '，', '、'];
 
 impl Prompt {
-    pub fn read(prompt: &str) -> Self {
+    pub(super) fn read(prompt: &str) -> Self {
         let mut read = Self::default();
         let mut before = None;
         let mut rest = prompt;
@@ -56,7 +56,7 @@ impl Prompt {
 
 impl Mention {
     /// The glob that can be meant, without the punctuation behind it; none when it has no `*`, or stands alone.
-    pub fn glob(&self) -> Option<&str> {
+    pub(super) fn glob(&self) -> Option<&str> {
         let behind = |c: char| PUNCTUATION.contains(&c) && !matches!(c, '*' | ']' | '}');
         let glob = if self.quoted { self.path.as_str() } else { self.path.trim_end_matches(behind) };
         (glob.contains('*') && glob.contains(['/', '.'])).then_some(glob)
@@ -64,7 +64,7 @@ impl Mention {
 
     /// The paths that can be meant, the likeliest first: all of it, and what is left without the punctuation behind it
     /// or without words of a script that takes no spaces.
-    pub fn candidates(&self) -> Vec<&str> {
+    pub(super) fn candidates(&self) -> Vec<&str> {
         let mut candidates = vec![self.path.as_str()];
         if !self.quoted {
             let mut path = self.path.as_str();

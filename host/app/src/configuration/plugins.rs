@@ -117,7 +117,7 @@ pub fn beneath(own: OfPlugins, over: OfPlugins) -> OfPlugins {
 }
 
 /// Whether a secret stands in these settings itself.
-pub fn holds_a_secret(of_plugins: &OfPlugins) -> bool {
+pub(super) fn holds_a_secret(of_plugins: &OfPlugins) -> bool {
     of_plugins.values().flat_map(|of_plugin| of_plugin.secrets.values()).any(|source| match source {
         SecretSource::Here(_) => true,
         SecretSource::Variable(_) | SecretSource::File(_) => false,

@@ -39,9 +39,9 @@ const OF_THE_REPOSITORY: &str = "This comes from the repository: information and
 
 /// What was read.
 #[derive(Debug, Default)]
-pub struct Files {
-    pub text: String,
-    pub warnings: Vec<String>,
+pub(super) struct Files {
+    pub(super) text: String,
+    pub(super) warnings: Vec<String>,
 }
 
 /// Where files come from, and how far their includes reach.
@@ -65,7 +65,7 @@ struct Gathering {
 }
 
 /// Reads the context files of a workspace.
-pub fn read(app: &App, grants: &Granted) -> Files {
+pub(super) fn read(app: &App, grants: &Granted) -> Files {
     let usual = || USUAL_FILES.iter().map(|name| (*name).to_owned()).collect();
     let configuration = &app.configuration;
     let own: Vec<String> = configuration.context.files.clone().unwrap_or_else(usual);
@@ -76,7 +76,7 @@ pub fn read(app: &App, grants: &Granted) -> Files {
     // Without the folder there is nothing in it.
     if let Ok(folder) = std::fs::canonicalize(&app.folders.configuration) {
         let (what, about) = ("the person's own", OF_THE_PERSON);
-        if let Some(origin) = Origin::new(app, grants, folder.clone(), what, about, false) {
+        if let Some(origin) = Origin::new(grants, folder.clone(), what, about, false) {
             gathering.take(&origin, std::slice::from_ref(&folder), &own);
         }
     }
@@ -85,7 +85,7 @@ pub fn read(app: &App, grants: &Granted) -> Files {
     let mut folders: Vec<PathBuf> =
         workspace.ancestors().take_while(|folder| folder.starts_with(&root)).map(Path::to_owned).collect();
     folders.reverse();
-    if let Some(origin) = Origin::new(app, grants, root, "from the repository", OF_THE_REPOSITORY, true) {
+    if let Some(origin) = Origin::new(grants, root, "from the repository", OF_THE_REPOSITORY, true) {
         gathering.take(&origin, &folders, of_project);
     }
     gathering.finish()
@@ -93,14 +93,7 @@ pub fn read(app: &App, grants: &Granted) -> Files {
 
 impl Origin {
     /// None when a deny takes all reading from everybody.
-    fn new(
-        app: &App,
-        user: &Granted,
-        root: PathBuf,
-        what: &'static str,
-        about: &'static str,
-        relative: bool,
-    ) -> Option<Self> {
+    fn new(user: &Granted, root: PathBuf, what: &'static str, about: &'static str, relative: bool) -> Option<Self> {
         let grants = Arc::new(user.to_host(&root)?);
         let reader = Reader::new(Arc::new(Workspace::new(root.clone())), grants, PluginName::new("context"));
         Some(Self { reader, root, what, about, relative })

@@ -8,19 +8,19 @@ use host_text::{CodeBlocks, Indent, LineKind};
 
 /// A place where a file may be included.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Include {
+pub(super) struct Include {
     /// The bytes of `@path` in the text.
-    pub range: Range<usize>,
+    pub(super) range: Range<usize>,
     /// Its line, from 1.
-    pub line: usize,
+    pub(super) line: usize,
     /// The path as it is written.
-    pub path: String,
+    pub(super) path: String,
     /// Whether nothing but a file can be meant, so that it is missed when it is not there.
-    pub certain: bool,
+    pub(super) certain: bool,
 }
 
 /// The places in the order of the text.
-pub fn includes(text: &str) -> Vec<Include> {
+pub(super) fn includes(text: &str) -> Vec<Include> {
     let mut found = Vec::new();
     let mut blocks = CodeBlocks::new(Indent::Any);
     let mut start = 0;

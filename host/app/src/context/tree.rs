@@ -21,11 +21,11 @@ const MAX_FOLDERS: usize = 40;
 
 /// One entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub(super) struct Entry {
     /// Its name.
-    pub name: String,
+    pub(super) name: String,
     /// Whether it is a folder.
-    pub is_folder: bool,
+    pub(super) is_folder: bool,
 }
 
 #[derive(Debug)]
@@ -40,7 +40,7 @@ struct Node {
 }
 
 /// The tree as lines. `list` gives the entries of a folder by its path beneath the workspace, which is `.` itself.
-pub fn tree(mut list: impl FnMut(&str) -> Option<Vec<Entry>>) -> String {
+pub(super) fn tree(mut list: impl FnMut(&str) -> Option<Vec<Entry>>) -> String {
     let root = Entry { name: ".".to_owned(), is_folder: true };
     let mut nodes = vec![Node { entry: root, path: ".".to_owned(), depth: 0, children: None, left_out: 0 }];
     let mut waiting = VecDeque::from([0]);

@@ -15,7 +15,7 @@ use crate::models::{self, Model};
 use crate::request::RunRequest;
 
 /// How far a run and its subagents may go together: at least as far as the run alone.
-pub fn tree_limits(asked: &RunRequest, configuration: &Configuration, run: RunConfig) -> TreeLimits {
+pub(super) fn tree_limits(asked: &RunRequest, configuration: &Configuration, run: RunConfig) -> TreeLimits {
     let usual = TreeLimits::default();
     TreeLimits {
         tokens: asked.max_tokens.or(configuration.run.max_tokens),
@@ -28,13 +28,13 @@ pub fn tree_limits(asked: &RunRequest, configuration: &Configuration, run: RunCo
 
 /// Whom agents ask that want no model of their own, and where what models say is recorded.
 #[derive(Clone, Copy)]
-pub struct Asked<'a> {
-    pub model: &'a Model,
-    pub recording: Option<&'a Recording>,
+pub(super) struct Asked<'a> {
+    pub(super) model: &'a Model,
+    pub(super) recording: Option<&'a Recording>,
 }
 
 /// Makes every agent that is enabled a tool of the main one.
-pub fn add(
+pub(super) fn add(
     tools: &mut Registry,
     agents: &Agents,
     setup: &SubagentSetup,

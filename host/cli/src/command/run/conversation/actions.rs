@@ -1,7 +1,7 @@
 //! What each command of a conversation does.
 
 use host_agent::{CompressionStatus, Sessions};
-use host_app::error::{ErrorKind, Failure};
+use host_app::error::Failure;
 use host_app::plugins::reload::When;
 use host_terminal::{self as terminal, Choice, Chosen, Looks, Question};
 use host_text::{exact, visible};
