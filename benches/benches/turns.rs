@@ -78,7 +78,7 @@ async fn one_run(folder: &Path) -> Result<Vec<Duration>, Box<dyn Error>> {
     let model = Arc::new(Model::default());
     let mut tools = Registry::new();
     tools.register(Arc::new(Answer::new()))?;
-    let run = RunConfig { max_turns: u32::MAX, max_time: Duration::from_secs(600), ..RunConfig::default() };
+    let run = RunConfig::unlimited();
     let definition = AgentDefinition {
         name: "main".to_owned(),
         display_name: "Main".to_owned(),
@@ -93,7 +93,7 @@ async fn one_run(folder: &Path) -> Result<Vec<Duration>, Box<dyn Error>> {
     };
     let about = About { workspace: folder, model: &ModelId::new("bench") };
     let setup = Setup {
-        ledger: Ledger::new(AgentId::new("main"), TreeLimits { turns: u32::MAX, ..TreeLimits::default() }),
+        ledger: Ledger::new(AgentId::new("main"), TreeLimits::default()),
         provider: Arc::clone(&model) as Arc<dyn Provider>,
         tools,
         responder: Responder::default(),

@@ -42,11 +42,9 @@ fn the_last_session_goes_on_with_a_prompt_and_its_model() {
 
 #[test]
 fn a_session_with_nothing_left_asks_for_a_prompt_and_one_with_something_left_goes_on() {
-    let broken = json!({"chunks": [{"error": {"kind": "server", "message": "it broke"}}]});
-    let look = json!({"chunks": [call("ls", json!({}))]});
-    let host = scripted(&[look, broken, answer("Done.")], &["Look"]);
-    assert_eq!(host.run().code, Some(59));
-    // The script's own second reply is the error again, since the conversation has one of the model's messages.
+    let look = || json!({"chunks": [call("ls", json!({}))]});
+    let host = scripted(&[look(), look()], &["--max-turns", "1", "Look"]);
+    assert_eq!(host.run().code, Some(53));
     std::fs::write(
         host.home().join("script.jsonl"),
         format!("{}\n", json!({"expect": {"responses": [".git"]}, "chunks": [{"text": "Done."}]})),
@@ -57,6 +55,38 @@ fn a_session_with_nothing_left_asks_for_a_prompt_and_one_with_something_left_goe
     let ended = host.run_of(&["run", "--resume"]);
     assert_eq!(ended.code, Some(42), "{ended:?}");
     assert!(ended.stderr.contains("nothing left to do") && ended.stderr.contains("--resume 2"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_run_that_failed_leaves_nothing_to_do_and_its_prompt_is_not_asked_again() {
+    let broken = json!({"chunks": [{"error": {"kind": "server", "message": "it broke"}}]});
+    let look = json!({"chunks": [call("ls", json!({}))]});
+    let host = scripted(&[answer("One."), look, broken], &["First"]);
+    assert_eq!(host.run().code, Some(0));
+    assert_eq!(host.run_of(&["run", "--resume", "Second"]).code, Some(59));
+    let ended = host.run_of(&["run", "--resume"]);
+    assert!(ended.code == Some(42) && ended.stderr.contains("nothing left to do"), "{ended:?}");
+    let third = json!({"expect": {"last_text": "Third"}, "chunks": [{"text": "Three."}]});
+    std::fs::write(host.home().join("script.jsonl"), format!("{third}\n")).expect("written");
+    let ended = host.run_of(&["run", "--resume", "Third"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Three.\n"), "{ended:?}");
+    let asked: Vec<_> = host.session().into_iter().filter(|entry| entry["content"]["role"] == "user").collect();
+    assert_eq!(asked.last().expect("it was asked")["content"]["parts"], json!([{"text": "Third"}]));
+}
+
+#[test]
+fn resume_passes_over_sessions_in_which_nothing_was_said() {
+    let host = scripted(&[answer("One."), answer("Two.")], &["Begin"]);
+    assert_eq!(host.run().code, Some(0));
+    let id = id(&host);
+    let folder = host.logs()[0].parent().expect("a folder").to_owned();
+    let first = std::fs::read_to_string(&host.logs()[0]).expect("read");
+    let empty = first.lines().next().expect("a line").replace(&id, "20990101-000000-00000000");
+    std::fs::write(folder.join("20990101-000000-00000000.jsonl"), format!("{empty}\n")).expect("written");
+    let ended = host.run_of(&["run", "--resume", "--output-format", "json", "And then?"]);
+    assert_eq!((ended.code, &ended.json()["session_id"]), (Some(0), &json!(id)), "{ended:?}");
+    let listed = host.run_of(&["session", "list", "--json"]).json();
+    assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
 }
 
 #[test]

@@ -4,11 +4,14 @@
 //! for word; the result is smaller than what it replaces, or nothing changes; roles still take turns. Everything here is
 //! a decision about messages and asks nobody: the executor asks for the summary.
 
+mod fit;
+
 use std::collections::HashSet;
 
 use host_message::{Content, FunctionResponse, Part, PartData, ResponseBody, Role};
 use host_model::estimate_contents;
 
+pub(crate) use self::fit::{Next, fitted, with_outputs_cut};
 use crate::loops::is_note;
 use crate::warning::is_warning;
 
@@ -37,6 +40,11 @@ const ACKNOWLEDGED: &str = "Understood. I go on from there.";
 
 /// The most characters of an old tool's output that stay when outputs are shortened, half of them from either end.
 const KEPT_OF_OUTPUT: usize = 1_000;
+
+/// The note in the place of what was cut out of an output begins with this.
+const NOTE_START: &str = "… (";
+/// See [`NOTE_START`].
+const NOTE_END: &str = " characters of this output were left out) …";
 
 /// How many of the latest messages keep their outputs when outputs are shortened: the model is at work with those.
 const RECENT: usize = 4;
@@ -89,16 +97,10 @@ pub(crate) fn summarised(contents: &[Content], at: usize, summary: &str) -> Opti
         return None;
     }
     let mut parts = vec![Part::text(format!("{HEADING}\n\n{summary}"))];
-    if !rest.iter().any(is_said_by_user)
-        && let Some(last) = contents.iter().take(at).rfind(|content| is_said_by_user(content))
-    {
-        // The summary of an earlier time is no word of the user's; what stands behind it is.
-        let words = last.parts.iter().position(is_last_words).map_or(&last.parts[..], |at| &last.parts[at + 1..]);
-        let is_summary = last.parts.first().is_some_and(is_heading);
-        if !words.is_empty() && (!is_summary || words.len() < last.parts.len()) {
-            parts.push(Part::text(LAST_WORDS));
-            parts.extend(words.iter().filter(|part| !part.thought).cloned());
-        }
+    let words = if rest.iter().any(is_said_by_user) { Vec::new() } else { last_words(contents, at) };
+    if !words.is_empty() {
+        parts.push(Part::text(LAST_WORDS));
+        parts.extend(words);
     }
     let mut shorter = vec![Content { role: Role::User, parts }];
     if rest.first().is_none_or(|content| content.role == Role::User) {
@@ -106,6 +108,18 @@ pub(crate) fn summarised(contents: &[Content], at: usize, summary: &str) -> Opti
     }
     shorter.extend_from_slice(rest);
     Some(shorter)
+}
+
+/// What the user said last before this message, word for word; nothing if that was no more than a summary.
+fn last_words(contents: &[Content], before: usize) -> Vec<Part> {
+    let Some(last) = contents.iter().take(before).rfind(|content| is_said_by_user(content)) else { return Vec::new() };
+    // An earlier summary was not said by the user; the words that were kept behind it were.
+    let words = match last.parts.iter().position(is_last_words) {
+        Some(at) => &last.parts[at + 1..],
+        None if last.parts.first().is_some_and(is_heading) => &[],
+        None => &last.parts[..],
+    };
+    words.iter().filter(|part| !part.thought).cloned().collect()
 }
 
 /// The conversation with its old outputs of tools cut short, oldest first, until it has at most `tokens`; none when
@@ -121,27 +135,35 @@ pub(crate) fn shortened(contents: &[Content], tokens: u64) -> Option<Vec<Content
         }
         let before = estimate_contents(std::slice::from_ref(content));
         for part in &mut content.parts {
-            changed |= shorten(part);
+            changed |= shorten(part, KEPT_OF_OUTPUT);
         }
         left = left.saturating_sub(before.saturating_sub(estimate_contents(std::slice::from_ref(content))));
     }
     changed.then_some(shorter)
 }
 
-/// Cuts the middle out of a long output; true when it did.
-fn shorten(part: &mut Part) -> bool {
+/// Cuts the middle out of a long output, so that about this many characters stay; true when it did.
+fn shorten(part: &mut Part, kept: usize) -> bool {
     let PartData::FunctionResponse(FunctionResponse { body, .. }) = &mut part.data else { return false };
     let (ResponseBody::Output(text) | ResponseBody::Error(text)) = body;
     let characters = text.chars().count();
     // Its own note is longer than what a cut of less would save.
-    if characters <= KEPT_OF_OUTPUT * 2 {
+    if characters <= kept * 2 {
         return false;
     }
-    let head: String = text.chars().take(KEPT_OF_OUTPUT / 2).collect();
-    let tail: String = text.chars().skip(characters - KEPT_OF_OUTPUT / 2).collect();
-    let left_out = characters - KEPT_OF_OUTPUT;
-    *text = format!("{head}\n… ({left_out} characters of this old output were left out) …\n{tail}");
+    let head: String = text.chars().take(kept / 2).collect();
+    let tail: String = text.chars().skip(characters - kept / 2).collect();
+    let left_out = characters - kept + left_out_before(text).unwrap_or_default();
+    *text = format!("{head}\n{NOTE_START}{left_out}{NOTE_END}\n{tail}");
     true
+}
+
+/// How many characters an earlier cut left out of an output, less those of its note.
+fn left_out_before(text: &str) -> Option<usize> {
+    let (before, _) = text.split_once(NOTE_END)?;
+    let number = before.rsplit_once(NOTE_START)?.1;
+    let note = format!("\n{NOTE_START}{number}{NOTE_END}\n").chars().count();
+    number.parse::<usize>().ok().map(|left_out| left_out.saturating_sub(note))
 }
 
 /// Where the message lies that the user said last; none when nothing, or no more than a summary of it, is there.

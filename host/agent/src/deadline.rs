@@ -8,7 +8,7 @@ use tokio::time::Instant;
 /// Longer than any run: a hundred years. A later time may be none that the machine can name.
 const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
-/// A limit that runs from when it was made.
+/// A time limit that runs from when it was made.
 #[derive(Clone, Debug)]
 pub(crate) struct Deadline {
     began: Instant,
@@ -19,10 +19,10 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// The limit, from now on.
-    pub(crate) fn after(limit: Duration, run_clock: &PausableClock) -> Self {
+    /// The limit, counted from now; `None` never ends.
+    pub(crate) fn after(limit: Option<Duration>, run_clock: &PausableClock) -> Self {
         let (run_clock, already) = (run_clock.clone(), run_clock.paused_for());
-        Self { began: Instant::now(), limit: limit.min(FAR), run_clock, already }
+        Self { began: Instant::now(), limit: limit.unwrap_or(FAR).min(FAR), run_clock, already }
     }
 
     /// When it is over, if nobody is asked anything from now on.

@@ -19,10 +19,10 @@ use crate::CompressionConfig;
 /// What a query says when the definition has none.
 const DEFAULT_QUERY: &str = "Get Started!";
 
-/// How many turns a run may take. Protects the person's account from a model that goes round in circles.
+/// How many turns a declared agent or a subagent may take. Protects the user's account from a model that repeats itself.
 const MAX_TURNS: u32 = 30;
 
-/// How long a run may take.
+/// How long a run of a declared agent or a subagent may take.
 const MAX_TIME: Duration = Duration::from_secs(10 * 60);
 
 /// How long the one request may take that a run gets after a limit.
@@ -41,7 +41,7 @@ pub struct AgentDefinition {
     pub prompt: PromptConfig,
     /// The model that it asks.
     pub model: ModelConfig,
-    /// How long it may go on.
+    /// Its limits.
     pub run: RunConfig,
     /// The tools that it may call.
     pub tools: ToolConfig,
@@ -82,13 +82,13 @@ pub struct ModelConfig {
     pub settings: Settings,
 }
 
-/// How long an agent may go on.
+/// Limits of one run. The default is that of a declared agent and of a subagent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunConfig {
-    /// The most turns.
-    pub max_turns: u32,
-    /// The longest time.
-    pub max_time: Duration,
+    /// The most turns; `None` if there is no limit.
+    pub max_turns: Option<u32>,
+    /// The longest time; `None` if there is no limit.
+    pub max_time: Option<Duration>,
     /// How long the one request may take that it gets after a limit.
     pub grace: Duration,
     /// What becomes of a reply that is no good.
@@ -164,11 +164,18 @@ impl Default for ReplyPolicy {
     }
 }
 
+impl RunConfig {
+    /// The limits of a run that a user watches: none on turns and time. Budgets, loop detection and the user stop it.
+    pub fn unlimited() -> Self {
+        Self { max_turns: None, max_time: None, ..Self::default() }
+    }
+}
+
 impl Default for RunConfig {
     fn default() -> Self {
         Self {
-            max_turns: MAX_TURNS,
-            max_time: MAX_TIME,
+            max_turns: Some(MAX_TURNS),
+            max_time: Some(MAX_TIME),
             grace: GRACE,
             reply: ReplyPolicy::default(),
             compression: CompressionConfig::default(),

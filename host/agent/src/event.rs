@@ -183,6 +183,9 @@ pub enum EventKind<'a> {
         tokens_before: u64,
         /// About how many they have now.
         tokens_after: u64,
+        /// Why there is no summary.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<&'a str>,
     },
     /// The model went round in circles. What it was doing was stopped: the pieces of an unfinished reply are void, and
     /// calls did not run. It is told so, once a run.
@@ -222,6 +225,8 @@ pub enum CompressionStatus {
     Summarised,
     /// Old outputs of tools were cut short.
     Shortened,
+    /// The oldest messages were left out: nothing else made the conversation fit the model's window.
+    LeftOut,
     /// The summary was no shorter than what it was to stand for; nothing changed.
     Inflated,
     /// The summary was empty; nothing changed.

@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use self::compression::{How, Size};
-pub use self::result::{RunError, RunResult};
+pub use self::result::{Partial, RunError, RunResult};
 use self::run::Run;
 use self::turn::Stop;
 use crate::complete::CompleteTask;
@@ -118,7 +118,7 @@ struct Conversation {
     next_prompt: u32,
     /// How large it is.
     size: Size,
-    /// What was asked in another process and has no reply.
+    /// What was asked and has no reply: in a process that ended, or before a limit. The next run asks it again.
     question: Vec<Part>,
 }
 
@@ -203,11 +203,12 @@ impl Executor {
         let tools = self.agent.tools_with(None)?;
         let mut run = Run::new(&self.agent, &token, &mut self.state, None);
         let half = estimate_contents(self.history.contents()) / 2;
-        match run.compress(&mut self.history, &tools, &deadline, How::Summary, half).await {
-            Ok(status) => Ok(status),
-            Err(Stop::Cancelled | Stop::Late | Stop::Looped(_)) => Ok(CompressionStatus::Failed),
-            Err(Stop::Failed(error)) => Err(error),
-        }
+        let status = match run.compress(&mut self.history, &tools, &deadline, How::Summary, half).await {
+            Ok(status) => status,
+            Err(Stop::Cancelled | Stop::Late | Stop::Looped(_)) => return Ok(CompressionStatus::Failed),
+            Err(Stop::Failed(error)) => return Err(error),
+        };
+        Ok(run.fit(&mut self.history, None, &tools)?.unwrap_or(status))
     }
 
     /// Takes the person's last prompt back, and all that came of it, also out of what a later process reads in the

@@ -141,11 +141,11 @@ impl History {
         self.calls.contains(id)
     }
 
-    /// Puts a shorter conversation in its place, in which each call has its response.
-    pub(crate) fn replace(&mut self, contents: Vec<Content>) {
+    /// Puts another conversation in its place, in which each call has its response, and returns the one before.
+    pub(crate) fn replace(&mut self, contents: Vec<Content>) -> Vec<Content> {
         debug_assert!(crate::compress::is_whole(&contents));
         // The ids of calls that are gone stay taken: the session log still has them.
-        self.contents = contents;
+        mem::replace(&mut self.contents, contents)
     }
 
     /// The same with messages that were written down.

@@ -12,7 +12,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use host_message::{AgentId, Usage};
+use host_message::{AgentId, Usage, counted};
 use tokio::time::Instant;
 
 use crate::deadline::Deadline;
@@ -25,10 +25,6 @@ const DEPTH: u32 = 1;
 /// How many subagents a run may start. Protects the person's account: each is a run of its own.
 const SUBAGENTS: u32 = 16;
 
-/// How many turns a run may take together with its subagents. Protects the person's account from many agents of which
-/// each stays within its own limit.
-const ALL_TURNS: u32 = 150;
-
 /// How far a run and its subagents may go together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeLimits {
@@ -40,8 +36,8 @@ pub struct TreeLimits {
     pub depth: u32,
     /// How many subagents may be started in all.
     pub subagents: u32,
-    /// How many turns they may take in all.
-    pub turns: u32,
+    /// How many turns they may take in all; `None` if there is no limit.
+    pub turns: Option<u32>,
 }
 
 /// What a model's tokens cost, each a million of them, in whatever currency the person counts.
@@ -85,13 +81,13 @@ pub enum Exceeded {
         limit: u32,
     },
     /// Enough subagents were started.
-    #[error("a run may start {limit} subagents, and has started as many")]
+    #[error("a run may start {}, and has started as many", counted(limit, "subagent"))]
     Subagents {
         /// The most.
         limit: u32,
     },
     /// Enough tokens were sent and received.
-    #[error("the budget of {limit} tokens is used up: {spent} were sent and received")]
+    #[error("the budget of {} is used up: {spent} were sent and received", counted(limit, "token"))]
     Tokens {
         /// The most.
         limit: u64,
@@ -107,7 +103,7 @@ pub enum Exceeded {
         spent: Cost,
     },
     /// Enough turns were taken.
-    #[error("a run and its subagents may take {limit} turns together, and have taken as many")]
+    #[error("a run and its subagents may take {} together, and have taken as many", counted(limit, "turn"))]
     Turns {
         /// The most.
         limit: u32,
@@ -225,11 +221,10 @@ impl Ledger {
     ///
     /// When a bound of the whole tree is met.
     pub fn check(&self) -> Result<(), Exceeded> {
-        let limit = self.limits.turns;
-        if self.top().spent().turns >= limit {
-            return Err(Exceeded::Turns { limit });
+        match self.limits.turns {
+            Some(limit) if self.top().spent().turns >= limit => Err(Exceeded::Turns { limit }),
+            Some(_) | None => self.check_budget(),
         }
-        self.check_budget()
     }
 
     /// Whether another request may be sent, as far as its price goes.
@@ -280,9 +275,10 @@ impl Ledger {
         };
         // Where there is little time left, half of it is for the last request: an answer that is cut short is better
         // than none.
-        let max_time = wanted.max_time.min(left.saturating_sub(wanted.grace).max(left / 2));
+        let longest = left.saturating_sub(wanted.grace).max(left / 2);
+        let max_time = wanted.max_time.map_or(longest, |wanted| wanted.min(longest));
         let grace = wanted.grace.min(left.saturating_sub(max_time).saturating_sub(MARGIN));
-        RunConfig { max_time, grace, ..wanted }
+        RunConfig { max_time: Some(max_time), grace, ..wanted }
     }
 
     fn upwards(&self) -> impl Iterator<Item = &Self> {
@@ -355,20 +351,16 @@ impl Exceeded {
         match self {
             Self::Depth { .. } => "do it yourself, with the other tools",
             Self::Subagents { .. } => "do the rest yourself, with the other tools",
-            Self::Tokens { .. } => {
-                "allow more with --max-tokens, or give it a smaller task; host run --resume goes on from here"
-            }
-            Self::Cost { .. } => {
-                "allow more with --max-cost, or give it a smaller task; host run --resume goes on from here"
-            }
-            Self::Turns { .. } => "allow more with `max_total_turns` in the configuration, or give it a smaller task",
+            Self::Tokens { .. } => "continue with `host run --resume \"…\"`, or raise --max-tokens",
+            Self::Cost { .. } => "continue with `host run --resume \"…\"`, or raise --max-cost",
+            Self::Turns { .. } => "raise `max_total_turns` in the configuration, or give it a smaller task",
         }
     }
 }
 
 impl Default for TreeLimits {
     fn default() -> Self {
-        Self { tokens: None, cost: None, depth: DEPTH, subagents: SUBAGENTS, turns: ALL_TURNS }
+        Self { tokens: None, cost: None, depth: DEPTH, subagents: SUBAGENTS, turns: None }
     }
 }
 
@@ -399,7 +391,7 @@ mod tests {
             (spent(&main), spent(&one), spent(&two), spent(&below)),
             ((15, 3, 3), (5, 1, 0), (5, 1, 1), (5, 1, 0))
         );
-        main.begin(Deadline::after(Duration::ZERO, &PausableClock::default()));
+        main.begin(Deadline::after(Some(Duration::ZERO), &PausableClock::default()));
         assert_eq!(main.spent(), Spent::default(), "a run begins with nothing spent");
         assert_eq!(main.beneath("a").expect("there is room").id().as_str(), "main/a-3", "and no id comes twice");
     }
@@ -453,7 +445,7 @@ mod tests {
 
     #[test]
     fn depth_number_and_turns_are_bounded_for_the_whole_tree() {
-        let main = top(TreeLimits { depth: 1, subagents: 2, turns: 2, ..TreeLimits::default() });
+        let main = top(TreeLimits { depth: 1, subagents: 2, turns: Some(2), ..TreeLimits::default() });
         let one = main.beneath("a").expect("there is room");
         assert_eq!(one.beneath("b").map(|_| ()), Err(Exceeded::Depth { limit: 1 }));
         main.beneath("a").expect("there is room");
@@ -471,7 +463,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_agent_is_done_before_the_time_of_its_parent_is_over() {
         let seconds = Duration::from_secs;
-        let wanted = RunConfig { max_turns: 3, max_time: seconds(300), grace: seconds(60), ..RunConfig::default() };
+        let wanted =
+            RunConfig { max_turns: Some(3), max_time: Some(seconds(300)), grace: seconds(60), ..RunConfig::default() };
         let main = top(TreeLimits::default());
         assert_eq!(main.shorten(wanted), wanted, "without a deadline there is none to keep");
         for (left, max_time, grace) in [
@@ -481,10 +474,12 @@ mod tests {
             (60, seconds(30), seconds(30) - MARGIN),
             (0, seconds(0), seconds(0)),
         ] {
-            main.begin(Deadline::after(seconds(left), &PausableClock::default()));
+            main.begin(Deadline::after(Some(seconds(left)), &PausableClock::default()));
             let got = main.shorten(wanted);
-            assert_eq!((got.max_time, got.grace, got.max_turns), (max_time, grace, 3), "{left}");
-            assert!(got.max_time + got.grace <= seconds(left), "{left}");
+            assert_eq!((got.max_time, got.grace, got.max_turns), (Some(max_time), grace, Some(3)), "{left}");
+            assert!(max_time + got.grace <= seconds(left), "{left}");
         }
+        main.begin(Deadline::after(None, &PausableClock::default()));
+        assert_eq!(main.shorten(wanted), wanted, "a parent without a time limit takes nothing away");
     }
 }

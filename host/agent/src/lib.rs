@@ -39,7 +39,7 @@ pub use definition::{
     RunConfig, SUBAGENT_TOOLS, ToolConfig,
 };
 pub use event::{CallStatus, CompressionStatus, Event, EventKind, Observer};
-pub use executor::{ChosenModel, Executor, RunError, RunResult, Setup, SetupError};
+pub use executor::{ChosenModel, Executor, Partial, RunError, RunResult, Setup, SetupError};
 pub use history::{Exchange, History, HistoryError, Replied, Unsettled};
 pub use ledger::{Cost, Exceeded, Ledger, Price, Prices, Spent, TreeLimits};
 pub use loops::Repeated;

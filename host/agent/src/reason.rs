@@ -33,6 +33,14 @@ impl TerminateReason {
         }
     }
 
+    /// Whether the conversation goes back to what it was before the run.
+    pub(super) fn takes_back(self) -> bool {
+        match self {
+            Self::Aborted | Self::Error => true,
+            Self::Goal | Self::Timeout | Self::MaxTurns | Self::ErrorNoCompleteTaskCall => false,
+        }
+    }
+
     /// Whether the model gets one last request.
     pub(super) fn can_recover(self) -> bool {
         match self {

@@ -16,7 +16,9 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use host_message::{Annotations, Display, FunctionCall, ModelId, Output, OutputPart, ToolName, ToolSpec, with_causes};
+use host_message::{
+    Annotations, Display, FunctionCall, ModelId, Output, OutputPart, ToolName, ToolSpec, counted, with_causes,
+};
 use host_model::Provider;
 use host_tool::{
     CANCEL_GRACE, CallContext, CallFailure, FailureKind, Gate, Outcome, PausableClock, Registry, Responder, Spill, Tool,
@@ -131,19 +133,19 @@ impl Tool for Subagent {
 /// What the parent is told of a run.
 fn outcome(name: &str, result: &RunResult) -> Outcome {
     let reason = result.terminate_reason.as_str();
-    let turns = result.turns;
+    let turns = counted(result.turns, "turn");
     if let (TerminateReason::Goal, Some(text)) = (result.terminate_reason, &result.result) {
         let after = result.recovered_from.map(|met| format!(" (its best answer after {})", met.as_str()));
         let after = after.unwrap_or_default();
         let told = format!("Subagent '{name}' finished.\nTermination reason: {reason}{after}\nResult:\n{text}");
-        let summary = Display::Summary(format!("{reason}{after}, {turns} turns"));
+        let summary = Display::Summary(format!("{reason}{after}, {turns}"));
         return Outcome::Success(Output {
             content: vec![OutputPart::Text(told)],
             structured: None,
             display: Some(summary),
         });
     }
-    let partial = result.partial.as_deref().map(str::trim).filter(|partial| !partial.is_empty());
+    let partial = result.partial.as_ref().map(|partial| partial.text().trim()).filter(|partial| !partial.is_empty());
     let kind = match result.terminate_reason {
         TerminateReason::Aborted => {
             let partial = partial.map(|partial| format!("Subagent '{name}' had written:\n{partial}"));
@@ -155,7 +157,7 @@ fn outcome(name: &str, result: &RunResult) -> Outcome {
         | TerminateReason::Error
         | TerminateReason::ErrorNoCompleteTaskCall => FailureKind::Failed,
     };
-    let mut told = format!("Subagent '{name}' did not finish: {reason} after {turns} turns.");
+    let mut told = format!("Subagent '{name}' did not finish: {reason} after {turns}.");
     if let Some(error) = &result.error {
         told.push_str(&format!("\nError: {}", with_causes(error)));
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use host_agent::{AgentDefinition, Declared, DefinitionError, MAX_DEFINITION_BYTES, ModelConfig};
 use host_text::name_help;
 
-use crate::configuration::{self, Configuration};
+use crate::configuration::{self, AtLeastOne, Configuration};
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::models::{self, Model};
@@ -145,8 +145,9 @@ impl Agent {
         let Declared { definition, model: wanted } = &mut self.declared;
         *wanted = model.clone().or(wanted.take());
         let AgentDefinition { run, model, .. } = definition;
-        run.max_turns = max_turns.unwrap_or(run.max_turns);
-        run.max_time = timeout_minutes.map_or(run.max_time, |minutes| Duration::from_secs(minutes.saturating_mul(60)));
+        run.max_turns = max_turns.map(AtLeastOne::get).or(run.max_turns);
+        let minutes = |minutes: AtLeastOne<u64>| Duration::from_secs(minutes.get().saturating_mul(60));
+        run.max_time = timeout_minutes.map(minutes).or(run.max_time);
         model.settings.temperature = temperature.or(model.settings.temperature);
     }
 }
@@ -159,8 +160,8 @@ impl Agent {
         let (enabled, within) = before;
         let run = &mut self.declared.definition.run;
         self.enabled &= enabled;
-        run.max_turns = run.max_turns.min(within.max_turns);
-        run.max_time = run.max_time.min(within.max_time);
+        run.max_turns = run.max_turns.into_iter().chain(within.max_turns).min();
+        run.max_time = run.max_time.into_iter().chain(within.max_time).min();
     }
 }
 

@@ -5,6 +5,7 @@
 mod commands;
 mod plugins;
 mod project;
+mod range;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,6 +24,7 @@ use self::commands::ToolCommands;
 pub use self::commands::{Commands, Whose};
 pub use self::plugins::{OfFile, OfPlugin, OfPlugins, OfVariable, SecretSource, VARIABLE, beneath, of_environment};
 use self::project::OfProject;
+pub use self::range::{AtLeastOne, InnerShare, OutOfRange};
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 
@@ -71,21 +73,21 @@ pub struct Configuration {
 #[serde(deny_unknown_fields, default)]
 pub struct Run {
     /// The most turns of a run.
-    pub max_turns: Option<u32>,
+    pub max_turns: Option<AtLeastOne<u32>>,
     /// The longest time of a run, in seconds.
-    pub timeout_seconds: Option<u64>,
+    pub timeout_seconds: Option<AtLeastOne<u64>>,
     /// The time for the last request after a limit, in seconds.
     pub grace_seconds: Option<u64>,
     /// Whether a model that goes round in circles is stopped.
     pub loop_detection: Option<bool>,
     /// How many tokens a run and its subagents may send and receive.
-    pub max_tokens: Option<u64>,
+    pub max_tokens: Option<AtLeastOne<u64>>,
     /// What they may cost.
     pub max_cost: Option<Amount>,
     /// How many subagents a run may start; 0 is that there are none.
     pub max_subagents: Option<u32>,
     /// How many turns a run and its subagents may take together.
-    pub max_total_turns: Option<u32>,
+    pub max_total_turns: Option<AtLeastOne<u32>>,
 }
 
 /// What a model is told before it is asked.
@@ -114,9 +116,9 @@ pub struct Agent {
     /// The model that the agent asks.
     pub model: Option<String>,
     /// The most turns of the agent.
-    pub max_turns: Option<u32>,
+    pub max_turns: Option<AtLeastOne<u32>>,
     /// The longest time of the agent, in minutes.
-    pub timeout_minutes: Option<u64>,
+    pub timeout_minutes: Option<AtLeastOne<u64>>,
     /// The temperature that the agent samples with.
     pub temperature: Option<f32>,
 }
@@ -138,7 +140,7 @@ pub struct Limits {
 #[serde(deny_unknown_fields, default)]
 pub struct Retry {
     /// How often a request is sent in all.
-    pub attempts: Option<u32>,
+    pub attempts: Option<AtLeastOne<u32>>,
     /// The first pause, in seconds. It doubles with each attempt.
     pub first_pause_seconds: Option<Seconds>,
     /// The longest pause of its own choice, in seconds.
@@ -146,7 +148,7 @@ pub struct Retry {
     /// The longest pause that a server may ask for, in seconds.
     pub longest_named_seconds: Option<Seconds>,
     /// How often a reply that is invalid is asked for in all.
-    pub reply_attempts: Option<u32>,
+    pub reply_attempts: Option<AtLeastOne<u32>>,
     /// The pause before an invalid reply is asked for again, in seconds.
     pub reply_pause_seconds: Option<Seconds>,
 }
@@ -170,7 +172,7 @@ impl Retry {
         let usual = RetryPolicy::default();
         let time = |set: Option<Seconds>, usual: Duration| set.map_or(usual, |seconds| seconds.0);
         RetryPolicy {
-            attempts: self.attempts.unwrap_or(usual.attempts),
+            attempts: self.attempts.map_or(usual.attempts, AtLeastOne::get),
             first_pause: time(self.first_pause_seconds, usual.first_pause),
             longest_pause: time(self.longest_pause_seconds, usual.longest_pause),
             longest_named: time(self.longest_named_seconds, usual.longest_named),
@@ -182,7 +184,7 @@ impl Retry {
     pub fn reply(&self) -> ReplyPolicy {
         let usual = ReplyPolicy::default();
         ReplyPolicy {
-            attempts: self.reply_attempts.unwrap_or(usual.attempts),
+            attempts: self.reply_attempts.map_or(usual.attempts, AtLeastOne::get),
             pause: self.reply_pause_seconds.map_or(usual.pause, |seconds| seconds.0),
             ..usual
         }
@@ -196,7 +198,7 @@ pub struct Compression {
     /// The share of the model's window from which on a conversation is compressed.
     pub threshold: Option<Share>,
     /// The share of the conversation that is summarised.
-    pub summarised: Option<Share>,
+    pub summarised: Option<InnerShare>,
 }
 
 /// A share, from 0 to 1.
@@ -384,8 +386,13 @@ impl Configuration {
         Ok(configuration)
     }
 
-    /// Refuses the keys that only some services read, where another one has them.
+    /// Refuses keys that only some services read and another one has, and a budget that allows nothing.
     fn check(&self, path: &Path) -> Result<(), Failure> {
+        if self.run.max_cost.is_some_and(|Amount(amount)| amount <= 0.0) {
+            return Err(Failure::configuration(format!("invalid configuration `{}`", path.display()))
+                .cause("`run.max_cost` is out of range: `0`; it must be more than 0")
+                .help("leave it out if there is to be no budget"));
+        }
         for (kind, service) in &self.providers {
             let keys = [
                 ("auth", service.auth.is_some(), Gemini::PROVIDER),
@@ -439,7 +446,7 @@ impl Configuration {
         CompressionConfig {
             window,
             threshold: self.compression.threshold.map_or(usual.threshold, |share| share.0),
-            summarised: self.compression.summarised.map_or(usual.summarised, |share| share.0),
+            summarised: self.compression.summarised.map_or(usual.summarised, InnerShare::get),
         }
     }
 
@@ -521,6 +528,37 @@ mod tests {
         for wrong in ["[\"../a.md\"]", "[\"\"]", "[\"..\"]", "\"a.md\""] {
             assert!(files(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn configuration_value_out_of_range_is_an_error_with_its_range() {
+        for (text, value, range) in [
+            ("run.max_turns = 0", "`0`", "the smallest value is 1"),
+            ("run.max_turns = -3", "`-3`", "the smallest value is 1"),
+            ("run.max_turns = 4294967296", "`4294967296`", "the largest value is 4294967295"),
+            ("run.timeout_seconds = 0", "`0`", "the smallest value is 1"),
+            ("run.max_tokens = 0", "`0`", "the smallest value is 1"),
+            ("run.max_total_turns = 0", "`0`", "the smallest value is 1"),
+            ("retry.attempts = 0", "`0`", "the smallest value is 1"),
+            ("retry.reply_attempts = 0", "`0`", "the smallest value is 1"),
+            ("agents.x.max_turns = 0", "`0`", "the smallest value is 1"),
+            ("agents.x.timeout_minutes = 0", "`0`", "the smallest value is 1"),
+            ("compression.summarised = 0", "`0`", "more than 0 and less than 1"),
+            ("compression.summarised = 1.0", "`1`", "more than 0 and less than 1"),
+            ("compression.summarised = -0.5", "`-0.5`", "more than 0 and less than 1"),
+            ("compression.summarised = nan", "`NaN`", "more than 0 and less than 1"),
+            ("run.max_cost = 0", "`0`", "more than 0"),
+        ] {
+            let failure = parse(text).expect_err(text);
+            assert_eq!(failure.kind, crate::error::ErrorKind::Configuration, "{text}");
+            let key = text.split(' ').next().and_then(|key| key.rsplit('.').next()).expect("a key");
+            let cause = failure.causes.join("\n");
+            assert!(cause.contains(value) && cause.contains(range) && cause.contains(key), "{text}: {failure:?}");
+        }
+        let least = "run = { max_turns = 1, timeout_seconds = 1 }\nretry = { attempts = 1, reply_attempts = 1 }\n\
+                     compression.summarised = 0.01\n";
+        let least = parse(least).expect("each is in its range");
+        assert_eq!((least.retry.policy().attempts, least.retry.reply().attempts), (1, 1));
     }
 
     #[test]

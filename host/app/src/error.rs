@@ -6,6 +6,7 @@
 use std::error::Error;
 
 use host_agent::{RunError, RunResult, SessionError, TerminateReason};
+use host_message::counted;
 use host_model::{ErrorKind as ModelErrorKind, ModelError};
 
 /// The kinds of failure. The numbers are part of the public interface and never change.
@@ -128,17 +129,17 @@ pub fn of_run(result: &RunResult) -> Option<Failure> {
         TerminateReason::ErrorNoCompleteTaskCall => ErrorKind::NoCompleteTask,
         TerminateReason::Error => result.error.as_ref().map_or(ErrorKind::Service, error_kind),
     };
-    let turns = result.turns;
+    let turns = counted(result.turns, "turn");
     let mut failure = match (result.terminate_reason, &result.error) {
         (TerminateReason::Error, Some(error))
         | (TerminateReason::MaxTurns | TerminateReason::Timeout, Some(error @ RunError::Exceeded(_))) => {
             let failure = Failure::of(kind, error);
             Failure { help: error.help(), ..failure }
         }
-        (TerminateReason::Timeout, _) => Failure::new(kind, format!("the time limit passed after {turns} turns"))
-            .help("give it more time with --timeout, or a smaller task; host run --resume goes on from here"),
-        (TerminateReason::MaxTurns, _) => Failure::new(kind, format!("the limit of {turns} turns was met"))
-            .help("allow more with --max-turns, or give it a smaller task; host run --resume goes on from here"),
+        (TerminateReason::Timeout, _) => Failure::new(kind, format!("timed out after {turns}"))
+            .help("continue with `host run --resume \"…\"`, or raise --timeout"),
+        (TerminateReason::MaxTurns, _) => Failure::new(kind, format!("stopped after {turns}, the limit"))
+            .help("continue with `host run --resume \"…\"`, or raise --max-turns"),
         (TerminateReason::Aborted, _) => Failure::new(kind, "cancelled"),
         (TerminateReason::ErrorNoCompleteTaskCall, _) => {
             Failure::new(kind, "the model stopped without calling `complete_task`")
@@ -150,6 +151,9 @@ pub fn of_run(result: &RunResult) -> Option<Failure> {
         && failure.message != error.to_string()
     {
         failure = failure.cause(error.to_string());
+    }
+    if result.best_answer().is_some() {
+        failure.message.push_str("; the answer is the best so far and may be unfinished");
     }
     Some(failure)
 }

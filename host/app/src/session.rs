@@ -21,8 +21,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use host_agent::{
-    AgentDefinition, ChosenModel, CompressionStatus, Executor, History, Ledger, Left, ModelConfig, RunConfig,
-    RunResult, SessionLog,
+    AgentDefinition, ChosenModel, CompressionStatus, Executor, History, Ledger, Left, ModelConfig, RunResult,
+    SessionLog,
 };
 use host_message::{AgentId, ModelId, SessionId};
 use host_model::Recording;
@@ -310,7 +310,7 @@ impl Session {
             Some(recording) => model.recorded(recording),
             None => model,
         };
-        setup::check_price(&self.request, &self.app, &model, RunConfig::default())?;
+        setup::check_price(&self.request, &self.app, &model)?;
         let definition = main_agent::definition(&self.request, &self.app, self.mode(), self.is_attended, &model)?;
         let tools = self.tools_for(&self.app.plugins, &self.grants, &self.conversation.gate, &model)?;
         let chosen = ChosenModel { provider: Arc::clone(&model.provider), window: model.window, tools };

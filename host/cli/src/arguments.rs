@@ -161,7 +161,7 @@ Examples:
 
 Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 55 project not
 trusted, 56 loop, 57 time limit or budget, 58 no answer given, 59 model service failed, 130 cancelled.
-A call that fails is told to the model and ends no run.")]
+A failing tool call is reported to the model and does not end the run.")]
 pub(crate) struct Run {
     /// What to do; in a terminal, without it, a conversation begins. `@PATH` in it attaches a file, a folder or a glob. Standard input, when it is no terminal, is added to it
     pub(crate) prompt: Vec<String>,
@@ -189,10 +189,10 @@ pub(crate) struct Run {
     /// Say on standard error what it took: tokens, cost, time, calls by tool. JSON always has it
     #[arg(long)]
     pub(crate) stats: bool,
-    /// The most requests to the model [default: 30]
-    #[arg(long, value_name = "N")]
+    /// The most requests to the model [default: no limit; with --agent, the agent's own]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_turns: Option<u32>,
-    /// The longest time, as 90s, 10m or 1h [default: 10m]
+    /// The longest time, as 90s, 10m or 1h [default: no limit; with --agent, the agent's own]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,
     /// The most tokens to send and receive, subagents included [default: no limit]
@@ -613,10 +613,16 @@ fn amount(text: &str) -> Result<f64, String> {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("`{text}` is no duration; write it as 90s, 10m or 1h30m");
-    let parsed: jiff::SignedDuration = text.parse().map_err(|_| wrong())?;
-    let duration = Duration::try_from(parsed).map_err(|_| wrong())?;
-    if duration.is_zero() { Err("it must be longer than nothing".to_owned()) } else { Ok(duration) }
+    let range = || format!("`{text}` is out of range: it must be more than 0, such as 90s, 10m or 1h30m");
+    if text.trim() == "0" {
+        return Err(range());
+    }
+    let parsed: jiff::SignedDuration =
+        text.parse().map_err(|_| format!("`{text}` is not a duration; write it as 90s, 10m or 1h30m"))?;
+    match Duration::try_from(parsed) {
+        Ok(duration) if !duration.is_zero() => Ok(duration),
+        Ok(_) | Err(_) => Err(range()),
+    }
 }
 
 #[cfg(test)]
@@ -633,7 +639,7 @@ mod tests {
     #[test]
     fn durations_read_as_people_write_them() {
         for (text, seconds) in
-            [("90s", Some(90)), ("10m", Some(600)), ("1h30m", Some(5400)), ("0s", None), ("-1s", None), ("ten", None)]
+            [("90s", Some(90)), ("10m", Some(600)), ("1h30m", Some(5400)), ("0", None), ("-1s", None), ("ten", None)]
         {
             assert_eq!(duration(text).ok(), seconds.map(Duration::from_secs), "{text}");
         }

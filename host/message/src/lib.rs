@@ -9,6 +9,7 @@
 
 mod causes;
 mod content;
+mod counted;
 mod id;
 mod output;
 mod tool;
@@ -18,6 +19,7 @@ pub use causes::with_causes;
 pub use content::{
     Content, FileReference, FunctionCall, FunctionResponse, InlineData, Part, PartData, ResponseBody, Role, Signature,
 };
+pub use counted::counted;
 pub use id::{AgentId, CallId, IdError, ModelId, PromptId, SessionId, ToolName};
 pub use output::{Display, Output, OutputPart};
 pub use tool::{Annotations, ToolSpec};

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::{Access, ModelError, Provider};
 
 /// Makes the provider for a model of this name.
-pub type Connect = fn(&str, Access) -> Result<Arc<dyn Provider>, ModelError>;
+pub(crate) type Connect = fn(&str, Access) -> Result<Arc<dyn Provider>, ModelError>;
 
 /// A provider, described.
 pub struct ProviderSpec {

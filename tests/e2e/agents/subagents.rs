@@ -84,7 +84,7 @@ fn a_subagent_that_failed_is_told_as_one_that_failed() {
         answer("I think it flies."),
         answer("I still think so."),
         told(
-            "Subagent 'codebase_investigator' did not finish: ERROR_NO_COMPLETE_TASK_CALL after 1 turns.\n\
+            "Subagent 'codebase_investigator' did not finish: ERROR_NO_COMPLETE_TASK_CALL after 1 turn.\n\
              It has no result. The last that it wrote:\nI still think so.",
         ),
     ];
@@ -183,7 +183,7 @@ fn the_configuration_bounds_overrides_and_disables_agents() {
     }
 
     // What holds for every agent's run holds for a subagent's.
-    let replies = [investigate(), answer(""), told("did not finish: ERROR after 1 turns")];
+    let replies = [investigate(), answer(""), told("did not finish: ERROR after 1 turn.")];
     let ended = Host::scripted(&replies, &["How?"]).configured("[retry]\nreply_attempts = 1\n").run();
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let mut replies = vec![investigate()];
@@ -193,7 +193,7 @@ fn the_configuration_bounds_overrides_and_disables_agents() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
 
     let look = calls(&[("ls", json!({}))]);
-    let last = expecting(json!({"last_text": "1 turns"}), calls(&[("complete_task", report())]));
+    let last = expecting(json!({"last_text": "1 turn,"}), calls(&[("complete_task", report())]));
     let replies = [investigate(), look, last, told("its best answer after MAX_TURNS")];
     let ended = Host::scripted(&replies, &["How?"]).configured("[agents.codebase_investigator]\nmax_turns = 1\n").run();
     assert_eq!(ended.code, Some(0), "{ended:?}");

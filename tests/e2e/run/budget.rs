@@ -26,7 +26,8 @@ fn a_token_budget_gives_one_last_request_and_then_its_own_code() {
                       "chunks": [{"text": "As far as I got."}]});
     let replies = [reply(600, look(1)), reply(600, look(2)), last];
     let ended = Host::scripted(&replies, &["--max-tokens", "1000", "Look"]).run();
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "As far as I got.\n"), "{ended:?}");
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(57), "As far as I got.\n"), "{ended:?}");
+    assert!(ended.stderr.contains("is used up") && ended.stderr.contains("the best so far"), "{ended:?}");
 
     let replies = [reply(600, look(1)), reply(600, look(2)), reply(600, look(3))];
     let ended = Host::scripted(&replies, &["--max-tokens", "1000", "--output-format", "json", "Look"]).run();
@@ -53,7 +54,7 @@ fn a_limit_of_costs_counts_by_the_configured_prices() {
     assert_eq!(ended.json()["stats"]["cost"], 2.0002);
     let replies = [reply(1_000_000, look(1)), reply(1_000, json!({"text": "Enough."}))];
     let ended = priced(Host::scripted(&replies, &["--max-cost", "1", "--output-format", "json", "Look"])).run();
-    assert_eq!((ended.code, &ended.json()["response"]), (Some(0), &json!("Enough.")), "{ended:?}");
+    assert_eq!((ended.code, &ended.json()["partial_response"]), (Some(57), &json!("Enough.")), "{ended:?}");
     let ended = priced(Host::scripted(&replies[..1], &["--max-cost", "1", "Look"])).run();
     assert_eq!(ended.code, Some(57), "{ended:?}");
     assert!(ended.stderr.contains("the budget of 1.00 is used up: it cost 1.0001"), "{ended:?}");

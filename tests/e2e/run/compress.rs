@@ -24,7 +24,7 @@ fn a_conversation_is_made_shorter_and_goes_on_from_there() {
     let ended = run(&host, &[summary], &["--resume", "/compress"]);
     assert_eq!(
         (ended.code, ended.stdout.as_str()),
-        (Some(0), "A summary stands for the beginning of the conversation.\n"),
+        (Some(0), "The beginning of the conversation was summarised.\n"),
         "{ended:?}"
     );
     let log = host.session();

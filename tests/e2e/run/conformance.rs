@@ -52,13 +52,13 @@ const CONVERSATIONS: &[Conversation] = &[
         code: 0,
     },
     Conversation {
-        name: "a run that meets its turn limit and recovers",
+        name: "a run that meets its turn limit and gives its best answer",
         turns: || {
             let call = || vec![Say::Call("ls", json!({"path": "."}))];
             vec![call(), call(), vec![Say::Text("As far as I got.")]]
         },
         arguments: &["--max-turns", "2"],
-        code: 0,
+        code: 53,
     },
     Conversation {
         name: "a run that meets its turn limit and does not",

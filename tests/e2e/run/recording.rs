@@ -97,7 +97,7 @@ fn a_conversation_that_was_shortened_replays_the_same() {
     let first = set(Host::scripted(&replies, &[&["--record", talk][..], &said[..]].concat())).run();
     assert_eq!(first.code, Some(0), "{first:?}");
     let told: Vec<_> = first.lines().into_iter().filter(|line| line["severity"] == "warning").collect();
-    assert!(told.len() == 1 && told[0].to_string().contains("a summary stands for its beginning"), "{told:?}");
+    assert!(told.len() == 1 && told[0].to_string().contains("its beginning was summarised"), "{told:?}");
     let model = format!("scripted:{talk}");
     let second = set(Host::new([&["run", "--model", &model][..], &said[..]].concat())).run();
     assert_eq!(events(&second), events(&first));

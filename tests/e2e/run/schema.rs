@@ -66,6 +66,7 @@ fn runs() -> Vec<(Vec<Value>, Vec<&'static str>, &'static str, i32)> {
         (vec![failed("authentication")], vec!["Look"], "", 41),
         ((0..40).map(|_| look()).collect(), vec!["--max-turns", "40", "Look"], "", 56),
         (vec![look(), look(), look()], vec!["--max-turns", "2", "Look"], "", 53),
+        (vec![look(), look(), answer("So far.")], vec!["--max-turns", "2", "Look"], "", 53),
         (
             vec![json!({"chunks": [{"hang": true}]}), json!({"chunks": [{"hang": true}]})],
             vec!["--timeout", "1s", "Look"],

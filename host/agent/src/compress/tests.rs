@@ -125,7 +125,7 @@ fn old_outputs_are_cut_until_it_is_enough_and_late_ones_stay() {
     let most = shortened(&long, 0).expect("it can");
     assert_eq!(cut(&most), [2, 4, 6], "the last messages stay as they are");
     let output = most[2].function_responses().next().expect("there is one").body.text();
-    assert!(output.contains("(7002 characters of this old output were left out)"), "{output}");
+    assert!(output.contains("(7002 characters of this output were left out)"), "{output}");
     assert_eq!(shortened(&most, 0), None, "what was cut is not cut again");
     assert_eq!(shortened(&conversation(&[('u', 10), ('m', 90_000), ('u', 1), ('m', 1), ('u', 1)]), 0), None);
 }

@@ -278,8 +278,8 @@ fn run_config(written: &FrontMatter) -> Result<RunConfig, Wrong> {
     within(timeout_mins.as_ref(), "timeout_mins", in_time, "more than 0 and at most 1440")?;
     let usual = RunConfig::default();
     Ok(RunConfig {
-        max_turns: max_turns.as_ref().map_or(usual.max_turns, |value| value.value),
-        max_time: timeout_mins.as_ref().map_or(usual.max_time, |value| Duration::from_secs_f64(value.value * 60.0)),
+        max_turns: max_turns.as_ref().map_or(usual.max_turns, |value| Some(value.value)),
+        max_time: timeout_mins.as_ref().map(|value| Duration::from_secs_f64(value.value * 60.0)).or(usual.max_time),
         ..usual
     })
 }

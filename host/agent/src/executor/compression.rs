@@ -1,8 +1,12 @@
-//! Shortening the conversation between turns: when, with which request, and what becomes of its answer.
+//! Shortens the conversation between turns: when, with which request, and what becomes of its answer.
+//!
+//! Promises: the next request fits the model's window, as far as it can be estimated, unless the user's last message
+//! alone does not; whatever is changed is recorded before, and reported. A summary comes first. Where it does not help,
+//! or its own request would not fit, [`fitted`] cuts outputs and leaves the oldest messages out.
 
 use std::time::Duration;
 
-use host_message::{Content, FinishReason, PromptId, Usage};
+use host_message::{Content, FinishReason, Part, PromptId, Role, Usage, with_causes};
 use host_model::{Request, estimate, estimate_contents, window};
 use host_tool::Registry;
 use tokio::time::timeout;
@@ -11,17 +15,28 @@ use tracing::Instrument;
 use super::RunError;
 use super::run::Run;
 use super::turn::Stop;
-use crate::compress::{ASK_FOR_SUMMARY, is_whole, shortened, split, summarised};
+use crate::compress::{ASK_FOR_SUMMARY, Next, fitted, is_whole, shortened, split, summarised, with_outputs_cut};
 use crate::deadline::Deadline;
 use crate::event::CompressionStatus;
 use crate::reply::{ReplyBuilder, ReplyError, read};
-use crate::{Entry, EventKind, History};
+use crate::{Entry, EventKind, History, SessionError};
 
 /// How long a service may take to count. Protects a turn, which can do with an estimate.
 const COUNT_LIMIT: Duration = Duration::from_secs(10);
 
+/// How many tokens of the window are left to the reply, unless the model is configured to write fewer. Services that
+/// count both against one window refuse a request that leaves none.
+const REPLY_ROOM: u64 = 8_192;
+
+/// Which part of the window is left to the reply at most.
+const REPLY_SHARE: u64 = 8;
+
+/// How many times its estimate a conversation can have at most. A service that counts more than that counts something
+/// else with it, which cannot be shortened.
+const LARGEST_SCALE: f64 = 2.0;
+
 /// What is remembered of a conversation's size.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Size {
     /// What the last prompt took by the service's count, and how many messages it had.
     counted: Option<(u64, usize)>,
@@ -30,6 +45,31 @@ pub(super) struct Size {
     only_shorten: bool,
     /// About how many tokens the last summary left. Until as many came again another one would help as little.
     left: Option<u64>,
+    /// How many times our estimate the service counts.
+    scale: f64,
+    /// The most tokens that the service may count next for the last summary to have helped.
+    expected: Option<u64>,
+}
+
+impl Default for Size {
+    fn default() -> Self {
+        Self { counted: None, only_shorten: false, left: None, scale: 1.0, expected: None }
+    }
+}
+
+/// What came of shortening a conversation.
+struct Shorter {
+    status: CompressionStatus,
+    /// The shorter one.
+    contents: Option<Vec<Content>>,
+    /// Why there is no summary.
+    reason: Option<String>,
+}
+
+impl Shorter {
+    fn of(status: CompressionStatus) -> Self {
+        Self { status, contents: None, reason: None }
+    }
 }
 
 /// How a conversation is shortened.
@@ -45,30 +85,126 @@ impl Size {
     /// Takes note of what the service counted, when this many messages were there.
     pub(super) fn count(&mut self, tokens: u64, messages: usize) {
         self.counted = (tokens > 0).then_some((tokens, messages));
+        if self.counted.is_some() {
+            self.only_shorten |= self.expected.take().is_some_and(|most| tokens > most);
+        }
+    }
+
+    /// Messages were taken back.
+    pub(super) fn was_taken_back(&mut self) {
+        *self = Self { scale: self.scale, ..Self::default() };
     }
 }
 
 impl Run<'_> {
-    /// Shortens the conversation when it takes too much of the model's window.
+    /// Shortens the conversation when it takes too much of the model's window, together with the message that is asked
+    /// next.
     pub(super) async fn compress_if_long(
         &mut self,
         history: &mut History,
+        message: Option<&[Part]>,
         declared: &Registry,
         deadline: &Deadline,
     ) -> Result<(), Stop> {
-        let definition = &self.agent.definition;
-        let config = definition.run.compression;
-        let window = config.window.unwrap_or_else(|| window(&definition.model.model));
-        let limit = (window as f64 * config.threshold) as u64;
-        if limit == 0 || self.tokens(history, declared, limit, deadline).await? < limit {
+        let limit = self.compression_limit();
+        let asked = estimate_message(message);
+        let room = self.room();
+        let due = limit.min(room).saturating_sub(asked);
+        if limit == 0 {
             return Ok(());
         }
+        let tokens = self.tokens(history, declared, due, deadline).await?;
+        if tokens < due {
+            return Ok(());
+        }
+        self.scale(history, declared);
+        let is_over = tokens.saturating_add(asked) > room;
         let size = &self.state.size;
         let soon = size.left.is_some_and(|left| estimate_contents(history.contents()) < left.saturating_mul(2));
-        let how = if soon || size.only_shorten { How::Outputs } else { How::Summary };
+        // What would not fit is not put off.
+        let how = if size.only_shorten || (soon && !is_over) { How::Outputs } else { How::Summary };
         let status = self.compress(history, declared, deadline, how, limit).await?;
         tracing::debug!(?status, "the conversation was too long");
+        self.fit(history, message, declared)?;
         Ok(())
+    }
+
+    /// Makes the next request fit the window, whatever has to be cut or left out for that, and returns what was done.
+    pub(super) fn fit(
+        &mut self,
+        history: &mut History,
+        message: Option<&[Part]>,
+        declared: &Registry,
+    ) -> Result<Option<CompressionStatus>, SessionError> {
+        if self.compression_limit() == 0 {
+            return Ok(None);
+        }
+        let tokens = self.room_for_contents(history, declared).saturating_sub(estimate_message(message));
+        let next = if message.is_some() { Next::Message } else { Next::Conversation };
+        let Some((contents, status)) = fitted(history.contents(), tokens, next) else { return Ok(None) };
+        let before = estimate_contents(history.contents());
+        self.replace(history, contents)?;
+        self.state.size.counted = None;
+        self.tell_compressed(history, status, before, None);
+        Ok(Some(status))
+    }
+
+    /// From how many tokens on a conversation is shortened; 0 is never.
+    fn compression_limit(&self) -> u64 {
+        (self.window() as f64 * self.agent.definition.run.compression.threshold) as u64
+    }
+
+    fn window(&self) -> u64 {
+        let definition = &self.agent.definition;
+        definition.run.compression.window.unwrap_or_else(|| window(&definition.model.model))
+    }
+
+    /// The most tokens that a request may have: the window without room for the reply.
+    fn room(&self) -> u64 {
+        let window = self.window();
+        let reply = self.agent.definition.model.settings.max_output_tokens.map_or(REPLY_ROOM, u64::from);
+        window.saturating_sub(reply.min(window / REPLY_SHARE))
+    }
+
+    /// The most tokens that the messages of a request may have, by our estimate.
+    fn room_for_contents(&mut self, history: &History, declared: &Registry) -> u64 {
+        let room = self.room() as f64 / self.scale(history, declared);
+        (room as u64).saturating_sub(estimate(&self.request(&[], declared)))
+    }
+
+    /// How many times our estimate the service counts.
+    fn scale(&mut self, history: &History, declared: &Registry) -> f64 {
+        if let Some((counted, messages)) = self.state.size.counted
+            && let Some(contents) = history.contents().get(..messages)
+        {
+            let estimated = estimate(&self.request(contents, declared)).max(1);
+            self.state.size.scale = (counted as f64 / estimated as f64).clamp(1.0, LARGEST_SCALE);
+        }
+        self.state.size.scale
+    }
+
+    fn request<'q>(&'q self, contents: &'q [Content], declared: &'q Registry) -> Request<'q> {
+        let definition = &self.agent.definition;
+        Request {
+            model: &definition.model.model,
+            system: self.system.as_deref(),
+            contents,
+            tools: declared.specs(),
+            settings: &definition.model.settings,
+        }
+    }
+
+    /// Puts a shorter conversation in the place of this one, here and in the session log.
+    fn replace(&mut self, history: &mut History, contents: Vec<Content>) -> Result<(), SessionError> {
+        self.record(Entry::HistoryReplaced { agent_id: &self.agent.id, contents: &contents })?;
+        let was = history.replace(contents);
+        self.was_replaced(was, history.contents().len());
+        Ok(())
+    }
+
+    fn tell_compressed(&self, history: &History, status: CompressionStatus, before: u64, reason: Option<&str>) {
+        let after = estimate_contents(history.contents());
+        self.agent.tell(EventKind::ChatCompressed { status, tokens_before: before, tokens_after: after, reason });
     }
 
     /// Shortens the conversation, to about this many tokens when only outputs are shortened.
@@ -81,9 +217,9 @@ impl Run<'_> {
         limit: u64,
     ) -> Result<CompressionStatus, Stop> {
         let before = estimate_contents(history.contents());
-        let (mut status, mut contents) = match how {
-            How::Summary => self.summarise(history.contents(), declared, deadline).await?,
-            How::Outputs => (CompressionStatus::Nothing, None),
+        let Shorter { mut status, mut contents, reason } = match how {
+            How::Summary => self.summarise(history, declared, deadline).await?,
+            How::Outputs => Shorter::of(CompressionStatus::Nothing),
         };
         if status == CompressionStatus::Nothing {
             contents = shortened(history.contents(), limit.min(before / 2))
@@ -93,50 +229,59 @@ impl Run<'_> {
             }
         }
         if let Some(contents) = contents {
-            self.record(Entry::HistoryReplaced { agent_id: &self.agent.id, contents: &contents })?;
-            history.replace(contents);
+            self.replace(history, contents)?;
         }
-        let after = estimate_contents(history.contents());
+        let (left, room) = (Some(estimate_contents(history.contents())), self.room());
         let size = &mut self.state.size;
+        let scale = size.scale;
         match status {
-            CompressionStatus::Summarised => *size = Size { left: Some(after), ..Size::default() },
-            CompressionStatus::Shortened => *size = Size { left: size.left, ..Size::default() },
+            CompressionStatus::Summarised => *size = Size { left, scale, expected: Some(room), ..Size::default() },
+            CompressionStatus::Shortened | CompressionStatus::LeftOut => {
+                *size = Size { left: size.left, scale, ..Size::default() };
+            }
             CompressionStatus::Inflated | CompressionStatus::Empty | CompressionStatus::Failed => {
                 size.only_shorten = true;
             }
             // Asked for by nobody and changed nothing: nothing to tell, before each turn.
             CompressionStatus::Nothing => return Ok(status),
         }
-        self.agent.tell(EventKind::ChatCompressed { status, tokens_before: before, tokens_after: after });
+        self.tell_compressed(history, status, before, reason.as_deref());
         Ok(status)
     }
 
-    /// The conversation with a summary in place of its beginning, if that is shorter.
+    /// The conversation with a summary in place of its beginning, if that is shorter. Outputs are cut in the request for
+    /// it if it would not fit the window; if it does not fit even so, no summary is asked for.
     async fn summarise(
         &mut self,
-        contents: &[Content],
+        history: &History,
         declared: &Registry,
         deadline: &Deadline,
-    ) -> Result<(CompressionStatus, Option<Vec<Content>>), Stop> {
+    ) -> Result<Shorter, Stop> {
+        let contents = history.contents();
         let share = self.agent.definition.run.compression.summarised;
-        let Some(at) = split(contents, share) else { return Ok((CompressionStatus::Nothing, None)) };
-        let mut asked = contents.get(..at).unwrap_or_default().to_vec();
-        asked.push(Content::user(ASK_FOR_SUMMARY));
+        let Some(at) = split(contents, share) else { return Ok(Shorter::of(CompressionStatus::Nothing)) };
+        let question = Content::user(ASK_FOR_SUMMARY);
+        let room = self.room_for_contents(history, declared);
+        let room = room.saturating_sub(estimate_contents(std::slice::from_ref(&question)));
+        let mut asked = with_outputs_cut(contents.get(..at).unwrap_or_default(), room);
+        if estimate_contents(&asked) > room {
+            return Ok(Shorter::of(CompressionStatus::Nothing));
+        }
+        asked.push(question);
         let prompt = self.take_prompt();
         let span = tracing::info_span!("compression", prompt_id = %prompt);
         let summary = match self.ask_for_summary(&asked, &prompt, declared, deadline).instrument(span).await? {
             Ok(summary) => summary,
             Err(error) => {
-                tracing::warn!(%error, "no summary of the conversation came");
-                return Ok((CompressionStatus::Failed, None));
+                return Ok(Shorter { reason: Some(with_causes(&error)), ..Shorter::of(CompressionStatus::Failed) });
             }
         };
         Ok(match summarised(contents, at, &summary) {
-            None => (CompressionStatus::Empty, None),
+            None => Shorter::of(CompressionStatus::Empty),
             Some(shorter) if estimate_contents(&shorter) >= estimate_contents(contents) || !is_whole(&shorter) => {
-                (CompressionStatus::Inflated, None)
+                Shorter::of(CompressionStatus::Inflated)
             }
-            Some(shorter) => (CompressionStatus::Summarised, Some(shorter)),
+            Some(shorter) => Shorter { contents: Some(shorter), ..Shorter::of(CompressionStatus::Summarised) },
         })
     }
 
@@ -148,15 +293,9 @@ impl Run<'_> {
         deadline: &Deadline,
     ) -> Result<Result<String, RunError>, Stop> {
         let agent = self.agent;
-        let request = Request {
-            model: &agent.definition.model.model,
-            system: self.system.as_deref(),
-            contents,
-            // The summary is to call none; but a service may refuse a conversation with calls of tools that it is not
-            // told of.
-            tools: declared.specs(),
-            settings: &agent.definition.model.settings,
-        };
+        // The summary is to call no tool; but a service may refuse a conversation with calls of tools that it does not
+        // know.
+        let request = self.request(contents, declared);
         let mut builder = ReplyBuilder::new(prompt);
         let watch = self.loops.reply();
         let tell = |kind: EventKind<'_>| {
@@ -213,15 +352,8 @@ impl Run<'_> {
             let since = contents.get(messages..).unwrap_or_default();
             return Ok(counted.saturating_add(estimate_contents(since)));
         }
-        let agent = self.agent;
-        let request = Request {
-            model: &agent.definition.model.model,
-            system: self.system.as_deref(),
-            contents,
-            tools: declared.specs(),
-            settings: &agent.definition.model.settings,
-        };
-        let estimated = estimate(&request);
+        let request = self.request(contents, declared);
+        let estimated = (estimate(&request) as f64 * self.state.size.scale) as u64;
         if contents.is_empty() || estimated < limit / 2 {
             return Ok(estimated);
         }
@@ -229,7 +361,7 @@ impl Run<'_> {
             biased;
             () = self.cancel.cancelled() => return Err(Stop::Cancelled),
             () = deadline.passed() => return Err(Stop::Late),
-            counted = timeout(COUNT_LIMIT, agent.provider.count_tokens(request)) => counted,
+            counted = timeout(COUNT_LIMIT, self.agent.provider.count_tokens(request)) => counted,
         };
         match counted {
             Ok(Ok(Some(counted))) => {
@@ -242,4 +374,9 @@ impl Run<'_> {
         }
         Ok(estimated)
     }
+}
+
+/// About how many tokens a message has that is not in the conversation yet.
+fn estimate_message(message: Option<&[Part]>) -> u64 {
+    message.map_or(0, |parts| estimate_contents(&[Content { role: Role::User, parts: parts.to_vec() }]))
 }

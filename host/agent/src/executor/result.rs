@@ -13,7 +13,7 @@ use crate::{
 /// How a run ended, and what came of it.
 #[derive(Debug)]
 pub struct RunResult {
-    /// The answer; there is one exactly when the run ended as `Goal`. It may be empty.
+    /// The answer; there is one if and only if the run ended as `Goal`. It may be empty.
     pub result: Option<String>,
     /// How it ended.
     pub terminate_reason: TerminateReason,
@@ -21,8 +21,8 @@ pub struct RunResult {
     pub error: Option<RunError>,
     /// The limit that was met before a recovery made the run a `Goal`.
     pub recovered_from: Option<TerminateReason>,
-    /// Without an answer, the last text that the model wrote, whole or not.
-    pub partial: Option<String>,
+    /// Without an answer, what there is instead of it.
+    pub partial: Option<Partial>,
     /// Why the model's last reply ended; `MaxTokens` says that an answer is cut short.
     pub finish: Option<FinishReason>,
     /// What all its replies cost, and those of the agents that it started.
@@ -31,6 +31,24 @@ pub struct RunResult {
     pub cost: Option<Cost>,
     /// How many turns it took itself; a recovery is none.
     pub turns: u32,
+}
+
+/// What a run without an answer leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Partial {
+    /// The model's text in the one request after a limit: its best answer so far, and not a finished one.
+    BestAnswer(String),
+    /// The last text that the model wrote, whole or not.
+    LastText(String),
+}
+
+impl Partial {
+    /// The text.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::BestAnswer(text) | Self::LastText(text) => text,
+        }
+    }
 }
 
 /// What ends a run as `Error`.
@@ -69,9 +87,17 @@ pub enum RunError {
 }
 
 impl RunResult {
-    /// Whether there is an answer, and the model had no more room to end it.
+    /// The model's best answer so far, if a limit ended the run.
+    pub fn best_answer(&self) -> Option<&str> {
+        match &self.partial {
+            Some(Partial::BestAnswer(text)) => Some(text),
+            Some(Partial::LastText(_)) | None => None,
+        }
+    }
+
+    /// Whether there is an answer, finished or the best so far, and the model had no more room to end it.
     pub fn is_cut_short(&self) -> bool {
-        self.result.is_some() && self.finish == Some(FinishReason::MaxTokens)
+        (self.result.is_some() || self.best_answer().is_some()) && self.finish == Some(FinishReason::MaxTokens)
     }
 
     /// The result of a run whose prompts could not be made; nobody was asked anything.

@@ -1,12 +1,12 @@
 //! One run: turns until an end, and the last request after a limit.
 
-use host_message::{FinishReason, Part, PromptId, with_causes};
+use host_message::{Content, FinishReason, Part, PromptId, counted, with_causes};
 use host_tool::Registry;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::turn::{Step, Stop};
-use super::{Agent, Conversation, RunError, RunResult};
+use super::{Agent, Conversation, Partial, RunError, RunResult};
 use crate::complete::{COMPLETE_TASK, CompleteTask};
 use crate::deadline::Deadline;
 use crate::loops::{Loops, note};
@@ -28,12 +28,26 @@ pub(super) struct Run<'r> {
     looped: u32,
     pub(super) state: &'r mut Conversation,
     turns: u32,
+    before: Before,
+}
+
+/// What the conversation goes back to when the run fails or is cancelled.
+#[derive(Debug, Default)]
+struct Before {
+    /// How many messages it had.
+    messages: usize,
+    /// The messages themselves, if the conversation was shortened when some of the run's were in it.
+    contents: Option<Vec<Content>>,
+    /// Whether the run asked anything.
+    asked: bool,
 }
 
 /// How a run ends.
 struct Ending {
     reason: TerminateReason,
     result: Option<String>,
+    /// The text of the one request after a limit.
+    best: Option<String>,
     error: Option<RunError>,
 }
 
@@ -50,10 +64,23 @@ impl<'r> Run<'r> {
         };
         let (finish, partial) = (None, None);
         let loops = Loops::new(agent.definition.run.loops);
-        Self { agent, cancel, complete, system, finish, partial, loops, looped: 0, state, turns: 0 }
+        Self {
+            agent,
+            cancel,
+            complete,
+            system,
+            finish,
+            partial,
+            loops,
+            looped: 0,
+            state,
+            turns: 0,
+            before: Before::default(),
+        }
     }
 
     pub(super) async fn drive(mut self, history: &mut History, mut message: Option<Vec<Part>>) -> RunResult {
+        self.before.messages = history.contents().len();
         let mut ending = self.until_end(history, &mut message).await.unwrap_or_else(Ending::error);
         let mut recovered_from = None;
         if ending.reason.can_recover() {
@@ -67,7 +94,42 @@ impl<'r> Run<'r> {
                 }
             }
         }
+        if ending.reason.takes_back() {
+            self.take_back(history);
+        }
         self.result(ending, recovered_from)
+    }
+
+    /// Takes everything back that the run added to the conversation, here and in the session log. If that cannot be
+    /// recorded, neither can the end of the run, which says so.
+    fn take_back(&mut self, history: &mut History) {
+        let Before { messages, contents, asked } = std::mem::take(&mut self.before);
+        if let Some(contents) = contents {
+            self.record(Entry::HistoryReplaced { agent_id: &self.agent.id, contents: &contents }).ok();
+            history.replace(contents);
+        }
+        if asked {
+            self.record(Entry::TakenBack { agent_id: &self.agent.id, messages: messages as u64 }).ok();
+        }
+        // It was as long before, and each call had its outcome.
+        history.take_back(messages).ok();
+        self.state.question.clear();
+        self.state.size.was_taken_back();
+    }
+
+    /// The conversation was shortened; `was` is what it was.
+    pub(super) fn was_replaced(&mut self, mut was: Vec<Content>, messages: usize) {
+        let Before { messages: before, contents, .. } = &mut self.before;
+        if contents.is_some() {
+            return;
+        }
+        if was.len() <= *before {
+            // Nothing of this run was in it: it may stay shortened.
+            *before = messages;
+        } else {
+            was.truncate(*before);
+            *contents = Some(was);
+        }
     }
 
     /// Takes turns until an end. `message` is what the model is still to be asked: none while the outcomes of
@@ -91,7 +153,7 @@ impl<'r> Run<'r> {
         }
         let tools = agent.tools_with(self.complete.as_ref())?;
         loop {
-            if self.turns >= limits.max_turns {
+            if limits.max_turns.is_some_and(|limit| self.turns >= limit) {
                 return Ok(Ending::without_answer(TerminateReason::MaxTurns));
             }
             if let Err(exceeded) = agent.ledger.check() {
@@ -104,7 +166,7 @@ impl<'r> Run<'r> {
             if deadline.has_passed() {
                 return Ok(Ending::without_answer(TerminateReason::Timeout));
             }
-            if let Err(stop) = self.compress_if_long(history, &tools, &deadline).await {
+            if let Err(stop) = self.compress_if_long(history, message.as_deref(), &tools, &deadline).await {
                 return stop.ending(TerminateReason::Timeout);
             }
             agent.tell(EventKind::TurnStarted { turn: self.turns });
@@ -150,10 +212,21 @@ impl<'r> Run<'r> {
         let runnable = declared.only(self.complete.iter().map(|_| COMPLETE_TASK))?;
         let mut last = message.unwrap_or_default();
         last.push(Part::text(self.warning(met)));
-        let deadline = Deadline::after(self.agent.definition.run.grace, &self.agent.run_clock);
-        match self.ask(history, &mut Some(last), &declared, &runnable, &deadline).await {
+        let deadline = Deadline::after(Some(self.agent.definition.run.grace), &self.agent.run_clock);
+        self.fit(history, Some(&last), &declared)?;
+        let mut last = Some(last);
+        let asked = self.ask(history, &mut last, &declared, &runnable, &deadline).await;
+        if let Some(mut question) = last {
+            // It has no reply: the next run asks it again, without the warning.
+            question.pop();
+            self.state.question = question;
+        }
+        match asked {
             Ok(Step::Completed(result)) => Ok(Ending::goal(result)),
-            Ok(Step::Answered(text)) if self.complete.is_none() && !text.trim().is_empty() => Ok(Ending::goal(text)),
+            // It is the best answer so far: what a limit cut is not done.
+            Ok(Step::Answered(text)) if self.complete.is_none() && !text.trim().is_empty() => {
+                Ok(Ending { best: Some(text), ..Ending::without_answer(met) })
+            }
             Ok(Step::Answered(_) | Step::Called) => Ok(Ending::without_answer(met)),
             // A model that fails now takes nothing away from the limit that was met.
             Err(Stop::Failed(error @ (RunError::Model(_) | RunError::Reply(_)))) => {
@@ -174,6 +247,7 @@ impl<'r> Run<'r> {
         runnable: &Registry,
         deadline: &Deadline,
     ) -> Result<Step, Stop> {
+        self.before.asked = true;
         let prompt = self.take_prompt();
         let span = tracing::info_span!("turn", prompt_id = %prompt);
         self.turn(history, message, &prompt, declared, runnable, deadline).instrument(span).await
@@ -194,11 +268,17 @@ impl<'r> Run<'r> {
         let limits = self.agent.definition.run;
         let what = match met {
             TerminateReason::Timeout => match self.agent.ledger.check_budget() {
-                Ok(()) => format!("The time limit of this run, {} s, has passed.", limits.max_time.as_secs()),
+                Ok(()) => {
+                    let limit = limits.max_time.map_or(0, |limit| limit.as_secs());
+                    format!("The time limit of this run, {limit} s, has passed.")
+                }
                 Err(exceeded) => format!("A limit is reached: {exceeded}."),
             },
             TerminateReason::MaxTurns => match self.agent.ledger.check() {
-                Ok(()) => format!("The limit of this run, {} turns, is reached.", limits.max_turns),
+                Ok(()) => {
+                    let limit = counted(limits.max_turns.unwrap_or_default(), "turn");
+                    format!("The limit of this run, {limit}, is reached.")
+                }
                 Err(exceeded) => format!("A limit is reached: {exceeded}."),
             },
             TerminateReason::ErrorNoCompleteTaskCall => {
@@ -214,9 +294,10 @@ impl<'r> Run<'r> {
     }
 
     fn result(self, ending: Ending, recovered_from: Option<TerminateReason>) -> RunResult {
-        let Ending { reason, result, error } = ending;
+        let Ending { reason, result, best, error } = ending;
+        let partial = best.map(Partial::BestAnswer).or_else(|| self.partial.clone().map(Partial::LastText));
         let mut result = RunResult {
-            partial: if result.is_some() { None } else { self.partial.clone() },
+            partial: if result.is_some() { None } else { partial },
             result,
             terminate_reason: reason,
             error,
@@ -231,7 +312,7 @@ impl<'r> Run<'r> {
             && result.terminate_reason != TerminateReason::Error
         {
             // The log does not say how the run ended. What it found is handed over all the same.
-            result.partial = result.result.take().or(result.partial);
+            result.partial = result.result.take().map(Partial::LastText).or(result.partial);
             result.terminate_reason = TerminateReason::Error;
             result.recovered_from = None;
             self.agent.tell(EventKind::Error { message: &with_causes(&error) });
@@ -270,15 +351,15 @@ impl<'r> Run<'r> {
 
 impl Ending {
     fn goal(result: String) -> Self {
-        Self { reason: TerminateReason::Goal, result: Some(result), error: None }
+        Self { reason: TerminateReason::Goal, result: Some(result), best: None, error: None }
     }
 
     fn without_answer(reason: TerminateReason) -> Self {
-        Self { reason, result: None, error: None }
+        Self { reason, result: None, best: None, error: None }
     }
 
     fn error(error: RunError) -> Self {
-        Self { reason: TerminateReason::Error, result: None, error: Some(error) }
+        Self { error: Some(error), ..Self::without_answer(TerminateReason::Error) }
     }
 }
 

@@ -225,7 +225,7 @@ fn definition(completion: Completion) -> AgentDefinition {
             query: "Do: ${task}".to_owned(),
         },
         model: ModelConfig { model: "m".to_owned(), ..ModelConfig::default() },
-        run: RunConfig { max_turns: 3, max_time: Duration::from_secs(100), ..RunConfig::default() },
+        run: RunConfig { max_turns: Some(3), max_time: Some(Duration::from_secs(100)), ..RunConfig::default() },
         tools: ToolConfig::All,
         inputs: InputConfig(
             [("task".to_owned(), Input { description: "it".to_owned(), kind: InputKind::String, required: true })]
@@ -253,13 +253,26 @@ fn bench_with<const N: usize>(
     replies: [Scripted; N],
     session: Option<Arc<SessionLog>>,
 ) -> Bench {
+    bench_of(definition, Model::new(replies), session, TreeLimits::default())
+}
+
+fn bench_within<const N: usize>(definition: AgentDefinition, replies: [Scripted; N], limits: TreeLimits) -> Bench {
+    bench_of(definition, Model::new(replies), None, limits)
+}
+
+fn bench_of(
+    definition: AgentDefinition,
+    model: Arc<Model>,
+    session: Option<Arc<SessionLog>>,
+    limits: TreeLimits,
+) -> Bench {
     let mut tools = Registry::new();
     for name in ["read", "look", "write", "wait", "ask", "work", "long"] {
         tools.register(Named::tool(name)).expect("the names differ");
     }
-    let (model, watcher) = (Model::new(replies), Arc::new(Watcher::default()));
+    let watcher = Arc::new(Watcher::default());
     let setup = Setup {
-        ledger: Ledger::new(AgentId::new("main"), TreeLimits::default()),
+        ledger: Ledger::new(AgentId::new("main"), limits),
         provider: Arc::clone(&model) as Arc<dyn Provider>,
         tools,
         responder: Responder::default(),
@@ -281,5 +294,5 @@ impl Bench {
 
 /// What a run came to, in the order: end, answer, partial text, turns.
 fn came_to(result: &RunResult) -> (TerminateReason, Option<&str>, Option<&str>, u32) {
-    (result.terminate_reason, result.result.as_deref(), result.partial.as_deref(), result.turns)
+    (result.terminate_reason, result.result.as_deref(), result.partial.as_ref().map(Partial::text), result.turns)
 }

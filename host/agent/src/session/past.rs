@@ -128,6 +128,11 @@ impl Recorded {
         self.agents.get(agent)
     }
 
+    /// Whether no agent has a conversation to go on with: nothing was said, or all of it was taken back.
+    pub fn is_empty(&self) -> bool {
+        self.agents.values().all(Past::is_empty)
+    }
+
     /// Takes an agent's conversation, to go on with it; an agent that the log does not know has none yet.
     pub fn into_past(mut self, agent: &AgentId) -> Past {
         self.agents.remove(agent).unwrap_or_default()
@@ -192,6 +197,10 @@ impl Recorded {
                 let past = self.agent(agent_id);
                 past.ended = Some(terminate_reason);
                 past.recovering = false;
+                if matches!(terminate_reason, TerminateReason::Aborted | TerminateReason::Error) {
+                    // What failed or was cancelled is not asked again by itself.
+                    past.question.clear();
+                }
             }
         }
         Ok(())
@@ -227,6 +236,11 @@ impl Past {
             }
             Stage::Over | Stage::Asked { .. } => Left::Nothing,
         }
+    }
+
+    /// Whether there is nothing to go on with: nothing was said, or all of it was taken back.
+    fn is_empty(&self) -> bool {
+        self.history.contents().is_empty() && self.question.is_empty() && matches!(self.stage, Stage::Over)
     }
 
     /// What all its requests cost.

@@ -1,6 +1,6 @@
 //! The folder of the logs: which sessions there are.
 //!
-//! Deliberately not here: what is in a log beyond its first line, and removing logs.
+//! Deliberately not here: what a log says ([`Recorded`] has that), and removing logs.
 
 use std::cmp::Reverse;
 use std::fs::{self, File};
@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use host_message::SessionId;
 
-use super::{LOG_EXTENSION, ReadError, Record, Records, SessionError};
+use super::{LOG_EXTENSION, ReadError, Record, Recorded, Records, SessionError};
 
 /// A folder with logs.
 #[derive(Clone, Debug)]
@@ -78,6 +78,15 @@ impl Stored {
     /// When it cannot be opened.
     pub fn records(&self) -> Result<Records, ReadError> {
         Ok(Records::new(File::open(&self.path)?))
+    }
+
+    /// Whether there is nothing to go on with: nothing was said in it, or all of it was taken back.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, a newer host wrote it, or it is damaged.
+    pub fn is_empty(&self) -> Result<bool, ReadError> {
+        Ok(Recorded::read(&mut self.records()?)?.is_empty())
     }
 
     /// The folder that it worked in, by its first line.

@@ -123,14 +123,11 @@ impl Configuration {
 
 impl Run {
     fn narrowed(self, project: Self) -> Self {
-        let (usual, tree) = (RunConfig::default(), TreeLimits::default());
-        let max_turns = narrower(project.max_turns, self.max_turns, Some(usual.max_turns));
-        let all_turns = tree.turns.max(self.max_turns.unwrap_or(usual.max_turns));
-        let seconds = |time: Duration| Some(time.as_secs());
+        let (usual, tree) = (RunConfig::unlimited(), TreeLimits::default());
         Self {
-            max_turns,
-            timeout_seconds: narrower(project.timeout_seconds, self.timeout_seconds, seconds(usual.max_time)),
-            grace_seconds: narrower(project.grace_seconds, self.grace_seconds, seconds(usual.grace)),
+            max_turns: narrower(project.max_turns, self.max_turns, None),
+            timeout_seconds: narrower(project.timeout_seconds, self.timeout_seconds, None),
+            grace_seconds: narrower(project.grace_seconds, self.grace_seconds, Some(usual.grace.as_secs())),
             loop_detection: project.loop_detection.or(self.loop_detection),
             max_tokens: narrower(project.max_tokens, self.max_tokens, None),
             max_cost: match (project.max_cost, self.max_cost) {
@@ -138,7 +135,7 @@ impl Run {
                 (project, own) => project.or(own),
             },
             max_subagents: narrower(project.max_subagents, self.max_subagents, Some(tree.subagents)),
-            max_total_turns: narrower(project.max_total_turns, self.max_total_turns, Some(all_turns)),
+            max_total_turns: narrower(project.max_total_turns, self.max_total_turns, None),
         }
     }
 }
@@ -254,6 +251,7 @@ fn why_not(path: &[String]) -> &'static str {
 mod tests {
     use host_plugin::Digest;
 
+    use super::super::AtLeastOne;
     use super::*;
     use crate::project::Part;
 
@@ -319,12 +317,14 @@ mod tests {
     #[test]
     fn a_projects_limit_only_makes_the_persons_narrower() {
         let run = |own: &str, project: &str| layered(own, project).expect("it is right").run;
-        assert_eq!(run("", "run.max_turns = 5").max_turns, Some(5));
-        assert_eq!(run("", "run.max_turns = 500").max_turns, Some(RunConfig::default().max_turns));
-        assert_eq!(run("run.max_turns = 50", "run.max_turns = 500").max_turns, Some(50));
-        assert_eq!(run("run.max_turns = 50", "").max_turns, Some(50));
-        assert_eq!(run("", "run.max_tokens = 7").max_tokens, Some(7));
-        assert_eq!(run("run.max_tokens = 5", "run.max_tokens = 7").max_tokens, Some(5));
+        let turns = |own: &str, project: &str| run(own, project).max_turns.map(AtLeastOne::get);
+        assert_eq!(turns("", "run.max_turns = 5"), Some(5));
+        assert_eq!(turns("", "run.max_turns = 500"), Some(500), "the user has no limit");
+        assert_eq!(turns("run.max_turns = 50", "run.max_turns = 500"), Some(50));
+        assert_eq!(turns("run.max_turns = 50", ""), Some(50));
+        let tokens = |own: &str, project: &str| run(own, project).max_tokens.map(AtLeastOne::get);
+        assert_eq!(tokens("", "run.max_tokens = 7"), Some(7));
+        assert_eq!(tokens("run.max_tokens = 5", "run.max_tokens = 7"), Some(5));
         let cost = |run: Run| run.max_cost.map(|amount| amount.0);
         assert_eq!(cost(run("run.max_cost = 1.0", "run.max_cost = 7.0")), Some(1.0));
         assert_eq!(cost(run("", "run.max_cost = 7.0")), Some(7.0));

@@ -4,7 +4,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use host_agent::{CompressionStatus, Event, Observer, RunResult, TerminateReason};
+use host_agent::{CompressionStatus, Event, Observer, Partial, RunResult, TerminateReason};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -43,12 +43,12 @@ pub struct Object<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     project_trust: Option<Word>,
     terminate_reason: End,
-    /// The answer; there is one exactly when the reason is `GOAL`.
+    /// The answer; there is one if and only if the reason is `GOAL`.
     response: Option<&'a str>,
     /// The model had no more room to end its answer.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     response_is_cut_short: bool,
-    /// What the model had written when the run ended without an answer.
+    /// Without an answer: the model's best answer so far if a limit ended the run, else what it wrote last.
     #[serde(skip_serializing_if = "Option::is_none")]
     partial_response: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,6 +78,8 @@ pub enum Compression {
     Summarised,
     /// Old outputs of tools were cut short.
     Shortened,
+    /// The oldest messages were left out: nothing else made the conversation fit the model's window.
+    LeftOut,
     /// The summary was not shorter; nothing changed.
     Inflated,
     /// The summary was empty; nothing changed.
@@ -138,6 +140,7 @@ impl From<CompressionStatus> for Compression {
         match status {
             CompressionStatus::Summarised => Self::Summarised,
             CompressionStatus::Shortened => Self::Shortened,
+            CompressionStatus::LeftOut => Self::LeftOut,
             CompressionStatus::Inflated => Self::Inflated,
             CompressionStatus::Empty => Self::Empty,
             CompressionStatus::Failed => Self::Failed,
@@ -189,7 +192,7 @@ impl Report for Json {
             terminate_reason: result.terminate_reason.into(),
             response: result.result.as_deref(),
             response_is_cut_short: result.is_cut_short(),
-            partial_response: result.partial.as_deref(),
+            partial_response: result.partial.as_ref().map(Partial::text),
             error: failure.map(Wrong::of),
             stats: tally.statistics(result),
         };

@@ -17,24 +17,20 @@ pub fn switched(model: &str, reason: &str) -> String {
     format!("`{}` answers from here on: {}", exact(model), visible_line(reason))
 }
 
-/// Says in words what became of a conversation that was long.
-pub fn compressed(status: CompressionStatus, before: u64, after: u64) -> String {
-    match status {
-        CompressionStatus::Summarised => {
-            format!(
-                "the conversation was long: a summary stands for its beginning (about {before} tokens, now {after})"
-            )
-        }
-        CompressionStatus::Shortened => {
-            format!(
-                "the conversation was long: old outputs of tools were cut short (about {before} tokens, now {after})"
-            )
-        }
-        CompressionStatus::Inflated | CompressionStatus::Empty | CompressionStatus::Failed => {
-            format!("the conversation is long (about {before} tokens), and no summary came that is shorter")
-        }
-        CompressionStatus::Nothing => format!("the conversation has nothing to shorten (about {before} tokens)"),
-    }
+/// Reports what was done to a conversation that was long.
+pub fn compressed(status: CompressionStatus, before: u64, after: u64, reason: Option<&str>) -> String {
+    let what = match status {
+        CompressionStatus::Summarised => "its beginning was summarised",
+        CompressionStatus::Shortened => "long tool outputs were cut",
+        CompressionStatus::LeftOut => "its oldest messages were left out, since they did not fit the model's window",
+        CompressionStatus::Inflated => "the model's summary was not shorter; nothing was changed",
+        CompressionStatus::Empty => "the model's summary was empty; nothing was changed",
+        CompressionStatus::Failed => "it could not be summarised",
+        CompressionStatus::Nothing => "there is nothing to shorten",
+    };
+    let why = reason.map(|reason| format!(": {}", visible_line(reason))).unwrap_or_default();
+    let size = if after == before { format!("{before} tokens") } else { format!("{before} tokens, now {after}") };
+    format!("the conversation is long (about {size}): {what}{why}")
 }
 
 /// Says in words that the model goes round in circles.

@@ -6,7 +6,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use host_agent::{CallStatus, CompressionStatus, Event, EventKind, Observer, RunResult};
+use host_agent::{CallStatus, CompressionStatus, Event, EventKind, Observer, Partial, RunResult};
 use host_message::AgentId;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -86,12 +86,12 @@ enum Line<'a> {
     Result {
         status: Status,
         terminate_reason: End,
-        /// The answer; there is one exactly when the reason is `GOAL`.
+        /// The answer; there is one if and only if the reason is `GOAL`.
         response: Option<&'a str>,
         /// The model had no more room to end its answer.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         response_is_cut_short: bool,
-        /// What the model had written when the run ended without an answer.
+        /// Without an answer: the model's best answer so far if a limit ended the run, else what it wrote last.
         #[serde(skip_serializing_if = "Option::is_none")]
         partial_response: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -207,15 +207,12 @@ impl Observer for StreamJson {
                 let message = format!("{}; the pieces of the reply so far are void", notices::switched(model, reason));
                 say(Line::Error { severity: Severity::Warning, message: &message });
             }
-            EventKind::ChatCompressed { status, tokens_before, tokens_after } => {
-                let message = notices::compressed(status, tokens_before, tokens_after);
+            EventKind::ChatCompressed { status, tokens_before, tokens_after, reason } => {
+                let message = notices::compressed(status, tokens_before, tokens_after, reason);
                 say(Line::Error { severity: Severity::Warning, message: &message });
             }
             EventKind::RecoveryStarted { .. } => {
-                say(Line::Error {
-                    severity: Severity::Warning,
-                    message: "a limit was met; the model is asked for its best answer so far",
-                });
+                say(Line::Error { severity: Severity::Warning, message: "limit reached; asking the model to wrap up" });
             }
             EventKind::LoopDetected { repeated } => {
                 let message =
@@ -253,7 +250,7 @@ impl Report for StreamJson {
                 terminate_reason: result.terminate_reason.into(),
                 response: result.result.as_deref(),
                 response_is_cut_short: result.is_cut_short(),
-                partial_response: result.partial.as_deref(),
+                partial_response: result.partial.as_ref().map(Partial::text),
                 error: failure.map(Wrong::of),
                 stats: tally.statistics(result),
             },

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use host_agent::{CallStatus, Cost, Event, EventKind, RunResult, TerminateReason};
-use host_message::{CallId, Usage};
+use host_message::{CallId, Usage, counted};
 use host_text::exact;
 use host_tool::{Decided, PausableClock};
 use schemars::JsonSchema;
@@ -249,7 +249,7 @@ impl Statistics<'_> {
     /// In one line for a person.
     pub fn line(&self) -> String {
         let Self { turns, tokens, .. } = self;
-        let mut line = format!("{turns} {}", if *turns == 1 { "turn" } else { "turns" });
+        let mut line = counted(turns, "turn");
         // A string takes everything.
         let _ = write!(line, " · {} tokens in", count(tokens.input));
         if tokens.cached > 0 {
@@ -291,12 +291,16 @@ impl Statistics<'_> {
             let _ = writeln!(text, ", {}{decisions}", seconds(*duration_ms));
         }
         if shown.len() > SHOWN_TOOLS {
-            let _ = writeln!(text, "  … and {} more tools", shown.len() - SHOWN_TOOLS);
+            let _ = writeln!(text, "  … and {}", counted(shown.len() - SHOWN_TOOLS, "more tool"));
         }
         for (name, Subagent { runs, goals, turns, tokens }) in self.subagents {
             let name = exact(name);
             let tokens = count(*tokens);
-            let _ = writeln!(text, "  {name}: {goals} of {runs} reached their end, {turns} turns, {tokens} tokens");
+            let _ = writeln!(
+                text,
+                "  {name}: {goals} of {runs} reached their end, {}, {tokens} tokens",
+                counted(turns, "turn")
+            );
         }
         text
     }

@@ -42,13 +42,17 @@ pub fn by_id(sessions: &Sessions, wanted: &str) -> Result<Stored, Failure> {
     }
 }
 
-/// The session of a folder that was written last. A log whose first line says nothing is passed over.
+/// The session of a folder that was written last. Skips a log whose first line cannot be read, and sessions without a
+/// conversation (nothing was said, or all of it was taken back) if there is one with a conversation.
 pub fn last_of(sessions: &Sessions, workspace: &Path) -> Result<Stored, Failure> {
     let here = workspace.to_string_lossy();
     let is_here = |stored: &Stored| stored.workspace().is_ok_and(|workspace| workspace.as_deref() == Some(&*here));
-    sessions.all()?.into_iter().find(is_here).ok_or_else(|| {
-        Failure::input(format!("there is no session of `{here}` to go on with"))
-            .help("host run \"…\" begins one; host session list --all has those of other folders")
+    let here_last = sessions.all()?.into_iter().filter(is_here).collect::<Vec<_>>();
+    // One that is damaged is found, so that the user hears of it.
+    let with_conversation = here_last.iter().find(|stored| !stored.is_empty().unwrap_or(false));
+    with_conversation.or(here_last.first()).cloned().ok_or_else(|| {
+        Failure::input(format!("there is no session of `{here}` to resume"))
+            .help("host run \"…\" starts one; host session list --all lists those of other folders")
     })
 }
 

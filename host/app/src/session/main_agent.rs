@@ -10,6 +10,7 @@ use host_tool::ApprovalMode;
 use serde_json::{Map, Value};
 
 use crate::app::App;
+use crate::configuration::AtLeastOne;
 use crate::context;
 use crate::error::Failure;
 use crate::models::Model;
@@ -32,7 +33,7 @@ pub fn definition(
     is_attended: bool,
     model: &Model,
 ) -> Result<AgentDefinition, Failure> {
-    let usual = app.configuration.of_every_run(RunConfig::default(), model.window);
+    let usual = app.configuration.of_every_run(RunConfig::unlimited(), model.window);
     let configured = &app.configuration.run;
     let text = |name: &str, description: &str| {
         (name.to_owned(), Input { description: description.to_owned(), kind: InputKind::String, required: true })
@@ -55,8 +56,8 @@ pub fn definition(
         },
         model: ModelConfig { model: model.name.clone(), settings: model.settings.clone() },
         run: RunConfig {
-            max_turns: run.max_turns.or(configured.max_turns).unwrap_or(usual.max_turns),
-            max_time: run.timeout.or(configured.timeout_seconds.map(Duration::from_secs)).unwrap_or(usual.max_time),
+            max_turns: run.max_turns.or(configured.max_turns.map(AtLeastOne::get)),
+            max_time: run.timeout.or(configured.timeout_seconds.map(|seconds| Duration::from_secs(seconds.get()))),
             ..usual
         },
         tools: ToolConfig::All,

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use host_agent::{
-    About, AgentDefinition, Clock, Executor, Ledger, Observer, Reopened, RunConfig, SessionLog, Setup, SubagentSetup,
+    About, AgentDefinition, Clock, Executor, Ledger, Observer, Reopened, SessionLog, Setup, SubagentSetup,
 };
 use host_message::{AgentId, ModelId, ToolName};
 use host_model::Recording;
@@ -73,8 +73,8 @@ async fn declared_agent(request: &RunRequest, name: &str, app: &App, agents: &Ag
     };
     let (model, recording) = recorded(request, model)?;
     let (mut definition, model) = agent.asking(model, &app.configuration);
-    definition.run.max_turns = request.max_turns.unwrap_or(definition.run.max_turns);
-    definition.run.max_time = request.timeout.unwrap_or(definition.run.max_time);
+    definition.run.max_turns = request.max_turns.or(definition.run.max_turns);
+    definition.run.max_time = request.timeout.or(definition.run.max_time);
     Ok(Job { definition, inputs, model, recording, notices: Vec::new() })
 }
 
@@ -86,8 +86,8 @@ fn recorded(request: &RunRequest, model: Model) -> Result<(Model, Option<Recordi
 }
 
 /// Checks that every model that may answer has a price, where costs are limited.
-pub(super) fn check_price(request: &RunRequest, app: &App, model: &Model, run: RunConfig) -> Result<(), Failure> {
-    match subagents::tree_limits(request, &app.configuration, run).cost {
+pub(super) fn check_price(request: &RunRequest, app: &App, model: &Model) -> Result<(), Failure> {
+    match subagents::tree_limits(request, &app.configuration).cost {
         Some(_) => models::check_prices(model, &app.configuration),
         None => Ok(()),
     }
@@ -114,8 +114,8 @@ impl Start<'_> {
         reopened: Option<Reopened>,
     ) -> Result<(Conversation, Granted), Failure> {
         let Self { app, agents, request, definition, model, .. } = *self;
-        let limits = subagents::tree_limits(request, &app.configuration, definition.run);
-        check_price(request, app, model, definition.run)?;
+        let limits = subagents::tree_limits(request, &app.configuration);
+        check_price(request, app, model)?;
         let (log, past) = match reopened {
             Some(reopened) => {
                 let (log, recorded) = reopened.resume(&model.id)?;

@@ -2,26 +2,26 @@
 
 use std::sync::Arc;
 
-use host_agent::{Cost, RunConfig, Subagent, SubagentSetup, TreeLimits};
+use host_agent::{Cost, Subagent, SubagentSetup, TreeLimits};
 use host_message::ToolName;
 use host_model::Recording;
 use host_tool::Registry;
 
 use crate::agents::Agents;
-use crate::configuration::Configuration;
+use crate::configuration::{AtLeastOne, Configuration};
 use crate::environment::Environment;
 use crate::error::{ErrorKind, Failure};
 use crate::models::{self, Model};
 use crate::request::RunRequest;
 
-/// How far a run and its subagents may go together: at least as far as the run alone.
-pub(super) fn tree_limits(asked: &RunRequest, configuration: &Configuration, run: RunConfig) -> TreeLimits {
+/// The limits of a run and its subagents together.
+pub(super) fn tree_limits(asked: &RunRequest, configuration: &Configuration) -> TreeLimits {
     let usual = TreeLimits::default();
     TreeLimits {
-        tokens: asked.max_tokens.or(configuration.run.max_tokens),
+        tokens: asked.max_tokens.or(configuration.run.max_tokens.map(AtLeastOne::get)),
         cost: asked.max_cost.or(configuration.run.max_cost.map(|amount| amount.0)).map(Cost::of),
         subagents: configuration.run.max_subagents.unwrap_or(usual.subagents),
-        turns: configuration.run.max_total_turns.unwrap_or_else(|| usual.turns.max(run.max_turns)),
+        turns: configuration.run.max_total_turns.map(AtLeastOne::get),
         ..usual
     }
 }

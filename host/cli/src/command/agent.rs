@@ -8,6 +8,7 @@ use host_app::configuration::Configuration;
 use host_app::environment::Environment;
 use host_app::error::Failure;
 use host_app::project::Project;
+use host_message::counted;
 use host_text::{clip, visible, visible_line};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -74,7 +75,9 @@ fn show(agent: &Agent) -> Result<String, Failure> {
             let _ = writeln!(text, "  {name}: {value}");
         }
     }
-    let _ = writeln!(text, "Limits: {} turns, {} s", run.max_turns, run.max_time.as_secs_f64());
+    let turns = run.max_turns.map_or_else(|| "no limit of turns".to_owned(), |turns| counted(turns, "turn"));
+    let time = run.max_time.map_or_else(|| "no time limit".to_owned(), |time| format!("{} s", time.as_secs_f64()));
+    let _ = writeln!(text, "Limits: {turns}, {time}");
     let _ = writeln!(text, "Tools: {}", tools(definition).join(", "));
     let _ = writeln!(text, "Inputs:");
     for (name, input) in &definition.inputs.0 {
@@ -118,7 +121,8 @@ fn whole(agent: &Agent) -> Value {
         "top_p": model.settings.top_p,
         "thinking_budget": model.settings.thinking_budget,
     });
-    value["limits"] = json!({"max_turns": run.max_turns, "timeout_seconds": run.max_time.as_secs_f64()});
+    value["limits"] =
+        json!({"max_turns": run.max_turns, "timeout_seconds": run.max_time.map(|time| time.as_secs_f64())});
     value["input_schema"] = inputs.schema();
     value["output"] = output.as_ref().map_or(
         Value::Null,

@@ -6,6 +6,7 @@ mod said;
 
 use std::sync::Arc;
 
+use host_agent::Left;
 use host_app::app::{self, App};
 use host_app::attach::Attached;
 use host_app::environment::Environment;
@@ -60,6 +61,9 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
     let request = SessionRequest { run: run.request(), resume, has_prompt: is_prompted || talks, is_attended };
     let mut session = Session::start(app, request).await?;
     printer::notes(&session.take_notices(), &environment);
+    if is_prompted && session.left() == Left::Question {
+        notice("the last prompt has no reply; it is asked again together with this one");
+    }
     if let Some(prompt) = &prompt {
         printer::notes(&prompt.notes, &environment);
     }

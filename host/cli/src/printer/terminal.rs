@@ -142,11 +142,11 @@ impl Terminal {
                 notices::again(reason, wait_ms, attempt, attempts)
             }
             EventKind::ModelSwitched { model, reason } => notices::switched(model, reason),
-            EventKind::ChatCompressed { status, tokens_before, tokens_after } => {
-                notices::compressed(status, tokens_before, tokens_after)
+            EventKind::ChatCompressed { status, tokens_before, tokens_after, reason } => {
+                notices::compressed(status, tokens_before, tokens_after, reason)
             }
             EventKind::LoopDetected { repeated } => notices::circles(repeated),
-            EventKind::RecoveryStarted { .. } => "a limit was met; it is asked for its best answer so far".to_owned(),
+            EventKind::RecoveryStarted { .. } => "limit reached; asking it to wrap up".to_owned(),
             EventKind::Error { message } => visible(message).into_owned(),
             EventKind::RunStarted { .. } => {
                 let begins = format!("▸ {}", exact(event.agent));
@@ -227,8 +227,8 @@ impl Observer for Terminal {
             EventKind::Content { text } => self.content(state, text),
             // The retry that follows says why.
             EventKind::InvalidStream { .. } => {}
-            EventKind::ChatCompressed { status, tokens_before, tokens_after } => {
-                self.note(state, &notices::compressed(status, tokens_before, tokens_after));
+            EventKind::ChatCompressed { status, tokens_before, tokens_after, reason } => {
+                self.note(state, &notices::compressed(status, tokens_before, tokens_after, reason));
             }
             EventKind::ModelSwitched { model, reason } => {
                 let note = format!("{}{}", notices::switched(model, reason), state.void_reply());
@@ -268,7 +268,9 @@ impl Observer for Terminal {
                 self.update(state);
             }
             EventKind::RecoveryStarted { .. } => {
-                self.note(state, "a limit was met; the model is asked for its best answer so far");
+                // What was written before is not part of the answer that follows.
+                state.reply.clear();
+                self.note(state, "limit reached; asking the model to wrap up");
             }
             EventKind::LoopDetected { repeated } => {
                 state.waiting = None;
@@ -295,7 +297,7 @@ impl Report for Terminal {
         let mut state = self.state();
         state.waiting = None;
         state.calls.clear();
-        if let Some(answer) = &result.result
+        if let Some(answer) = result.result.as_deref().or(result.best_answer())
             && answer.trim() != state.reply.trim()
         {
             let mut markdown = Markdown::new(self.style);
@@ -305,7 +307,7 @@ impl Report for Terminal {
         let mut lines = text::cut_short(result, self.style);
         if let Some(failure) = failure {
             // What it had is on the screen already, unless it is not.
-            if result.partial.as_deref().is_some_and(|partial| partial.trim() != state.reply.trim()) {
+            if result.partial.as_ref().is_some_and(|partial| partial.text().trim() != state.reply.trim()) {
                 lines.push_str(&text::partial(result));
             }
             lines.push_str(&words(failure, self.style));

@@ -1,18 +1,27 @@
-//! Text where nothing is drawn: the answer at the end, and before it only why it takes longer. A pipe gets the answer as
-//! it is.
+//! Text where nothing is drawn: the answer at the end, and before it a line on standard error for what the user should
+//! know: why it takes longer, what was done to a long conversation, and which calls were refused with the flag that allows
+//! each. A pipe gets the answer as it is.
 
+use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use anstyle::AnsiColor;
-use host_agent::{Event, EventKind, Observer, RunResult};
+use host_agent::{CallStatus, Event, EventKind, Observer, Partial, RunResult};
 use host_app::environment::Environment;
 use host_app::error::Failure;
 use host_app::report::tally::Tally;
 use host_app::report::{About, Report, notices};
-use host_text::{exact, visible};
+use host_text::{clip, exact, visible};
+use host_tool::FailureKind;
 
 use super::{Out, Style, to_stderr};
 use crate::exit::words;
+
+/// The longest line about a refused call, in characters.
+const REFUSAL: usize = 400;
+
+/// How many different lines about refused calls are printed.
+const REFUSALS: usize = 20;
 
 pub(super) struct Text {
     out: Out,
@@ -21,13 +30,24 @@ pub(super) struct Text {
     /// Whether standard output is a terminal, as it is when standard error alone goes elsewhere.
     escapes: bool,
     tally: Mutex<Tally>,
+    /// The lines about refused calls that were printed: a model that tries again is refused with the same words.
+    refusals: Mutex<HashSet<String>>,
 }
 
 impl Text {
     pub(super) fn new(out: Out, environment: &Environment, about: About) -> Self {
         let About { run_clock, stats, .. } = about;
         let (style, escapes) = (super::style(environment), environment.stdout_is_terminal);
-        Self { out, style, stats, escapes, tally: Mutex::new(Tally::new(run_clock)) }
+        let (tally, refusals) = (Mutex::new(Tally::new(run_clock)), Mutex::default());
+        Self { out, style, stats, escapes, tally, refusals }
+    }
+
+    /// A line about a refused call, if it is a new one.
+    fn refusal(&self, response: &str) -> Option<String> {
+        let line = clip(&response.split_whitespace().collect::<Vec<_>>().join(" "), REFUSAL).into_owned();
+        let mut printed = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = printed.len() < REFUSALS && printed.insert(line.clone());
+        is_new.then(|| format!("refused: {}", visible(&line)))
     }
 }
 
@@ -40,6 +60,15 @@ impl Observer for Text {
                 notices::again(reason, wait_ms, attempt, attempts)
             }
             EventKind::ModelSwitched { model, reason } => notices::switched(model, reason),
+            EventKind::ChatCompressed { status, tokens_before, tokens_after, reason } => {
+                notices::compressed(status, tokens_before, tokens_after, reason)
+            }
+            EventKind::ToolCallEnd { status: CallStatus::Error { kind: FailureKind::Denied }, response, .. } => {
+                match self.refusal(response) {
+                    Some(line) => line,
+                    None => return,
+                }
+            }
             _ => return,
         };
         let whose = if event.agent_id.is_subagent() { format!("{}: ", exact(event.agent)) } else { String::new() };
@@ -49,7 +78,7 @@ impl Observer for Text {
 
 impl Report for Text {
     fn finish(&self, result: &RunResult, failure: Option<&Failure>) {
-        if let Some(answer) = &result.result {
+        if let Some(answer) = result.result.as_deref().or(result.best_answer()) {
             self.out.write(&if self.escapes { visible(answer) } else { answer.into() });
             if !answer.ends_with('\n') {
                 self.out.write("\n");
@@ -70,7 +99,7 @@ impl Report for Text {
     }
 }
 
-/// Says of an answer that it has no end, where that is so.
+/// A note about an answer that the model had no more room to end; empty for any other.
 pub(super) fn cut_short(result: &RunResult, style: Style) -> String {
     let note = style.paint("note:", AnsiColor::Yellow);
     match result.is_cut_short() {
@@ -79,10 +108,12 @@ pub(super) fn cut_short(result: &RunResult, style: Style) -> String {
     }
 }
 
-/// What the model had written when the run ended without an answer: no answer, and not to be lost.
+/// What the model had written when the run ended without an answer; empty if that was an answer, the best so far.
 pub(super) fn partial(result: &RunResult) -> String {
-    match result.partial.as_deref().map(str::trim) {
-        Some(text) if !text.is_empty() => format!("What it had until then:\n\n{}\n\n", visible(text)),
-        _ => String::new(),
+    match &result.partial {
+        Some(Partial::LastText(text)) if !text.trim().is_empty() => {
+            format!("What it had written until then:\n\n{}\n\n", visible(text.trim()))
+        }
+        Some(Partial::LastText(_) | Partial::BestAnswer(_)) | None => String::new(),
     }
 }

@@ -1,7 +1,5 @@
 //! Ctrl-C in each phase, and how a conversation ends.
 
-use rustix::process::Signal;
-
 use super::*;
 
 #[test]
@@ -62,6 +60,47 @@ fn a_prompt_that_fails_is_told_and_the_conversation_goes_on() {
     let (_host, mut pty) = talk(&[fails, answers("again", "Better.")], &[]);
     pty.types("first\r").sees("error:").sees("default › ").types("again\r").sees("Better.").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
+}
+
+#[test]
+fn a_prompt_that_is_stopped_or_fails_in_a_later_round_is_taken_back_also_for_a_later_process() {
+    let look = || json!({"chunks": [call("ls", json!({}))]});
+    let fails = json!({"chunks": [{"error": {"kind": "server", "message": "it broke"}}]});
+    let replies = [
+        answer("One."),
+        look(),
+        look(),
+        hangs("third round"),
+        look(),
+        look(),
+        fails,
+        json!({"expect": {"last_text": "better"}, "chunks": [{"text": "Two."}]}),
+    ];
+    let (host, mut pty) = talk(&replies, &[]);
+    pty.types("first\r").sees("One.").types("bad words\r").sees("third round").types("\u{3}");
+    pty.sees("stopped; the prompt was taken back").types("worse words\r").sees("it broke");
+    pty.until("it is taken back too", |screen| screen.matches("was taken back").count() == 2);
+    pty.types("better\r").sees("Two.").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0));
+    let taken: Vec<_> = host.session().into_iter().filter(|entry| entry["type"] == "taken_back").collect();
+    assert_eq!(taken.iter().map(|entry| &entry["messages"]).collect::<Vec<_>>(), [2, 2]);
+    // The request of another process has all that is left: two prompts with their answers, and the new one.
+    let script = host.home().join("next.jsonl");
+    std::fs::write(&script, format!("{}\n", answers("third", "Three."))).expect("written");
+    let ended = host.run_of(&["run", "--resume", "--model", &format!("scripted:{}", script.display()), "third"]);
+    assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (Some(0), "Three.\n", ""), "{ended:?}");
+    let asked: Vec<_> = host.session().into_iter().filter(|entry| entry["content"]["role"] == "user").collect();
+    let last = asked.last().expect("it was asked");
+    assert_eq!(last["content"]["parts"], json!([{"text": "third"}]), "nothing is asked again inside of it");
+}
+
+#[test]
+fn the_answer_after_a_time_limit_is_printed_once() {
+    let wait = json!({"chunks": [{"text": "I wait."}, call("shell", json!({"command": "sleep 1007"}))]});
+    let (_host, mut pty) = talk(&[wait, answer("My best answer.")], &["--approval-mode", "yolo", "--timeout", "1s"]);
+    pty.types("first\r").sees("My best answer.").sees("timed out after 1 turn").sees("send `continue`").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0));
+    assert_eq!(pty.everything().matches("My best answer.").count(), 1, "{}", pty.everything());
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn everything_that_a_file_declares_is_in_the_definition() {
     assert_eq!(prompt.query, "Review ${change}.");
     let said: Vec<_> = prompt.initial_messages.iter().map(|one| (one.role, one.text.as_str())).collect();
     assert_eq!(said, [(Role::User, "Ready for ${files}?"), (Role::Model, "Ready.")]);
-    assert_eq!((run.max_turns, run.max_time), (7, Duration::from_secs(150)));
+    assert_eq!((run.max_turns, run.max_time), (Some(7), Some(Duration::from_secs(150))));
     assert_eq!(tools, ToolConfig::Only(vec!["read_file".to_owned(), "grep".to_owned()]));
     assert_eq!(inputs.schema()["properties"]["files"]["type"], "array");
     assert_eq!(inputs.schema()["required"], json!(["change"]));
@@ -254,7 +254,7 @@ fn the_investigator_is_as_its_declaration_says() {
     assert_eq!(declared.model, None, "it asks its parent's model");
     let settings = model.settings;
     assert_eq!((settings.temperature, settings.top_p, settings.thinking_budget), (Some(0.1), Some(0.95), Some(-1)));
-    assert_eq!((run.max_turns, run.max_time), (15, Duration::from_secs(300)));
+    assert_eq!((run.max_turns, run.max_time), (Some(15), Some(Duration::from_secs(300))));
     assert_eq!(tools, ToolConfig::Only(["ls", "read_file", "glob", "grep"].map(str::to_owned).to_vec()));
     assert_eq!(inputs.schema()["required"], json!(["objective"]));
     assert!(prompt.query.contains("<objective>\n${objective}\n</objective>"));

@@ -9,7 +9,7 @@ const SENTENCE: &str = "I will now look at the file again to make sure that it i
 /// As many turns as the tests need.
 pub(super) fn patient(completion: Completion) -> AgentDefinition {
     let usual = definition(completion);
-    AgentDefinition { run: RunConfig { max_turns: 30, ..usual.run }, ..usual }
+    AgentDefinition { run: RunConfig { max_turns: Some(30), ..usual.run }, ..usual }
 }
 
 pub(super) fn same(times: usize) -> Vec<Scripted> {
@@ -27,7 +27,7 @@ pub(super) fn chants() -> Scripted {
     Scripted { events: pieces.collect(), hangs: true }
 }
 
-fn bench_of(definition: AgentDefinition, replies: Vec<Scripted>) -> Bench {
+fn bench_saying(definition: AgentDefinition, replies: Vec<Scripted>) -> Bench {
     let bench = bench(definition, []);
     bench.model.replies.lock().expect("no test panics with it").extend(replies);
     bench
@@ -37,7 +37,7 @@ fn bench_of(definition: AgentDefinition, replies: Vec<Scripted>) -> Bench {
 async fn repeated_calls_are_stopped_and_the_model_is_told_and_goes_another_way() {
     let mut replies = same(5);
     replies.extend([calls([("look", json!({}))]), text("found")]);
-    let mut bench = bench_of(patient(Completion::Text), replies);
+    let mut bench = bench_saying(patient(Completion::Text), replies);
     assert_eq!(came_to(&bench.run().await), (Goal, Some("found"), None, 7));
     let sent = bench.model.sent();
     assert_eq!(sent[4], "read did it");
@@ -53,7 +53,7 @@ async fn repeated_calls_are_stopped_and_the_model_is_told_and_goes_another_way()
 #[tokio::test(start_paused = true)]
 async fn the_second_loop_ends_the_run_as_an_error_that_says_what_was_repeated() {
     for completion in [Completion::Text, Completion::Tool] {
-        let mut bench = bench_of(patient(completion), same(6));
+        let mut bench = bench_saying(patient(completion), same(6));
         let result = bench.run().await;
         assert_eq!(came_to(&result), (Error, None, None, 6));
         let Some(RunError::Loop(repeated)) = &result.error else { panic!("{:?}", result.error) };
@@ -65,22 +65,22 @@ async fn the_second_loop_ends_the_run_as_an_error_that_says_what_was_repeated() 
 
 #[tokio::test(start_paused = true)]
 async fn a_reply_that_repeats_itself_is_cut_off_and_never_part_of_the_conversation() {
-    let mut bench = bench_of(patient(Completion::Text), vec![chants(), text("found")]);
+    let mut bench = bench_saying(patient(Completion::Text), vec![chants(), text("found")]);
     assert_eq!(came_to(&bench.run().await), (Goal, Some("found"), None, 2));
     let sent = bench.model.sent();
     assert!(sent[1].starts_with("Do: testsYou are going round in circles: the text `"), "{}", sent[1]);
     assert_eq!(bench.model.last().len(), 1, "the question was asked again");
 
-    let mut bench = bench_of(patient(Completion::Text), vec![chants(), chants()]);
+    let mut bench = bench_saying(patient(Completion::Text), vec![chants(), chants()]);
     let result = bench.run().await;
     assert_eq!((result.terminate_reason, result.result), (Error, None));
     assert!(matches!(result.error, Some(RunError::Loop(Repeated::Text { .. }))), "{:?}", result.error);
-    assert!(result.partial.is_some_and(|partial| partial.starts_with(SENTENCE)));
+    assert!(result.partial.is_some_and(|partial| partial.text().starts_with(SENTENCE)));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_finished_reply_that_repeats_itself_is_no_answer() {
-    let mut bench = bench_of(patient(Completion::Text), vec![text(&SENTENCE.repeat(12)), text("found")]);
+    let mut bench = bench_saying(patient(Completion::Text), vec![text(&SENTENCE.repeat(12)), text("found")]);
     assert_eq!(came_to(&bench.run().await), (Goal, Some("found"), None, 2));
 }
 
@@ -88,7 +88,7 @@ async fn a_finished_reply_that_repeats_itself_is_no_answer() {
 async fn a_loop_of_words_after_one_of_calls_is_the_second() {
     let mut replies = same(5);
     replies.push(chants());
-    let mut bench = bench_of(patient(Completion::Text), replies);
+    let mut bench = bench_saying(patient(Completion::Text), replies);
     assert!(matches!(bench.run().await.error, Some(RunError::Loop(Repeated::Text { .. }))));
 }
 
@@ -98,7 +98,7 @@ async fn each_run_begins_anew() {
     replies.push(text("one"));
     replies.extend(same(4));
     replies.push(text("two"));
-    let mut bench = bench_of(patient(Completion::Text), replies);
+    let mut bench = bench_saying(patient(Completion::Text), replies);
     assert_eq!(came_to(&bench.run().await), (Goal, Some("one"), None, 5));
     assert_eq!(came_to(&bench.run().await), (Goal, Some("two"), None, 5));
     assert!(told(&bench).is_empty());
@@ -108,7 +108,7 @@ async fn each_run_begins_anew() {
 async fn a_task_that_is_completed_beside_a_loop_is_not_lost() {
     let mut replies = same(4);
     replies.push(calls([("read", json!({"path": "a"})), ("complete_task", json!({"result": "found"}))]));
-    let mut bench = bench_of(patient(Completion::Tool), replies);
+    let mut bench = bench_saying(patient(Completion::Tool), replies);
     assert_eq!(came_to(&bench.run().await), (Goal, Some("found"), None, 5));
 }
 
@@ -118,7 +118,7 @@ async fn without_detection_only_the_other_limits_stop_a_model() {
     let run = RunConfig { loops: LoopDetection::Off, ..usual.run };
     let mut replies = same(12);
     replies.push(text(&SENTENCE.repeat(40)));
-    let mut bench = bench_of(AgentDefinition { run, ..usual }, replies);
+    let mut bench = bench_saying(AgentDefinition { run, ..usual }, replies);
     let result = bench.run().await;
     assert_eq!((result.terminate_reason, result.turns), (Goal, 13));
 }

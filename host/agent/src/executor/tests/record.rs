@@ -93,8 +93,15 @@ async fn a_message_that_nothing_came_of_is_withdrawn() {
     let disk = session(None);
     let replies = [hangs("half"), text("done")];
     bench_with(definition(Completion::Text), replies, Some(disk.log())).run().await;
-    let want =
-        ["content user", "withdrawn", "recovery_started", "content user", "usage", "content model", "run_ended GOAL"];
+    let want = [
+        "content user",
+        "withdrawn",
+        "recovery_started",
+        "content user",
+        "usage",
+        "content model",
+        "run_ended TIMEOUT",
+    ];
     assert_eq!(disk.entries()[2..], want);
 }
 

@@ -40,10 +40,11 @@ async fn after_the_turn_limit_a_completed_task_is_a_goal() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_the_turn_limit_a_text_agent_answers_in_text() {
-    let (result, warning, _) = recovered(definition(Completion::Text), four(text("so far"))).await;
-    assert_eq!(came_to(&result), (Goal, Some("so far"), None, 3));
-    assert_eq!(result.recovered_from, Some(MaxTurns));
+async fn recovery_text_is_the_best_answer_and_the_run_stays_cut_by_its_limit() {
+    let (result, warning, contents) = recovered(definition(Completion::Text), four(text("so far"))).await;
+    assert_eq!(came_to(&result), (MaxTurns, None, Some("so far"), 3));
+    assert_eq!((result.best_answer(), result.recovered_from), (Some("so far"), None));
+    assert_eq!(contents.last(), Some(&Content::model("so far")), "the conversation goes on from there");
     assert!(warning.contains("Write your final answer at once") && !warning.contains("complete_task"), "{warning}");
 }
 
@@ -67,6 +68,33 @@ async fn after_the_time_limit_the_question_is_asked_again_with_the_warning() {
     assert_eq!(result.recovered_from, Some(Timeout));
     assert!(warning.starts_with("Do: testsThe time limit of this run, 100 s, has passed."), "{warning}");
     assert_eq!(contents.len(), 3, "the request that hung was never asked: {contents:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn recovery_text_of_an_agent_that_must_complete_its_task_is_no_best_answer() {
+    let (result, ..) = recovered(definition(Completion::Tool), four(text("so far"))).await;
+    assert_eq!(came_to(&result), (MaxTurns, None, Some("so far"), 3));
+    assert_eq!(result.partial, Some(Partial::LastText("so far".to_owned())));
+}
+
+#[tokio::test(start_paused = true)]
+async fn recovery_text_after_a_spent_budget_leaves_the_budget_as_the_error() {
+    let limits = TreeLimits { tokens: Some(20), ..TreeLimits::default() };
+    let replies = [calls([("read", json!({}))]), calls([("look", json!({}))]), text("so far")];
+    let mut bench = bench_within(definition(Completion::Text), replies, limits);
+    let result = bench.run().await;
+    assert_eq!(came_to(&result), (Timeout, None, Some("so far"), 2));
+    assert!(matches!(result.error, Some(RunError::Exceeded(_))) && result.best_answer().is_some(), "{result:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_without_limits_goes_on_for_long() {
+    let usual = definition(Completion::Text);
+    let run = RunConfig { loops: crate::LoopDetection::Off, ..RunConfig::unlimited() };
+    let mut bench = bench(AgentDefinition { run, ..usual }, []);
+    let replies = endless::<200>(text("done"));
+    *bench.model.replies.lock().expect("no test panics with it") = replies.into();
+    assert_eq!(came_to(&bench.run().await), (Goal, Some("done"), None, 201));
 }
 
 #[tokio::test(start_paused = true)]

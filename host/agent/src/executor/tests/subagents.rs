@@ -90,8 +90,8 @@ pub(super) fn family<const N: usize>(
 
 pub(super) fn limits() -> RunConfig {
     RunConfig {
-        max_turns: 2,
-        max_time: Duration::from_secs(20),
+        max_turns: Some(2),
+        max_time: Some(Duration::from_secs(20)),
         grace: Duration::from_secs(10),
         ..RunConfig::default()
     }
@@ -131,14 +131,14 @@ async fn anything_but_a_goal_is_told_as_a_failure_with_what_there_was() {
     for (replies, told) in [
         (
             vec![text("half"), text("more")],
-            "Subagent 'helper' did not finish: ERROR_NO_COMPLETE_TASK_CALL after 1 turns.\n\
+            "Subagent 'helper' did not finish: ERROR_NO_COMPLETE_TASK_CALL after 1 turn.\n\
              It has no result. The last that it wrote:\nmore",
         ),
         (vec![look(), look(), look()], "Subagent 'helper' did not finish: MAX_TURNS after 2 turns.\nIt has no result."),
-        (vec![breaks("half")], "Subagent 'helper' did not finish: ERROR after 1 turns.\nError: "),
+        (vec![breaks("half")], "Subagent 'helper' did not finish: ERROR after 1 turn.\nError: "),
         (
             vec![hangs("half"), hangs("more")],
-            "Subagent 'helper' did not finish: TIMEOUT after 1 turns.\nIt has no result. The last that it wrote:\nmore",
+            "Subagent 'helper' did not finish: TIMEOUT after 1 turn.\nIt has no result. The last that it wrote:\nmore",
         ),
     ] {
         let mut all = vec![ask()];
@@ -220,8 +220,8 @@ async fn dropping_the_parent_drops_its_subagent() {
 #[tokio::test(start_paused = true)]
 async fn a_subagent_answers_before_its_parents_time_is_over() {
     let long = RunConfig {
-        max_turns: 9,
-        max_time: Duration::from_secs(9000),
+        max_turns: Some(9),
+        max_time: Some(Duration::from_secs(9000)),
         grace: Duration::from_secs(30),
         ..RunConfig::default()
     };
@@ -261,7 +261,7 @@ async fn the_number_of_subagents_is_bounded_and_the_run_goes_on() {
     assert_eq!(came_to(&bench.run().await), (Goal, Some("done"), None, 3));
     assert_eq!(
         bench.model.sent()[3],
-        "Subagent 'helper' was not started: a run may start 1 subagents, and has started as many; \
+        "Subagent 'helper' was not started: a run may start 1 subagent, and has started as many; \
          do the rest yourself, with the other tools"
     );
 }
@@ -269,21 +269,21 @@ async fn the_number_of_subagents_is_bounded_and_the_run_goes_on() {
 // promise subagent.bounded
 #[tokio::test(start_paused = true)]
 async fn the_turns_of_all_agents_together_are_bounded() {
-    let two = TreeLimits { turns: 2, ..TreeLimits::default() };
+    let two = TreeLimits { turns: Some(2), ..TreeLimits::default() };
     let replies = [ask(), calls([("read", json!({}))]), complete("x"), text("so be it")];
     let mut bench = family(replies, two, limits(), None).bench;
     let result = bench.run().await;
     // One turn of the parent and one of the child; the rest are the last requests that each of them gets.
-    assert_eq!((came_to(&result), result.recovered_from), ((Goal, Some("so be it"), None, 1), Some(MaxTurns)));
+    assert_eq!((came_to(&result), result.recovered_from), ((MaxTurns, None, Some("so be it"), 1), None));
     let last = bench.model.last();
     let told = last.iter().flat_map(Content::function_responses).next().expect("the child's outcome").body.text();
     assert!(told.contains("(its best answer after MAX_TURNS)"), "{told}");
 
-    let mut bench = family([ask(), hangs("x"), hangs("y")], TreeLimits { turns: 1, ..two }, limits(), None).bench;
+    let mut bench = family([ask(), hangs("x"), hangs("y")], TreeLimits { turns: Some(1), ..two }, limits(), None).bench;
     let result = bench.run().await;
     assert_eq!(came_to(&result), (MaxTurns, None, Some("y"), 1));
     let error = result.error.expect("it says which limit");
-    assert_eq!(error.to_string(), "a run and its subagents may take 1 turns together, and have taken as many");
+    assert_eq!(error.to_string(), "a run and its subagents may take 1 turn together, and have taken as many");
 }
 
 #[tokio::test(start_paused = true)]

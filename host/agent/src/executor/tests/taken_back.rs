@@ -1,7 +1,9 @@
-//! What a person changes about a conversation between two runs: the last prompt taken back, another model.
+//! Prompts that are taken back, by the user or because they failed, and another model between two runs.
 
 use std::io::BufReader;
 
+use super::TerminateReason::*;
+use super::compression::{round, small};
 use super::*;
 use crate::{About, Clock, Left, Reopened};
 
@@ -61,7 +63,7 @@ async fn all_prompts_can_be_taken_back_and_then_there_is_none() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_without_a_reply_is_taken_back_with_the_prompt_before_it() {
+async fn a_prompt_that_failed_is_not_the_one_that_the_user_takes_back() {
     let folder = tempfile::tempdir().expect("a folder");
     let log = session(&folder);
     let mut bench = bench_with(definition(Completion::Text), [text("one"), breaks("half")], Some(Arc::clone(&log)));
@@ -71,6 +73,80 @@ async fn a_question_without_a_reply_is_taken_back_with_the_prompt_before_it() {
     let reopened = reopened(log, bench);
     let past = reopened.recorded().past(&AgentId::new("main")).expect("it is there");
     assert_eq!((past.history().contents().len(), past.left()), (0, Left::Nothing));
+}
+
+/// Holds a conversation whose second prompt fails as the replies say, and returns how it failed, what was in the history
+/// before and after it, and what another process reads.
+async fn failing(
+    definition: AgentDefinition,
+    replies: impl IntoIterator<Item = Scripted>,
+) -> (TerminateReason, [Vec<Content>; 3], Left) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = session(&folder);
+    let mut bench = bench_with(definition, [text("one")], Some(Arc::clone(&log)));
+    bench.say("first").await;
+    let before = bench.executor.history().contents().to_vec();
+    bench.model.replies.lock().expect("no test panics with it").extend(replies);
+    let cancel = bench.cancel.child_token();
+    let going_on = std::mem::replace(&mut bench.cancel, cancel.clone());
+    let stop = tokio::spawn(async move {
+        sleep(Duration::from_secs(50)).await;
+        cancel.cancel();
+    });
+    let result = bench.say("second").await;
+    stop.abort();
+    bench.cancel = going_on;
+    let after = bench.executor.history().contents().to_vec();
+    bench.model.replies.lock().expect("no test panics with it").push_back(text("three"));
+    assert_eq!(bench.say("third").await.terminate_reason, Goal);
+    assert_eq!(said(&bench.model.last()).last().map(String::as_str), Some("Do: third"), "nothing else is asked again");
+    let held = bench.executor.history().contents().to_vec();
+    let reopened = reopened(log, bench);
+    let past = reopened.recorded().past(&AgentId::new("main")).expect("it is there");
+    assert_eq!(past.history().contents(), held);
+    (result.terminate_reason, [before, after, held], past.left())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_is_cancelled_or_fails_in_any_round_leaves_the_history_as_it_was() {
+    let look = || calls([("read", json!({}))]);
+    for (what, replies, reason) in [
+        ("the first reply hangs", vec![hangs("half")], Aborted),
+        ("the third reply hangs", vec![look(), look(), hangs("half")], Aborted),
+        ("a call of the third round hangs", vec![look(), look(), calls([("wait", json!({}))])], Aborted),
+        ("the first reply breaks", vec![breaks("half")], Error),
+        ("the third reply breaks", vec![look(), look(), breaks("half")], Error),
+    ] {
+        let (ended, [before, after, held], left) = failing(definition(Completion::Text), replies).await;
+        assert_eq!((ended, left), (reason, Left::Nothing), "{what}");
+        assert_eq!(after, before, "{what}");
+        assert_eq!(said(&held), ["Do: first", "one", "Do: third", "three"], "{what}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_fails_after_a_summary_leaves_the_history_as_it_was_before_both() {
+    let replies = [round(100), round(7_000), text("sum"), round(100), breaks("half")];
+    let (ended, [before, after, _], left) = failing(small(10_000), replies).await;
+    assert_eq!((ended, left), (Error, Left::Nothing));
+    assert_eq!(after, before, "the summary had swallowed the prompt");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_a_limit_cut_is_asked_again_with_the_next_prompt_here_and_by_a_later_process() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = session(&folder);
+    let replies = [hangs("half"), hangs("more")];
+    let mut bench = bench_with(definition(Completion::Text), replies, Some(Arc::clone(&log)));
+    assert_eq!(bench.say("first").await.terminate_reason, Timeout);
+    let here = bench.executor.state.question.clone();
+    assert_eq!(here, [Part::text("Do: first")]);
+    let reopened = reopened(log, bench);
+    let (_, recorded) = reopened.resume(&ModelId::new("m")).expect("there is room");
+    let past = recorded.into_past(&AgentId::new("main"));
+    assert_eq!(past.left(), Left::Question);
+    let (_, _, question) = past.into_parts();
+    assert_eq!(question, here);
 }
 
 #[test]

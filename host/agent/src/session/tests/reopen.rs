@@ -103,7 +103,10 @@ fn what_was_left_is_known() {
     for (lines, left) in [
         (vec![], Left::Nothing),
         (vec![question(0)], Left::Question),
-        (vec![question(0), withdrawn.clone(), ended("ERROR")], Left::Question),
+        (vec![question(0), withdrawn.clone(), ended("TIMEOUT")], Left::Question),
+        // What failed or was cancelled is not asked again.
+        (vec![question(0), withdrawn.clone(), ended("ERROR")], Left::Nothing),
+        (vec![question(0), withdrawn.clone(), ended("ABORTED")], Left::Nothing),
         (vec![question(0), answer(0)], Left::Nothing),
         (called.to_vec(), Left::Outcomes),
         ([&called[..], &[ended("MAX_TURNS")]].concat(), Left::Outcomes),

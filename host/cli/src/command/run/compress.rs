@@ -29,8 +29,9 @@ pub(super) async fn run(
         return Err(Failure::new(ErrorKind::Cancelled, "cancelled; the conversation is as it was"));
     }
     let words = match status {
-        CompressionStatus::Summarised => "A summary stands for the beginning of the conversation.",
-        CompressionStatus::Shortened => "Old outputs of tools were cut short.",
+        CompressionStatus::Summarised => "The beginning of the conversation was summarised.",
+        CompressionStatus::Shortened => "Long tool outputs were cut.",
+        CompressionStatus::LeftOut => "The oldest messages were left out: they did not fit the model's window.",
         CompressionStatus::Nothing => "There is nothing to shorten.",
         CompressionStatus::Inflated | CompressionStatus::Empty | CompressionStatus::Failed => {
             return Err(Failure::new(

@@ -22,6 +22,7 @@ use host_app::error::{ErrorKind, Failure, of_run};
 use host_app::plugins::reload::When;
 use host_app::report::Report as _;
 use host_app::session::Session;
+use host_message::counted;
 use host_terminal::{self as terminal, History, Interrupt, Keyboard, Said, Terminal};
 use host_text::{exact, visible};
 use host_tool::ApprovalMode;
@@ -37,6 +38,9 @@ use crate::process;
 
 /// The program and its version.
 const HOST: &str = concat!("host ", env!("CARGO_PKG_VERSION"));
+
+/// What becomes of a prompt that fails or is stopped.
+const TAKEN_BACK: &str = "the prompt was taken back; Up brings its text back, and files stay as they are";
 
 /// Whether a run without a prompt is a conversation.
 pub(super) fn is_possible(run: &Run, environment: &Environment) -> bool {
@@ -77,7 +81,7 @@ pub(super) async fn hold(session: Session, interrupt: Interrupt, stats: bool) ->
     let mut talk = Talk { session, terminal, style, printer, stats, answer: None, stop };
     talk.greet();
     if talk.session.left() != Left::Nothing {
-        talk.note("goes on with what was left to do");
+        talk.note("picking up unfinished work");
         talk.run(None).await;
     }
     talk.hold().await
@@ -144,8 +148,8 @@ impl Talk {
             terminal::fitting(&exact(&folder), columns),
         ];
         if self.session.is_resumed() {
-            let messages = self.session.history().contents().len();
-            lines.push(format!("goes on with the session {}, {messages} messages", self.session.id()));
+            let messages = counted(self.session.history().contents().len(), "message");
+            lines.push(format!("resumed session {} ({messages})", self.session.id()));
         }
         let help = "/help has the commands, @path attaches a file, Ctrl-D leaves";
         lines.push(self.style.dim(&terminal::fitting(help, columns)));
@@ -185,14 +189,25 @@ impl Talk {
         }
         let failure = of_run(result);
         if failure.is_some() {
-            // What was to come after it may make no sense now; what is written after it was told does.
+            // What was queued was written before the user saw how this prompt ended.
             self.terminal.unqueue();
         }
-        if result.terminate_reason == TerminateReason::Aborted {
-            self.printer.finish(result, None);
-            self.note("stopped");
-        } else {
-            self.printer.finish(result, failure.as_ref());
+        match result.terminate_reason {
+            TerminateReason::Aborted => {
+                self.printer.finish(result, None);
+                self.note(&format!("stopped; {TAKEN_BACK}"));
+            }
+            TerminateReason::Error => {
+                self.printer.finish(result, failure.as_ref());
+                self.note(TAKEN_BACK);
+            }
+            TerminateReason::Timeout | TerminateReason::MaxTurns => {
+                let failure = failure.map(|failure| failure.help("send `continue` to go on"));
+                self.printer.finish(result, failure.as_ref());
+            }
+            TerminateReason::Goal | TerminateReason::ErrorNoCompleteTaskCall => {
+                self.printer.finish(result, failure.as_ref());
+            }
         }
         self.terminal.lines("\n");
     }

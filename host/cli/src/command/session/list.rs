@@ -1,6 +1,6 @@
 //! `host session list`: a line for each session.
 //!
-//! A log that is damaged is in the list too, with what is wrong with it. A session whose last run has no end is
+//! A session in which nothing was said is not in the list; a log that is damaged is, with what is wrong with it. A session whose last run has no end is
 //! `unfinished`: it still runs, or its process died.
 
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use host_agent::{Logged, ReadError, Record, Sessions, Stored, TerminateReason};
 use host_app::error::Failure;
-use host_message::{AgentId, Role};
+use host_message::{AgentId, Role, counted};
 use host_text::{clip, visible_line};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -52,7 +52,7 @@ enum End {
     Ended(TerminateReason),
 }
 
-/// The sessions of a folder, or all, the one that was written last first.
+/// The sessions of a folder, or all, in which something was said; the one that was written last first.
 pub(super) fn of(sessions: &Sessions, workspace: Option<&Path>) -> Result<Vec<Listed>, Failure> {
     let here = workspace.map(Path::to_string_lossy);
     let is_wanted = |stored: &Stored| match (&here, stored.workspace()) {
@@ -60,7 +60,9 @@ pub(super) fn of(sessions: &Sessions, workspace: Option<&Path>) -> Result<Vec<Li
         (Some(here), Ok(workspace)) => workspace.as_deref() == Some(here),
         (Some(_), Err(_)) => false,
     };
-    Ok(sessions.all()?.iter().filter(|stored| is_wanted(stored)).map(Listed::of).collect())
+    let all = sessions.all()?;
+    let listed = all.iter().filter(|stored| is_wanted(stored)).map(Listed::of);
+    Ok(listed.filter(|session| session.end != End::Empty).collect())
 }
 
 /// As JSON.
@@ -78,7 +80,7 @@ pub(super) fn text(listed: &[Listed], with_folder: bool) -> String {
     for session in listed.iter().take(LISTED) {
         let Listed { id, last, turns, bytes, .. } = session;
         let when = last.map_or_else(|| "-".to_owned(), local);
-        let turns = if *turns == 1 { "1 turn".to_owned() } else { format!("{turns} turns") };
+        let turns = counted(turns, "turn");
         let folder = match &session.workspace {
             Some(workspace) if with_folder => format!("{workspace}: "),
             _ => String::new(),

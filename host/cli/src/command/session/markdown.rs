@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use host_agent::CallStatus;
-use host_message::Display;
+use host_message::{Display, counted};
 use host_text::{fenced, inline_code, visible};
 
 use super::list::{end_word, local};
@@ -29,7 +29,8 @@ pub(super) fn text(transcript: &Transcript) -> String {
         one(&mut text, entry);
     }
     if *torn_bytes > 0 {
-        let _ = writeln!(text, "\n*The last entry was half-written; its {torn_bytes} bytes are left out.*");
+        let _ =
+            writeln!(text, "\n*The last entry was half-written; its {} are left out.*", counted(torn_bytes, "byte"));
     }
     visible(&text).into_owned()
 }
@@ -74,14 +75,15 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
             Ok(())
         }
         What::HistoryReplaced { messages } => {
-            let _ = writeln!(text, "*The conversation until here is now {} messages:*", messages.len());
+            let _ = writeln!(text, "*The conversation until here is now {}:*", counted(messages.len(), "message"));
             for message in messages {
                 let _ = writeln!(text, "\n{}", fenced("", &message.visible_text()));
             }
             Ok(())
         }
         What::TakenBack { messages } => {
-            writeln!(text, "*The last prompt was taken back, with all that came of it; {messages} messages stay.*")
+            let left = counted(messages, "message");
+            writeln!(text, "*The last prompt was taken back with everything after it; {left} remain.*")
         }
         What::ModelChosen { model } => writeln!(text, "*From here on {} is asked.*", inline_code(model)),
         What::RecoveryStarted { reason } => {
@@ -91,13 +93,8 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
         What::Error { message } => writeln!(text, "**Error:**\n\n{}", fenced("", message)),
         What::RunEnded { terminate_reason, turns, usage } => {
             let end = end_word(*terminate_reason);
-            writeln!(
-                text,
-                "*{}: {end}, {turns} turns, {} tokens in, {} out*",
-                inline_code(agent),
-                usage.input,
-                usage.output
-            )
+            let turns = counted(turns, "turn");
+            writeln!(text, "*{}: {end}, {turns}, {} tokens in, {} out*", inline_code(agent), usage.input, usage.output)
         }
     };
 }

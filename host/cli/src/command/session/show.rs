@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use host_agent::{CallStatus, TerminateReason};
-use host_message::Display;
+use host_message::{Display, counted};
 use host_text::{clip, visible};
 
 use super::list::{end_word, local};
@@ -45,7 +45,7 @@ pub(super) fn text(transcript: &Transcript) -> String {
         one(&mut text, entry);
     }
     if *torn_bytes > 0 {
-        let _ = writeln!(text, "\nthe last entry was half-written; its {torn_bytes} bytes are left out");
+        let _ = writeln!(text, "\nthe last entry was half-written; its {} are left out", counted(torn_bytes, "byte"));
     }
     visible(&text).into_owned()
 }
@@ -73,10 +73,12 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
             Ok(())
         }
         What::HistoryReplaced { messages } => {
-            writeln!(text, "── {agent}: the conversation until here is now {} messages", messages.len())
+            let messages = counted(messages.len(), "message");
+            writeln!(text, "── {agent}: the conversation until here is now {messages}")
         }
         What::TakenBack { messages } => {
-            writeln!(text, "── {agent}: the last prompt was taken back; {messages} messages stay")
+            let left = counted(messages, "message");
+            writeln!(text, "── {agent}: the last prompt was taken back; {left} remain")
         }
         What::ModelChosen { model } => writeln!(text, "── from here on {model} is asked"),
         What::RecoveryStarted { reason } => {
@@ -86,7 +88,8 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
         What::Error { message } => writeln!(text, "error: {}", clip(message, OUTCOME)),
         What::RunEnded { terminate_reason, turns, usage } => {
             let end = end_word(*terminate_reason);
-            writeln!(text, "── {agent}: {end}, {turns} turns, {} tokens in, {} out, {when}", usage.input, usage.output)
+            let turns = counted(turns, "turn");
+            writeln!(text, "── {agent}: {end}, {turns}, {} tokens in, {} out, {when}", usage.input, usage.output)
         }
     };
 }

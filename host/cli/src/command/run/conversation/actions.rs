@@ -85,6 +85,7 @@ impl Talk {
             // The printer has said it.
             CompressionStatus::Summarised
             | CompressionStatus::Shortened
+            | CompressionStatus::LeftOut
             | CompressionStatus::Inflated
             | CompressionStatus::Empty
             | CompressionStatus::Failed => {}

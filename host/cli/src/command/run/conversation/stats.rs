@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use host_agent::{CallStatus, Cost, Event, EventKind, Observer, RunResult};
-use host_message::{ModelId, SessionId, Usage};
+use host_message::{ModelId, SessionId, Usage, counted};
 use host_tool::{Decided, PausableClock};
 
 use crate::printer::terminal::Terminal;
@@ -83,10 +83,11 @@ impl Stats {
         let counts = self.counts();
         let Counts { prompts, turns, calls, failed, approved, declined, denied, usage, cost, working, since } =
             &*counts;
+        let turns = counted(turns, "turn");
         let cost = cost.map(|cost| format!("cost      {cost:.4}\n")).unwrap_or_default();
         let cached = if usage.cached > 0 { format!(", of which cached {}", usage.cached) } else { String::new() };
         format!(
-            "session   {session}\nmodel     {model}\nprompts   {prompts}, {turns} turns\ncalls     {calls}, {failed} \
+            "session   {session}\nmodel     {model}\nprompts   {prompts}, {turns}\ncalls     {calls}, {failed} \
              failed; {approved} approved, {declined} declined, {denied} refused\ntokens    {} in{cached}, {} out, {} thinking\n{cost}time      {} s working, of which {} s waiting for you; {} s in all\n",
             usage.input,
             usage.output,
