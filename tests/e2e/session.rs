@@ -47,7 +47,7 @@ fn a_session_with_nothing_left_asks_for_a_prompt_and_one_with_something_left_goe
     assert_eq!(host.run().code, Some(53));
     std::fs::write(
         host.home().join("script.jsonl"),
-        format!("{}\n", json!({"expect": {"responses": [".git"]}, "chunks": [{"text": "Done."}]})),
+        format!("{}\n", json!({"expect": {"responses": ["is not available"]}, "chunks": [{"text": "Done."}]})),
     )
     .expect("written");
     let ended = host.run_of(&["run", "--resume"]);

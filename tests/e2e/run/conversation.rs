@@ -116,7 +116,8 @@ fn a_finished_session_is_talked_on_with_and_an_unfinished_one_goes_on_first() {
     };
     let mut pty = resumed(&[hangs("half")]);
     pty.sees("resumed session").sees("2 messages").types("second\r").sees("half").signal(Signal::KILL);
-    pty.ends();
+    // It could not restore the terminal.
+    drop(pty);
     let mut pty = resumed(&[answers("second", "Two."), answers("third", "Three.")]);
     pty.sees("picking up unfinished work").sees("Two.").types("third\r").sees("Three.").types("/quit\r");
     assert_eq!(pty.ends(), Some(0));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// the calls that ran side by side ended first.
 fn events(ended: &Ended) -> Vec<String> {
     let without = |mut line: Value| {
-        for key in ["session_id", "timestamp", "duration_ms", "stats"] {
+        for key in ["session_id", "timestamp", "duration_ms", "stats", "model"] {
             line.as_object_mut().expect("a line is an object").remove(key);
         }
         line.to_string()
