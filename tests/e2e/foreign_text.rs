@@ -94,7 +94,7 @@ async fn text_of_a_manifest_is_escaped_wherever_it_is_shown() {
     let host = Host::new(["plugin"])
         .file("p/counts.wasm", guest("counts").component())
         .file("p/counts.json", manifest.to_json());
-    let explained = host.run_of(&["plugin", "explain", "p/counts.wasm"]);
+    let explained = host.run_of(&["plugin", "explain", "p"]);
     both("plugin explain", &explained);
     let named = ["--plugin", "p"];
     both("tool show", &host.run_of(&[&["tool", "show", "count_lines"][..], &named].concat()));
@@ -166,7 +166,7 @@ fn text_in_errors_and_verdicts_is_escaped() {
         vec!["run", "--grant", &hidden, "Look"],
         vec!["session", "show", &hidden],
         vec!["plugin", "explain", &hidden],
-        vec!["keys", "remove", &hidden],
+        vec!["keys", "trust", &hidden, "--for", "acme/*"],
     ] {
         let ended = host.run_of(&arguments);
         assert_ne!(ended.code, Some(0), "{ended:?}");

@@ -273,7 +273,7 @@ async fn a_bundle_that_was_changed_on_the_shelf_is_an_alarm() {
     let agreed = host.home().join(".local/share/host/plugins/agreed.json");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666);
     std::fs::set_permissions(&agreed, mode).expect("set");
-    refused(&host.run_of(&["tool", "list"]), 52, "others could have written it");
+    refused(&host.run_of(&["tool", "list"]), 52, "others can write it");
 }
 
 // promise install.agreed: A plugin acts without a question only within what the user agreed to for its digest; a

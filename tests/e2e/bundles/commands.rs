@@ -174,7 +174,7 @@ fn what_cannot_be_packed_or_signed_says_what_to_do() {
     let host = host.file("wrong", "incorrect horse\n");
     set_mode(&host.repository().join("wrong"), 0o644);
     let wrong = ["plugin", "sign", FILE, "--key", "acme.key", "--password-file", "wrong"];
-    refused(&host, 42, "others may read the password file", &wrong);
+    refused(&host, 42, "others can read or write it", &wrong);
     set_mode(&host.repository().join("wrong"), 0o600);
     refused(&host, 42, "the password does not open the secret key `acme.key`", &wrong);
     set_mode(&host.repository().join("acme.key"), 0o644);

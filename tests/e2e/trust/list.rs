@@ -55,7 +55,7 @@ fn a_list_that_others_could_have_written_stops_the_run() {
     trust(&host);
     for mode in [0o644, 0o620, 0o666] {
         std::fs::set_permissions(file(&host), PermissionsExt::from_mode(mode)).expect("set");
-        refused(&host.run(), 52, &["trust.json", "others may read or write it", "chmod 600"]);
+        refused(&host.run(), 52, &["trust.json", "others can read or write it", "chmod 600"]);
         refused(&host.run_of(&["trust", "add"]), 52, &["chmod 600"]);
     }
     std::fs::set_permissions(file(&host), PermissionsExt::from_mode(0o600)).expect("set");

@@ -114,7 +114,7 @@ fn names_and_manifests_cannot_write_the_question() {
     assert_eq!(code, Some(55), "{seen}");
     assert_eq!(seen.matches(QUESTION).count(), 1, "{seen}");
     assert!(!seen.contains("\u{1b}[2J") && !seen.contains('\u{202e}') && !seen.contains("\nForged"), "{seen}");
-    assert!(seen.contains("\\u{a}[t]rust it") && seen.contains("more; `host trust status` has them all"), "{seen}");
+    assert!(seen.contains("\\n[t]rust it") && seen.contains("more; `host trust status` has them all"), "{seen}");
 }
 
 #[test]

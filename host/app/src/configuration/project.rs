@@ -272,7 +272,7 @@ mod tests {
             ("model = \"x\"\n[retry]\nattempts = 9\n", 2, "`retry`"),
             ("[plugins.\"a/b\"]\nsecrets.token = { env = \"X\" }\n", 2, "`plugins.a/b.secrets`"),
             ("[models.x.safety]\nA = \"BLOCK_NONE\"\n", 1, "`models.x.safety`"),
-            ("[models.\"a\\nb\"]\nsafety = {}\n", 2, "`models.a\\u{a}b.safety`"),
+            ("[models.\"a\\nb\"]\nsafety = {}\n", 2, "`models.a\\nb.safety`"),
             ("model = \"x\"\napproval_mode = \"yolo\"\n", 2, "`approval_mode`"),
             ("approval_mode = 'auto-edit'\n", 1, "`approval_mode`"),
             ("[run]\nmax_turns = 3\nloop_detection = false\n", 3, "`run.loop_detection`"),

@@ -296,9 +296,9 @@ mod tests {
         for (text, says) in [
             (String::new(), "two lines"),
             ("untrusted comment: x\nRWQ\n".to_owned(), "base64"),
-            ("untrusted comment: x\nRWQf\n".to_owned(), "no key"),
+            ("untrusted comment: x\nRWQf\n".to_owned(), "not a key"),
             (format!("untrusted comment: x\n{}\n", STANDARD.encode(greedy)), "more work"),
-            ("x".repeat(5000), "too long"),
+            ("x".repeat(5000), "over the limit"),
         ] {
             std::fs::write(&path, text).expect("written");
             std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).expect("set");

@@ -82,7 +82,7 @@ fn a_file_that_cannot_be_used_is_named_with_what_is_wrong() {
     check(&account("s3cret"), "no PEM");
     check(&account(CURVE), "no RSA key");
     check(&account("-----BEGIN PRIVATE KEY-----\nczNjcmV0\n-----END PRIVATE KEY-----\n"), "no key that can sign");
-    check(&" ".repeat(70_000), "larger than");
+    check(&" ".repeat(70_000), "over the limit of");
 }
 
 #[test]

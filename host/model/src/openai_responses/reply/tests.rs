@@ -206,7 +206,7 @@ fn the_reason_to_stop_is_read() {
     };
     check(json!({"reason": "max_output_tokens"}), FinishReason::MaxTokens);
     check(json!({"reason": "content_filter"}), FinishReason::Safety);
-    check(json!({"reason": "cosmic\u{1b} rays"}), FinishReason::Other("cosmic rays".to_owned()));
+    check(json!({"reason": "cosmic\u{1b} rays"}), FinishReason::Other("cosmic\\u{1b} rays".to_owned()));
     check(json!(null), FinishReason::Other("incomplete".to_owned()));
 }
 
