@@ -354,7 +354,7 @@ async fn an_address_needs_a_digest() {
         42,
         "sent more than",
     );
-    refused(&install_of(&host, &["http://192.0.2.1/x", "--yes", "--digest", &digest]).await, 55, "no address with TLS");
+    refused(&install_of(&host, &["http://192.0.2.1/x", "--yes", "--digest", &digest]).await, 55, "does not use TLS");
     let ended = install_of(&host, &[&good, "--yes", "--digest", &digest]).await;
     assert_eq!(ended.code, Some(0), "{ended:?}");
 }
@@ -375,7 +375,7 @@ async fn a_person_is_asked_about_what_is_new_alone() {
         &[("fs-read", "."), ("fs-write", "."), ("process", "true"), ("http", "a.test"), ("state", "write")];
     let first = file(&host, "a.tar", &acme.signed("1.0.0", reading).await);
     let mut pty = Pty::start(host.command_of(&["plugin", "install", &first]), 120, 50);
-    pty.sees("New since you were last asked:");
+    pty.sees("New requests:");
     pty.sees("process = true");
     pty.sees("[n]o: ");
     pty.types("g\r");

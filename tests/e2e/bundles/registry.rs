@@ -71,7 +71,7 @@ async fn a_bundle_comes_back_from_a_real_registry_with_its_signatures() {
 async fn a_registry_that_wants_a_login_is_told_it_and_no_other_is() {
     let server = DockerRegistry::start(true);
     let place = reference(&server.name("acme/ls:1"));
-    for (who, words) in [(nobody(), "somebody without a login"), (login(LOGIN.0, "wrong"), "this login")] {
+    for (who, words) in [(nobody(), "without a login"), (login(LOGIN.0, "wrong"), "this login")] {
         let error = who.push(&place, &bundle(), &quiet).await.expect_err("it may not").to_string();
         assert!(error.contains(words) && error.contains("docker login"), "{error}");
     }
