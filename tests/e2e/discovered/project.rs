@@ -67,7 +67,7 @@ fn whoever_is_asked_about_a_project_reads_that_its_programs_run_outside_of_the_s
     let mut command = host.command();
     command.env("TERM", "xterm-256color");
     let mut pty = Pty::start(command, 300, 40);
-    pty.sees("[l]eave?");
+    pty.sees("[q]uit?");
     let seen = pty.everything().replace('\n', " ");
     for words in
         ["`tools/tools.sh`: a program, which runs outside of the sandbox", "one, at every start, to list its tools"]
