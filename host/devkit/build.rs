@@ -93,7 +93,8 @@ fn crates(root: &Path, folder: &str, listed: &dyn Fn(&str) -> Vec<String>) -> St
         }
         for package in manifests {
             let mut manifest = parse(&root.join(&package).join("Cargo.toml"));
-            for path in standalone(&mut manifest, workspace["workspace"].as_table().expect("it is one")) {
+            let workspace = workspace["workspace"].as_table().expect("it is one");
+            for path in standalone(&mut manifest, &package, workspace) {
                 waiting.push(joined(&package, &path));
             }
             write!(text, "({:?}, {:?}), ", format!("{package}/Cargo.toml"), manifest.to_string())
@@ -107,9 +108,9 @@ fn crates(root: &Path, folder: &str, listed: &dyn Fn(&str) -> Vec<String>) -> St
     text
 }
 
-/// Takes from a manifest what only this repository has: what it inherits is written out, and its tests stay behind.
-/// Answers the paths of its dependencies.
-fn standalone(manifest: &mut toml::Table, workspace: &toml::Table) -> Vec<String> {
+/// Takes from the manifest of a package what only this repository has: what it inherits is written out, and its tests
+/// stay behind. Answers the paths of its dependencies.
+fn standalone(manifest: &mut toml::Table, package: &str, workspace: &toml::Table) -> Vec<String> {
     for here in ["dev-dependencies", "test", "bench", "lints"] {
         manifest.remove(here);
     }
@@ -126,6 +127,10 @@ fn standalone(manifest: &mut toml::Table, workspace: &toml::Table) -> Vec<String
                 let own = std::mem::replace(value, workspace["dependencies"][name].clone());
                 if let toml::Value::String(version) = value {
                     *value = toml::Table::from_iter([("version".to_owned(), version.clone().into())]).into();
+                }
+                // The workspace's paths start at its root, a package's at its own folder.
+                if let Some(toml::Value::String(path)) = value.get_mut("path") {
+                    *path = "../".repeat(package.split('/').count()) + path;
                 }
                 for (key, more) in own.as_table().into_iter().flatten().filter(|(key, _)| *key != "workspace") {
                     value.as_table_mut().expect("it was made one").insert(key.clone(), more.clone());

@@ -31,7 +31,7 @@ fn the_components_are_what_their_sources_build_in_any_folder() {
     let elsewhere = tempfile::tempdir().expect("a folder");
     let folder = elsewhere.path().join("another place");
     // Cargo looks at all that the SDK's tests take too, which is part of no component.
-    for needed in ["plugins", "sdk", "wit", "host/capability"] {
+    for needed in ["plugins", "sdk", "wit", "host/capability", "host/text"] {
         copy(&repository().join(needed), &folder.join(needed));
     }
     std::fs::copy(repository().join("Cargo.toml"), folder.join("Cargo.toml")).expect("copied");

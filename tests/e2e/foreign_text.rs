@@ -149,6 +149,8 @@ fn text_of_a_model_is_escaped_wherever_it_is_shown() {
     // Recorded, it is shown as safely.
     for arguments in [&["session", "show"][..], &["session", "export"], &["session", "list"]] {
         let ended = host.run_of(arguments);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(!ended.stdout.is_empty(), "{ended:?}");
         hides_nothing(&arguments.join(" "), &ended.stdout);
     }
 }
@@ -161,7 +163,7 @@ fn text_in_errors_and_verdicts_is_escaped() {
     let ended = host.run_of(&["policy", "check", "shell", &json!({"command": format!("echo {hidden}")}).to_string()]);
     both("policy check", &ended);
     for arguments in [
-        vec!["run", "--agent", &hidden, "Look"],
+        vec!["run", "--agent", &hidden],
         vec!["tool", "show", &hidden],
         vec!["run", "--grant", &hidden, "Look"],
         vec!["session", "show", &hidden],

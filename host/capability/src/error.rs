@@ -74,7 +74,7 @@ pub enum ScopeError {
         text: String,
     },
     /// A deny that is no usable glob.
-    #[error("`!{glob}` denies nothing that can be told: {why}")]
+    #[error("`!{glob}` is not a pattern that can be matched: {why}")]
     Glob {
         /// The glob without its `!`.
         glob: String,

@@ -561,18 +561,18 @@ pub(crate) enum Session {
         json: bool,
     },
     /// Show what was said and done, long texts cut
-    #[command(after_help = "Example:\n  host session show 20260301-12")]
+    #[command(after_help = "Examples:\n  host session show\n  host session show 20260301-12")]
     Show {
-        /// The session's id, or its beginning
-        id: String,
+        /// The session's id, or its beginning [default: the last session of this folder]
+        id: Option<String>,
     },
     /// Write a session out whole, as a document or as data
     #[command(after_help = "Examples:
-  host session export 20260301-12 -o session.md
+  host session export -o session.md
   host session export 20260301-12 --format json | jq '.entries[] | select(.type == \"call\")'")]
     Export {
-        /// The session's id, or its beginning
-        id: String,
+        /// The session's id, or its beginning [default: the last session of this folder]
+        id: Option<String>,
         /// markdown or json
         #[arg(long, value_enum, default_value_t = ExportFormat::Markdown, value_name = "FORMAT", hide_possible_values = true)]
         format: ExportFormat,

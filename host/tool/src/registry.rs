@@ -204,7 +204,7 @@ impl Registry {
             // What it wrote is not in the conversation as it wrote it: no service would take that.
             false => format!(
                 "you called a tool by the name \"{}\", which is not a valid name (1 to 64 ASCII letters, digits, `_` and \
-                 `-`, the first a letter) and stands in this conversation as `{}`; tools must be called by their exact \
+                 `-`, the first a letter) and appears in this conversation as `{}`; tools must be called by their exact \
                  names{nearest}",
                 shown.escape_debug(),
                 name.sendable()

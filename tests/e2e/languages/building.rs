@@ -14,10 +14,10 @@ fn new_writes_over_nothing_and_names_no_plugin_that_cannot_be() {
     for (name, into, says) in [
         ("words", "taken", "is not empty"),
         ("words", "taken/file", "cannot be used"),
-        ("Words", "free", "no name for a plugin"),
-        ("a/b/c", "free", "no name for a plugin"),
-        ("../words", "free", "no name for a plugin"),
-        ("x\"y", "free", "no name for a plugin"),
+        ("Words", "free", "invalid plugin name"),
+        ("a/b/c", "free", "invalid plugin name"),
+        ("../words", "free", "invalid plugin name"),
+        ("x\"y", "free", "invalid plugin name"),
     ] {
         let host = Host::new(["plugin", "new", name, "--lang", "c", "--in", into]).file("taken/file", "mine");
         let ended = host.run();

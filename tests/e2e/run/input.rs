@@ -56,7 +56,7 @@ fn a_configuration_that_makes_no_sense() {
 #[test]
 fn arguments_that_make_no_sense() {
     check(&run(&[]), 42, &["nothing to do"]);
-    check(&Host::new(["run", "--model", "nonsense", "Look"]), 52, &["nonsense", "`offline`"]);
+    check(&Host::new(["run", "--model", "nonsense", "Look"]), 42, &["nonsense", "`offline`"]);
     let nowhere = Host::new(["run", "Look"]).env("OLLAMA_HOST", "127.0.0.1:1");
     check(&nowhere, 41, &["no model", "--model offline", "GEMINI_API_KEY", "ANTHROPIC_API_KEY", "start Ollama"]);
     check(&Host::new(["run", "--model", "anthropic/x", "Look"]), 41, &["ANTHROPIC_API_KEY"]);

@@ -51,7 +51,7 @@ pub fn last_of(sessions: &Sessions, workspace: &Path) -> Result<Stored, Failure>
     // One that is damaged is found, so that the user hears of it.
     let with_conversation = here_last.iter().find(|stored| !stored.is_empty().unwrap_or(false));
     with_conversation.or(here_last.first()).cloned().ok_or_else(|| {
-        Failure::input(format!("there is no session of `{here}` to resume"))
+        Failure::input(format!("there is no session of `{here}`"))
             .help("host run \"…\" starts one; host session list --all lists those of other folders")
     })
 }

@@ -8,9 +8,9 @@ mod markdown;
 mod show;
 mod transcript;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use host_agent::Sessions;
+use host_agent::{Sessions, Stored};
 use host_app::environment::Environment;
 use host_app::error::Failure;
 use host_app::session::find;
@@ -26,20 +26,18 @@ pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, F
     let out = Out::new(CancellationToken::new());
     match session {
         Session::List { folder, all, json } => {
-            let folder = folder.as_deref().unwrap_or(Path::new("."));
-            let here = std::fs::canonicalize(folder)
-                .map_err(|error| Failure::input(format!("there is no folder `{}`: {error}", folder.display())))?;
+            let here = canonical(folder.as_deref().unwrap_or(Path::new(".")))?;
             let listed = list::of(&sessions, (!all).then_some(here.as_path()))?;
             out.write(&if json { list::json(&listed)? } else { list::text(&listed, all) });
         }
         Session::Show { id } => {
-            let transcript = Transcript::read(&find::by_id(&sessions, &id)?);
+            let transcript = Transcript::read(&one(&sessions, id.as_deref())?);
             out.write(&show::text(&transcript));
             // What can be read is shown, and then what is wrong with the rest.
             return transcript.whole().map(|_| Code::Done);
         }
         Session::Export { id, format, output } => {
-            let transcript = Transcript::read(&find::by_id(&sessions, &id)?).whole()?;
+            let transcript = Transcript::read(&one(&sessions, id.as_deref())?).whole()?;
             let text = match format {
                 ExportFormat::Markdown => markdown::text(&transcript),
                 ExportFormat::Json => transcript.json()?,
@@ -54,6 +52,19 @@ pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, F
         }
     }
     Ok(Code::Done)
+}
+
+/// The session with this id, or the last one of the current folder.
+fn one(sessions: &Sessions, id: Option<&str>) -> Result<Stored, Failure> {
+    match id {
+        Some(id) => find::by_id(sessions, id),
+        None => find::last_of(sessions, &canonical(Path::new("."))?),
+    }
+}
+
+fn canonical(folder: &Path) -> Result<PathBuf, Failure> {
+    std::fs::canonicalize(folder)
+        .map_err(|error| Failure::input(format!("there is no folder `{}`: {error}", folder.display())))
 }
 
 /// A session as a document.

@@ -163,7 +163,7 @@ fn show(place: &App, name: &str, json: bool, out: &Out) -> Result<Code, Failure>
         "Plugin `{}` {} ({}), SHA-256 {}",
         manifest.name,
         manifest.version,
-        manifest.license,
+        visible_line(&manifest.license),
         installed.plugin.digest()
     );
     let _ = writeln!(text, "Imports: {}", imports.names.join(", "));

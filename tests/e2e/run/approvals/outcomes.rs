@@ -67,7 +67,9 @@ fn session_has_the_difference_of_an_edit_that_was_declined() {
         assert!(unified.contains("\n-two\n+2"), "{unified}");
         assert!(difference(0).is_object() && difference(2).is_null(), "{settled:?}");
         // What was recorded is shown and exported, as a change that was not made.
-        let shown = host.run_of(&["session", "show"]).stdout;
+        let ended = host.run_of(&["session", "show"]);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let shown = ended.stdout;
         let (made, declined) = shown.split_once("● edit ").expect("it is a call");
         assert!(made.contains("  +kept") && !made.contains("Operation Cancelled"), "{shown}");
         let response = declined.find("  [Operation Cancelled] Reason: the user did not allow this call");
