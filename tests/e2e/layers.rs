@@ -18,6 +18,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("host-message", "message"),
     ("host-text", "text"),
     ("host-files", "files"),
+    ("host-schema", "schema"),
     ("host-capability", "capability"),
     ("host-plugin", "plugin"),
     ("host-manifest", "manifest"),

@@ -237,16 +237,15 @@ fn languages() -> String {
 /// Makes a component of a module that carries its world.
 fn componentize(plugin: &str, module: &[u8]) -> Result<Vec<u8>, BuildError> {
     let failed = |why: String| BuildError::Componentize { plugin: plugin.to_owned(), why };
-    let mut encoder = ComponentEncoder::default();
-    encoder.validate(true);
+    let encoder = ComponentEncoder::default().validate(true);
     // Whatever a C library wants of the system speaks the first preview of WASI. The adapter makes the second of it.
     let adapter = WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME;
     let encoded = if imports_from(module, adapter).map_err(|error| failed(error.to_string()))? {
         let adapted =
             encoder.module(module).and_then(|encoder| encoder.adapter(adapter, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER));
-        adapted.and_then(|encoder| encoder.encode())
+        adapted.and_then(|mut encoder| encoder.encode())
     } else {
-        encoder.module(module).and_then(|encoder| encoder.encode())
+        encoder.module(module).and_then(|mut encoder| encoder.encode())
     };
     encoded.map_err(|error| failed(format!("{error:#}")))
 }

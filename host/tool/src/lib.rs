@@ -25,7 +25,6 @@ mod registry;
 mod response;
 mod rules_file;
 mod scheduler;
-mod schema;
 mod tool;
 
 pub use approval_queue::{
@@ -35,6 +34,7 @@ pub use call::{CallChange, CallEvent, CallState, Decided, SettledCall};
 pub use cancel::{CANCEL_GRACE, Cancel};
 pub use discovery::{Discovered, DiscoveryError, MAX_LIST, Surroundings, discovered};
 pub use gate::Gate;
+pub use host_schema::{Schema, SchemaError, Violations};
 pub use live::{Live, LiveOutput};
 pub use mode::{ApprovalMode, UnknownMode};
 pub use pausable_clock::{PausableClock, PauseGuard};
@@ -47,7 +47,6 @@ pub use registry::{Registry, RegistryError};
 pub use response::{Responder, Spill};
 pub use rules_file::{RulesFile, RulesFileError};
 pub use scheduler::{Observe, Scheduler};
-pub use schema::{Schema, SchemaError, Violations};
 pub use tool::{
     Allowance, CallContext, CallFailure, FailureKind, Intent, IntentFuture, Origin, Outcome, ReviseFuture, Tool,
 };

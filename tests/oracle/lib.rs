@@ -1,0 +1,1 @@
+//! Nothing: the comparison is in `tests/`.
