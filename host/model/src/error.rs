@@ -481,3 +481,13 @@ fn help_for(provider: ProviderId, kind: ErrorKind) -> Option<String> {
 fn colon(message: &str) -> String {
     if message.is_empty() { String::new() } else { format!(": {message}") }
 }
+
+impl ScriptError {
+    /// What sort of trouble it is; none that asking again helps with.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Unreadable { .. } | Self::Line { .. } => ErrorKind::Configuration,
+            Self::Exhausted { .. } | Self::Unexpected { .. } | Self::History { .. } => ErrorKind::Input,
+        }
+    }
+}

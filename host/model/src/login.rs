@@ -21,6 +21,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use host_http::words;
 use reqwest::{Client, Proxy, Response};
 use serde::Deserialize;
 use tokio::sync::Semaphore;
@@ -30,8 +31,8 @@ use self::credentials::{Credentials, Grant};
 pub(crate) use self::error::LOG_IN;
 pub use self::error::LoginError;
 use crate::ApiKey;
+use crate::client::client;
 use crate::text::clip;
-use crate::transport::{cause, client};
 
 /// How long before its end a token is no longer used, so that a request that takes a while does not outlive it.
 const SPARE: Duration = Duration::from_secs(60);
@@ -163,7 +164,7 @@ impl Tokens {
             None => client.get(endpoint).header("metadata-flavor", "Google"),
         };
         tracing::debug!(endpoint = %self.credentials.endpoint, "token");
-        let lost = |error| self.unreachable(cause(error).to_string());
+        let lost = |error| self.unreachable(clip(&words(&error)));
         let mut response: Response = request.send().await.map_err(lost)?;
         let status = response.status().as_u16();
         let mut answer = Vec::new();
@@ -182,7 +183,7 @@ impl Tokens {
         }
         let near = matches!(self.credentials.grant, Grant::Metadata);
         let made = client(&self.credentials.endpoint, self.proxy.as_ref().filter(|_| !near), near);
-        let made = made.map_err(|error| self.unreachable(cause(error).to_string()))?;
+        let made = made.map_err(|error| self.unreachable(clip(&words(&error))))?;
         Ok(self.client.get_or_init(|| made))
     }
 

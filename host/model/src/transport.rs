@@ -13,32 +13,28 @@ mod address;
 mod receiving;
 mod whole;
 
-use std::error::Error;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
+use host_http::{is_plain_loopback, words};
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
-use reqwest::redirect::Policy;
 use reqwest::{Client, Proxy, Response, StatusCode};
 use tokio::time::timeout;
 use url::Url;
 
-pub(crate) use self::address::is_plain_loopback;
 use self::address::{base_url, shown};
 use self::receiving::Receiving;
+use crate::client::client;
 use crate::error::{Cause, Service};
 use crate::failure::Failure;
 use crate::framing::Framing;
 use crate::login::Tokens;
 use crate::text::{clip, clip_bytes};
 use crate::{Access, ApiKey, Chunk, ModelError, ModelEvent, ModelStream, ProviderId, ReplyFault, Wanted};
-
-/// Ends the wait for a service that does not answer its door.
-const CONNECT_LIMIT: Duration = Duration::from_secs(30);
 
 /// Ends the wait for a service that went silent, where nothing else is configured. Long, since a model may think long
 /// before its first word, and a local one reads the whole prompt before it.
@@ -148,7 +144,7 @@ impl Transport {
         }
         let proxy = access.proxy.as_deref().map(|address| {
             Proxy::all(address).map_err(|error| {
-                let why = format!("it cannot be a proxy: {}", cause(error));
+                let why = format!("it cannot be a proxy: {}", cause(&error));
                 ModelError::Address { provider, address: clip(&shown(address)), why }
             })
         });
@@ -277,7 +273,7 @@ impl Transport {
             return Ok(client);
         }
         let made = client(&self.base, self.proxy.as_ref(), false);
-        let made = made.map_err(|error| ModelError::Client { cause: cause(error) })?;
+        let made = made.map_err(|error| ModelError::Client { cause: cause(&error) })?;
         Ok(self.client.get_or_init(|| made))
     }
 
@@ -310,11 +306,11 @@ impl Transport {
     fn send_error(&self, error: reqwest::Error) -> ModelError {
         let service = self.service.clone();
         if error.is_builder() {
-            ModelError::Client { cause: cause(error) }
+            ModelError::Client { cause: cause(&error) }
         } else if error.is_connect() || error.is_timeout() {
-            ModelError::Unreachable { service, cause: cause(error) }
+            ModelError::Unreachable { service, cause: cause(&error) }
         } else {
-            ModelError::Interrupted { service, cause: cause(error) }
+            ModelError::Interrupted { service, cause: cause(&error) }
         }
     }
 
@@ -332,23 +328,6 @@ impl Transport {
     }
 }
 
-/// A client for an address. `near` says that it lies in this machine's own network, where no proxy stands.
-pub(crate) fn client(address: &Url, proxy: Option<&Proxy>, near: bool) -> reqwest::Result<Client> {
-    // Without a default the TLS library panics. The binary may have set one: then this changes nothing.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut builder = Client::builder()
-        .user_agent(concat!("host/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(CONNECT_LIMIT)
-        .redirect(Policy::none());
-    if let Some(proxy) = proxy {
-        builder = builder.proxy(proxy.clone());
-    } else if near || is_plain_loopback(address) {
-        // No certificate is needed, so none are read, and no proxy stands before this machine itself.
-        builder = builder.tls_certs_only([]).no_proxy();
-    }
-    builder.build()
-}
-
 /// `Retry-After`, which is a number of seconds or a date (RFC 9110, section 10.2.3).
 fn delay(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
@@ -363,19 +342,9 @@ fn starts_with_ignore_case(text: &[u8], start: &[u8]) -> bool {
     text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
 }
 
-/// What the network said, outermost first, without the address, which is named already.
-pub(crate) fn cause(error: reqwest::Error) -> Cause {
-    let error = error.without_url();
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(inner) = source {
-        let words = inner.to_string();
-        if !text.contains(&words) {
-            text = format!("{text}: {words}");
-        }
-        source = inner.source();
-    }
-    Cause(clip(&text))
+/// What the network said.
+pub(crate) fn cause(error: &reqwest::Error) -> Cause {
+    Cause(clip(&words(error)))
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use host_capability::{Capability, Denied, Grants, HttpPermit, PluginName};
+use host_http::words;
 use host_text::exact;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -79,12 +80,10 @@ fn client(certificates: &Certificates, permits: &Permits) -> Result<Client, Erro
     let tls = certificates
         .tls()
         .map_err(|error| Error::Unavailable(format!("the system's certificates cannot be used: {error}")))?;
-    Client::builder()
+    host_http::client()
         .tls_backend_preconfigured(tls)
         .dns_resolver(Arc::new(permits.clone()))
-        .redirect(reqwest::redirect::Policy::none())
         .no_proxy()
-        .user_agent(concat!("host/", env!("CARGO_PKG_VERSION")))
         .build()
         .map_err(|error| Error::Unavailable(words(&error)))
 }
@@ -299,19 +298,4 @@ async fn taken(answer: reqwest::Response, limit: u32, carried: &Carried) -> Resu
     let cut = body.len() > limit;
     body.truncate(limit);
     Ok(Response { status, url, headers, body, cut })
-}
-
-/// The error with what caused it, without the address, which the guest knows.
-fn words(error: &reqwest::Error) -> String {
-    use std::error::Error as _;
-    let mut text = String::new();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        if !text.is_empty() {
-            text.push_str(": ");
-        }
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    if text.is_empty() { error.to_string() } else { text }
 }

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use futures::StreamExt as _;
+use host_http::{is_loopback, is_safe, words};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, Url};
@@ -33,10 +34,7 @@ pub(crate) struct Http(pub(crate) Client);
 
 impl Http {
     pub(crate) fn new() -> Result<Self, RegistryError> {
-        // Another part of the process may have chosen it already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder()
-            .user_agent(concat!("host/", env!("CARGO_PKG_VERSION")))
+        let client = host_http::client()
             .connect_timeout(CONNECT_LIMIT)
             .read_timeout(SILENCE_LIMIT)
             // The library removes the login for a different server.
@@ -84,7 +82,7 @@ impl Registry {
     /// The address of something in the repository.
     pub(crate) fn url(&self, reference: &Reference, path: &str) -> Result<Url, RegistryError> {
         // A registry on this machine has no certificate, and its traffic does not leave the machine.
-        let local = Url::parse(&format!("http://{}/", reference.registry())).is_ok_and(|url| is_local(&url));
+        let local = Url::parse(&format!("http://{}/", reference.registry())).is_ok_and(|url| is_loopback(&url));
         let scheme = if local { "http" } else { "https" };
         let text = format!("{scheme}://{}/v2/{}/{path}", reference.registry(), reference.repository());
         Url::parse(&text).map_err(|error| protocol(reference, format!("`{text}`: {error}")))
@@ -285,30 +283,4 @@ fn insecure(reference: &Reference, url: &Url) -> RegistryError {
 fn is_of(reference: &Reference, url: &Url) -> bool {
     let own = Url::parse(&format!("{}://{}/", url.scheme(), reference.registry()));
     own.is_ok_and(|own| own.origin() == url.origin())
-}
-
-/// Whether others cannot read what is sent: TLS, or this machine itself.
-pub(crate) fn is_safe(url: &Url) -> bool {
-    url.scheme() == "https" || url.scheme() == "http" && is_local(url)
-}
-
-fn is_local(url: &Url) -> bool {
-    match url.host() {
-        Some(url::Host::Domain(name)) => name == "localhost",
-        Some(url::Host::Ipv4(address)) => address.is_loopback(),
-        Some(url::Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
-}
-
-/// The error with what caused it.
-pub(crate) fn words(error: &reqwest::Error) -> String {
-    use std::error::Error as _;
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
 }

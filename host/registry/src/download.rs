@@ -8,10 +8,11 @@ use std::path::Path;
 
 use futures::StreamExt as _;
 use host_bundle::{Bundle, MAX_BUNDLE, OciDigest};
+use host_http::is_safe;
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_RANGE, ETAG, HeaderMap, HeaderValue, IF_RANGE, LAST_MODIFIED, RANGE};
 use reqwest::{Response, StatusCode, Url};
 
-use crate::client::{Http, is_safe, refused, send};
+use crate::client::{Http, refused, send};
 use crate::part::{ATTEMPTS, Part};
 use crate::{Progress, RegistryError, Transfer};
 

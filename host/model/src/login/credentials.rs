@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use host_http::is_plain_loopback;
 use rustls::sign::SigningKey;
 use serde::Deserialize;
 use url::Url;
@@ -16,7 +17,6 @@ use url::form_urlencoded::Serializer;
 use super::{CredentialsFile, Login, LoginError, assertion};
 use crate::ApiKey;
 use crate::text::clip;
-use crate::transport::is_plain_loopback;
 
 /// The largest file that is read; an honest one has some kilobytes.
 const MAX_FILE: u64 = 64 << 10;

@@ -7,6 +7,7 @@ use host_message::{
 };
 
 use super::*;
+use crate::ErrorKind;
 use crate::Settings;
 
 /// Asks for one reply.

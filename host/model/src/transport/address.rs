@@ -1,6 +1,6 @@
-//! Base addresses: which are any, which lie on this machine, and what of one may be shown.
+//! Base addresses: which are any, and what of one may be shown.
 
-use url::{Host, Url};
+use url::Url;
 
 /// The address as one to which paths can be added.
 ///
@@ -31,17 +31,6 @@ pub(super) fn shown(address: &str) -> String {
     }
 }
 
-/// Whether it is this machine itself, without encryption.
-pub(crate) fn is_plain_loopback(url: &Url) -> bool {
-    url.scheme() == "http"
-        && match url.host() {
-            Some(Host::Domain(name)) => name == "localhost",
-            Some(Host::Ipv4(address)) => address.is_loopback(),
-            Some(Host::Ipv6(address)) => address.is_loopback(),
-            None => false,
-        }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,19 +45,5 @@ mod tests {
         check("u:p@host?key=k", "host");
         check("localhost:8080", "localhost:8080");
         check("", "");
-    }
-
-    #[test]
-    fn only_this_machine_is_loopback() {
-        let check = |address: &str, expected: bool| {
-            assert_eq!(is_plain_loopback(&base_url(address).unwrap()), expected, "{address}");
-        };
-        check("http://127.0.0.1:1/v1", true);
-        check("http://127.8.8.8", true);
-        check("http://[::1]:1", true);
-        check("http://LOCALHOST", true);
-        check("https://localhost", false);
-        check("http://localhost.example.com", false);
-        check("http://10.0.0.1", false);
     }
 }

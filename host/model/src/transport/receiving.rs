@@ -75,7 +75,7 @@ impl<'a, R: Reader> Receiving<'a, R> {
             }
             Ok(Err(error)) => {
                 let service = self.transport.service.clone();
-                Err(ModelError::Interrupted { service, cause: cause(error) })
+                Err(ModelError::Interrupted { service, cause: cause(&error) })
             }
             Err(_) => Err(self.transport.silent()),
         }

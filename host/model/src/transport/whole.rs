@@ -30,7 +30,7 @@ impl Transport {
                 Ok(Ok(Some(_))) => return Err(self.fault(ReplyFault::ReplyTooLarge { limit: MAX_ANSWER_BYTES })),
                 Ok(Ok(None)) => break,
                 Ok(Err(error)) => {
-                    return Err(ModelError::Interrupted { service: self.service.clone(), cause: cause(error) });
+                    return Err(ModelError::Interrupted { service: self.service.clone(), cause: cause(&error) });
                 }
                 Err(_) => return Err(self.silent()),
             }
