@@ -43,6 +43,14 @@ fn markdown(path: &Path) -> Option<String> {
 }
 
 #[test]
+fn documents_stay_short() {
+    for (document, most) in [("README.md", 1_100), ("SECURITY.md", 1_800), ("ARCHITECTURE.md", 3_000)] {
+        let words = read(document).split_whitespace().count();
+        assert!(words <= most, "{document} has {words} words, over its limit of {most}");
+    }
+}
+
+#[test]
 fn documents_name_tests_that_exist() {
     let sources = sources();
     let mut named = 0;
@@ -131,6 +139,27 @@ fn documents_name_commands_and_flags_that_exist() {
 }
 
 #[test]
+fn documents_name_settings_that_exist() {
+    let reference = read("docs/reference/settings.md");
+    let tables: Vec<&str> =
+        reference.lines().filter_map(|line| line.strip_prefix("## `[")?.strip_suffix("]`")).collect();
+    assert!(tables.len() > 8, "{tables:?}");
+    let mut settings = 0;
+    for document in documents().into_iter().filter(|document| !document.starts_with("docs/reference/")) {
+        for name in quoted(&read(&document)) {
+            let Some((table, key)) = name.rsplit_once('.') else { continue };
+            let is_name = |text: &str| text.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'_' | b'.'));
+            if !tables.contains(&table.replace("ID", "NAME").as_str()) || !is_name(key) || !is_name(table) {
+                continue;
+            }
+            settings += 1;
+            assert!(has_setting(&reference, table, key), "{document} names the setting `{name}`");
+        }
+    }
+    assert!(settings > 5, "the documents name {settings} settings");
+}
+
+#[test]
 fn documents_show_a_configuration_that_is_valid() {
     let text = read("docs/configuration.md");
     let (_, example) = text.split_once("```toml\n").expect("it shows a configuration");
@@ -203,6 +232,13 @@ fn is_command_word(word: &str) -> bool {
 fn has_flag(help: &str, flag: &str) -> bool {
     let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-');
     flag == "--help" || help.match_indices(flag).any(|(at, _)| ends(&help[at + flag.len()..]))
+}
+
+/// Whether the reference has this key in this table.
+fn has_setting(reference: &str, table: &str, key: &str) -> bool {
+    let heading = format!("\n## `[{}]`\n", table.replace("ID", "NAME"));
+    let section = reference.split_once(&heading).map(|(_, rest)| rest.split("\n## ").next().unwrap_or(rest));
+    section.is_some_and(|section| section.contains(&format!("\n| `{key}` |")))
 }
 
 /// The anchors of a document's headings, as web pages of repositories make them.

@@ -136,6 +136,15 @@ fn every_folder_of_the_host_is_a_crate_with_its_place_in_the_order() {
 }
 
 #[test]
+fn layers_architecture_lists_every_crate_in_its_order() {
+    let text = read(&repository().join("ARCHITECTURE.md"));
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `host")?.split('`').next());
+    let listed: Vec<String> = rows.filter(|name| !name.starts_with('/')).map(|name| format!("host{name}")).collect();
+    let known: Vec<&str> = LAYERS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(listed, known, "ARCHITECTURE.md lists the crates otherwise");
+}
+
+#[test]
 fn every_crate_has_a_front_page_that_says_what_is_deliberately_not_there() {
     for (name, folder) in LAYERS {
         let root = ["lib.rs", "main.rs"].map(|file| sources(folder).join(file)).into_iter().find(|path| path.exists());

@@ -7,6 +7,7 @@ mod codes;
 mod flags;
 mod limits;
 mod promises;
+mod settings;
 mod sources;
 
 use std::path::PathBuf;
@@ -37,7 +38,7 @@ impl Page {
 
 #[test]
 fn reference_pages_match_the_code() {
-    let pages = [promises::page(), limits::page(), flags::page(), codes::page()];
+    let pages = [promises::page(), limits::page(), flags::page(), settings::page(), codes::page()];
     let bless = std::env::var_os("HOST_BLESS").is_some();
     let mut different = Vec::new();
     for page in &pages {
@@ -54,7 +55,7 @@ fn reference_pages_match_the_code() {
 
 #[test]
 fn reference_has_no_other_pages() {
-    let known = ["promises.md", "limits.md", "flags.md", "exit-codes.md"];
+    let known = ["promises.md", "limits.md", "flags.md", "settings.md", "exit-codes.md"];
     for entry in std::fs::read_dir(repository().join("docs/reference")).expect("the folder exists") {
         let name = entry.expect("an entry").file_name();
         let name = name.to_string_lossy();

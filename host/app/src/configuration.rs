@@ -6,6 +6,7 @@ mod commands;
 mod plugins;
 mod project;
 mod range;
+mod schema;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,11 +14,12 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use host_agent::{CompressionConfig, LoopDetection, Price, Prices, ReplyPolicy, RunConfig};
+use host_agent::{CompressionConfig, LoopDetection, Price, Prices, ReplyPolicy, RunConfig, TreeLimits};
 use host_files::Access;
 use host_model::{Gemini, ProviderId, RetryPolicy, Settings, Vertex};
 use host_text::{did_you_mean, expected_instead};
 use host_tool::ApprovalMode;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use self::commands::ToolCommands;
@@ -25,43 +27,47 @@ pub use self::commands::{Commands, Whose};
 pub use self::plugins::{OfFile, OfPlugin, OfPlugins, OfVariable, SecretSource, VARIABLE, beneath, of_environment};
 use self::project::OfProject;
 pub use self::range::{AtLeastOne, InnerShare, OutOfRange};
+pub use self::schema::schema;
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 
 /// The largest file that is read.
 const MAX_FILE: u64 = 1 << 20;
 
-/// Everything that can be configured.
-#[derive(Clone, Debug, Default, Deserialize)]
+/// The configuration file, `config.toml`.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Configuration {
-    /// The model, as `--model` has it.
+    /// The model, as `--model` takes it.
     pub model: Option<String>,
-    /// The mode, as `--approval-mode` has it.
+    /// What is allowed without asking, as `--approval-mode` takes it.
+    #[schemars(extend("default" = ApprovalMode::default()))]
+    #[schemars(schema_with = "schema::approval_mode")]
     pub approval_mode: Option<ApprovalMode>,
-    /// How long a run may go on.
+    /// Limits of a run.
     pub run: Run,
-    /// What a model is told before it is asked.
+    /// What a model reads before the first request.
     pub context: Context,
-    /// What a conversation is like.
+    /// Behaviour of a conversation in a terminal.
     pub conversation: Conversation,
-    /// What one call may use.
+    /// Limits of one call.
     pub limits: Limits,
-    /// Where more tools come from.
+    /// Commands that list and call further tools.
     pub tools: ToolCommands,
-    /// How requests to a model are asked again.
+    /// Retries of requests to a model.
     pub retry: Retry,
-    /// When a long conversation is shortened.
+    /// Compression of a long history.
     pub compression: Compression,
-    /// How services are reached, when not in the usual way.
+    /// Services, by the provider's name.
+    #[schemars(schema_with = "schema::providers")]
     pub providers: BTreeMap<ProviderId, Service>,
-    /// What the model `auto` is.
+    /// The choice that the model `auto` makes.
     pub routing: Routing,
-    /// How models are to answer, by their ids as `--model` has them.
+    /// Options of models, by their names as `--model` takes them.
     pub models: BTreeMap<String, Model>,
-    /// What is different about an agent than its declaration says, by its name.
+    /// Changes to declared agents, by their names.
     pub agents: BTreeMap<String, Agent>,
-    /// What is set for plugins, by their names.
+    /// Settings of plugins, by their names.
     pub plugins: OfPlugins,
     /// What a trusted project says beside that; no key of a file.
     #[serde(skip)]
@@ -69,92 +75,107 @@ pub struct Configuration {
 }
 
 /// `[run]`: the limits of a run.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Run {
-    /// The most turns of a run.
+    /// The most turns of the main agent in one run; no limit if it is not set.
     pub max_turns: Option<AtLeastOne<u32>>,
-    /// The longest time of a run, in seconds.
+    /// The longest time of such a run; no limit if it is not set.
     pub timeout_seconds: Option<AtLeastOne<u64>>,
-    /// The time for the last request after a limit, in seconds.
+    /// The time for the last request, which is made after a limit.
+    #[schemars(extend("default" = RunConfig::default().grace.as_secs()))]
     pub grace_seconds: Option<u64>,
-    /// Whether a model that goes round in circles is stopped.
+    /// Whether a model that repeats itself is stopped.
+    #[schemars(extend("default" = true))]
     pub loop_detection: Option<bool>,
-    /// How many tokens a run and its subagents may send and receive.
+    /// How many tokens a run and its subagents may send and receive; no limit if it is not set.
     pub max_tokens: Option<AtLeastOne<u64>>,
-    /// What they may cost.
+    /// What they may cost; no limit if it is not set. Every model that may answer needs a price.
     pub max_cost: Option<Amount>,
-    /// How many subagents a run may start; 0 is that there are none.
+    /// How many subagents a run may start; 0 disables them.
+    #[schemars(extend("default" = TreeLimits::default().subagents))]
     pub max_subagents: Option<u32>,
     /// How many turns a run and its subagents may take together.
+    #[schemars(extend("default" = TreeLimits::default().turns))]
     pub max_total_turns: Option<AtLeastOne<u32>>,
 }
 
 /// What a model is told before it is asked.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Context {
-    /// The names of the files that are looked for.
+    /// The names of context files, without folders; an empty list disables them.
     #[serde(deserialize_with = "file_names")]
+    #[schemars(extend("default" = schema::context_files()))]
     pub files: Option<Vec<String>>,
 }
 
 /// What a conversation is like.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Conversation {
-    /// From how long on a prompt's end is told by the bell.
+    /// A prompt that took longer rings the bell when it is done; never if it is not set.
     pub bell_seconds: Option<u64>,
 }
 
 /// What is different about an agent.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Agent {
-    /// Whether the agent can be run.
+    /// Whether the agent can be run at all.
+    #[schemars(extend("default" = true))]
     pub enabled: Option<bool>,
-    /// The model that the agent asks.
+    /// The model that it asks instead of its caller's.
     pub model: Option<String>,
-    /// The most turns of the agent.
+    /// The most turns.
     pub max_turns: Option<AtLeastOne<u32>>,
-    /// The longest time of the agent, in minutes.
+    /// The longest time.
     pub timeout_minutes: Option<AtLeastOne<u64>>,
-    /// The temperature that the agent samples with.
+    /// The temperature.
     pub temperature: Option<f32>,
 }
 
 /// `[limits]`: the limits of one call.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// The longest time of a call, in seconds.
+    /// The longest time of a call that runs no programs.
+    #[schemars(extend("default" = host_plugin::Limits::default().time.as_secs()))]
     pub call_seconds: Option<u64>,
-    /// The longest time of a call that may run programs, in seconds.
+    /// The longest time of a call that runs programs.
+    #[schemars(extend("default" = host_plugin::Limits::default().process_time.as_secs()))]
     pub process_call_seconds: Option<u64>,
-    /// The most memory of a call, in MiB.
+    /// The memory of one call, in MiB.
+    #[schemars(extend("default" = host_plugin::Limits::default().memory >> 20))]
     pub memory_mib: Option<usize>,
 }
 
 /// How requests to a model are asked again.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Retry {
-    /// How often a request is sent in all.
+    /// Requests for one reply, if the failure may pass: the network, 429, 5xx.
+    #[schemars(extend("default" = RetryPolicy::default().attempts))]
     pub attempts: Option<AtLeastOne<u32>>,
-    /// The first pause, in seconds. It doubles with each attempt.
+    /// The pause before the second request. Each further pause is twice as long, with 30 % of jitter.
+    #[schemars(extend("default" = RetryPolicy::default().first_pause.as_secs_f64()))]
     pub first_pause_seconds: Option<Seconds>,
-    /// The longest pause of its own choice, in seconds.
+    /// The longest pause.
+    #[schemars(extend("default" = RetryPolicy::default().longest_pause.as_secs_f64()))]
     pub longest_pause_seconds: Option<Seconds>,
-    /// The longest pause that a server may ask for, in seconds.
+    /// The longest pause that a service may name; a longer one is final.
+    #[schemars(extend("default" = RetryPolicy::default().longest_named.as_secs_f64()))]
     pub longest_named_seconds: Option<Seconds>,
-    /// How often a reply that is invalid is asked for in all.
+    /// Requests for one reply, if it arrived and is invalid: empty, cut, blocked.
+    #[schemars(extend("default" = ReplyPolicy::default().attempts))]
     pub reply_attempts: Option<AtLeastOne<u32>>,
-    /// The pause before an invalid reply is asked for again, in seconds.
+    /// The pause before another request after an invalid reply.
+    #[schemars(extend("default" = ReplyPolicy::default().pause.as_secs_f64()))]
     pub reply_pause_seconds: Option<Seconds>,
 }
 
 /// A time in seconds, perhaps with a fraction; never negative.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(try_from = "f64")]
 pub struct Seconds(pub Duration);
 
@@ -192,17 +213,19 @@ impl Retry {
 }
 
 /// When a long conversation is shortened.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Compression {
-    /// The share of the model's window from which on a conversation is compressed.
+    /// The share of the model's window at which the history is compressed; 0 disables it.
+    #[schemars(extend("default" = CompressionConfig::default().threshold))]
     pub threshold: Option<Share>,
-    /// The share of the conversation that is summarised.
+    /// The share of the history's characters that the summary replaces.
+    #[schemars(extend("default" = CompressionConfig::default().summarised))]
     pub summarised: Option<InnerShare>,
 }
 
 /// A share, from 0 to 1.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(try_from = "f64")]
 pub struct Share(pub f64);
 
@@ -215,27 +238,27 @@ impl TryFrom<f64> for Share {
 }
 
 /// How a service is reached.
-#[derive(Clone, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Service {
-    /// The service's address.
+    /// The address of the service.
     pub base_url: Option<String>,
-    /// Further headers; they may hold secrets.
+    /// Further headers of each request; they may hold secrets.
     pub headers: BTreeMap<String, String>,
-    /// The proxy on the way to it.
+    /// The proxy, instead of the environment's.
     pub proxy: Option<String>,
-    /// The longest silence within a reply, in seconds.
+    /// The longest silence within a reply.
     pub silence_seconds: Option<u64>,
-    /// For `gemini`.
+    /// How `gemini` authenticates.
     pub auth: Option<Auth>,
-    /// For `vertex`.
+    /// The Google Cloud project that pays, for `vertex`.
     pub project: Option<String>,
-    /// For `vertex`.
+    /// The region, for `vertex`.
     pub location: Option<String>,
 }
 
 /// By what a service of Google's knows who asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Auth {
     /// The key of its variable.
@@ -252,45 +275,46 @@ impl fmt::Debug for Service {
 }
 
 /// How a model is to answer; what is not there is the service's own default.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Model {
     /// The temperature.
     pub temperature: Option<f32>,
-    /// The share of the probability mass that is sampled from.
+    /// The nucleus sampling share.
     pub top_p: Option<f32>,
     /// The most tokens of a reply.
     pub max_output_tokens: Option<u32>,
-    /// The most tokens of thought; -1 is no limit.
+    /// Tokens for thinking; -1 is no limit, 0 none.
     pub thinking_budget: Option<i32>,
     /// Texts that end a reply.
     pub stop: Option<Vec<String>>,
-    /// Thresholds of harm categories, as the service names them.
+    /// Safety settings of Gemini, by category.
     pub safety: BTreeMap<String, String>,
-    /// The model that answers when this one's quota stays used up.
+    /// The model that answers if this one's quota stays used up.
     pub fallback: Option<String>,
-    /// The most tokens that it takes at once.
+    /// The most tokens that it takes at once, if its name does not tell.
     pub window: Option<u64>,
-    /// What a million of its tokens costs.
+    /// The price of a million tokens, in any currency.
     pub price: Option<ModelPrice>,
     /// How it is offered its tools.
+    #[schemars(extend("default" = "native"))]
     pub tools: Option<Tools>,
 }
 
 /// What a million tokens of a model costs, in any currency.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModelPrice {
-    /// For a million tokens sent.
+    /// Of tokens that are sent.
     pub input: Amount,
-    /// For a million tokens received.
+    /// Of tokens that are received.
     pub output: Amount,
-    /// Of tokens that the service had cached; without it, as `input`.
+    /// Of sent tokens that the service had cached; as `input` if it is not set.
     pub cached: Option<Amount>,
 }
 
 /// An amount of money: a number, not negative.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(try_from = "f64")]
 pub struct Amount(pub f64);
 
@@ -303,19 +327,19 @@ impl TryFrom<f64> for Amount {
 }
 
 /// Which models the model `auto` picks from, and who picks.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Routing {
-    /// The model that answers when nobody picks.
+    /// The model that answers if none is picked.
     pub default: Option<String>,
     /// The model that picks.
     pub classifier: Option<String>,
-    /// What each model is for, by its id.
+    /// What each further model is good for, by its name.
     pub models: BTreeMap<String, String>,
 }
 
 /// How a model is offered its tools.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tools {
     /// As its service has it.

@@ -68,11 +68,11 @@ pub(crate) enum Command {
     /// Say what becomes of a call, by which rule; list the rules
     #[command(subcommand, after_help = POLICY_HELP)]
     Policy(Policy),
-    /// Print the JSON Schema of what `host run` prints for programs, or of a plugin's manifests
+    /// Print a JSON Schema: of `host run`'s output, of a plugin's manifests or of config.toml
     #[command(after_help = SCHEMA_HELP)]
     Schema {
         /// json (the one object) or stream-json (each line) that `host run` prints; plugin (a `plugin.toml`) or manifest (what
-        /// is shipped)
+        /// is shipped); config (your config.toml)
         #[arg(value_enum, value_name = "FORMAT", hide_possible_values = true)]
         format: Schema,
     },
@@ -128,7 +128,8 @@ output, and says why on standard error.
 
 Examples:
   host schema stream-json > stream-json.schema.json
-  host schema plugin > plugin.schema.json            # for the editor that you write plugin.toml in";
+  host schema plugin > plugin.schema.json            # for the editor that you write plugin.toml in
+  host schema config > config.schema.json            # for the editor that you write config.toml in";
 
 /// What trusting is, in short.
 const TRUST_HELP: &str =
@@ -289,6 +290,7 @@ pub(crate) enum Schema {
     StreamJson,
     Plugin,
     Manifest,
+    Config,
 }
 
 #[derive(Debug, Subcommand)]

@@ -17,7 +17,9 @@ struct Constant {
 }
 
 pub(super) fn page() -> Page {
-    let mut body = "Limits, times and sizes that are built in, by crate.\n".to_owned();
+    let mut body = "Limits, times and sizes that are built in, by crate. Those that can be configured are in \
+                    [settings.md](settings.md).\n"
+        .to_owned();
     let mut owner = String::new();
     for source in beneath(&["host"]).iter().filter(|source| source.path.contains("/src/") && !source.is_of_tests()) {
         let constants = constants(source);

@@ -9,6 +9,7 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::error::Failure;
@@ -18,10 +19,12 @@ use crate::project::{PROGRAMS, shown};
 const MAX_COMMAND: usize = 32 << 10;
 
 /// The two keys, as they stand in a file.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ToolCommands {
+    /// The command that prints the list of tools, as a list of words; set both commands or neither.
     pub discovery_command: Option<Vec<String>>,
+    /// The command that calls one of them; its name is added as the last word.
     pub call_command: Option<Vec<String>>,
 }
 

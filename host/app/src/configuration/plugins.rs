@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -19,17 +20,18 @@ pub const VARIABLE: &str = "HOST_PLUGINS";
 pub type OfPlugins = BTreeMap<String, OfPlugin>;
 
 /// What is set for one plugin.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OfPlugin {
-    /// Its configuration, by key.
+    /// Values of its configuration, by key.
     pub config: BTreeMap<String, ConfigValue>,
-    /// Where its secrets are, by their names.
+    /// Its secrets, by their names: `{ env = "VARIABLE" }`, `{ file = "PATH" }` or the secret itself.
     pub secrets: BTreeMap<String, SecretSource>,
 }
 
 /// A value that JSON has too.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[schemars(with = "Value")]
 #[serde(try_from = "toml::Value")]
 pub struct ConfigValue(pub Value);
 
@@ -55,7 +57,7 @@ impl TryFrom<toml::Value> for ConfigValue {
 }
 
 /// Where a secret is. `Debug` does not show one that stands here itself.
-#[derive(Clone, Deserialize)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "the secret itself, `{ env = \"VARIABLE\" }` or `{ file = \"PATH\" }`")]
 pub enum SecretSource {
     /// Here.
@@ -67,7 +69,7 @@ pub enum SecretSource {
 }
 
 /// A secret in a variable of the environment.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfVariable {
     /// The name of the variable.
@@ -75,7 +77,7 @@ pub struct OfVariable {
 }
 
 /// A secret in a file.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfFile {
     /// The path of the file.

@@ -1,7 +1,9 @@
 //! Numbers of the configuration that have a range: one outside of it is an error that names the number and the range.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 /// A whole number from 1 on: a limit of 0 would let nothing happen at all.
@@ -13,6 +15,34 @@ pub struct AtLeastOne<T>(T);
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "f64")]
 pub struct InnerShare(f64);
+
+impl<T> JsonSchema for AtLeastOne<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "AtLeastOne".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": 1 })
+    }
+}
+
+impl JsonSchema for InnerShare {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "InnerShare".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1 })
+    }
+}
 
 /// A number outside of its range.
 #[derive(Clone, Copy, Debug, PartialEq)]

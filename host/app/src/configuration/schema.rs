@@ -1,0 +1,31 @@
+//! The JSON Schema of the configuration file, for editors and for the reference.
+//!
+//! The shape, the documentation and the defaults come from the structs that are read. Deliberately not here: which keys a
+//! project may set.
+
+use std::collections::BTreeMap;
+
+use host_tool::ApprovalMode;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema as _, Schema, SchemaGenerator, json_schema};
+
+use super::{Configuration, Service};
+use crate::context::USUAL_FILES;
+
+/// The schema of `config.toml`, read as JSON.
+pub fn schema() -> Schema {
+    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Configuration>()
+}
+
+/// The names of context files that are looked for by default.
+pub(super) fn context_files() -> Vec<&'static str> {
+    USUAL_FILES.to_vec()
+}
+
+pub(super) fn approval_mode(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": ApprovalMode::ALL.map(ApprovalMode::name) })
+}
+
+pub(super) fn providers(generator: &mut SchemaGenerator) -> Schema {
+    BTreeMap::<String, Service>::json_schema(generator)
+}
