@@ -47,8 +47,6 @@ const NOT_YET: &[&str] = &[
     "host/app/src/configuration/commands.rs",
     "host/app/src/configuration/plugins.rs",
     "host/app/src/context/files.rs",
-    "host/app/src/plugins/discovered.rs",
-    "host/app/src/plugins/reload.rs",
     "host/app/src/plugins/settings.rs",
     "host/app/src/policies.rs",
     "host/app/src/project.rs",

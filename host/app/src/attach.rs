@@ -72,13 +72,8 @@ struct Budget {
 /// # Errors
 ///
 /// When something is mentioned that is there and may not be read, or too much is.
-pub async fn attach(
-    said: &str,
-    app: &App,
-    grants: &Granted,
-    tools: &Registry,
-    stop: &CancellationToken,
-) -> Result<Attached, Failure> {
+pub async fn attach(said: &str, app: &App, grants: &Granted, stop: &CancellationToken) -> Result<Attached, Failure> {
+    let tools = app.tools(grants)?;
     let Prompt { text, mentions } = Prompt::read(said);
     let mut attached = Attached { prompt: text, parts: Vec::new(), notes: Vec::new() };
     let mut all: Vec<Meant> = Vec::new();
@@ -100,7 +95,7 @@ pub async fn attach(
     }
     let mut budget = Budget { characters: MAX_TEXT, bytes: MAX_DATA };
     for (number, meant) in all.iter().enumerate() {
-        attached.parts.extend(parts(meant, read(meant, number, tools, stop).await?, &mut budget));
+        attached.parts.extend(parts(meant, read(meant, number, &tools, stop).await?, &mut budget));
     }
     Ok(attached)
 }

@@ -11,7 +11,7 @@ use host_tool::ApprovalMode;
 
 use crate::environment::Folders;
 use crate::error::Failure;
-use crate::plugins::{LoadedPlugin, Place};
+use crate::plugins::LoadedPlugin;
 use crate::request::AccessRequest;
 
 /// Files and folders that no tool may change, whatever was granted and whoever says yes: version control's own, the
@@ -153,10 +153,8 @@ fn quoted_text(text: &str) -> String {
 /// Everything but what is never written, the folders of the host's own, and the files that plugins were read from: what
 /// the person granted a plugin is granted to what they named, and a conversation reads it again.
 fn writable(own: &Folders, plugins: &[LoadedPlugin]) -> Result<Scope, Failure> {
-    let files = plugins.iter().filter_map(|plugin| match &plugin.place {
-        Place::File(component) => Some([component.clone(), component.with_extension("json")]),
-        Place::BuiltIn(_) | Place::Discovered | Place::Store(_) => None,
-    });
+    let files = plugins.iter().filter_map(|plugin| plugin.origin.file());
+    let files = files.map(|component| [component.to_owned(), component.with_extension("json")]);
     // As tools' paths are held against it.
     let files = files.flatten().filter_map(|file| std::fs::canonicalize(file).ok());
     let never = own.all().into_iter().map(Path::to_owned).chain(files);

@@ -87,7 +87,7 @@ pub enum Word {
 
 /// What a trusted project brings; nothing, where it is not trusted.
 #[derive(Debug, Default)]
-pub struct Brought {
+pub struct ProjectFiles {
     /// Its configuration.
     pub configuration: Option<ProjectFile>,
     /// Its agents.
@@ -193,18 +193,18 @@ impl Project {
     }
 
     /// What may be used of it.
-    pub fn brought(&self) -> Brought {
-        let Standing::Trusted(contents) = &self.standing else { return Brought::default() };
-        let mut brought = Brought::default();
+    pub fn files(&self) -> ProjectFiles {
+        let Standing::Trusted(contents) = &self.standing else { return ProjectFiles::default() };
+        let mut files = ProjectFiles::default();
         for (name, file) in contents.iter() {
             match file.part {
-                Part::Configuration => brought.configuration = Some(file.clone()),
-                Part::Lock => brought.lock = Some(file.clone()),
-                Part::Agent => brought.agents.push(file.clone()),
-                Part::Rules => brought.policies.push(file.clone()),
+                Part::Configuration => files.configuration = Some(file.clone()),
+                Part::Lock => files.lock = Some(file.clone()),
+                Part::Agent => files.agents.push(file.clone()),
+                Part::Rules => files.policies.push(file.clone()),
                 Part::Program => {
                     let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
-                    brought.programs.extend(name.map(|name| (name, file.clone())));
+                    files.programs.extend(name.map(|name| (name, file.clone())));
                 }
                 // It comes with its component, or says nothing.
                 Part::Manifest => {}
@@ -213,11 +213,11 @@ impl Project {
                     // One without a manifest is told by whoever takes plugins.
                     let missing =
                         ProjectFile { path: file.path.with_extension("json"), bytes: Vec::new(), ..file.clone() };
-                    brought.plugins.push((file.clone(), manifest.cloned().unwrap_or(missing)));
+                    files.plugins.push((file.clone(), manifest.cloned().unwrap_or(missing)));
                 }
             }
         }
-        brought
+        files
     }
 
     /// The folder, safe for a terminal.

@@ -39,7 +39,7 @@ use crate::error::{ErrorKind, Failure};
 use crate::grants::Granted;
 use crate::models::{self, Model};
 use crate::plugins::LoadedPlugin;
-use crate::plugins::reload::{Renewed, When, stays};
+use crate::plugins::reload::{ReloadOutcome, ReloadTrigger};
 use crate::report::About;
 use crate::request::RunRequest;
 
@@ -223,7 +223,7 @@ impl Session {
     ///
     /// If something that is attached may not be read, or is too large.
     pub async fn attach(&self, prompt: &str, cancel: &CancellationToken) -> Result<Attached, Failure> {
-        attach::attach(prompt, &self.app, &self.grants, &self.app.tools(&self.grants)?, cancel).await
+        attach::attach(prompt, &self.app, &self.grants, cancel).await
     }
 
     /// Runs a prompt to one of the six ends.
@@ -324,17 +324,17 @@ impl Session {
 
     /// Reloads plugins that changed, from the next run on; returns what the user should know, a line each. What cannot
     /// be used leaves all of them as they were.
-    pub async fn reload(&mut self, trigger: When) -> Vec<String> {
-        let Renewed { plugins, told } = self.app.renewed(trigger).await;
-        let Some(plugins) = plugins else { return told };
+    pub async fn reload(&mut self, trigger: ReloadTrigger) -> Vec<String> {
+        let ReloadOutcome { plugins, notices } = self.app.reload(trigger).await;
+        let Some(plugins) = plugins else { return notices };
         let grants = self.grants.clone().with_plugins(&plugins, &self.app.folders);
         let equipment = grants.and_then(|grants| self.equip(&plugins, grants));
         match equipment.and_then(|equipment| self.take_up(equipment)) {
             Ok(()) => {
                 self.app.plugins = plugins;
-                told
+                notices
             }
-            Err(failure) => vec![stays(&failure)],
+            Err(failure) => ReloadOutcome::unchanged(&failure).notices,
         }
     }
 

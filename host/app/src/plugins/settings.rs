@@ -20,27 +20,27 @@ use crate::configuration::{
 };
 use crate::environment::Environment;
 use crate::error::Failure;
-use crate::plugins::{LoadedPlugin, Whose};
+use crate::plugins::LoadedPlugin;
 
 /// Bytes of a file with a secret. Protects memory; no header field takes more.
 const MAX_FILE: u64 = 64 << 10;
 
 /// What a person set for the plugins, and the environment in which secrets may stand.
 #[derive(Clone)]
-pub struct Settings {
+pub struct PluginSettings {
     of_plugins: OfPlugins,
     environment: Environment,
 }
 
 /// A plugin with what was set for it.
-pub enum Settled {
+pub enum ConfigResolution {
     /// The plugin, with its configuration and secrets.
-    Usable(Box<LoadedPlugin>),
+    Applied(Box<LoadedPlugin>),
     /// It is of no use without something that was not set; says what.
-    LeftOut(String),
+    Skipped(String),
 }
 
-impl Settings {
+impl PluginSettings {
     /// What the configuration says, and the variable over it.
     pub fn read(configuration: &Configuration, environment: &Environment) -> Result<Self, Failure> {
         let of_plugins = beneath(configuration.plugins.clone(), of_environment(environment)?);
@@ -63,24 +63,25 @@ impl Settings {
     }
 
     /// The plugin with what was set for it.
-    pub fn settle(&self, installed: LoadedPlugin) -> Result<Settled, Failure> {
+    pub fn apply(&self, installed: LoadedPlugin) -> Result<ConfigResolution, Failure> {
         let manifest = &installed.manifest;
         let nothing = OfPlugin::default();
         let set = self.of_plugins.get(&manifest.name).unwrap_or(&nothing);
         are_read("config", &manifest.name, set.config.keys(), manifest.config.keys())?;
         are_read("secrets", &manifest.name, set.secrets.keys(), manifest.secrets.keys())?;
         let mut missing = Vec::new();
-        let config = config(manifest, set, &mut missing)?;
-        let secrets = match installed.whose {
-            Whose::Host | Whose::Persons => secrets(manifest, set, &self.environment, &mut missing)?,
-            Whose::Projects => withheld(manifest, &mut missing),
+        let mut config = config(manifest, set, &mut missing)?;
+        config.extend(installed.config.iter().map(|(key, value)| (key.clone(), value.clone())));
+        let secrets = match installed.origin.is_project() {
+            false => secrets(manifest, set, &self.environment, &mut missing)?,
+            true => withheld(manifest, &mut missing),
         };
         if !missing.is_empty() {
             let why = format!("the plugin `{}` is left out until {}", manifest.name, missing.join(" and "));
-            return Ok(Settled::LeftOut(why));
+            return Ok(ConfigResolution::Skipped(why));
         }
         let (config, secrets) = (Arc::new(config), Arc::new(secrets));
-        Ok(Settled::Usable(Box::new(LoadedPlugin { config, secrets, ..installed })))
+        Ok(ConfigResolution::Applied(Box::new(LoadedPlugin { config, secrets, ..installed })))
     }
 }
 

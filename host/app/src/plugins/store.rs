@@ -10,10 +10,9 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use host_bundle::{Bundle, LockFile, Locked, OciDigest, Refusal, Trust, TrustStore};
+use host_bundle::{Bundle, LockFile, OciDigest, Trust, TrustStore};
 use host_capability::{Capability, Grants, Scope};
 use host_files::{Access, FileError, Mode, PrivateFile};
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Folders;
@@ -34,15 +33,6 @@ const VERSION: u32 = 1;
 
 /// What a plugin may do without a question: scopes as `--grant` has them, by capability.
 pub type Agreed = BTreeMap<String, String>;
-
-/// A plugin that can be used.
-#[derive(Debug)]
-pub struct Usable {
-    /// The bundle, read and checked.
-    pub bundle: Bundle,
-    /// What it may do without a question.
-    pub agreed: Grants,
-}
 
 /// The installed bundles, and the user's grants for each.
 #[derive(Clone, Debug)]
@@ -160,45 +150,8 @@ impl List {
     }
 }
 
-/// The usable plugins of a project and of the user, and notes about the others.
-pub fn usable(
-    folders: &Folders,
-    of_project: Option<&ProjectFile>,
-    workspace: &Path,
-) -> Result<(Vec<Usable>, Vec<String>), Failure> {
-    let mut all: BTreeMap<String, Locked> = List::own(folders)?.file.plugins;
-    if let Some(file) = of_project {
-        all.extend(List::of_project(file)?.file.plugins);
-    }
-    let (mut usable, mut notes) = (Vec::new(), Vec::new());
-    if all.is_empty() {
-        return Ok((usable, notes));
-    }
-    let (store, trust, now) = (PluginStore::of(folders), believed(folders)?, Timestamp::now());
-    for (name, locked) in all {
-        let Some(bundle) = store.bundle(&locked.digest)? else {
-            notes.push(format!("the plugin `{name}` is not installed here; `host plugin install` gets it"));
-            continue;
-        };
-        if *bundle.component_digest() != locked.component || bundle.manifest().name != name {
-            return Err(Failure::configuration(format!("the lock file does not match the plugin `{name}`"))
-                .cause(format!("{} is `{}`", locked.digest, bundle.statement()))
-                .help("install it again, with `host plugin install`"));
-        }
-        if let Err(refusal @ (Refusal::RevokedKey { .. } | Refusal::RevokedDigest { .. })) = trust.check(&bundle, now) {
-            notes.push(format!(
-                "the plugin `{name}` is not used: {refusal}; remove it with `host plugin remove {name}`"
-            ));
-            continue;
-        }
-        let agreed = grants(&store.agreed(&locked.digest)?, workspace)?;
-        usable.push(Usable { bundle, agreed });
-    }
-    Ok((usable, notes))
-}
-
 /// The keys that the user trusts.
-pub fn believed(folders: &Folders) -> Result<Trust, Failure> {
+pub fn trusted_keys(folders: &Folders) -> Result<Trust, Failure> {
     TrustStore::at(folders.keys.clone()).load().map_err(|error| Failure::of(ErrorKind::Configuration, &error))
 }
 

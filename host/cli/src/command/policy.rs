@@ -53,7 +53,7 @@ pub(crate) async fn run(policy: Policy, environment: Environment, stop: Cancella
             let folders = environment.folders()?;
             let project = project(&place.request(), &folders)?;
             printer::notes(project.note().as_slice(), &environment);
-            let policies = policies::read(&folders, &project.brought().policies)?;
+            let policies = policies::read(&folders, &project.files().policies)?;
             printer::notes(&policies.notes, &environment);
             list(policies.policy.rules(), json, &out)
         }
