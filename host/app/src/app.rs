@@ -16,9 +16,9 @@ use tokio_util::sync::CancellationToken;
 use crate::configuration::Configuration;
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
-use crate::grants::{self, Granted};
+use crate::grants::{self, UserGrants};
 use crate::plugins::settings::PluginSettings;
-use crate::plugins::sources::{self, Found, OnInvalid, PluginSources, SourceContext};
+use crate::plugins::sources::{self, OnInvalid, PluginSources, SourceContext};
 use crate::plugins::{DISCOVERED, LoadedPlugin};
 use crate::policies::{self, Policies};
 use crate::project::{Part, Project, ProjectFile};
@@ -40,7 +40,7 @@ pub struct App {
     /// The plugins whose tools can be called.
     pub plugins: Vec<LoadedPlugin>,
     /// What the user granted when the application was opened. A session holds its own copy, which a change of mode replaces.
-    pub granted: Granted,
+    pub grants: UserGrants,
     /// The rules for its calls.
     pub policy: Policy,
     /// The project, and whether it is trusted.
@@ -92,9 +92,8 @@ impl App {
             },
         };
         let found = sources.find(&context, OnInvalid::Fail, stop).await?;
-        let skipped = sources::skipped(&found);
-        skipped.iter().for_each(|why| notice(why));
-        let plugins = sources::distinct(found.into_iter().filter_map(Found::into_plugin).collect())?;
+        found.skipped.iter().for_each(|why| notice(why));
+        let (plugins, skipped) = (sources::distinct(found.plugins)?, found.skipped);
         let withheld =
             |name: &&str| project.withholds(if *name == DISCOVERED { Part::Program } else { Part::Component });
         if let Some(name) = grants::unknown_plugin(access, &plugins).filter(withheld)
@@ -102,7 +101,7 @@ impl App {
         {
             return Err(failure);
         }
-        let granted = Granted::read(access, configuration.approval_mode, &plugins, &root, &folders)?;
+        let grants = UserGrants::read(access, configuration.approval_mode, &plugins, &root, &folders)?;
         Ok(Self {
             environment: environment.clone(),
             folders,
@@ -110,7 +109,7 @@ impl App {
             workspace,
             runtime,
             plugins,
-            granted,
+            grants,
             policy,
             project,
             project_agents: files.agents,

@@ -20,7 +20,7 @@ use self::mention::{Mention, Prompt};
 use crate::app::App;
 use crate::context::name;
 use crate::error::{ErrorKind, Failure};
-use crate::grants::Granted;
+use crate::grants::UserGrants;
 
 /// The most files and folders that one prompt attaches. Protects against a pasted text that is full of names.
 const MAX_ATTACHED: usize = 50;
@@ -72,7 +72,7 @@ struct Budget {
 /// # Errors
 ///
 /// When something is mentioned that is there and may not be read, or too much is.
-pub async fn attach(said: &str, app: &App, grants: &Granted, stop: &CancellationToken) -> Result<Attached, Failure> {
+pub async fn attach(said: &str, app: &App, grants: &UserGrants, stop: &CancellationToken) -> Result<Attached, Failure> {
     let tools = app.tools(grants)?;
     let Prompt { text, mentions } = Prompt::read(said);
     let mut attached = Attached { prompt: text, parts: Vec::new(), notes: Vec::new() };
@@ -101,9 +101,9 @@ pub async fn attach(said: &str, app: &App, grants: &Granted, stop: &Cancellation
 }
 
 /// What a mention means; none when there is nothing of that name.
-fn resolve(mention: &Mention, app: &App, grants: &Granted) -> Result<Option<Meant>, Failure> {
+fn resolve(mention: &Mention, app: &App, grants: &UserGrants) -> Result<Option<Meant>, Failure> {
     let Some(reading) = app.plugin("read_file") else { return Ok(None) };
-    let grants = Arc::new(grants.to(reading));
+    let grants = Arc::new(grants.granted_to(reading));
     let reader = Reader::new(Arc::clone(&app.workspace), grants, reading.manifest.plugin_name());
     for path in mention.candidates() {
         let meant = |tool| Ok(Some(Meant { path: path.to_owned(), tool }));

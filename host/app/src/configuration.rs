@@ -21,9 +21,11 @@ use host_tool::ApprovalMode;
 use serde::Deserialize;
 
 use self::commands::ToolCommands;
-pub use self::commands::{Commands, Whose};
-pub use self::plugins::{OfFile, OfPlugin, OfPlugins, OfVariable, SecretSource, VARIABLE, beneath, of_environment};
-use self::project::OfProject;
+pub use self::commands::{Commands, Owner};
+pub use self::plugins::{
+    FileSecret, PluginConfig, PluginConfigs, SecretSource, VARIABLE, VariableSecret, beneath, of_environment,
+};
+use self::project::ProjectConfig;
 pub use self::range::{AtLeastOne, InnerShare, OutOfRange};
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
@@ -62,10 +64,10 @@ pub struct Configuration {
     /// What is different about an agent than its declaration says, by its name.
     pub agents: BTreeMap<String, Agent>,
     /// What is set for plugins, by their names.
-    pub plugins: OfPlugins,
+    pub plugins: PluginConfigs,
     /// What a trusted project says beside that; no key of a file.
     #[serde(skip)]
-    pub of_project: OfProject,
+    pub project: ProjectConfig,
 }
 
 /// `[run]`: the limits of a run.
@@ -364,7 +366,7 @@ impl Configuration {
                         .cause(format!("it contains a plugin's secret, and {how}"))
                         .help(format!("chmod 600 '{path}', or write {{ env = \"VARIABLE\" }} for the secret")));
                 }
-                read.tools.check_programs(Whose::Persons, &path)?;
+                read.tools.check_programs(Owner::User, &path)?;
                 Ok(read)
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !named => Ok(Self::default()),
@@ -412,8 +414,8 @@ impl Configuration {
     /// The commands by which more tools are found and called; those of a project go before the person's. None where
     /// nobody set them.
     pub fn commands(&self) -> Option<Commands> {
-        let of_project = self.of_project.tools.commands(Whose::Projects);
-        of_project.or_else(|| self.tools.commands(Whose::Persons))
+        let of_project = self.project.tools.commands(Owner::Project);
+        of_project.or_else(|| self.tools.commands(Owner::User))
     }
 
     /// What models cost.

@@ -17,7 +17,7 @@ use host_plugin::{FileKind, Reader};
 
 use self::files::Files;
 use crate::app::App;
-use crate::grants::Granted;
+use crate::grants::UserGrants;
 use crate::repository::REPOSITORY_MARKS;
 
 /// The names of context files where the configuration has none.
@@ -33,7 +33,7 @@ pub struct Context {
 }
 
 /// Reads the context of a workspace.
-pub fn gather(app: &App, grants: &Granted) -> Context {
+pub fn gather(app: &App, grants: &UserGrants) -> Context {
     let Files { text: files, warnings } = files::read(app, grants);
     let mut text = String::new();
     let tree = workspace_tree(app, grants);
@@ -51,9 +51,9 @@ pub fn gather(app: &App, grants: &Granted) -> Context {
 }
 
 /// The tree of what `ls` could list.
-fn workspace_tree(app: &App, grants: &Granted) -> String {
+fn workspace_tree(app: &App, grants: &UserGrants) -> String {
     let Some(listing) = app.plugin("ls") else { return String::new() };
-    let grants = Arc::new(grants.to(listing));
+    let grants = Arc::new(grants.granted_to(listing));
     let reader = Reader::new(Arc::clone(&app.workspace), grants, listing.manifest.plugin_name());
     tree::tree(|path| {
         let entries = reader.list(path).ok()?.into_iter();

@@ -22,7 +22,7 @@ const NEVER_WRITTEN: &str = "*,!.git,!.hg,!.jj,!.svn,!.host,!.bashrc,!.bash_prof
 
 /// What the person granted, read once and good for every plugin.
 #[derive(Clone, Debug)]
-pub struct Granted {
+pub struct UserGrants {
     mode: ApprovalMode,
     /// Everything that is not among what is never written.
     writable: Scope,
@@ -41,7 +41,7 @@ struct Deny {
     paths: Option<Scope>,
 }
 
-impl Granted {
+impl UserGrants {
     /// Reads the flags, and holds them against the plugins that there are.
     pub fn read(
         access: &AccessRequest,
@@ -72,7 +72,7 @@ impl Granted {
     }
 
     /// What the host itself may read of a folder for a model: all of it, without what is denied to every plugin.
-    pub fn to_host(&self, folder: &Path) -> Option<Grants> {
+    pub fn readable_by_host(&self, folder: &Path) -> Option<Grants> {
         let whole = Scope::parse_absolute(Capability::FsRead, &quoted(folder)).ok()?;
         let denies = self.denies.iter().filter(|deny| deny.plugin == "*" && deny.capability == Capability::FsRead);
         let left = denies.into_iter().try_fold(whole, |scope, deny| scope.meet(deny.paths.as_ref()?))?;
@@ -95,7 +95,7 @@ impl Granted {
     }
 
     /// What a plugin may touch without asking: what it asks for, as far as it was granted.
-    pub fn to(&self, plugin: &LoadedPlugin) -> Grants {
+    pub fn granted_to(&self, plugin: &LoadedPlugin) -> Grants {
         let name = plugin.manifest.name.as_str();
         let mut granted = self.by_mode.join(&plugin.agreed).join(&self.outputs.iter().cloned().collect());
         for (_, scope) in self.grants.iter().filter(|(wanted, _)| wanted == name) {
@@ -105,7 +105,7 @@ impl Granted {
     }
 
     /// All that a plugin may touch when somebody says yes to it.
-    pub fn at_most(&self, plugin: &LoadedPlugin) -> Grants {
+    pub fn ceiling_of(&self, plugin: &LoadedPlugin) -> Grants {
         self.bounded(plugin.plugin.declared().clone(), plugin)
     }
 

@@ -33,12 +33,12 @@ pub struct Project {
     /// Its real path.
     pub root: PathBuf,
     /// Whether it is trusted.
-    pub standing: Standing,
+    pub trust_state: TrustState,
 }
 
 /// Whether a project is trusted.
 #[derive(Debug)]
-pub enum Standing {
+pub enum TrustState {
     /// It brings nothing.
     Nothing,
     /// Nobody said that it is trusted. What it brings was not read.
@@ -74,7 +74,7 @@ pub enum Change {
 /// In one word, for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Word {
+pub enum TrustStatus {
     /// It is as it was when it was trusted.
     Trusted,
     /// It was never trusted.
@@ -106,8 +106,8 @@ impl Project {
     /// The project of a folder, whose path is real. Of one that was never trusted no file is opened.
     pub fn of(folder: &Path, folders: &Folders) -> Result<Self, Failure> {
         let root = Self::root_of(folder);
-        let standing = Standing::of(&root, &Store::at(folders.trust.clone()))?;
-        Ok(Self { root, standing })
+        let trust_state = TrustState::of(&root, &Store::at(folders.trust.clone()))?;
+        Ok(Self { root, trust_state })
     }
 
     /// The top of the project that a folder lies in.
@@ -117,70 +117,70 @@ impl Project {
 
     /// The project with what it brings read, so that it can be shown to a person.
     pub fn read(self) -> (Self, Contents) {
-        let Self { root, standing } = self;
-        let (standing, contents) = match standing {
-            Standing::Untrusted(Unread(listing)) => match listing.read() {
-                Ok(contents) => (Standing::Untrusted(Unread(listing)), contents),
-                Err(Unusable(why)) => (Standing::Unusable(why), Contents::default()),
+        let Self { root, trust_state } = self;
+        let (trust_state, contents) = match trust_state {
+            TrustState::Untrusted(Unread(listing)) => match listing.read() {
+                Ok(contents) => (TrustState::Untrusted(Unread(listing)), contents),
+                Err(Unusable(why)) => (TrustState::Unusable(why), Contents::default()),
             },
-            Standing::Trusted(contents) => (Standing::Trusted(contents.clone()), contents),
-            Standing::Changed { contents, changes } => {
-                (Standing::Changed { contents: contents.clone(), changes }, contents)
+            TrustState::Trusted(contents) => (TrustState::Trusted(contents.clone()), contents),
+            TrustState::Changed { contents, changes } => {
+                (TrustState::Changed { contents: contents.clone(), changes }, contents)
             }
-            standing @ (Standing::Nothing | Standing::Unusable(_)) => (standing, Contents::default()),
+            state @ (TrustState::Nothing | TrustState::Unusable(_)) => (state, Contents::default()),
         };
-        (Self { root, standing }, contents)
+        (Self { root, trust_state }, contents)
     }
 
     /// The project, trusted from now on with exactly these contents.
     pub fn trust(self, contents: Contents, folders: &Folders) -> Result<Self, Failure> {
         Store::at(folders.trust.clone()).add(&self.root, contents.fingerprint())?;
-        Ok(Self { standing: Standing::Trusted(contents), ..self })
+        Ok(Self { trust_state: TrustState::Trusted(contents), ..self })
     }
 
     /// In one word; none when it brings nothing.
-    pub fn word(&self) -> Option<Word> {
-        match self.standing {
-            Standing::Nothing => None,
-            Standing::Untrusted(_) => Some(Word::Untrusted),
-            Standing::Changed { .. } => Some(Word::Changed),
-            Standing::Trusted(_) => Some(Word::Trusted),
-            Standing::Unusable(_) => Some(Word::Unusable),
+    pub fn trust_status(&self) -> Option<TrustStatus> {
+        match self.trust_state {
+            TrustState::Nothing => None,
+            TrustState::Untrusted(_) => Some(TrustStatus::Untrusted),
+            TrustState::Changed { .. } => Some(TrustStatus::Changed),
+            TrustState::Trusted(_) => Some(TrustStatus::Trusted),
+            TrustState::Unusable(_) => Some(TrustStatus::Unusable),
         }
     }
 
     /// Whether something of this kind lies there and is not used.
     pub fn withholds(&self, part: Part) -> bool {
-        match &self.standing {
-            Standing::Nothing | Standing::Trusted(_) => false,
-            Standing::Untrusted(Unread(listing)) => listing.has(part),
-            Standing::Changed { contents, .. } => contents.iter().any(|(_, file)| file.part == part),
+        match &self.trust_state {
+            TrustState::Nothing | TrustState::Trusted(_) => false,
+            TrustState::Untrusted(Unread(listing)) => listing.has(part),
+            TrustState::Changed { contents, .. } => contents.iter().any(|(_, file)| file.part == part),
             // Nobody knows what is behind a link.
-            Standing::Unusable(_) => true,
+            TrustState::Unusable(_) => true,
         }
     }
 
     /// Why its words do not count, in one line; none when they do, or there are none.
     pub fn reason(&self) -> Option<String> {
         let folder = self.shown_folder();
-        match &self.standing {
-            Standing::Nothing | Standing::Trusted(_) => None,
-            Standing::Untrusted(_) => Some(format!("`{folder}` is not trusted")),
-            Standing::Changed { changes, .. } => {
+        match &self.trust_state {
+            TrustState::Nothing | TrustState::Trusted(_) => None,
+            TrustState::Untrusted(_) => Some(format!("`{folder}` is not trusted")),
+            TrustState::Changed { changes, .. } => {
                 let mut told: Vec<String> = changes.iter().take(NOTED_CHANGES).map(ToString::to_string).collect();
                 if let Some(more) = changes.len().checked_sub(NOTED_CHANGES).filter(|more| *more > 0) {
                     told.push(format!("{more} more"));
                 }
                 Some(format!("`{folder}` is not as it was when it was trusted ({})", told.join(", ")))
             }
-            Standing::Unusable(why) => Some(format!("`{folder}` cannot be trusted: {why}")),
+            TrustState::Unusable(why) => Some(format!("`{folder}` cannot be trusted: {why}")),
         }
     }
 
     /// What the person should know of a project whose words do not count.
     pub fn note(&self) -> Option<String> {
-        let help = match self.standing {
-            Standing::Unusable(_) => "`host trust` has more",
+        let help = match self.trust_state {
+            TrustState::Unusable(_) => "`host trust` has more",
             _ => "`host trust` shows it, `host trust add` trusts it",
         };
         self.reason().map(|reason| format!("{reason}, and nothing of it is used; {help}"))
@@ -194,7 +194,7 @@ impl Project {
 
     /// What may be used of it.
     pub fn files(&self) -> ProjectFiles {
-        let Standing::Trusted(contents) = &self.standing else { return ProjectFiles::default() };
+        let TrustState::Trusted(contents) = &self.trust_state else { return ProjectFiles::default() };
         let mut files = ProjectFiles::default();
         for (name, file) in contents.iter() {
             match file.part {
@@ -226,7 +226,7 @@ impl Project {
     }
 }
 
-impl Standing {
+impl TrustState {
     fn of(root: &Path, store: &Store) -> Result<Self, Failure> {
         let listing = match Listing::of(root) {
             Ok(listing) => listing,

@@ -36,7 +36,7 @@ use crate::agents::Agents;
 use crate::app::App;
 use crate::attach::{self, Attached};
 use crate::error::{ErrorKind, Failure};
-use crate::grants::Granted;
+use crate::grants::UserGrants;
 use crate::models::{self, Model};
 use crate::plugins::LoadedPlugin;
 use crate::plugins::reload::{ReloadOutcome, ReloadTrigger};
@@ -67,7 +67,7 @@ pub struct Session {
     request: RunRequest,
     is_attended: bool,
     /// What its tools may touch: what the user granted, in the present mode, and the session's own outputs.
-    grants: Granted,
+    grants: UserGrants,
     model: Model,
     definition: AgentDefinition,
     /// What the prompts are filled in with, besides the prompt itself.
@@ -94,7 +94,7 @@ struct Conversation {
 
 /// What the user's grants and the model decide, built as a whole before any of it replaces what is there.
 struct Equipment {
-    grants: Granted,
+    grants: UserGrants,
     gate: Gate,
     definition: AgentDefinition,
     tools: Registry,
@@ -131,7 +131,7 @@ impl Session {
             approvals: &approvals,
             run_clock: &run_clock,
         };
-        let (conversation, grants) = start.conversation(app.granted.clone(), reopened)?;
+        let (conversation, grants) = start.conversation(app.grants.clone(), reopened)?;
         Ok(Self {
             app,
             agents,
@@ -178,7 +178,7 @@ impl Session {
     }
 
     /// What the tools may touch at present.
-    pub fn grants(&self) -> &Granted {
+    pub fn grants(&self) -> &UserGrants {
         &self.grants
     }
 
@@ -214,7 +214,7 @@ impl Session {
 
     /// What a report says of the session. `stats` asks for the statistics in full.
     pub fn about(&self, stats: bool) -> About {
-        About { project_trust: self.app.project.word(), run_clock: self.run_clock.clone(), stats }
+        About { project_trust: self.app.project.trust_status(), run_clock: self.run_clock.clone(), stats }
     }
 
     /// Reads what a prompt attaches with `@path`, with the session's grants.
@@ -339,7 +339,7 @@ impl Session {
     }
 
     /// Everything that these plugins and grants decide. Nothing of the session changes.
-    fn equip(&self, plugins: &[LoadedPlugin], grants: Granted) -> Result<Equipment, Failure> {
+    fn equip(&self, plugins: &[LoadedPlugin], grants: UserGrants) -> Result<Equipment, Failure> {
         let gate = self.conversation.gate.in_mode(grants.mode());
         let definition = match &self.request.agent {
             Some(_) => self.definition.clone(),
@@ -361,7 +361,7 @@ impl Session {
     fn tools_for(
         &self,
         plugins: &[LoadedPlugin],
-        grants: &Granted,
+        grants: &UserGrants,
         gate: &Gate,
         model: &Model,
     ) -> Result<Registry, Failure> {

@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 use super::App;
 use crate::error::Failure;
 use crate::plugins::reload::{ReloadOutcome, ReloadTrigger, in_one_line};
-use crate::plugins::sources::{Found, OnInvalid, SourceContext, skipped};
-use crate::project::{Project, Standing};
+use crate::plugins::sources::{OnInvalid, SearchResult, SourceContext};
+use crate::project::{Project, TrustState};
 
 impl App {
     /// Searches the sources of plugins again. What changed is returned, and not yet used: the session may be unable to.
@@ -21,9 +21,8 @@ impl App {
         let mut notices = Vec::from_iter(self.reload_project());
         let outcome = match self.find_plugins().await {
             Ok(found) => {
-                let skipped = skipped(&found);
-                notices.extend(skipped.iter().filter(|why| !self.skipped.contains(why)).cloned());
-                self.skipped = skipped;
+                notices.extend(found.skipped.iter().filter(|why| !self.skipped.contains(why)).cloned());
+                self.skipped.clone_from(&found.skipped);
                 ReloadOutcome::new(&self.plugins, found)
             }
             Err(failure) => ReloadOutcome::unchanged(&failure),
@@ -32,7 +31,7 @@ impl App {
         ReloadOutcome { notices, ..outcome }
     }
 
-    async fn find_plugins(&self) -> Result<Vec<Found>, Failure> {
+    async fn find_plugins(&self) -> Result<SearchResult, Failure> {
         let context = SourceContext {
             configuration: &self.configuration,
             project: &self.project.files(),
@@ -51,8 +50,8 @@ impl App {
             Ok(now) => now,
             Err(failure) => return Some(in_one_line(&failure)),
         };
-        let was_trusted = matches!(self.project.standing, Standing::Trusted(_));
-        if was_trusted && matches!(now.standing, Standing::Changed { .. } | Standing::Unusable(_)) {
+        let was_trusted = matches!(self.project.trust_state, TrustState::Trusted(_));
+        if was_trusted && matches!(now.trust_state, TrustState::Changed { .. } | TrustState::Unusable(_)) {
             let reason = now.reason()?;
             return Some(format!(
                 "{reason}; what it brought when it was trusted stays in use. `host trust` shows what changed; after \

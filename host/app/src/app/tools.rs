@@ -7,7 +7,7 @@ use host_tool::{PluginTool, ProgramInput, Registry, Sandbox};
 
 use super::App;
 use crate::error::Failure;
-use crate::grants::Granted;
+use crate::grants::UserGrants;
 use crate::plugins::LoadedPlugin;
 
 /// The agent that holds the tools, which decides how much of the grants they have.
@@ -25,7 +25,7 @@ impl App {
     /// # Errors
     ///
     /// If two tools have one name.
-    pub fn tools(&self, grants: &Granted) -> Result<Registry, Failure> {
+    pub fn tools(&self, grants: &UserGrants) -> Result<Registry, Failure> {
         self.tools_of(&self.plugins, grants)
     }
 
@@ -34,22 +34,22 @@ impl App {
     /// # Errors
     ///
     /// If two tools have one name.
-    pub fn reading_tools(&self, grants: &Granted) -> Result<Registry, Failure> {
+    pub fn reading_tools(&self, grants: &UserGrants) -> Result<Registry, Failure> {
         self.reading_tools_of(&self.plugins, grants)
     }
 
-    pub(crate) fn tools_of(&self, plugins: &[LoadedPlugin], grants: &Granted) -> Result<Registry, Failure> {
+    pub(crate) fn tools_of(&self, plugins: &[LoadedPlugin], grants: &UserGrants) -> Result<Registry, Failure> {
         self.registry(plugins, grants, Holder::Run)
     }
 
-    pub(crate) fn reading_tools_of(&self, plugins: &[LoadedPlugin], grants: &Granted) -> Result<Registry, Failure> {
+    pub(crate) fn reading_tools_of(&self, plugins: &[LoadedPlugin], grants: &UserGrants) -> Result<Registry, Failure> {
         self.registry(plugins, grants, Holder::Subagent)
     }
 
-    fn registry(&self, plugins: &[LoadedPlugin], granted: &Granted, holder: Holder) -> Result<Registry, Failure> {
+    fn registry(&self, plugins: &[LoadedPlugin], granted: &UserGrants, holder: Holder) -> Result<Registry, Failure> {
         let mut registry = Registry::new();
         for installed in plugins {
-            let (grants, ceiling) = (granted.to(installed), granted.at_most(installed));
+            let (grants, ceiling) = (granted.granted_to(installed), granted.ceiling_of(installed));
             let (grants, ceiling, secrets) = match holder {
                 Holder::Run => (grants, ceiling, Arc::clone(&installed.secrets)),
                 Holder::Subagent => (grants.reading(), ceiling.reading(), Arc::default()),

@@ -12,7 +12,7 @@ use host_plugin::{ReadError, Reader, Workspace};
 use super::include::includes;
 use super::{USUAL_FILES, name};
 use crate::app::App;
-use crate::grants::Granted;
+use crate::grants::UserGrants;
 use crate::repository::repository_of;
 
 /// The largest context file. Protects memory; nobody writes so much for a model.
@@ -65,12 +65,12 @@ struct Gathering {
 }
 
 /// Reads the context files of a workspace.
-pub(super) fn read(app: &App, grants: &Granted) -> Files {
+pub(super) fn read(app: &App, grants: &UserGrants) -> Files {
     let usual = || USUAL_FILES.iter().map(|name| (*name).to_owned()).collect();
     let configuration = &app.configuration;
     let own: Vec<String> = configuration.context.files.clone().unwrap_or_else(usual);
     // A project names its own files and none of the person's, whose folder has more in it than what a model may see.
-    let of_project = configuration.of_project.context_files.as_ref().unwrap_or(&own);
+    let of_project = configuration.project.context_files.as_ref().unwrap_or(&own);
     let mut gathering =
         Gathering { files: Files::default(), left: MAX_TOTAL, included: 0, seen: Vec::new(), left_out: Vec::new() };
     // Without the folder there is nothing in it.
@@ -93,8 +93,8 @@ pub(super) fn read(app: &App, grants: &Granted) -> Files {
 
 impl Origin {
     /// None when a deny takes all reading from everybody.
-    fn new(user: &Granted, root: PathBuf, what: &'static str, about: &'static str, relative: bool) -> Option<Self> {
-        let grants = Arc::new(user.to_host(&root)?);
+    fn new(user: &UserGrants, root: PathBuf, what: &'static str, about: &'static str, relative: bool) -> Option<Self> {
+        let grants = Arc::new(user.readable_by_host(&root)?);
         let reader = Reader::new(Arc::new(Workspace::new(root.clone())), grants, PluginName::new("context"));
         Some(Self { reader, root, what, about, relative })
     }

@@ -6,7 +6,7 @@
 
 use host_manifest::{Changes, Manifest};
 
-use super::sources::{Found, distinct};
+use super::sources::{SearchResult, distinct};
 use super::{LoadedPlugin, PluginOrigin};
 use crate::error::Failure;
 
@@ -32,31 +32,28 @@ pub struct ReloadOutcome {
 }
 
 impl ReloadOutcome {
-    /// Compares what was found with the plugins before. What was skipped is not among the notices.
-    pub(crate) fn new(before: &[LoadedPlugin], found: Vec<Found>) -> Self {
+    /// Compares the plugins before with what the sources have now.
+    pub(crate) fn new(before: &[LoadedPlugin], found: SearchResult) -> Self {
         let (mut plugins, mut notices): (Vec<LoadedPlugin>, Vec<String>) = Default::default();
         let mut is_changed = false;
-        for found in found {
-            match found {
-                Found::Plugin(now) => match before.iter().find(|before| before.origin == now.origin) {
-                    // The old one, which is linked already.
-                    Some(before) if is_same(before, &now) => plugins.push(before.clone()),
-                    before => {
-                        is_changed = true;
-                        notices.push(described(before, &now));
-                        plugins.push(*now);
-                    }
-                },
-                Found::Skipped(_) => {}
-                Found::Invalid { origin, failure } => {
-                    let kept: Vec<&LoadedPlugin> = before.iter().filter(|before| is_from(before, &origin)).collect();
-                    let names: Vec<String> = kept.iter().map(|kept| format!("`{}`", kept.manifest.name)).collect();
-                    let what = if names.is_empty() { origin.to_string() } else { names.join(", ") };
-                    let stays = if names.is_empty() { "is not used" } else { "stays as it was" };
-                    notices.push(format!("{what} {stays}: {}", in_one_line(&failure)));
-                    plugins.extend(kept.into_iter().cloned());
+        for now in found.plugins {
+            match before.iter().find(|before| before.origin == now.origin) {
+                // The old one, which is linked already.
+                Some(before) if is_same(before, &now) => plugins.push(before.clone()),
+                before => {
+                    is_changed = true;
+                    notices.push(described(before, &now));
+                    plugins.push(now);
                 }
             }
+        }
+        for (origin, failure) in found.invalid {
+            let kept: Vec<&LoadedPlugin> = before.iter().filter(|before| is_from(before, &origin)).collect();
+            let names: Vec<String> = kept.iter().map(|kept| format!("`{}`", kept.manifest.name)).collect();
+            let what = if names.is_empty() { origin.to_string() } else { names.join(", ") };
+            let stays = if names.is_empty() { "is not used" } else { "stays as it was" };
+            notices.push(format!("{what} {stays}: {}", in_one_line(&failure)));
+            plugins.extend(kept.into_iter().cloned());
         }
         for gone in before.iter().filter(|before| plugins.iter().all(|now| now.origin != before.origin)) {
             is_changed = true;

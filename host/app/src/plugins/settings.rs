@@ -16,7 +16,8 @@ use host_plugin::{Secret, Secrets};
 use host_text::{exact, name_help, visible_line};
 
 use crate::configuration::{
-    Configuration, OfFile, OfPlugin, OfPlugins, OfVariable, SecretSource, VARIABLE, beneath, of_environment,
+    Configuration, FileSecret, PluginConfig, PluginConfigs, SecretSource, VARIABLE, VariableSecret, beneath,
+    of_environment,
 };
 use crate::environment::Environment;
 use crate::error::Failure;
@@ -28,7 +29,7 @@ const MAX_FILE: u64 = 64 << 10;
 /// What a person set for the plugins, and the environment in which secrets may stand.
 #[derive(Clone)]
 pub struct PluginSettings {
-    of_plugins: OfPlugins,
+    of_plugins: PluginConfigs,
     environment: Environment,
 }
 
@@ -52,7 +53,7 @@ impl PluginSettings {
         let sources = self.of_plugins.values().flat_map(|of_plugin| of_plugin.secrets.values());
         let secret: Vec<&str> = sources
             .filter_map(|source| match source {
-                SecretSource::Variable(OfVariable { env }) => Some(env.as_str()),
+                SecretSource::Variable(VariableSecret { env }) => Some(env.as_str()),
                 SecretSource::Here(_) | SecretSource::File(_) => None,
             })
             .chain([VARIABLE])
@@ -65,7 +66,7 @@ impl PluginSettings {
     /// The plugin with what was set for it.
     pub fn apply(&self, installed: LoadedPlugin) -> Result<ConfigResolution, Failure> {
         let manifest = &installed.manifest;
-        let nothing = OfPlugin::default();
+        let nothing = PluginConfig::default();
         let set = self.of_plugins.get(&manifest.name).unwrap_or(&nothing);
         are_read("config", &manifest.name, set.config.keys(), manifest.config.keys())?;
         are_read("secrets", &manifest.name, set.secrets.keys(), manifest.secrets.keys())?;
@@ -127,7 +128,11 @@ fn are_read<'a>(
     Ok(())
 }
 
-fn config(manifest: &Manifest, set: &OfPlugin, missing: &mut Vec<String>) -> Result<BTreeMap<String, String>, Failure> {
+fn config(
+    manifest: &Manifest,
+    set: &PluginConfig,
+    missing: &mut Vec<String>,
+) -> Result<BTreeMap<String, String>, Failure> {
     let mut config = BTreeMap::new();
     for (name, key) in &manifest.config {
         match set.config.get(name).map(|value| &value.0).or(key.default.as_ref()) {
@@ -156,7 +161,7 @@ fn config(manifest: &Manifest, set: &OfPlugin, missing: &mut Vec<String>) -> Res
 
 fn secrets(
     manifest: &Manifest,
-    set: &OfPlugin,
+    set: &PluginConfig,
     environment: &Environment,
     missing: &mut Vec<String>,
 ) -> Result<Secrets, Failure> {
@@ -210,11 +215,11 @@ fn secret(declared: &DeclaredSecret, value: &str, of: &str) -> Result<Secret, Fa
 fn value(source: &SecretSource, of: &str, environment: &Environment) -> Result<Result<String, String>, Failure> {
     match source {
         SecretSource::Here(value) => Ok(Ok(value.clone())),
-        SecretSource::Variable(OfVariable { env }) => Ok(match environment.text(env) {
+        SecretSource::Variable(VariableSecret { env }) => Ok(match environment.text(env) {
             Some(value) => Ok(value.trim().to_owned()),
             None => Err(format!("you set the variable {}, in which `{of}` is", exact(env))),
         }),
-        SecretSource::File(OfFile { file }) => {
+        SecretSource::File(FileSecret { file }) => {
             let path = absolute(file, of, environment)?;
             read(&path, of).map(Ok)
         }

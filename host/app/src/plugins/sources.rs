@@ -63,15 +63,21 @@ pub enum PluginOrigin {
     Command,
 }
 
-/// What a source found.
+/// A plugin that a source has, or why it cannot be used.
 #[derive(Debug)]
-pub(crate) enum Found {
-    /// A plugin that can be used.
-    Plugin(Box<LoadedPlugin>),
-    /// A plugin that is not used, with the reason for the user.
-    Skipped(String),
-    /// A plugin that cannot be used.
-    Invalid { origin: PluginOrigin, failure: Failure },
+struct Found {
+    origin: PluginOrigin,
+    plugin: Result<LoadedPlugin, Failure>,
+}
+
+/// What all sources have.
+#[derive(Debug, Default)]
+pub(crate) struct SearchResult {
+    pub(crate) plugins: Vec<LoadedPlugin>,
+    /// The plugins that cannot be used.
+    pub(crate) invalid: Vec<(PluginOrigin, Failure)>,
+    /// Why other plugins are not used, a line each for the user.
+    pub(crate) skipped: Vec<String>,
 }
 
 /// What becomes of a plugin that cannot be used.
@@ -79,7 +85,7 @@ pub(crate) enum Found {
 pub(crate) enum OnInvalid {
     /// The search fails, and no further source is searched.
     Fail,
-    /// It is among what was found.
+    /// It is reported beside the others.
     Report,
 }
 
@@ -104,21 +110,22 @@ pub(crate) struct PluginSources {
 }
 
 impl ToolSource {
-    /// Finds the plugins. `found` is what the sources before it have; their names are taken.
+    /// Finds the plugins. `others` is what the sources before it have: their names are taken, and reasons to skip a
+    /// plugin go there.
     async fn find(
         &self,
         context: &SourceContext<'_>,
-        found: &[Found],
+        others: &mut SearchResult,
         cancel: &CancellationToken,
     ) -> Result<Vec<Found>, Failure> {
         let workspace = context.workspace.root();
-        match self {
-            Self::BuiltIn => Ok(built_in_plugins(workspace)?.into_iter().map(Found::from).collect()),
-            Self::Store => store::find(context.project.lock.as_ref(), context.folders, workspace),
-            Self::Project => Ok(project::find(context.project, workspace)),
-            Self::Path(path) => Ok(path::find(path, workspace)),
-            Self::Command(commands) => Ok(vec![command::find(commands, context, found, cancel).await]),
-        }
+        Ok(match self {
+            Self::BuiltIn => built_in::find(workspace)?,
+            Self::Store => store::find(context, &mut others.skipped)?,
+            Self::Project => project::find(context.project, workspace),
+            Self::Path(path) => path::find(path, workspace),
+            Self::Command(commands) => vec![command::find(commands, context, &others.plugins, cancel).await],
+        })
     }
 
     /// Adds the files that tell whether its plugins changed.
@@ -164,66 +171,20 @@ impl PluginSources {
         context: &SourceContext<'_>,
         on_invalid: OnInvalid,
         cancel: &CancellationToken,
-    ) -> Result<Vec<Found>, Failure> {
-        let mut all = Vec::new();
+    ) -> Result<SearchResult, Failure> {
+        let mut all = SearchResult::default();
         for source in &self.sources {
-            for found in source.find(context, &all, cancel).await? {
-                match self.with_settings(found) {
-                    Found::Invalid { failure, .. } if on_invalid == OnInvalid::Fail => return Err(failure),
-                    found => all.push(found),
+            for Found { origin, plugin } in source.find(context, &mut all, cancel).await? {
+                match plugin.and_then(|plugin| self.settings.apply(plugin)) {
+                    Ok(ConfigResolution::Applied(plugin)) => all.plugins.push(*plugin),
+                    Ok(ConfigResolution::Skipped(why)) => all.skipped.push(why),
+                    Err(failure) if on_invalid == OnInvalid::Fail => return Err(failure),
+                    Err(failure) => all.invalid.push((origin, failure)),
                 }
             }
         }
         Ok(all)
     }
-
-    fn with_settings(&self, found: Found) -> Found {
-        let Found::Plugin(plugin) = found else { return found };
-        let origin = plugin.origin.clone();
-        match self.settings.apply(*plugin) {
-            Ok(ConfigResolution::Applied(plugin)) => Found::Plugin(plugin),
-            Ok(ConfigResolution::Skipped(why)) => Found::Skipped(why),
-            Err(failure) => Found::Invalid { origin, failure },
-        }
-    }
-}
-
-impl Found {
-    fn new(origin: PluginOrigin, plugin: Result<LoadedPlugin, Failure>) -> Self {
-        match plugin {
-            Ok(plugin) => Self::from(plugin),
-            Err(failure) => Self::Invalid { origin, failure },
-        }
-    }
-
-    pub(crate) fn plugin(&self) -> Option<&LoadedPlugin> {
-        match self {
-            Self::Plugin(plugin) => Some(plugin),
-            Self::Skipped(_) | Self::Invalid { .. } => None,
-        }
-    }
-
-    pub(crate) fn into_plugin(self) -> Option<LoadedPlugin> {
-        match self {
-            Self::Plugin(plugin) => Some(*plugin),
-            Self::Skipped(_) | Self::Invalid { .. } => None,
-        }
-    }
-}
-
-impl From<LoadedPlugin> for Found {
-    fn from(plugin: LoadedPlugin) -> Self {
-        Self::Plugin(Box::new(plugin))
-    }
-}
-
-/// Why plugins were skipped, a line each.
-pub(crate) fn skipped(found: &[Found]) -> Vec<String> {
-    let why = |found: &Found| match found {
-        Found::Skipped(why) => Some(why.clone()),
-        Found::Plugin(_) | Found::Invalid { .. } => None,
-    };
-    found.iter().filter_map(why).collect()
 }
 
 /// The plugins, if each has a name of its own.

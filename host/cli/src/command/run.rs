@@ -92,7 +92,7 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
 async fn prompt(said: Said, app: &App, stop: &CancellationToken) -> Result<Attached, Failure> {
     let Said { words, piped } = said;
     let (mentioning, beside) = if words.is_empty() { (piped, String::new()) } else { (words, piped) };
-    let attached = attach(&mentioning, app, &app.granted, stop).await?;
+    let attached = attach(&mentioning, app, &app.grants, stop).await?;
     Ok(Attached { prompt: joined(&attached.prompt, &beside), ..attached })
 }
 

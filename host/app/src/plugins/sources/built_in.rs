@@ -9,7 +9,7 @@ use std::path::Path;
 use host_manifest::{Manifest, Source};
 use host_plugin::Digest;
 
-use super::{DISCOVERED, PluginOrigin};
+use super::{DISCOVERED, Found, PluginOrigin};
 use crate::error::Failure;
 use crate::plugins::{LoadedPlugin, parse_manifest};
 
@@ -37,6 +37,11 @@ impl BuiltIn {
     pub(super) fn digest(&self) -> Digest {
         Digest::from_sha256(&self.sha256)
     }
+}
+
+pub(super) fn find(workspace: &Path) -> Result<Vec<Found>, Failure> {
+    let plugins = built_in_plugins(workspace)?.into_iter();
+    Ok(plugins.map(|plugin| Found { origin: plugin.origin.clone(), plugin: Ok(plugin) }).collect())
 }
 
 /// The plugins that are part of the binary, but for the one behind the tools that a command lists.

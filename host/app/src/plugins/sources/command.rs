@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 use super::built_in::BuiltIn;
 use super::{DISCOVERED, Found, PluginOrigin, SourceContext};
 use crate::agents::Agents;
-use crate::configuration::{Commands, Whose};
+use crate::configuration::{Commands, Owner};
 use crate::environment::Folders;
 use crate::error::{ErrorKind, Failure};
 use crate::plugins::LoadedPlugin;
@@ -46,14 +46,14 @@ const SHOWN_LINES: usize = 12;
 /// The most characters of standard error that are shown of a command that failed.
 const SHOWN_CHARACTERS: usize = 2_000;
 
-/// The plugin with the tools that the command lists now.
+/// The plugin with the tools that the command lists now. No name is taken from the `others`.
 pub(super) async fn find(
     commands: &Commands,
     context: &SourceContext<'_>,
-    found: &[Found],
+    others: &[LoadedPlugin],
     cancel: &CancellationToken,
 ) -> Found {
-    Found::new(PluginOrigin::Command, load(commands, context, found, cancel).await)
+    Found { origin: PluginOrigin::Command, plugin: load(commands, context, others, cancel).await }
 }
 
 /// The programs, if their paths are absolute. What they read cannot be known; one that is looked up in `PATH` is found
@@ -66,12 +66,12 @@ pub(super) fn add_stamps(commands: &Commands, stamps: &mut FileStamps) {
 async fn load(
     commands: &Commands,
     context: &SourceContext<'_>,
-    found: &[Found],
+    others: &[LoadedPlugin],
     cancel: &CancellationToken,
 ) -> Result<LoadedPlugin, Failure> {
     let commands = located(commands.clone(), &context.project.programs, context.folders)?;
     let agents = Agents::read(context.folders, context.configuration, &context.project.agents)?;
-    let tools = found.iter().filter_map(Found::plugin).flat_map(|plugin| &plugin.manifest.tools);
+    let tools = others.iter().flat_map(|plugin| &plugin.manifest.tools);
     let mut taken: BTreeSet<&str> = tools.map(|tool| tool.spec.name.as_str()).collect();
     taken.extend(agents.all().iter().map(|agent| agent.name()));
     taken.extend([DISCOVERED, COMPLETE_TASK]);
@@ -136,9 +136,9 @@ fn located(
     programs: &BTreeMap<String, ProjectFile>,
     folders: &Folders,
 ) -> Result<Commands, Failure> {
-    match commands.whose {
-        Whose::Persons => Ok(commands),
-        Whose::Projects => {
+    match commands.owner {
+        Owner::User => Ok(commands),
+        Owner::Project => {
             let place = placed(programs, &folders.programs)?;
             let located = |words: Vec<String>| located_program(words, programs, &place);
             Ok(Commands { discovery: located(commands.discovery)?, call: located(commands.call)?, ..commands })
@@ -226,9 +226,9 @@ fn exited(commands: &Commands, words: &str) -> Failure {
 }
 
 fn failed(commands: &Commands, how: &str) -> Failure {
-    let whose = match commands.whose {
-        Whose::Persons => "your configuration",
-        Whose::Projects => "the project's `.host/config.toml`",
+    let whose = match commands.owner {
+        Owner::User => "your configuration",
+        Owner::Project => "the project's `.host/config.toml`",
     };
     Failure::configuration(format!("the discovery command `{}` {how}", command_line(&commands.discovery)))
         .help(format!("mend it, or take `[tools]` out of {whose}; `docs/discovered-tools.md` says what it is to print"))

@@ -40,15 +40,13 @@ fn stamps(path: &Path) -> FileStamps {
 }
 
 fn read_all(path: &Path, workspace: &Path) -> Vec<Found> {
+    let found = |file: PathBuf| {
+        let origin = PluginOrigin::Path(file.clone());
+        Found { plugin: read(&file, origin.clone(), workspace), origin }
+    };
     match components(path) {
-        Ok(files) => files
-            .iter()
-            .map(|file| {
-                let origin = PluginOrigin::Path(file.clone());
-                Found::new(origin.clone(), read(file, origin, workspace))
-            })
-            .collect(),
-        Err(failure) => vec![Found::Invalid { origin: PluginOrigin::Path(path.to_owned()), failure }],
+        Ok(files) => files.into_iter().map(found).collect(),
+        Err(failure) => vec![Found { origin: PluginOrigin::Path(path.to_owned()), plugin: Err(failure) }],
     }
 }
 

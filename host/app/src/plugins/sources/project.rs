@@ -21,7 +21,7 @@ const PARTS: [&str; 4] = ["agents", "plugins", "policies", "tools"];
 pub(super) fn find(project: &ProjectFiles, workspace: &Path) -> Vec<Found> {
     let found = |(component, manifest): &(ProjectFile, ProjectFile)| {
         let origin = PluginOrigin::Project(component.path.clone());
-        Found::new(origin.clone(), load(component, manifest, origin, workspace))
+        Found { plugin: load(component, manifest, origin.clone(), workspace), origin }
     };
     project.plugins.iter().map(found).collect()
 }

@@ -12,21 +12,18 @@ use host_capability::Grants;
 use host_plugin::Digest;
 use jiff::Timestamp;
 
-use super::{Found, PluginOrigin};
+use super::{Found, PluginOrigin, SourceContext};
 use crate::environment::Folders;
 use crate::error::Failure;
 use crate::plugins::LoadedPlugin;
 use crate::plugins::file_stamps::{FileStamps, Links};
 use crate::plugins::store::{List, PluginStore, USER_LOCKFILE, grants, trusted_keys};
-use crate::project::ProjectFile;
 
-pub(super) fn find(
-    project_lock: Option<&ProjectFile>,
-    folders: &Folders,
-    workspace: &Path,
-) -> Result<Vec<Found>, Failure> {
+/// The plugins, with the reasons to skip others in `skipped`.
+pub(super) fn find(context: &SourceContext<'_>, skipped: &mut Vec<String>) -> Result<Vec<Found>, Failure> {
+    let SourceContext { project, folders, workspace, .. } = context;
     let mut all: BTreeMap<String, Locked> = List::own(folders)?.file.plugins;
-    if let Some(file) = project_lock {
+    if let Some(file) = &project.lock {
         all.extend(List::of_project(file)?.file.plugins);
     }
     let mut found = Vec::new();
@@ -36,8 +33,7 @@ pub(super) fn find(
     let (store, trust, now) = (PluginStore::of(folders), trusted_keys(folders)?, Timestamp::now());
     for (name, locked) in all {
         let Some(bundle) = store.bundle(&locked.digest)? else {
-            let why = format!("the plugin `{name}` is not installed here; `host plugin install` gets it");
-            found.push(Found::Skipped(why));
+            skipped.push(format!("the plugin `{name}` is not installed here; `host plugin install` gets it"));
             continue;
         };
         if *bundle.component_digest() != locked.component || bundle.manifest().name != name {
@@ -46,14 +42,14 @@ pub(super) fn find(
                 .help("install it again, with `host plugin install`"));
         }
         if let Err(refusal @ (Refusal::RevokedKey { .. } | Refusal::RevokedDigest { .. })) = trust.check(&bundle, now) {
-            found.push(Found::Skipped(format!(
+            skipped.push(format!(
                 "the plugin `{name}` is not used: {refusal}; remove it with `host plugin remove {name}`"
-            )));
+            ));
             continue;
         }
-        let agreed = grants(&store.agreed(&locked.digest)?, workspace)?;
+        let agreed = grants(&store.agreed(&locked.digest)?, workspace.root())?;
         let origin = PluginOrigin::Store(name);
-        found.push(Found::new(origin.clone(), load(bundle, agreed, origin, workspace)));
+        found.push(Found { plugin: load(bundle, agreed, origin.clone(), workspace.root()), origin });
     }
     Ok(found)
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::configuration::Whose;
+use crate::configuration::Owner;
 use crate::environment::{Environment, Terminals};
 use crate::plugins::store::USER_LOCKFILE;
 
@@ -30,7 +30,7 @@ fn sources_notice_a_change_of_every_file_that_they_read() {
     let folders = folders(home.path());
     let program = home.path().join("bin/tools");
     let words = vec![program.to_str().expect("a plain path").to_owned()];
-    let commands = Commands { discovery: words.clone(), call: words, whose: Whose::Persons };
+    let commands = Commands { discovery: words.clone(), call: words, owner: Owner::User };
     let environment = Environment::new(Default::default(), None, Terminals::default());
     let settings = PluginSettings::read(&Configuration::default(), &environment).expect("nothing is set");
     let mut sources = PluginSources::new(&[dist.clone(), one.clone()], Some(commands), settings);

@@ -51,11 +51,7 @@ impl Bench {
             progress: &|words| self.announced.lock().expect("nothing panics").push(words.to_owned()),
         };
         let commands = self.configuration.commands().expect("they are configured");
-        match find(&commands, &context, &[], cancel).await {
-            Found::Plugin(plugin) => Ok(*plugin),
-            Found::Invalid { failure, .. } => Err(failure),
-            Found::Skipped(why) => panic!("{why}"),
-        }
+        find(&commands, &context, &[], cancel).await.plugin
     }
 
     /// The id of the process that wrote it into a file, once it did.
