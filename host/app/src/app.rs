@@ -1,6 +1,6 @@
 //! The application, opened once: settings, the project and its trust, plugins, the user's grants, rules and the runtime.
 //!
-//! Promises: nothing is compiled or run by opening it, except the command that lists tools where one is configured.
+//! Promises: opening it compiles and runs nothing, except the command that lists tools if one is configured.
 //! Deliberately not here: a conversation (`session`).
 
 mod reload;
@@ -33,19 +33,19 @@ pub struct App {
     pub folders: Folders,
     /// The configuration, with what a trusted project may set.
     pub configuration: Configuration,
-    /// The folder that is worked in.
+    /// The folder to work in.
     pub workspace: Arc<Workspace>,
     /// The engine that runs plugins.
     pub runtime: Arc<Runtime>,
     /// The plugins whose tools can be called.
     pub plugins: Vec<LoadedPlugin>,
-    /// What the user granted when the application was opened. A session holds its own copy, which a change of mode replaces.
+    /// The user's grants at the opening. A session has its own copy, which a change of mode replaces.
     pub grants: UserGrants,
     /// The rules for its calls.
     pub policy: Policy,
     /// The project, and whether it is trusted.
     pub project: Project,
-    /// The agents of the project, where it is trusted.
+    /// The agents of the project, if it is trusted.
     pub project_agents: Vec<ProjectFile>,
     pub(crate) sources: PluginSources,
     /// Why plugins were skipped at the last search, so that the user is not told again.
@@ -53,8 +53,11 @@ pub struct App {
 }
 
 impl App {
-    /// Puts it together with what the project brings, as far as that is trusted. Nothing is compiled or run, but for the
-    /// command that lists more tools where one is configured.
+    /// Opens the application, with the files of the project if it is trusted.
+    ///
+    /// # Errors
+    ///
+    /// If the folder, a configuration file, a rule, a plugin or a grant is invalid.
     pub async fn open(
         place: &FolderRequest,
         access: &AccessRequest,
@@ -118,7 +121,7 @@ impl App {
         })
     }
 
-    /// Decides about calls in this mode. Whoever listens to `approvals` answers questions.
+    /// The gate that decides about calls in this mode. Questions go to the listeners of `approvals`.
     pub fn gate(&self, approvals: ApprovalQueue, mode: ApprovalMode) -> Gate {
         let answers = RulesFile::new(policies::answers(&self.folders));
         Gate::new(self.policy.clone(), approvals, mode, self.workspace.root(), Some(answers))
@@ -140,16 +143,16 @@ fn folder(place: &FolderRequest) -> Result<PathBuf, Failure> {
     let wanted = place.folder.as_deref().unwrap_or(Path::new("."));
     let unreadable = |error: std::io::Error| {
         Failure::input(format!("the folder `{}` cannot be worked in: {error}", wanted.display()))
-            .help("name a folder that is there and that you may read, with -C DIR")
+            .help("name an existing folder that you may read, with -C DIR")
     };
     let root = std::fs::canonicalize(wanted).map_err(unreadable)?;
-    // Listing it now says what each tool would say later.
+    // Fails now, rather than in each tool.
     std::fs::read_dir(&root).map_err(unreadable)?;
     if repository_of(&root).is_some() || place.any_folder {
         return Ok(root);
     }
     Err(Failure::input(format!("`{}` is not in a repository", root.display())).help(
-        "go to one with -C DIR, make it one with `git init`, or say --any-folder to work in a folder where nothing can \
-         be undone",
+        "go to one with -C DIR, make it one with `git init`, or add --any-folder to work in a folder where nothing \
+         can be undone",
     ))
 }

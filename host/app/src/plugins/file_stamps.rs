@@ -26,7 +26,7 @@ struct Stamp {
     changed: (i64, i64),
 }
 
-/// Whether a symbolic link stands for itself or for the file that it leads to.
+/// Whether a symbolic link is looked at itself, or the file that it leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Links {
     Follow,
@@ -34,7 +34,7 @@ pub(crate) enum Links {
 }
 
 impl FileStamps {
-    /// Adds a file or a folder itself, if it exists. One that cannot be looked at is reported by whoever reads it.
+    /// Adds a file or a folder itself, if it exists. The source that reads it reports one that cannot be opened.
     pub(crate) fn add(&mut self, path: &Path, links: Links) {
         if let Ok(metadata) = links.metadata(path)
             && self.0.len() < MAX_FILES

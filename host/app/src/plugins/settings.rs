@@ -1,9 +1,9 @@
-//! What a person set for the plugins, given to them: configuration that each reads, secrets that it sends without
-//! reading them.
+//! The user's settings for plugins: configuration that a plugin reads, and secrets that its requests carry without the
+//! plugin reading them.
 //!
-//! Promises: a key or a secret that nobody reads is an error; a value is what its manifest says; a project's plugin gets
-//! none of the person's secrets; a plugin that is of no use without something that was not set is left out, and it is
-//! said what is missing and where it goes. No message has a word of a secret in it.
+//! Promises: an unknown key or secret is an error; a value has the type that the manifest declares; a project's plugin
+//! gets none of the user's secrets; a plugin without a required setting is skipped, with a message that says what is
+//! missing and where to set it. No message has a part of a secret in it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -26,29 +26,29 @@ use crate::plugins::LoadedPlugin;
 /// Bytes of a file with a secret. Protects memory; no header field takes more.
 const MAX_FILE: u64 = 64 << 10;
 
-/// What a person set for the plugins, and the environment in which secrets may stand.
+/// The user's settings for plugins, with the environment that secrets can be in.
 #[derive(Clone)]
 pub struct PluginSettings {
     of_plugins: PluginConfigs,
     environment: Environment,
 }
 
-/// A plugin with what was set for it.
+/// What the settings make of a plugin.
 pub enum ConfigResolution {
-    /// The plugin, with its configuration and secrets.
+    /// The plugin with its configuration and secrets.
     Applied(Box<LoadedPlugin>),
-    /// It is of no use without something that was not set; says what.
+    /// A required setting is missing; says which.
     Skipped(String),
 }
 
 impl PluginSettings {
-    /// What the configuration says, and the variable over it.
+    /// Reads the configuration, and over it the variable.
     pub fn read(configuration: &Configuration, environment: &Environment) -> Result<Self, Failure> {
         let of_plugins = beneath(configuration.plugins.clone(), of_environment(environment)?);
         Ok(Self { of_plugins, environment: environment.clone() })
     }
 
-    /// The environment without the variables that secrets stand in: no program that a plugin runs is to see them.
+    /// The environment without the variables that have secrets: no program that a plugin runs may see them.
     pub fn environment_for_programs(&self) -> Vec<(OsString, OsString)> {
         let sources = self.of_plugins.values().flat_map(|of_plugin| of_plugin.secrets.values());
         let secret: Vec<&str> = sources
@@ -63,13 +63,17 @@ impl PluginSettings {
         variables
     }
 
-    /// The plugin with what was set for it.
+    /// Applies the settings for a plugin.
+    ///
+    /// # Errors
+    ///
+    /// If a setting is unknown or has another type than declared, or a secret cannot be read.
     pub fn apply(&self, installed: LoadedPlugin) -> Result<ConfigResolution, Failure> {
         let manifest = &installed.manifest;
         let nothing = PluginConfig::default();
         let set = self.of_plugins.get(&manifest.name).unwrap_or(&nothing);
-        are_read("config", &manifest.name, set.config.keys(), manifest.config.keys())?;
-        are_read("secrets", &manifest.name, set.secrets.keys(), manifest.secrets.keys())?;
+        check_known("config", &manifest.name, set.config.keys(), manifest.config.keys())?;
+        check_known("secrets", &manifest.name, set.secrets.keys(), manifest.secrets.keys())?;
         let mut missing = Vec::new();
         let mut config = config(manifest, set, &mut missing)?;
         config.extend(installed.config.iter().map(|(key, value)| (key.clone(), value.clone())));
@@ -86,7 +90,7 @@ impl PluginSettings {
     }
 }
 
-/// The words with which a person would set what a plugin cannot do without; none where there is no such thing.
+/// The TOML with which a user would set what a plugin requires; `None` if it requires nothing.
 pub fn to_be_set(manifest: &Manifest) -> Option<String> {
     let keys = manifest.config.iter().filter(|(_, key)| key.required);
     let keys = keys.map(|(name, key)| format!("config.{name} = …  # {}\n", visible_line(&key.description)));
@@ -99,14 +103,14 @@ pub fn to_be_set(manifest: &Manifest) -> Option<String> {
     (!lines.is_empty()).then(|| format!("[plugins.\"{}\"]\n{lines}", manifest.name))
 }
 
-/// A name for the variable that a secret could stand in.
+/// A name for the variable that a secret could be in.
 fn variable(plugin: &str, secret: &str) -> String {
     let own = plugin.rsplit('/').next().unwrap_or(plugin);
     format!("{own}_{secret}").replace('-', "_").to_uppercase()
 }
 
-/// Refuses what is set and nobody reads.
-fn are_read<'a>(
+/// Rejects settings that the plugin does not declare.
+fn check_known<'a>(
     section: &str,
     plugin: &str,
     set: impl Iterator<Item = &'a String>,
@@ -121,7 +125,7 @@ fn are_read<'a>(
             None => "remove it: the plugin has none".to_owned(),
         };
         let name = exact(name);
-        let failure = Failure::configuration(format!("nobody reads `plugins.\"{plugin}\".{section}.{name}`"))
+        let failure = Failure::configuration(format!("unknown setting `plugins.\"{plugin}\".{section}.{name}`"))
             .cause(format!("the plugin `{plugin}` declares no such name"));
         return Err(failure.help(help));
     }
@@ -185,7 +189,7 @@ fn secrets(
     Ok(secrets)
 }
 
-/// A project's plugin can be another than it says: what the person gave is for the plugin that they installed.
+/// A project's plugin can pretend to be another one: secrets are for the plugin that the user installed.
 fn withheld(manifest: &Manifest, missing: &mut Vec<String>) -> Secrets {
     let mut secrets = Secrets::default();
     for (name, declared) in &manifest.secrets {
@@ -199,7 +203,7 @@ fn withheld(manifest: &Manifest, missing: &mut Vec<String>) -> Secrets {
     secrets
 }
 
-/// What is to be done about something that was not set, as the end of a sentence.
+/// How to set something that is missing, as the end of a sentence.
 fn unset(of: &str, description: &str) -> String {
     format!("you set `{of}` in config.toml ({})", visible_line(description).trim_end_matches('.'))
 }
@@ -207,11 +211,11 @@ fn unset(of: &str, description: &str) -> String {
 fn secret(declared: &DeclaredSecret, value: &str, of: &str) -> Result<Secret, Failure> {
     let placement = declared.placement();
     placement.and_then(|placement| Secret::new(value, placement, declared.reach())).map_err(|error| {
-        Failure::configuration(format!("`{of}` cannot be used")).cause(error.to_string()).help("set it to another")
+        Failure::configuration(format!("`{of}` cannot be used")).cause(error.to_string()).help("set another value")
     })
 }
 
-/// The value; what is to be done where there is none.
+/// The value; the inner error says how to set one.
 fn value(source: &SecretSource, of: &str, environment: &Environment) -> Result<Result<String, String>, Failure> {
     match source {
         SecretSource::Here(value) => Ok(Ok(value.clone())),
@@ -233,7 +237,7 @@ fn absolute(file: &Path, of: &str, environment: &Environment) -> Result<PathBuf,
         Err(_) => Some(file.to_owned()),
     };
     path.filter(|path| path.is_absolute()).ok_or_else(|| {
-        Failure::configuration(format!("`{of}` is in no file `{}`", exact(&file.to_string_lossy())))
+        Failure::configuration(format!("`{of}` cannot be in the file `{}`", exact(&file.to_string_lossy())))
             .help("write the whole path, beginning with `/` or `~/`")
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! A lock file is a project's `.host/plugins.lock`, which counts if the project is trusted, or the user's own; the bundles
 //! and the grants are the user's alone, so that no project grants anything. Promises: a bundle is read, hashed
-//! and held against its list each time that it is used; one that was revoked since then is not.
+//! and compared with its digest each time that it is used.
 //!
 //! Deliberately not here: getting a bundle, and asking the user (`install`).
 
@@ -91,7 +91,7 @@ impl PluginStore {
 
     fn document(&self) -> Result<Document, Failure> {
         let path = self.folder.join(AGREED);
-        let Some(text) = read(&path, Whose::OnlyMine)? else {
+        let Some(text) = read(&path, PrivateFile::new(&path, Access::Write, MAX_FILE).read())? else {
             return Ok(Document { version: VERSION, ..Document::default() });
         };
         let document: Document = serde_json::from_str(&text).map_err(|error| self.unusable(&error.to_string()))?;
@@ -112,7 +112,7 @@ impl PluginStore {
 pub struct List {
     /// Where the list is kept.
     pub path: PathBuf,
-    /// What it says.
+    /// Its entries.
     pub file: LockFile,
 }
 
@@ -124,7 +124,8 @@ impl List {
 
     /// The one at this path, which need not be there.
     pub fn at(path: PathBuf) -> Result<Self, Failure> {
-        let text = read(&path, Whose::Anybodys)?.unwrap_or_else(|| "version = 1\n".to_owned());
+        let text = read(&path, host_files::read_text(&path, MAX_FILE).map(Some))?
+            .unwrap_or_else(|| "version = 1\n".to_owned());
         Self::parse(path, &text)
     }
 
@@ -165,20 +166,9 @@ pub fn grants(agreed: &Agreed, workspace: &Path) -> Result<Grants, Failure> {
     agreed.iter().map(scope).collect()
 }
 
-/// Who may have written a file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Whose {
-    OnlyMine,
-    Anybodys,
-}
-
 /// The text of a file that the host keeps; `None` if there is no file.
-fn read(path: &Path, whose: Whose) -> Result<Option<String>, Failure> {
-    let read = match whose {
-        Whose::OnlyMine => PrivateFile::new(path, Access::Write, MAX_FILE).read(),
-        Whose::Anybodys => host_files::read_text(path, MAX_FILE).map(Some),
-    };
-    match read {
+fn read(path: &Path, text: Result<Option<String>, FileError>) -> Result<Option<String>, Failure> {
+    match text {
         Ok(text) => Ok(text),
         Err(error) if error.is_missing() => Ok(None),
         Err(error) => {

@@ -1,7 +1,7 @@
 //! The question whether a project is trusted, as a value that any frontend can show and answer.
 //!
-//! Promises: what is trusted are the bytes that were read for the question; where nothing is to be decided there is no
-//! question. Deliberately not here: showing it, and reading an answer.
+//! Promises: the bytes that are trusted are those that were read for the question; there is no question if there is
+//! nothing to decide. Deliberately not here: showing it, and reading an answer.
 
 use super::shown::{self, Length};
 use super::{Change, Contents, Part, Project, TrustState};
@@ -15,14 +15,14 @@ pub struct TrustQuestion {
     contents: Contents,
 }
 
-/// What the user answers.
+/// The answer of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrustAnswer {
     /// Trust the files as they are now.
     Trust,
     /// Continue without them.
     Without,
-    /// Do nothing at all.
+    /// Do nothing.
     Leave,
 }
 
@@ -39,7 +39,7 @@ impl TrustQuestion {
         }
         let (project, contents) = project.read();
         match project.trust_state {
-            // It turned out to have something that cannot be trusted.
+            // Reading found something that cannot be trusted.
             TrustState::Nothing | TrustState::Trusted(_) | TrustState::Unusable(_) => Err(Box::new(project)),
             TrustState::Untrusted(_) | TrustState::Changed { .. } => Ok(Self { project, contents }),
         }

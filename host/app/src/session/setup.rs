@@ -53,7 +53,7 @@ async fn main(request: &RunRequest, before: Option<&str>, app: &App, is_attended
     let chosen = models::choose(wanted, &app.configuration, &app.environment).await?;
     let (model, recording) = recorded(request, chosen)?;
     let definition = main_agent::definition(request, app, app.grants.mode(), is_attended, &model)?;
-    let Context { text: context, warnings: notices } = context::gather(app, &app.grants);
+    let Context { text: context, warnings: notices } = context::read(app, &app.grants);
     let inputs = main_agent::inputs(app, String::new(), context);
     Ok(Job { definition, inputs, model, recording, notices })
 }

@@ -226,12 +226,12 @@ fn exited(commands: &Commands, words: &str) -> Failure {
 }
 
 fn failed(commands: &Commands, how: &str) -> Failure {
-    let whose = match commands.owner {
+    let file = match commands.owner {
         Owner::User => "your configuration",
         Owner::Project => "the project's `.host/config.toml`",
     };
     Failure::configuration(format!("the discovery command `{}` {how}", command_line(&commands.discovery)))
-        .help(format!("mend it, or take `[tools]` out of {whose}; `docs/discovered-tools.md` says what it is to print"))
+        .help(format!("fix it, or remove `[tools]` from {file}; `docs/discovered-tools.md` says what it has to print"))
 }
 
 #[cfg(test)]
