@@ -18,7 +18,7 @@ use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::grants::{self, UserGrants};
 use crate::plugins::settings::PluginSettings;
-use crate::plugins::sources::{self, OnInvalid, PluginSources, SourceContext};
+use crate::plugins::sources::{OnInvalid, PluginSources, SourceContext};
 use crate::plugins::{DISCOVERED, LoadedPlugin};
 use crate::policies::{self, Policies};
 use crate::project::{Part, Project, ProjectFile};
@@ -96,7 +96,7 @@ impl App {
         };
         let found = sources.find(&context, OnInvalid::Fail, stop).await?;
         found.skipped.iter().for_each(|why| notice(why));
-        let (plugins, skipped) = (sources::distinct(found.plugins)?, found.skipped);
+        let (plugins, skipped) = (found.plugins, found.skipped);
         let withheld =
             |name: &&str| project.withholds(if *name == DISCOVERED { Part::Program } else { Part::Component });
         if let Some(name) = grants::unknown_plugin(access, &plugins).filter(withheld)

@@ -6,7 +6,7 @@
 
 use host_manifest::{Changes, Manifest};
 
-use super::sources::{SearchResult, distinct};
+use super::sources::{SearchResult, check_names};
 use super::{LoadedPlugin, PluginOrigin};
 use crate::error::Failure;
 
@@ -62,8 +62,8 @@ impl ReloadOutcome {
         if !is_changed {
             return Self { plugins: None, notices };
         }
-        match distinct(plugins) {
-            Ok(plugins) => Self { plugins: Some(plugins), notices },
+        match check_names(&plugins) {
+            Ok(()) => Self { plugins: Some(plugins), notices },
             // The notices are about changes that are not made.
             Err(failure) => Self::unchanged(&failure),
         }

@@ -165,7 +165,7 @@ impl PluginSources {
     /// # Errors
     ///
     /// If a source cannot be searched at all, such as a plugin store with an invalid lock file; with
-    /// [`OnInvalid::Fail`], also if a plugin cannot be used.
+    /// [`OnInvalid::Fail`], also if a plugin cannot be used or has the name of another one.
     pub(crate) async fn find(
         &self,
         context: &SourceContext<'_>,
@@ -182,17 +182,20 @@ impl PluginSources {
                     Err(failure) => all.invalid.push((origin, failure)),
                 }
             }
+            if on_invalid == OnInvalid::Fail {
+                check_names(&all.plugins)?;
+            }
         }
         Ok(all)
     }
 }
 
-/// The plugins, if each has a name of its own.
+/// Checks that each plugin has a name of its own.
 ///
 /// # Errors
 ///
 /// If two plugins have one name, or one has the name that is reserved for the tools of a command.
-pub(crate) fn distinct(plugins: Vec<LoadedPlugin>) -> Result<Vec<LoadedPlugin>, Failure> {
+pub(crate) fn check_names(plugins: &[LoadedPlugin]) -> Result<(), Failure> {
     for (at, plugin) in plugins.iter().enumerate() {
         let is_reserved = plugin.manifest.name == DISCOVERED && plugin.origin != PluginOrigin::Command;
         if is_reserved || plugins.iter().take(at).any(|other| other.manifest.name == plugin.manifest.name) {
@@ -201,7 +204,7 @@ pub(crate) fn distinct(plugins: Vec<LoadedPlugin>) -> Result<Vec<LoadedPlugin>, 
                 .help("change the name of one of them in its plugin.toml, and build it again"));
         }
     }
-    Ok(plugins)
+    Ok(())
 }
 
 impl PluginOrigin {
