@@ -76,7 +76,7 @@ impl Agents {
         for (name, settings) in &configuration.agents {
             agents.find_mut(name)?.configure(settings);
         }
-        for (name, settings) in &configuration.of_project.agents {
+        for (name, settings) in &configuration.project.agents {
             agents.find_mut(name)?.configure_within(settings);
         }
         Ok(agents)

@@ -1,9 +1,9 @@
 //! `@path` in a prompt puts a file, a folder's listing or the files that match a glob behind the prompt.
 //!
-//! They are read by the tools that a model reads with (`read_file`, `ls`, `read_many_files`), in the same sandbox and
-//! with the same grants, limits and ignore rules: what a deny leaves out, or a link leads out to, does not get in this
-//! way either. What is there and may not be read is an error, so that nobody takes an answer for one that knew it; what
-//! is not there is text (`@Override`, `@types/node`).
+//! The tools that a model reads with read them (`read_file`, `ls`, `read_many_files`), in the same sandbox and with the
+//! same grants, limits and ignore rules: what a model may not read cannot be attached either. A file that exists and may
+//! not be read is an error, since the answer would be without it; a name without a file is text (`@Override`,
+//! `@types/node`).
 
 mod mention;
 
@@ -20,16 +20,16 @@ use self::mention::{Mention, Prompt};
 use crate::app::App;
 use crate::context::name;
 use crate::error::{ErrorKind, Failure};
-use crate::grants::Granted;
+use crate::grants::UserGrants;
 
 /// The most files and folders that one prompt attaches. Protects against a pasted text that is full of names.
 const MAX_ATTACHED: usize = 50;
 
-/// The most text that is attached in all, in characters: about a tenth of the largest window that a model has.
+/// The most text that is attached in all, in characters: about a tenth of the largest window of a model.
 const MAX_TEXT: usize = 400_000;
 
-/// The most bytes of images and the like that are attached in all. A service takes a request of 20 MB, in which they
-/// take a third more.
+/// The most bytes of images and other data that are attached in all. Services take requests of up to 20 MB, in which data
+/// is a third larger.
 const MAX_DATA: usize = 14 << 20;
 
 /// The longest path that is repeated in a note, in characters.
@@ -38,22 +38,22 @@ const SHOWN_PATH: usize = 100;
 /// A prompt with what it attaches.
 #[derive(Debug)]
 pub struct Attached {
-    /// What the person wants.
+    /// The text of the prompt.
     pub prompt: String,
-    /// What goes behind it.
+    /// The parts behind it.
     pub parts: Vec<Part>,
-    /// What the person should know: mentions that look like paths and are none.
+    /// What the user should know: mentions that look like paths and are none.
     pub notes: Vec<String>,
 }
 
-/// What a mention means.
+/// A mention of a file, a folder or a glob.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Meant {
+struct Attachment {
     path: String,
     tool: ReadingTool,
 }
 
-/// Which tool reads it.
+/// The tool that reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReadingTool {
     File,
@@ -61,31 +61,31 @@ enum ReadingTool {
     Glob,
 }
 
-/// How much more fits.
+/// The room that is left.
 struct Budget {
     characters: usize,
     bytes: usize,
 }
 
-/// Reads what the prompt mentions.
+/// Reads the files, folders and globs that a prompt mentions.
 ///
 /// # Errors
 ///
-/// When something is mentioned that is there and may not be read, or too much is.
+/// If something that is mentioned exists and may not be read, or if there is too much.
 pub async fn attach(
-    said: &str,
+    prompt: &str,
     app: &App,
-    grants: &Granted,
-    tools: &Registry,
+    grants: &UserGrants,
     stop: &CancellationToken,
 ) -> Result<Attached, Failure> {
-    let Prompt { text, mentions } = Prompt::read(said);
+    let tools = app.tools(grants)?;
+    let Prompt { text, mentions } = Prompt::read(prompt);
     let mut attached = Attached { prompt: text, parts: Vec::new(), notes: Vec::new() };
-    let mut all: Vec<Meant> = Vec::new();
+    let mut all: Vec<Attachment> = Vec::new();
     for mention in &mentions {
         match resolve(mention, app, grants)? {
-            Some(meant) if all.contains(&meant) => {}
-            Some(meant) => all.push(meant),
+            Some(attachment) if all.contains(&attachment) => {}
+            Some(attachment) => all.push(attachment),
             None if looks_like_a_path(&mention.path) => {
                 let path = clip(&mention.path, SHOWN_PATH);
                 attached.notes.push(format!("there is no file `{path}`; `@{path}` stays text"));
@@ -99,32 +99,32 @@ pub async fn attach(
             .help("name a folder or a glob instead, or let the model look for itself; `\\@` is a plain `@`"));
     }
     let mut budget = Budget { characters: MAX_TEXT, bytes: MAX_DATA };
-    for (number, meant) in all.iter().enumerate() {
-        attached.parts.extend(parts(meant, read(meant, number, tools, stop).await?, &mut budget));
+    for (number, attachment) in all.iter().enumerate() {
+        attached.parts.extend(parts(attachment, read(attachment, number, &tools, stop).await?, &mut budget));
     }
     Ok(attached)
 }
 
-/// What a mention means; none when there is nothing of that name.
-fn resolve(mention: &Mention, app: &App, grants: &Granted) -> Result<Option<Meant>, Failure> {
+/// The attachment that a mention means; `None` if there is no such file.
+fn resolve(mention: &Mention, app: &App, grants: &UserGrants) -> Result<Option<Attachment>, Failure> {
     let Some(reading) = app.plugin("read_file") else { return Ok(None) };
-    let grants = Arc::new(grants.to(reading));
+    let grants = Arc::new(grants.granted_to(reading));
     let reader = Reader::new(Arc::clone(&app.workspace), grants, reading.manifest.plugin_name());
     for path in mention.candidates() {
-        let meant = |tool| Ok(Some(Meant { path: path.to_owned(), tool }));
+        let of_tool = |tool| Ok(Some(Attachment { path: path.to_owned(), tool }));
         match reader.stat(path) {
             Ok(Found { ignored: true, .. }) => {
                 return Err(refused(path)
                     .cause("the project's ignore rules leave it out")
                     .help("take the `@` away, or give the text on standard input; `\\@` is a plain `@`"));
             }
-            Ok(Found { kind: FileKind::File, .. }) => return meant(ReadingTool::File),
-            Ok(Found { kind: FileKind::Folder, .. }) => return meant(ReadingTool::Folder),
+            Ok(Found { kind: FileKind::File, .. }) => return of_tool(ReadingTool::File),
+            Ok(Found { kind: FileKind::Folder, .. }) => return of_tool(ReadingTool::Folder),
             Ok(Found { kind: FileKind::Link | FileKind::Other, .. }) => {
                 return Err(refused(path).cause("it is neither a regular file nor a folder"));
             }
             Err(ReadError::NotFound(_) | ReadError::WrongKind(_) | ReadError::TooLarge { .. }) => {}
-            // What is granted to nobody and is not there was meant as text.
+            // A path that is denied and does not exist is meant as text.
             Err(ReadError::Denied { help, .. }) => {
                 let absolute = app.workspace.absolute(path);
                 if absolute.is_ok_and(|path| path.symlink_metadata().is_ok()) {
@@ -135,7 +135,7 @@ fn resolve(mention: &Mention, app: &App, grants: &Granted) -> Result<Option<Mean
             Err(ReadError::Io(why)) => return Err(refused(path).cause(why)),
         }
     }
-    Ok(mention.glob().map(|glob| Meant { path: glob.to_owned(), tool: ReadingTool::Glob }))
+    Ok(mention.glob().map(|glob| Attachment { path: glob.to_owned(), tool: ReadingTool::Glob }))
 }
 
 fn refused(path: &str) -> Failure {
@@ -147,17 +147,17 @@ fn looks_like_a_path(path: &str) -> bool {
     path.contains('/') || path.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && end.len() <= 8)
 }
 
-/// What the tool says to it; or why it is not attached, in words for the model.
+/// The tool's output; the inner error says to the model why there is none.
 async fn read(
-    meant: &Meant,
+    attachment: &Attachment,
     number: usize,
     tools: &Registry,
     stop: &CancellationToken,
 ) -> Result<Result<Output, String>, Failure> {
-    let (tool, arguments) = match meant.tool {
-        ReadingTool::File => ("read_file", json!({"path": meant.path})),
-        ReadingTool::Folder => ("ls", json!({"path": meant.path})),
-        ReadingTool::Glob => ("read_many_files", json!({"include": [meant.path.trim_start_matches("./")]})),
+    let (tool, arguments) = match attachment.tool {
+        ReadingTool::File => ("read_file", json!({"path": attachment.path})),
+        ReadingTool::Folder => ("ls", json!({"path": attachment.path})),
+        ReadingTool::Glob => ("read_many_files", json!({"include": [attachment.path.trim_start_matches("./")]})),
     };
     let arguments = match arguments {
         Value::Object(arguments) => arguments,
@@ -165,7 +165,7 @@ async fn read(
     };
     let id = CallId::new(format!("attached-{number}"));
     let call = FunctionCall { id, name: ToolName::new(tool), arguments };
-    let admitted = tools.admit(&call).map_err(|failure| refused(&meant.path).cause(failure.message))?;
+    let admitted = tools.admit(&call).map_err(|failure| refused(&attachment.path).cause(failure.message))?;
     let context = CallContext {
         cancel: stop.child_token(),
         live: LiveOutput::nowhere(),
@@ -180,22 +180,22 @@ async fn read(
     match outcome {
         Outcome::Success(output) => Ok(Ok(output)),
         Outcome::Error(failure) => match failure.kind {
-            FailureKind::Denied => Err(refused(&meant.path).cause(failure.message)),
-            // A binary file, or one that is too large, is named.
+            FailureKind::Denied => Err(refused(&attachment.path).cause(failure.message)),
+            // A binary file, or one that is too large: the model is shown why it is missing.
             FailureKind::InvalidArguments | FailureKind::NotFound | FailureKind::Conflict => Ok(Err(failure.message)),
             FailureKind::UnknownTool
             | FailureKind::Unavailable
             | FailureKind::TimedOut
             | FailureKind::Crashed
             | FailureKind::Failed
-            | FailureKind::Unauthorized => Err(refused(&meant.path).cause(failure.message)),
+            | FailureKind::Unauthorized => Err(refused(&attachment.path).cause(failure.message)),
         },
         Outcome::Cancelled { reason, .. } => Err(Failure::new(ErrorKind::Cancelled, reason)),
     }
 }
 
 /// The text of an attachment between lines that name it, and behind it its data.
-fn parts(meant: &Meant, read: Result<Output, String>, budget: &mut Budget) -> Vec<Part> {
+fn parts(attachment: &Attachment, read: Result<Output, String>, budget: &mut Budget) -> Vec<Part> {
     let mut texts = Vec::new();
     let mut data: Vec<InlineData> = Vec::new();
     match read {
@@ -225,7 +225,7 @@ fn parts(meant: &Meant, read: Result<Output, String>, budget: &mut Budget) -> Ve
     let text = texts.join("\n");
     let shown = clip(&text, budget.characters);
     budget.characters = budget.characters.saturating_sub(text.chars().count());
-    let path = name(&meant.path);
+    let path = name(&attachment.path);
     let text = format!("\n--- attached: {path} ---\n{}\n--- end of {path} ---\n", shown.trim_end_matches('\n'));
     std::iter::once(Part::text(text)).chain(data.into_iter().map(|data| PartData::InlineData(data).into())).collect()
 }
@@ -234,8 +234,8 @@ fn parts(meant: &Meant, read: Result<Output, String>, budget: &mut Budget) -> Ve
 mod tests {
     use super::*;
 
-    fn meant(path: &str) -> Meant {
-        Meant { path: path.to_owned(), tool: ReadingTool::File }
+    fn attachment(path: &str) -> Attachment {
+        Attachment { path: path.to_owned(), tool: ReadingTool::File }
     }
 
     fn texts(parts: &[Part]) -> Vec<&str> {
@@ -243,23 +243,24 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_said() {
+    fn attachment_that_does_not_fit_is_named() {
         let mut budget = Budget { characters: 10, bytes: 6 };
         let image =
             || OutputPart::Data(InlineData { mime_type: "image/png".to_owned(), base64: "AAAAAAAA".to_owned() });
         let output = |content| Ok(Output { content, ..Output::default() });
-        let first = parts(&meant("a"), output(vec![OutputPart::Text("12345\n".to_owned()), image()]), &mut budget);
+        let first = parts(&attachment("a"), output(vec![OutputPart::Text("12345\n".to_owned()), image()]), &mut budget);
         assert_eq!(texts(&first), ["\n--- attached: a ---\n12345\n--- end of a ---\n"]);
         assert_eq!(first.len(), 2);
-        let second = parts(&meant("b\nc"), output(vec![OutputPart::Text("123456".to_owned()), image()]), &mut budget);
+        let second =
+            parts(&attachment("b\nc"), output(vec![OutputPart::Text("123456".to_owned()), image()]), &mut budget);
         assert_eq!(texts(&second), ["\n--- attached: b\\nc ---\n1234… (cut)\n--- end of b\\nc ---\n"]);
         assert_eq!(second.len(), 1, "the second image does not fit");
-        let third = parts(&meant("x.bin"), Err("it is a binary file".to_owned()), &mut budget);
+        let third = parts(&attachment("x.bin"), Err("it is a binary file".to_owned()), &mut budget);
         assert_eq!(texts(&third), ["\n--- attached: x.bin ---\n… (cut)\n--- end of x.bin ---\n"]);
     }
 
     #[test]
-    fn a_note_is_made_of_what_looks_like_a_path() {
+    fn attachment_note_is_for_what_looks_like_a_path() {
         for (path, looks) in [
             ("src/mian.rs", true),
             ("mian.rs", true),

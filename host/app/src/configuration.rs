@@ -23,9 +23,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use self::commands::ToolCommands;
-pub use self::commands::{Commands, Whose};
-pub use self::plugins::{OfFile, OfPlugin, OfPlugins, OfVariable, SecretSource, VARIABLE, beneath, of_environment};
-use self::project::OfProject;
+pub use self::commands::{Commands, Owner};
+pub use self::plugins::{
+    FileSecret, PluginConfig, PluginConfigs, SecretSource, VARIABLE, VariableSecret, beneath, of_environment,
+};
+use self::project::ProjectConfig;
 pub use self::range::{AtLeastOne, InnerShare, OutOfRange};
 pub use self::schema::schema;
 use crate::environment::{Environment, Folders};
@@ -68,10 +70,10 @@ pub struct Configuration {
     /// Changes to declared agents, by their names.
     pub agents: BTreeMap<String, Agent>,
     /// Settings of plugins, by their names.
-    pub plugins: OfPlugins,
+    pub plugins: PluginConfigs,
     /// What a trusted project says beside that; no key of a file.
     #[serde(skip)]
-    pub of_project: OfProject,
+    pub project: ProjectConfig,
 }
 
 /// `[run]`: the limits of a run.
@@ -388,7 +390,7 @@ impl Configuration {
                         .cause(format!("it contains a plugin's secret, and {how}"))
                         .help(format!("chmod 600 '{path}', or write {{ env = \"VARIABLE\" }} for the secret")));
                 }
-                read.tools.check_programs(Whose::Persons, &path)?;
+                read.tools.check_programs(Owner::User, &path)?;
                 Ok(read)
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !named => Ok(Self::default()),
@@ -436,8 +438,8 @@ impl Configuration {
     /// The commands by which more tools are found and called; those of a project go before the person's. None where
     /// nobody set them.
     pub fn commands(&self) -> Option<Commands> {
-        let of_project = self.of_project.tools.commands(Whose::Projects);
-        of_project.or_else(|| self.tools.commands(Whose::Persons))
+        let of_project = self.project.tools.commands(Owner::Project);
+        of_project.or_else(|| self.tools.commands(Owner::User))
     }
 
     /// What models cost.

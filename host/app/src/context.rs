@@ -1,8 +1,8 @@
-//! What a model is told before it is asked: who it works for, where, and what was written down for it.
+//! The context of a prompt: the tree of the workspace and the context files, which a model reads first.
 //!
 //! Owns the context files (`AGENTS.md` and `GEMINI.md` of the user and of the repository) and the tree of the workspace.
-//! Everything is read through the grants that tools read with, minus what `--deny '*:…'` takes from all of them; what a
-//! repository's file says is marked as such.
+//! Everything is read with the grants of the tools that read, without what `--deny '*:…'` denies to all of them; the text
+//! of a repository's file is marked as such.
 //!
 //! Deliberately not here: what a prompt attaches (`attach`).
 
@@ -17,23 +17,23 @@ use host_plugin::{FileKind, Reader};
 
 use self::files::Files;
 use crate::app::App;
-use crate::grants::Granted;
+use crate::grants::UserGrants;
 use crate::repository::REPOSITORY_MARKS;
 
-/// The names of context files where the configuration has none.
+/// The usual names of context files.
 pub const USUAL_FILES: &[&str] = &["AGENTS.md", "GEMINI.md"];
 
-/// What was found.
+/// The context of a workspace.
 #[derive(Debug)]
 pub struct Context {
     /// For the system instructions; may be empty.
     pub text: String,
-    /// What the person should know, a line each.
+    /// What the user should know, a line each.
     pub warnings: Vec<String>,
 }
 
 /// Reads the context of a workspace.
-pub fn gather(app: &App, grants: &Granted) -> Context {
+pub fn read(app: &App, grants: &UserGrants) -> Context {
     let Files { text: files, warnings } = files::read(app, grants);
     let mut text = String::new();
     let tree = workspace_tree(app, grants);
@@ -50,10 +50,10 @@ pub fn gather(app: &App, grants: &Granted) -> Context {
     Context { text, warnings }
 }
 
-/// The tree of what `ls` could list.
-fn workspace_tree(app: &App, grants: &Granted) -> String {
+/// The tree of the files that `ls` could list.
+fn workspace_tree(app: &App, grants: &UserGrants) -> String {
     let Some(listing) = app.plugin("ls") else { return String::new() };
-    let grants = Arc::new(grants.to(listing));
+    let grants = Arc::new(grants.granted_to(listing));
     let reader = Reader::new(Arc::clone(&app.workspace), grants, listing.manifest.plugin_name());
     tree::tree(|path| {
         let entries = reader.list(path).ok()?.into_iter();
@@ -66,7 +66,7 @@ fn workspace_tree(app: &App, grants: &Granted) -> String {
     })
 }
 
-/// A name that never breaks its line, nor steers a terminal.
+/// A name that cannot break its line or control a terminal.
 pub fn name(name: &str) -> Cow<'_, str> {
     host_text::visible_line(name)
 }

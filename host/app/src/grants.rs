@@ -1,7 +1,7 @@
-//! From the words of the person to grants: the approval mode, `--grant` and `--deny`.
+//! The user's grants: the approval mode, `--grant` and `--deny`.
 //!
-//! Nothing here decides about a single path or address; it only says what is granted at all. What a plugin's manifest
-//! does not ask for is never granted, and a mode that only reads cuts everything down to reading.
+//! Promises: a plugin is granted nothing that its manifest does not request; in a mode that only reads, nothing but
+//! reading. Deliberately not here: deciding about a single path or address.
 
 use std::path::Path;
 
@@ -11,20 +11,20 @@ use host_tool::ApprovalMode;
 
 use crate::environment::Folders;
 use crate::error::Failure;
-use crate::plugins::{LoadedPlugin, Place};
+use crate::plugins::LoadedPlugin;
 use crate::request::AccessRequest;
 
-/// Files and folders that no tool may change, whatever was granted and whoever says yes: version control's own, the
-/// host's, and what a shell runs when it starts.
+/// Files and folders that no tool may change, whatever was granted or approved: those of version control, of the host,
+/// and those that a shell runs when it starts.
 const NEVER_WRITTEN: &str = "*,!.git,!.hg,!.jj,!.svn,!.host,!.bashrc,!.bash_profile,!.bash_login,!.bash_logout,\
                              !.bash_aliases,!.profile,!.zshrc,!.zshenv,!.zprofile,!.zlogin,!.zlogout,!.kshrc,!.cshrc,\
                              !.tcshrc,!.login,!**/fish/config.fish,!**/fish/conf.d";
 
-/// What the person granted, read once and good for every plugin.
+/// The grants that the user gave, for all plugins.
 #[derive(Clone, Debug)]
-pub struct Granted {
+pub struct UserGrants {
     mode: ApprovalMode,
-    /// Everything that is not among what is never written.
+    /// Everything but protected files.
     writable: Scope,
     by_mode: Grants,
     /// The folder of the session's large outputs, which every plugin that reads may read.
@@ -37,12 +37,16 @@ pub struct Granted {
 struct Deny {
     plugin: String,
     capability: Capability,
-    /// The paths, for a deny that names some; none denies the capability whole.
+    /// The paths that are left; `None` denies the whole capability.
     paths: Option<Scope>,
 }
 
-impl Granted {
-    /// Reads the flags, and holds them against the plugins that there are.
+impl UserGrants {
+    /// Reads the flags, and checks them against the plugins.
+    ///
+    /// # Errors
+    ///
+    /// If a flag is invalid, names an unknown plugin, or grants what its plugin does not request.
     pub fn read(
         access: &AccessRequest,
         configured: Option<ApprovalMode>,
@@ -71,8 +75,8 @@ impl Granted {
         Ok(Self { outputs: Some(scope), ..self })
     }
 
-    /// What the host itself may read of a folder for a model: all of it, without what is denied to every plugin.
-    pub fn to_host(&self, folder: &Path) -> Option<Grants> {
+    /// The part of a folder that the host itself may read for a model: all of it, without what is denied to every plugin.
+    pub fn readable_by_host(&self, folder: &Path) -> Option<Grants> {
         let whole = Scope::parse_absolute(Capability::FsRead, &quoted(folder)).ok()?;
         let denies = self.denies.iter().filter(|deny| deny.plugin == "*" && deny.capability == Capability::FsRead);
         let left = denies.into_iter().try_fold(whole, |scope, deny| scope.meet(deny.paths.as_ref()?))?;
@@ -94,8 +98,8 @@ impl Granted {
         self.mode
     }
 
-    /// What a plugin may touch without asking: what it asks for, as far as it was granted.
-    pub fn to(&self, plugin: &LoadedPlugin) -> Grants {
+    /// What a plugin may touch without asking: its requests, as far as they were granted.
+    pub fn granted_to(&self, plugin: &LoadedPlugin) -> Grants {
         let name = plugin.manifest.name.as_str();
         let mut granted = self.by_mode.join(&plugin.agreed).join(&self.outputs.iter().cloned().collect());
         for (_, scope) in self.grants.iter().filter(|(wanted, _)| wanted == name) {
@@ -104,13 +108,13 @@ impl Granted {
         self.bounded(granted, plugin)
     }
 
-    /// All that a plugin may touch when somebody says yes to it.
-    pub fn at_most(&self, plugin: &LoadedPlugin) -> Grants {
+    /// The most that an approval can let a plugin touch.
+    pub fn ceiling_of(&self, plugin: &LoadedPlugin) -> Grants {
         self.bounded(plugin.plugin.declared().clone(), plugin)
     }
 
-    /// The grants within what the plugin asks for, without what is denied and what is never written; reading alone in
-    /// a mode that only reads.
+    /// The grants within what the plugin requests, without what is denied or protected; reading alone in a mode that only
+    /// reads.
     fn bounded(&self, mut granted: Grants, plugin: &LoadedPlugin) -> Grants {
         let name = plugin.manifest.name.as_str();
         for deny in self.denies.iter().filter(|deny| deny.plugin == "*" || deny.plugin == name) {
@@ -132,7 +136,7 @@ impl Granted {
     }
 }
 
-/// A plugin that a grant or a deny names, and that there is none of.
+/// The first name in a grant or a deny that no plugin has.
 pub fn unknown_plugin<'a>(access: &'a AccessRequest, plugins: &[LoadedPlugin]) -> Option<&'a str> {
     let names = access.grant.iter().chain(&access.deny).filter_map(|text| Some(text.split_once(':')?.0));
     names.into_iter().find(|name| *name != "*" && !plugins.iter().any(|plugin| plugin.manifest.name == **name))
@@ -150,27 +154,23 @@ fn quoted_text(text: &str) -> String {
     }
 }
 
-/// Everything but what is never written, the folders of the host's own, and the files that plugins were read from: what
-/// the person granted a plugin is granted to what they named, and a conversation reads it again.
+/// Everything but protected files, the folders of the host, and the files that plugins were read from: a grant is for the
+/// component that the user named, and a conversation reads its file again.
 fn writable(own: &Folders, plugins: &[LoadedPlugin]) -> Result<Scope, Failure> {
-    let files = plugins.iter().filter_map(|plugin| match &plugin.place {
-        Place::File(component) => Some([component.clone(), component.with_extension("json")]),
-        Place::BuiltIn(_) | Place::Discovered | Place::Store(_) => None,
-    });
+    let files = plugins.iter().filter_map(|plugin| plugin.origin.file());
+    let files = files.map(|component| [component.to_owned(), component.with_extension("json")]);
     // As tools' paths are held against it.
     let files = files.flatten().filter_map(|file| std::fs::canonicalize(file).ok());
     let never = own.all().into_iter().map(Path::to_owned).chain(files);
     let unprotected = |why: String| {
-        Failure::configuration("what no tool may change, the host's own folders and plugins, cannot be protected")
-            .cause(why)
-            .help(
-                "set XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME to folders with printable names, and keep plugins in \
-                 such",
-            )
+        Failure::configuration("the host's own folders and plugins cannot be protected from tools").cause(why).help(
+            "set XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME to folders with printable names, and keep plugins \
+                 in such folders",
+        )
     };
     let mut text = NEVER_WRITTEN.to_owned();
     for path in never {
-        let path = path.to_str().ok_or_else(|| unprotected(format!("the name `{}` is no text", path.display())))?;
+        let path = path.to_str().ok_or_else(|| unprotected(format!("the name `{}` is not text", path.display())))?;
         // A deny is a glob, and the name may have characters in it that mean something there.
         text.push_str(&format!(",!{}", quoted_text(&host_capability::escaped(path))));
     }
@@ -198,7 +198,7 @@ fn by_mode(mode: ApprovalMode, workspace: &Path) -> Result<Grants, Failure> {
 
 fn grant(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<(String, Scope), Failure> {
     let form = || {
-        Failure::input(format!("`--grant {text}` is no grant"))
+        Failure::input(format!("`--grant {text}` is not a grant"))
             .help("write it as PLUGIN:CAPABILITY=SCOPE, such as shell:process=git")
     };
     let (plugin, rest) = text.split_once(':').ok_or_else(form)?;
@@ -218,7 +218,7 @@ fn grant(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<(Stri
 
 fn deny(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<Deny, Failure> {
     let form = || {
-        Failure::input(format!("`--deny {text}` is no deny"))
+        Failure::input(format!("`--deny {text}` is not a deny"))
             .help("write it as PLUGIN:CAPABILITY, or PLUGIN:fs-read=GLOB for paths; PLUGIN can be `*`")
     };
     let (plugin, rest) = text.split_once(':').ok_or_else(form)?;

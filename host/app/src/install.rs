@@ -129,7 +129,7 @@ impl Installer<'_> {
 
     /// Whose trusted signatures the bundle has, and why the others do not count.
     fn signers(&self, bundle: &Bundle) -> Result<(Signers, Vec<Refusal>), Failure> {
-        let trust = store::believed(self.folders)?;
+        let trust = store::trusted_keys(self.folders)?;
         let refused = |why: String| {
             Failure::new(ErrorKind::Untrusted, format!("`{}` is not installed", bundle.manifest().name)).cause(why)
         };
@@ -158,7 +158,7 @@ impl Installer<'_> {
                 .help("ask its publisher for one with a name of its own"));
         }
         let mut others = Vec::new();
-        for installed in plugins::built_in(&PathBuf::from("/"))? {
+        for installed in plugins::built_in_plugins(&PathBuf::from("/"))? {
             others.push(installed.manifest);
         }
         let store = PluginStore::of(self.folders);

@@ -1,8 +1,8 @@
-//! What a project brings for the host in its `.host/`, and whether a person said that it is trusted.
+//! The files of a project for the host, in its `.host/`, and whether the user trusts them.
 //!
 //! A project is the nearest folder, from the one that is worked in upward, that is the top of a repository or has a
 //! `.host/`. Promises: nothing of an untrusted `.host/` is used or parsed, and what is used of a trusted one are the
-//! bytes whose digests were trusted; when one file of it is another, new or gone, none is used until a person was asked
+//! bytes whose digests were trusted; when one of them is different, new or gone, none is used until the user was asked
 //! again. Deliberately not here: what the files may say (`configuration`, `agents`, `plugins`).
 
 pub mod contents;
@@ -24,39 +24,39 @@ use crate::environment::Folders;
 use crate::error::{ErrorKind, Failure};
 use crate::repository::repository_of;
 
-/// How many changes stand in a note of one line.
+/// The most changes in a note of one line.
 const NOTED_CHANGES: usize = 3;
 
-/// A project, and how far its words count.
+/// A project, with the trust in it.
 #[derive(Debug)]
 pub struct Project {
     /// Its real path.
     pub root: PathBuf,
     /// Whether it is trusted.
-    pub standing: Standing,
+    pub trust_state: TrustState,
 }
 
 /// Whether a project is trusted.
 #[derive(Debug)]
-pub enum Standing {
-    /// It brings nothing.
+pub enum TrustState {
+    /// It has no files for the host.
     Nothing,
-    /// Nobody said that it is trusted. What it brings was not read.
+    /// It was never trusted. Its files were not read.
     Untrusted(Unread),
-    /// It was trusted, and is not as it was then.
+    /// It changed since it was trusted.
     Changed {
-        /// What it brings now.
+        /// Its files now.
         contents: Contents,
         /// What is different.
         changes: Vec<Change>,
     },
-    /// It is as it was when it was trusted.
+    /// It did not change since it was trusted.
     Trusted(Contents),
-    /// It has something that nobody can trust, such as a link.
+    /// It has something that cannot be trusted, such as a link.
     Unusable(String),
 }
 
-/// The names of what a project brings.
+/// The names of the files of a project.
 #[derive(Debug)]
 pub struct Unread(Listing);
 
@@ -71,11 +71,11 @@ pub enum Change {
     Removed(String),
 }
 
-/// In one word, for programs.
+/// The trust in one word, for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Word {
-    /// It is as it was when it was trusted.
+pub enum TrustStatus {
+    /// It did not change since it was trusted.
     Trusted,
     /// It was never trusted.
     Untrusted,
@@ -85,18 +85,18 @@ pub enum Word {
     Unusable,
 }
 
-/// What a trusted project brings; nothing, where it is not trusted.
+/// The files of a trusted project, by their use; empty if it is not trusted.
 #[derive(Debug, Default)]
-pub struct Brought {
+pub struct ProjectFiles {
     /// Its configuration.
     pub configuration: Option<ProjectFile>,
     /// Its agents.
     pub agents: Vec<ProjectFile>,
     /// Components, each with its manifest.
     pub plugins: Vec<(ProjectFile, ProjectFile)>,
-    /// The list of plugins that others made.
+    /// Its lock file.
     pub lock: Option<ProjectFile>,
-    /// Rules of the project.
+    /// Its rules.
     pub policies: Vec<ProjectFile>,
     /// Programs of its own that find and call tools, by their names in `.host/tools/`.
     pub programs: BTreeMap<String, ProjectFile>,
@@ -106,8 +106,8 @@ impl Project {
     /// The project of a folder, whose path is real. Of one that was never trusted no file is opened.
     pub fn of(folder: &Path, folders: &Folders) -> Result<Self, Failure> {
         let root = Self::root_of(folder);
-        let standing = Standing::of(&root, &Store::at(folders.trust.clone()))?;
-        Ok(Self { root, standing })
+        let trust_state = TrustState::of(&root, &Store::at(folders.trust.clone()))?;
+        Ok(Self { root, trust_state })
     }
 
     /// The top of the project that a folder lies in.
@@ -115,109 +115,109 @@ impl Project {
         repository_of(folder).unwrap_or(folder).to_owned()
     }
 
-    /// The project with what it brings read, so that it can be shown to a person.
+    /// Reads the files of the project, so that they can be shown to the user.
     pub fn read(self) -> (Self, Contents) {
-        let Self { root, standing } = self;
-        let (standing, contents) = match standing {
-            Standing::Untrusted(Unread(listing)) => match listing.read() {
-                Ok(contents) => (Standing::Untrusted(Unread(listing)), contents),
-                Err(Unusable(why)) => (Standing::Unusable(why), Contents::default()),
+        let Self { root, trust_state } = self;
+        let (trust_state, contents) = match trust_state {
+            TrustState::Untrusted(Unread(listing)) => match listing.read() {
+                Ok(contents) => (TrustState::Untrusted(Unread(listing)), contents),
+                Err(Unusable(why)) => (TrustState::Unusable(why), Contents::default()),
             },
-            Standing::Trusted(contents) => (Standing::Trusted(contents.clone()), contents),
-            Standing::Changed { contents, changes } => {
-                (Standing::Changed { contents: contents.clone(), changes }, contents)
+            TrustState::Trusted(contents) => (TrustState::Trusted(contents.clone()), contents),
+            TrustState::Changed { contents, changes } => {
+                (TrustState::Changed { contents: contents.clone(), changes }, contents)
             }
-            standing @ (Standing::Nothing | Standing::Unusable(_)) => (standing, Contents::default()),
+            state @ (TrustState::Nothing | TrustState::Unusable(_)) => (state, Contents::default()),
         };
-        (Self { root, standing }, contents)
+        (Self { root, trust_state }, contents)
     }
 
     /// The project, trusted from now on with exactly these contents.
     pub fn trust(self, contents: Contents, folders: &Folders) -> Result<Self, Failure> {
         Store::at(folders.trust.clone()).add(&self.root, contents.fingerprint())?;
-        Ok(Self { standing: Standing::Trusted(contents), ..self })
+        Ok(Self { trust_state: TrustState::Trusted(contents), ..self })
     }
 
-    /// In one word; none when it brings nothing.
-    pub fn word(&self) -> Option<Word> {
-        match self.standing {
-            Standing::Nothing => None,
-            Standing::Untrusted(_) => Some(Word::Untrusted),
-            Standing::Changed { .. } => Some(Word::Changed),
-            Standing::Trusted(_) => Some(Word::Trusted),
-            Standing::Unusable(_) => Some(Word::Unusable),
+    /// The trust in one word; `None` if there is nothing to trust.
+    pub fn trust_status(&self) -> Option<TrustStatus> {
+        match self.trust_state {
+            TrustState::Nothing => None,
+            TrustState::Untrusted(_) => Some(TrustStatus::Untrusted),
+            TrustState::Changed { .. } => Some(TrustStatus::Changed),
+            TrustState::Trusted(_) => Some(TrustStatus::Trusted),
+            TrustState::Unusable(_) => Some(TrustStatus::Unusable),
         }
     }
 
-    /// Whether something of this kind lies there and is not used.
+    /// Whether it has a file of this kind that is not used.
     pub fn withholds(&self, part: Part) -> bool {
-        match &self.standing {
-            Standing::Nothing | Standing::Trusted(_) => false,
-            Standing::Untrusted(Unread(listing)) => listing.has(part),
-            Standing::Changed { contents, .. } => contents.iter().any(|(_, file)| file.part == part),
-            // Nobody knows what is behind a link.
-            Standing::Unusable(_) => true,
+        match &self.trust_state {
+            TrustState::Nothing | TrustState::Trusted(_) => false,
+            TrustState::Untrusted(Unread(listing)) => listing.has(part),
+            TrustState::Changed { contents, .. } => contents.iter().any(|(_, file)| file.part == part),
+            // It is not known what is behind a link.
+            TrustState::Unusable(_) => true,
         }
     }
 
-    /// Why its words do not count, in one line; none when they do, or there are none.
+    /// Why its files are not used, in one line; `None` if they are, or there are none.
     pub fn reason(&self) -> Option<String> {
         let folder = self.shown_folder();
-        match &self.standing {
-            Standing::Nothing | Standing::Trusted(_) => None,
-            Standing::Untrusted(_) => Some(format!("`{folder}` is not trusted")),
-            Standing::Changed { changes, .. } => {
-                let mut told: Vec<String> = changes.iter().take(NOTED_CHANGES).map(ToString::to_string).collect();
+        match &self.trust_state {
+            TrustState::Nothing | TrustState::Trusted(_) => None,
+            TrustState::Untrusted(_) => Some(format!("`{folder}` is not trusted")),
+            TrustState::Changed { changes, .. } => {
+                let mut shown: Vec<String> = changes.iter().take(NOTED_CHANGES).map(ToString::to_string).collect();
                 if let Some(more) = changes.len().checked_sub(NOTED_CHANGES).filter(|more| *more > 0) {
-                    told.push(format!("{more} more"));
+                    shown.push(format!("{more} more"));
                 }
-                Some(format!("`{folder}` is not as it was when it was trusted ({})", told.join(", ")))
+                Some(format!("`{folder}` is not as it was when it was trusted ({})", shown.join(", ")))
             }
-            Standing::Unusable(why) => Some(format!("`{folder}` cannot be trusted: {why}")),
+            TrustState::Unusable(why) => Some(format!("`{folder}` cannot be trusted: {why}")),
         }
     }
 
-    /// What the person should know of a project whose words do not count.
+    /// A warning if the files of the project are not used.
     pub fn note(&self) -> Option<String> {
-        let help = match self.standing {
-            Standing::Unusable(_) => "`host trust` has more",
+        let help = match self.trust_state {
+            TrustState::Unusable(_) => "`host trust` has more",
             _ => "`host trust` shows it, `host trust add` trusts it",
         };
         self.reason().map(|reason| format!("{reason}, and nothing of it is used; {help}"))
     }
 
-    /// A failure whose cause is that the project is not trusted, where that is so.
+    /// A failure because the project is not trusted; `None` if it is.
     pub fn untrusted(&self, message: impl Into<String>) -> Option<Failure> {
         let failure = Failure::new(ErrorKind::Untrusted, message).cause(self.reason()?);
         Some(failure.help("look at it with `host trust`; `host trust add` trusts it as it is now"))
     }
 
-    /// What may be used of it.
-    pub fn brought(&self) -> Brought {
-        let Standing::Trusted(contents) = &self.standing else { return Brought::default() };
-        let mut brought = Brought::default();
+    /// Its files, if it is trusted.
+    pub fn files(&self) -> ProjectFiles {
+        let TrustState::Trusted(contents) = &self.trust_state else { return ProjectFiles::default() };
+        let mut files = ProjectFiles::default();
         for (name, file) in contents.iter() {
             match file.part {
-                Part::Configuration => brought.configuration = Some(file.clone()),
-                Part::Lock => brought.lock = Some(file.clone()),
-                Part::Agent => brought.agents.push(file.clone()),
-                Part::Rules => brought.policies.push(file.clone()),
+                Part::Configuration => files.configuration = Some(file.clone()),
+                Part::Lock => files.lock = Some(file.clone()),
+                Part::Agent => files.agents.push(file.clone()),
+                Part::Rules => files.policies.push(file.clone()),
                 Part::Program => {
                     let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
-                    brought.programs.extend(name.map(|name| (name, file.clone())));
+                    files.programs.extend(name.map(|name| (name, file.clone())));
                 }
-                // It comes with its component, or says nothing.
+                // It is taken with its component.
                 Part::Manifest => {}
                 Part::Component => {
                     let manifest = name.strip_suffix("wasm").and_then(|stem| contents.get(&format!("{stem}json")));
-                    // One without a manifest is told by whoever takes plugins.
+                    // The source of plugins reports one without a manifest.
                     let missing =
                         ProjectFile { path: file.path.with_extension("json"), bytes: Vec::new(), ..file.clone() };
-                    brought.plugins.push((file.clone(), manifest.cloned().unwrap_or(missing)));
+                    files.plugins.push((file.clone(), manifest.cloned().unwrap_or(missing)));
                 }
             }
         }
-        brought
+        files
     }
 
     /// The folder, safe for a terminal.
@@ -226,7 +226,7 @@ impl Project {
     }
 }
 
-impl Standing {
+impl TrustState {
     fn of(root: &Path, store: &Store) -> Result<Self, Failure> {
         let listing = match Listing::of(root) {
             Ok(listing) => listing,
@@ -258,7 +258,6 @@ fn changes(before: &Fingerprint, now: &Fingerprint) -> Vec<Change> {
     names.into_iter().filter_map(change).collect()
 }
 
-/// As it stands in a list.
 impl std::fmt::Display for Change {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (name, what) = match self {
@@ -271,11 +270,11 @@ impl std::fmt::Display for Change {
 }
 
 impl ProjectFile {
-    /// What it says.
+    /// Its bytes as text.
     pub fn text(&self) -> Result<&str, Failure> {
         std::str::from_utf8(&self.bytes).map_err(|error| {
-            Failure::configuration(format!("`{}` is no text: {error}", shown::path(&self.path)))
-                .help("mend or remove the file, and trust the project again")
+            Failure::configuration(format!("`{}` is not text: {error}", shown::path(&self.path)))
+                .help("fix or remove the file, and trust the project again")
         })
     }
 }
@@ -285,14 +284,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_added_changed_and_removed_is_told() {
+    fn project_changes_name_added_changed_and_removed_files() {
         let of = |files: &[(&str, &str)]| -> Fingerprint {
             files.iter().map(|(name, digest)| ((*name).to_owned(), (*digest).to_owned())).collect()
         };
         let before = of(&[("a", "1"), ("b", "1"), ("c", "1")]);
         let now = of(&[("b", "2"), ("c", "1"), ("d\u{1b}", "1")]);
-        let told: Vec<String> = changes(&before, &now).iter().map(ToString::to_string).collect();
-        assert_eq!(told, ["`a` removed", "`b` changed", "`d\\u{1b}` added"]);
+        let shown: Vec<String> = changes(&before, &now).iter().map(ToString::to_string).collect();
+        assert_eq!(shown, ["`a` removed", "`b` changed", "`d\\u{1b}` added"]);
         assert!(changes(&now, &now).is_empty());
     }
 }

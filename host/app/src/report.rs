@@ -13,7 +13,7 @@ use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 
 use crate::error::Failure;
-use crate::project::Word;
+use crate::project::TrustStatus;
 
 /// Reports a run while it goes on, and its end.
 pub trait Report: Observer {
@@ -28,7 +28,7 @@ pub type Sink = Box<dyn Fn(&str) + Send + Sync>;
 #[derive(Clone, Debug)]
 pub struct About {
     /// The trust in the project; `None` if it brings nothing.
-    pub project_trust: Option<Word>,
+    pub project_trust: Option<TrustStatus>,
     /// Held while the user is asked.
     pub run_clock: PausableClock,
     /// Whether the statistics are wanted in full.

@@ -36,10 +36,10 @@ use crate::agents::Agents;
 use crate::app::App;
 use crate::attach::{self, Attached};
 use crate::error::{ErrorKind, Failure};
-use crate::grants::Granted;
+use crate::grants::UserGrants;
 use crate::models::{self, Model};
 use crate::plugins::LoadedPlugin;
-use crate::plugins::reload::{Renewed, When, stays};
+use crate::plugins::reload::{ReloadOutcome, ReloadTrigger};
 use crate::report::About;
 use crate::request::RunRequest;
 
@@ -67,7 +67,7 @@ pub struct Session {
     request: RunRequest,
     is_attended: bool,
     /// What its tools may touch: what the user granted, in the present mode, and the session's own outputs.
-    grants: Granted,
+    grants: UserGrants,
     model: Model,
     definition: AgentDefinition,
     /// What the prompts are filled in with, besides the prompt itself.
@@ -94,7 +94,7 @@ struct Conversation {
 
 /// What the user's grants and the model decide, built as a whole before any of it replaces what is there.
 struct Equipment {
-    grants: Granted,
+    grants: UserGrants,
     gate: Gate,
     definition: AgentDefinition,
     tools: Registry,
@@ -131,7 +131,7 @@ impl Session {
             approvals: &approvals,
             run_clock: &run_clock,
         };
-        let (conversation, grants) = start.conversation(app.granted.clone(), reopened)?;
+        let (conversation, grants) = start.conversation(app.grants.clone(), reopened)?;
         Ok(Self {
             app,
             agents,
@@ -178,7 +178,7 @@ impl Session {
     }
 
     /// What the tools may touch at present.
-    pub fn grants(&self) -> &Granted {
+    pub fn grants(&self) -> &UserGrants {
         &self.grants
     }
 
@@ -214,7 +214,7 @@ impl Session {
 
     /// What a report says of the session. `stats` asks for the statistics in full.
     pub fn about(&self, stats: bool) -> About {
-        About { project_trust: self.app.project.word(), run_clock: self.run_clock.clone(), stats }
+        About { project_trust: self.app.project.trust_status(), run_clock: self.run_clock.clone(), stats }
     }
 
     /// Reads what a prompt attaches with `@path`, with the session's grants.
@@ -223,7 +223,7 @@ impl Session {
     ///
     /// If something that is attached may not be read, or is too large.
     pub async fn attach(&self, prompt: &str, cancel: &CancellationToken) -> Result<Attached, Failure> {
-        attach::attach(prompt, &self.app, &self.grants, &self.app.tools(&self.grants)?, cancel).await
+        attach::attach(prompt, &self.app, &self.grants, cancel).await
     }
 
     /// Runs a prompt to one of the six ends.
@@ -324,22 +324,22 @@ impl Session {
 
     /// Reloads plugins that changed, from the next run on; returns what the user should know, a line each. What cannot
     /// be used leaves all of them as they were.
-    pub async fn reload(&mut self, trigger: When) -> Vec<String> {
-        let Renewed { plugins, told } = self.app.renewed(trigger).await;
-        let Some(plugins) = plugins else { return told };
+    pub async fn reload(&mut self, trigger: ReloadTrigger) -> Vec<String> {
+        let ReloadOutcome { plugins, notices } = self.app.reload(trigger).await;
+        let Some(plugins) = plugins else { return notices };
         let grants = self.grants.clone().with_plugins(&plugins, &self.app.folders);
         let equipment = grants.and_then(|grants| self.equip(&plugins, grants));
         match equipment.and_then(|equipment| self.take_up(equipment)) {
             Ok(()) => {
                 self.app.plugins = plugins;
-                told
+                notices
             }
-            Err(failure) => vec![stays(&failure)],
+            Err(failure) => ReloadOutcome::unchanged(&failure).notices,
         }
     }
 
     /// Everything that these plugins and grants decide. Nothing of the session changes.
-    fn equip(&self, plugins: &[LoadedPlugin], grants: Granted) -> Result<Equipment, Failure> {
+    fn equip(&self, plugins: &[LoadedPlugin], grants: UserGrants) -> Result<Equipment, Failure> {
         let gate = self.conversation.gate.in_mode(grants.mode());
         let definition = match &self.request.agent {
             Some(_) => self.definition.clone(),
@@ -361,7 +361,7 @@ impl Session {
     fn tools_for(
         &self,
         plugins: &[LoadedPlugin],
-        grants: &Granted,
+        grants: &UserGrants,
         gate: &Gate,
         model: &Model,
     ) -> Result<Registry, Failure> {

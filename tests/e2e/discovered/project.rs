@@ -119,7 +119,7 @@ fn a_program_that_changed_is_asked_about_again() {
     }
     // A folder there, which could hold anything, is nothing that can be trusted.
     let host = with_program(Host::new(["tool"])).file(".host/tools/lib/x.py", "");
-    refused(&host.run_of(&["trust", "add"]), 42, &["cannot be trusted", "tools/lib` is no regular file"]);
+    refused(&host.run_of(&["trust", "add"]), 42, &["cannot be trusted", "tools/lib` is not a regular file"]);
 }
 
 // promise command-tools.bytes: A project's program runs with the bytes that were trusted; after a change it must be

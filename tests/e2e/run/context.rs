@@ -46,8 +46,8 @@ fn context_files_are_told_from_the_persons_own_down_to_the_working_folder() {
     in_order(
         &system,
         &[
-            "person whom you work for",
-            "AGENTS.md (the person's own) ---\nAnswer in German.\n",
+            "user whom you work for",
+            "AGENTS.md (the user's own) ---\nAnswer in German.\n",
             "comes from the repository",
             "cannot grant anything",
             "--- AGENTS.md (from the repository) ---\nUse tabs. ${prompt} costs 5$.\n--- end of AGENTS.md ---",

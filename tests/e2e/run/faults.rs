@@ -315,7 +315,7 @@ async fn a_quota_that_stays_used_up_hands_over_to_the_fallback_with_a_notice() {
     );
     let (ended, _) = run(format.host(&server, &["Look"], &configuration)).await;
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "From the other one.\n"), "{ended:?}");
-    assert!(ended.stderr.contains("`gemini/gemini-2.5-flash` answers from here on"), "{ended:?}");
+    assert!(ended.stderr.contains("`gemini/gemini-2.5-flash` answers from now on"), "{ended:?}");
     assert_eq!(server.requests().len(), 4);
 }
 

@@ -53,7 +53,7 @@ fn what_is_no_file_is_neither_opened_nor_waited_for() {
     let pipe = host.repository().join(".host/config.toml");
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).expect("made");
-    noted(&host.run(), &["is no regular file"]);
+    noted(&host.run(), &["is not a regular file"]);
     let host = run(&["Look"]).file(".host/config.toml", vec![b'#'; (1 << 20) + 1]);
     noted(&host.run(), &["is not trusted"]);
     refused(&host.run_of(&["trust", "add"]), 42, &["over the limit"]);

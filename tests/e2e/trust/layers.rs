@@ -73,5 +73,5 @@ fn what_a_flag_names_needs_no_trust() {
         .file(".host/plugins/bad.wasm", "x")
         .file(".host/plugins/bad.json", manifest);
     let ended = host.run();
-    assert!(ended.code == Some(42) && ended.stderr.contains("`.host/plugins/bad.wasm` is not taken"), "{ended:?}");
+    assert!(ended.code == Some(42) && ended.stderr.contains("`.host/plugins/bad.wasm` cannot be used"), "{ended:?}");
 }

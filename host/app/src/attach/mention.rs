@@ -1,12 +1,12 @@
-//! `@path` in a prompt: finding what may be one. Which of them are files is for the caller to see.
+//! `@path` in a prompt: finds what may be a path. The caller finds out which of them are files.
 //!
-//! `@src/lib.rs`, `@"a b.txt"` and `@a\ b.txt` are; the `@` of an e-mail address or a path (`user@host`,
-//! `node_modules/@types`) is not, nor is one behind a backslash, which goes away.
+//! `@src/lib.rs`, `@"a b.txt"` and `@a\ b.txt` are mentions; the `@` of an e-mail address or within a path (`user@host`,
+//! `node_modules/@types`) is none, and neither is `\@`, which becomes `@`.
 
-/// A prompt and what it mentions.
+/// A prompt with its mentions.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Prompt {
-    /// The text as a model gets it: with `@` for `\@`, and every mention as it stands.
+    /// The text for the model: `\@` became `@`, and mentions are unchanged.
     pub(super) text: String,
     pub(super) mentions: Vec<Mention>,
 }
@@ -16,11 +16,11 @@ pub(super) struct Prompt {
 pub(super) struct Mention {
     /// Its path, without quotes and escapes.
     pub(super) path: String,
-    /// Whether it stood in quotes, which say where it ends.
+    /// Whether it was in quotes, which say where it ends.
     pub(super) quoted: bool,
 }
 
-/// What may stand behind a path in a sentence and be no part of it.
+/// Characters that may follow a path in a sentence without being a part of it.
 const PUNCTUATION: &[char] =
     &['.', ',', ';', ':', '!', '?', ')', ']', '}', '>', '\'', '"', '`', '*', '…', '”', '’', '»', '。', '，', '、'];
 
@@ -55,15 +55,15 @@ impl Prompt {
 }
 
 impl Mention {
-    /// The glob that can be meant, without the punctuation behind it; none when it has no `*`, or stands alone.
+    /// The glob that it may mean, without the punctuation behind it; `None` if it has no `*`, or is only that.
     pub(super) fn glob(&self) -> Option<&str> {
         let behind = |c: char| PUNCTUATION.contains(&c) && !matches!(c, '*' | ']' | '}');
         let glob = if self.quoted { self.path.as_str() } else { self.path.trim_end_matches(behind) };
         (glob.contains('*') && glob.contains(['/', '.'])).then_some(glob)
     }
 
-    /// The paths that can be meant, the likeliest first: all of it, and what is left without the punctuation behind it
-    /// or without words of a script that takes no spaces.
+    /// The paths that it may mean, the likeliest first: all of it, then without the punctuation behind it, then without
+    /// words of a script that has no spaces.
     pub(super) fn candidates(&self) -> Vec<&str> {
         let mut candidates = vec![self.path.as_str()];
         if !self.quoted {
@@ -87,7 +87,7 @@ fn begins_behind(before: char) -> bool {
     !(before.is_ascii_alphanumeric() || matches!(before, '@' | '_' | '.' | '-' | '+' | '/' | '\\'))
 }
 
-/// What stands behind an `@`, and how many bytes of the text it takes.
+/// The mention behind an `@`, with its length in bytes.
 fn mention(text: &str) -> (Option<Mention>, usize) {
     if let Some(inner) = text.strip_prefix('"') {
         let end = inner.find(['"', '\n']).filter(|end| inner[*end..].starts_with('"'));
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_behind_an_at_is_a_mention() {
+    fn mention_is_a_path_behind_an_at() {
         same("Explain @src/lib.rs and @README.md.", &["src/lib.rs", "README.md."]);
         same("@a", &["a"]);
         same("(@a) [@b], x=@c", &["a)", "b],", "c"]);

@@ -36,23 +36,23 @@ pub struct Commands {
     /// Calls one of them, whose name comes behind these words.
     pub call: Vec<String>,
     /// Who configured them.
-    pub whose: Whose,
+    pub owner: Owner,
 }
 
-/// Whose word it is that a program runs.
+/// Who configured the commands: it decides which programs they may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
-    /// The person's, who can name any program.
-    Persons,
-    /// A trusted project's, which can name its own.
-    Projects,
+pub enum Owner {
+    /// The user, who can name any program.
+    User,
+    /// A trusted project, which can name its own.
+    Project,
 }
 
 impl ToolCommands {
     /// Both, where they are set.
-    pub fn commands(&self, whose: Whose) -> Option<Commands> {
+    pub fn commands(&self, owner: Owner) -> Option<Commands> {
         let (discovery, call) = (self.discovery_command.clone()?, self.call_command.clone()?);
-        Some(Commands { discovery, call, whose })
+        Some(Commands { discovery, call, owner })
     }
 
     fn both(&self) -> [(&'static str, Option<&Vec<String>>); 2] {
@@ -90,17 +90,17 @@ impl ToolCommands {
     }
 
     /// Refuses programs that this file may not name.
-    pub fn check_programs(&self, whose: Whose, file: &Path) -> Result<(), Failure> {
+    pub fn check_programs(&self, owner: Owner, file: &Path) -> Result<(), Failure> {
         for (key, words) in self.both().into_iter().filter_map(|(key, words)| Some((key, words?))) {
             let program = words.first().map(String::as_str).unwrap_or_default();
-            let (fits, rule, help) = match whose {
-                Whose::Persons => (
+            let (fits, rule, help) = match owner {
+                Owner::User => (
                     !program.contains('/') || program.starts_with('/'),
                     "is neither a name nor an absolute path",
                     "a path that begins in the folder that is worked in would run whatever lies in each; write the \
                      absolute path of a program, or its name when it is in PATH",
                 ),
-                Whose::Projects => (
+                Owner::Project => (
                     program.strip_prefix(PROGRAMS).is_some_and(is_file_name),
                     "is no file of the project's `.host/tools/`",
                     "put the program there, where it is trusted with the project and asked about again when it changes, \
@@ -158,24 +158,24 @@ mod tests {
     // promise command-tools.path
     #[test]
     fn a_program_is_the_same_wherever_one_works_or_was_trusted() {
-        let check = |whose, program: &str, fits: bool| {
+        let check = |owner, program: &str, fits: bool| {
             for tools in [set(Some(&[program]), Some(&["/x"])), set(Some(&["/x"]), Some(&[program]))] {
-                let all = match whose {
-                    Whose::Persons => tools,
-                    Whose::Projects => set(Some(&[program]), Some(&[program])),
+                let all = match owner {
+                    Owner::User => tools,
+                    Owner::Project => set(Some(&[program]), Some(&[program])),
                 };
-                assert_eq!(all.check_programs(whose, Path::new("c.toml")).is_ok(), fits, "{whose:?} {program:?}");
+                assert_eq!(all.check_programs(owner, Path::new("c.toml")).is_ok(), fits, "{owner:?} {program:?}");
             }
         };
         for program in ["tools", "python3", "/usr/bin/tools", "..tools"] {
-            check(Whose::Persons, program, true);
-            check(Whose::Projects, program, false);
+            check(Owner::User, program, true);
+            check(Owner::Project, program, false);
         }
         for program in ["./tools", "bin/tools", "../tools", "~/tools", ".host/tools/list"] {
-            check(Whose::Persons, program, false);
+            check(Owner::User, program, false);
         }
         for program in [".host/tools/list", ".host/tools/a b.py"] {
-            check(Whose::Projects, program, true);
+            check(Owner::Project, program, true);
         }
         for program in [
             ".host/tools/",
@@ -185,7 +185,7 @@ mod tests {
             "./.host/tools/list",
             "/p/.host/tools/x",
         ] {
-            check(Whose::Projects, program, false);
+            check(Owner::Project, program, false);
         }
     }
 }

@@ -17,12 +17,12 @@ use crate::error::Failure;
 pub const VARIABLE: &str = "HOST_PLUGINS";
 
 /// What is set for each plugin, by its name.
-pub type OfPlugins = BTreeMap<String, OfPlugin>;
+pub type PluginConfigs = BTreeMap<String, PluginConfig>;
 
 /// What is set for one plugin.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct OfPlugin {
+pub struct PluginConfig {
     /// Values of its configuration, by key.
     pub config: BTreeMap<String, ConfigValue>,
     /// Its secrets, by their names: `{ env = "VARIABLE" }`, `{ file = "PATH" }` or the secret itself.
@@ -63,15 +63,15 @@ pub enum SecretSource {
     /// Here.
     Here(String),
     /// In a variable of the environment.
-    Variable(OfVariable),
+    Variable(VariableSecret),
     /// In a file.
-    File(OfFile),
+    File(FileSecret),
 }
 
 /// A secret in a variable of the environment.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct OfVariable {
+pub struct VariableSecret {
     /// The name of the variable.
     pub env: String,
 }
@@ -79,7 +79,7 @@ pub struct OfVariable {
 /// A secret in a file.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct OfFile {
+pub struct FileSecret {
     /// The path of the file.
     pub file: PathBuf,
 }
@@ -88,15 +88,15 @@ impl fmt::Debug for SecretSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Here(_) => f.write_str("Here(…)"),
-            Self::Variable(OfVariable { env }) => f.debug_tuple("Variable").field(env).finish(),
-            Self::File(OfFile { file }) => f.debug_tuple("File").field(file).finish(),
+            Self::Variable(VariableSecret { env }) => f.debug_tuple("Variable").field(env).finish(),
+            Self::File(FileSecret { file }) => f.debug_tuple("File").field(file).finish(),
         }
     }
 }
 
 /// What `HOST_PLUGINS` says.
-pub fn of_environment(environment: &Environment) -> Result<OfPlugins, Failure> {
-    let Some(text) = environment.variable(VARIABLE) else { return Ok(OfPlugins::new()) };
+pub fn of_environment(environment: &Environment) -> Result<PluginConfigs, Failure> {
+    let Some(text) = environment.variable(VARIABLE) else { return Ok(PluginConfigs::new()) };
     let wrong = |why: String| {
         Failure::configuration(format!("the variable {VARIABLE} makes no sense"))
             .cause(why)
@@ -108,7 +108,7 @@ pub fn of_environment(environment: &Environment) -> Result<OfPlugins, Failure> {
 }
 
 /// What is set, with more over it: each key and each secret for itself.
-pub fn beneath(own: OfPlugins, over: OfPlugins) -> OfPlugins {
+pub fn beneath(own: PluginConfigs, over: PluginConfigs) -> PluginConfigs {
     let mut all = own;
     for (name, of_plugin) in over {
         let both = all.entry(name).or_default();
@@ -119,7 +119,7 @@ pub fn beneath(own: OfPlugins, over: OfPlugins) -> OfPlugins {
 }
 
 /// Whether a secret stands in these settings itself.
-pub(super) fn holds_a_secret(of_plugins: &OfPlugins) -> bool {
+pub(super) fn holds_a_secret(of_plugins: &PluginConfigs) -> bool {
     of_plugins.values().flat_map(|of_plugin| of_plugin.secrets.values()).any(|source| match source {
         SecretSource::Here(_) => true,
         SecretSource::Variable(_) | SecretSource::File(_) => false,

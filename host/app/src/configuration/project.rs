@@ -13,7 +13,7 @@ use host_agent::{RunConfig, TreeLimits};
 use host_tool::ApprovalMode;
 use toml::de::{DeTable, DeValue};
 
-use super::commands::{ToolCommands, Whose};
+use super::commands::{Owner, ToolCommands};
 use super::{Agent, Amount, Compression, Configuration, Context, Limits, Model, Routing, Run, beneath};
 use crate::error::Failure;
 use crate::project::{ProjectFile, shown};
@@ -60,7 +60,7 @@ const ALLOWED: &[&[&str]] = &[
 
 /// What a project says that stays beside what the person says.
 #[derive(Clone, Debug, Default)]
-pub struct OfProject {
+pub struct ProjectConfig {
     /// The names of its context files. They are not looked for in the person's own folder, whose files are no project's
     /// to show to a model.
     pub context_files: Option<Vec<String>>,
@@ -77,7 +77,7 @@ impl Configuration {
         let text = file.text()?;
         let project = Self::parse(text, &file.path)?;
         check(text, &file.path)?;
-        project.tools.check_programs(Whose::Projects, &file.path)?;
+        project.tools.check_programs(Owner::Project, &file.path)?;
         Ok(self.beneath(project))
     }
 
@@ -112,7 +112,7 @@ impl Configuration {
             models,
             agents: self.agents,
             plugins: beneath(self.plugins, project.plugins),
-            of_project: OfProject {
+            project: ProjectConfig {
                 context_files: project.context.files,
                 agents: project.agents,
                 tools: project.tools,
@@ -310,7 +310,7 @@ mod tests {
         assert_eq!(both.models["b"].window, Some(9));
         assert_eq!((both.routing.default.as_deref(), both.routing.classifier.as_deref()), (Some("b"), Some("c")));
         assert_eq!(both.context.files, Some(vec!["MINE.md".to_owned()]));
-        assert_eq!(both.of_project.context_files, Some(vec!["OURS.md".to_owned()]));
+        assert_eq!(both.project.context_files, Some(vec!["OURS.md".to_owned()]));
     }
 
     // promise project.settings

@@ -1,4 +1,4 @@
-//! `@path` in a context file: where another file is to be put in. Which of them are files is for the caller to see.
+//! `@path` in a context file: where another file is included. The caller finds out which of the paths are files.
 //!
 //! Fenced code and code within a line is left alone, since it is full of decorators and addresses.
 
@@ -15,7 +15,7 @@ pub(super) struct Include {
     pub(super) line: usize,
     /// The path as it is written.
     pub(super) path: String,
-    /// Whether nothing but a file can be meant, so that it is missed when it is not there.
+    /// Whether it can only mean a file, so that a missing one is reported.
     pub(super) certain: bool,
 }
 
@@ -42,7 +42,7 @@ fn in_line(line: &str, start: usize, number: usize, found: &mut Vec<Include>) {
             continue;
         }
         if c == '`' {
-            // Code that is never closed is none.
+            // A backquote that is never closed opens no code.
             in_code = !in_code && line[at + 1..].contains('`');
         } else if c == '@' && !in_code && (before.is_whitespace() || matches!(before, '(' | '[' | '"' | '\'')) {
             let written = &line[at + 1..];
@@ -59,7 +59,7 @@ fn in_line(line: &str, start: usize, number: usize, found: &mut Vec<Include>) {
     }
 }
 
-/// Whether it says where it lies (`./a`), or has the ending of a file.
+/// Whether it begins with a folder (`./a`), or has the ending of a file.
 fn is_certain(path: &str) -> bool {
     let last = path.rsplit('/').next().unwrap_or(path);
     let has_ending = last.rsplit_once('.').is_some_and(|(stem, ending)| {
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_included_where_a_path_stands_behind_an_at() {
+    fn context_include_is_a_path_behind_an_at() {
         check("@./a.md", &[(1, "./a.md", true)]);
         check(
             "# T\n\nsee @docs/b.md, and (@c).\r\n@../d\n",
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn code_and_addresses_include_nothing() {
+    fn context_include_is_not_found_in_code_and_addresses() {
         for text in [
             "me@example.org",
             "`@a.md` and `x @b.md`",

@@ -1,6 +1,6 @@
-//! The folders and files of a workspace in a few lines, the upper ones before those that lie deeper.
+//! The folders and files of a workspace as a short tree; upper levels take precedence over deeper ones.
 //!
-//! Deliberately not here: reading folders; whoever does that leaves out what may not be seen.
+//! Deliberately not here: reading folders; the caller leaves out what may not be seen.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -10,10 +10,10 @@ use super::name;
 /// The most entries that are shown. Protects the model's window: it can list what it wants to see.
 const MAX_ENTRIES: usize = 200;
 
-/// The most entries of one folder, so that one that is full of files does not take the place of all others.
+/// The most entries of one folder, so that a full one leaves room for the others.
 const MAX_IN_FOLDER: usize = 40;
 
-/// How many folders deep it goes.
+/// The depth of the tree.
 const MAX_DEPTH: usize = 4;
 
 /// The most folders that are read. Protects the time until the model is asked.
@@ -33,9 +33,9 @@ struct Node {
     entry: Entry,
     path: String,
     depth: usize,
-    /// None of a folder that was not read.
+    /// `None` if it is not a folder, or was not read.
     children: Option<Vec<usize>>,
-    /// How many more there are.
+    /// The number of entries that are left out.
     left_out: usize,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn tree(mut list: impl FnMut(&str) -> Option<Vec<Entry>>) -> String {
     text
 }
 
-/// What lies in a folder, a line each. It goes no deeper than the tree.
+/// Writes the entries of a folder, a line each. The recursion is as deep as the tree.
 fn write(nodes: &[Node], at: usize, text: &mut String) {
     let node = &nodes[at];
     let indent = "  ".repeat(node.depth);

@@ -7,7 +7,7 @@ use host_bundle::Locked;
 use crate::environment::Folders;
 use crate::error::{ErrorKind, Failure};
 use crate::plugins::store::{List, PluginStore};
-use crate::project::{FOLDER, LOCK, Project, Standing};
+use crate::project::{FOLDER, LOCK, Project, TrustState};
 
 /// A list of plugins, with the project that it belongs to.
 pub struct Target {
@@ -33,7 +33,7 @@ impl Target {
     ///
     /// When the project is unusable, or the list cannot be read.
     pub fn of_project(project: Project) -> Result<Self, Failure> {
-        if let Standing::Unusable(why) = &project.standing {
+        if let TrustState::Unusable(why) = &project.trust_state {
             return Err(
                 Failure::new(ErrorKind::Untrusted, "the project's list of plugins cannot be used").cause(why.clone())
             );
@@ -67,7 +67,7 @@ impl Target {
     pub fn save(&mut self, folders: &Folders) -> Result<Option<String>, Failure> {
         let Some(project) = self.project.take() else { return self.list.save().map(|()| None) };
         let root = project.root.clone();
-        let was_open = matches!(project.standing, Standing::Nothing | Standing::Trusted(_));
+        let was_open = matches!(project.trust_state, TrustState::Nothing | TrustState::Trusted(_));
         let before = project.read().1.fingerprint();
         self.list.save()?;
         let (project, contents) = Project::of(&root, folders)?.read();

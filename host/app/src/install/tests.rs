@@ -46,7 +46,7 @@ impl World {
     /// A plugin of the publisher's, which asks for these scopes besides the one that its component imports.
     fn bundle(&self, version: &str, more: &[(&str, &str)]) -> Bundle {
         // The one component of the host whose tool no built-in plugin has.
-        let lister = plugins::listing(vec!["true".to_owned()]).expect("it is built in");
+        let lister = plugins::sources::lister(vec!["true".to_owned()]).expect("it is built in");
         let mut manifest = lister.manifest;
         manifest.name = "acme/lister".to_owned();
         manifest.version = version.parse().expect("a version");

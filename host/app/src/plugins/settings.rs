@@ -1,9 +1,9 @@
-//! What a person set for the plugins, given to them: configuration that each reads, secrets that it sends without
-//! reading them.
+//! The user's settings for plugins: configuration that a plugin reads, and secrets that its requests carry without the
+//! plugin reading them.
 //!
-//! Promises: a key or a secret that nobody reads is an error; a value is what its manifest says; a project's plugin gets
-//! none of the person's secrets; a plugin that is of no use without something that was not set is left out, and it is
-//! said what is missing and where it goes. No message has a word of a secret in it.
+//! Promises: an unknown key or secret is an error; a value has the type that the manifest declares; a project's plugin
+//! gets none of the user's secrets; a plugin without a required setting is skipped, with a message that says what is
+//! missing and where to set it. No message has a part of a secret in it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -16,43 +16,44 @@ use host_plugin::{Secret, Secrets};
 use host_text::{exact, name_help, visible_line};
 
 use crate::configuration::{
-    Configuration, OfFile, OfPlugin, OfPlugins, OfVariable, SecretSource, VARIABLE, beneath, of_environment,
+    Configuration, FileSecret, PluginConfig, PluginConfigs, SecretSource, VARIABLE, VariableSecret, beneath,
+    of_environment,
 };
 use crate::environment::Environment;
 use crate::error::Failure;
-use crate::plugins::{LoadedPlugin, Whose};
+use crate::plugins::LoadedPlugin;
 
 /// Bytes of a file with a secret. Protects memory; no header field takes more.
 const MAX_FILE: u64 = 64 << 10;
 
-/// What a person set for the plugins, and the environment in which secrets may stand.
+/// The user's settings for plugins, with the environment that secrets can be in.
 #[derive(Clone)]
-pub struct Settings {
-    of_plugins: OfPlugins,
+pub struct PluginSettings {
+    of_plugins: PluginConfigs,
     environment: Environment,
 }
 
-/// A plugin with what was set for it.
-pub enum Settled {
-    /// The plugin, with its configuration and secrets.
-    Usable(Box<LoadedPlugin>),
-    /// It is of no use without something that was not set; says what.
-    LeftOut(String),
+/// What the settings make of a plugin.
+pub enum ConfigResolution {
+    /// The plugin with its configuration and secrets.
+    Applied(Box<LoadedPlugin>),
+    /// A required setting is missing; says which.
+    Skipped(String),
 }
 
-impl Settings {
-    /// What the configuration says, and the variable over it.
+impl PluginSettings {
+    /// Reads the configuration, and over it the variable.
     pub fn read(configuration: &Configuration, environment: &Environment) -> Result<Self, Failure> {
         let of_plugins = beneath(configuration.plugins.clone(), of_environment(environment)?);
         Ok(Self { of_plugins, environment: environment.clone() })
     }
 
-    /// The environment without the variables that secrets stand in: no program that a plugin runs is to see them.
+    /// The environment without the variables that have secrets: no program that a plugin runs may see them.
     pub fn environment_for_programs(&self) -> Vec<(OsString, OsString)> {
         let sources = self.of_plugins.values().flat_map(|of_plugin| of_plugin.secrets.values());
         let secret: Vec<&str> = sources
             .filter_map(|source| match source {
-                SecretSource::Variable(OfVariable { env }) => Some(env.as_str()),
+                SecretSource::Variable(VariableSecret { env }) => Some(env.as_str()),
                 SecretSource::Here(_) | SecretSource::File(_) => None,
             })
             .chain([VARIABLE])
@@ -62,29 +63,34 @@ impl Settings {
         variables
     }
 
-    /// The plugin with what was set for it.
-    pub fn settle(&self, installed: LoadedPlugin) -> Result<Settled, Failure> {
+    /// Applies the settings for a plugin.
+    ///
+    /// # Errors
+    ///
+    /// If a setting is unknown or has another type than declared, or a secret cannot be read.
+    pub fn apply(&self, installed: LoadedPlugin) -> Result<ConfigResolution, Failure> {
         let manifest = &installed.manifest;
-        let nothing = OfPlugin::default();
+        let nothing = PluginConfig::default();
         let set = self.of_plugins.get(&manifest.name).unwrap_or(&nothing);
-        are_read("config", &manifest.name, set.config.keys(), manifest.config.keys())?;
-        are_read("secrets", &manifest.name, set.secrets.keys(), manifest.secrets.keys())?;
+        check_known("config", &manifest.name, set.config.keys(), manifest.config.keys())?;
+        check_known("secrets", &manifest.name, set.secrets.keys(), manifest.secrets.keys())?;
         let mut missing = Vec::new();
-        let config = config(manifest, set, &mut missing)?;
-        let secrets = match installed.whose {
-            Whose::Host | Whose::Persons => secrets(manifest, set, &self.environment, &mut missing)?,
-            Whose::Projects => withheld(manifest, &mut missing),
+        let mut config = config(manifest, set, &mut missing)?;
+        config.extend(installed.config.iter().map(|(key, value)| (key.clone(), value.clone())));
+        let secrets = match installed.origin.is_project() {
+            false => secrets(manifest, set, &self.environment, &mut missing)?,
+            true => withheld(manifest, &mut missing),
         };
         if !missing.is_empty() {
             let why = format!("the plugin `{}` is left out until {}", manifest.name, missing.join(" and "));
-            return Ok(Settled::LeftOut(why));
+            return Ok(ConfigResolution::Skipped(why));
         }
         let (config, secrets) = (Arc::new(config), Arc::new(secrets));
-        Ok(Settled::Usable(Box::new(LoadedPlugin { config, secrets, ..installed })))
+        Ok(ConfigResolution::Applied(Box::new(LoadedPlugin { config, secrets, ..installed })))
     }
 }
 
-/// The words with which a person would set what a plugin cannot do without; none where there is no such thing.
+/// The TOML with which a user would set what a plugin requires; `None` if it requires nothing.
 pub fn to_be_set(manifest: &Manifest) -> Option<String> {
     let keys = manifest.config.iter().filter(|(_, key)| key.required);
     let keys = keys.map(|(name, key)| format!("config.{name} = …  # {}\n", visible_line(&key.description)));
@@ -97,14 +103,14 @@ pub fn to_be_set(manifest: &Manifest) -> Option<String> {
     (!lines.is_empty()).then(|| format!("[plugins.\"{}\"]\n{lines}", manifest.name))
 }
 
-/// A name for the variable that a secret could stand in.
+/// A name for the variable that a secret could be in.
 fn variable(plugin: &str, secret: &str) -> String {
     let own = plugin.rsplit('/').next().unwrap_or(plugin);
     format!("{own}_{secret}").replace('-', "_").to_uppercase()
 }
 
-/// Refuses what is set and nobody reads.
-fn are_read<'a>(
+/// Rejects settings that the plugin does not declare.
+fn check_known<'a>(
     section: &str,
     plugin: &str,
     set: impl Iterator<Item = &'a String>,
@@ -119,14 +125,18 @@ fn are_read<'a>(
             None => "remove it: the plugin has none".to_owned(),
         };
         let name = exact(name);
-        let failure = Failure::configuration(format!("nobody reads `plugins.\"{plugin}\".{section}.{name}`"))
+        let failure = Failure::configuration(format!("unknown setting `plugins.\"{plugin}\".{section}.{name}`"))
             .cause(format!("the plugin `{plugin}` declares no such name"));
         return Err(failure.help(help));
     }
     Ok(())
 }
 
-fn config(manifest: &Manifest, set: &OfPlugin, missing: &mut Vec<String>) -> Result<BTreeMap<String, String>, Failure> {
+fn config(
+    manifest: &Manifest,
+    set: &PluginConfig,
+    missing: &mut Vec<String>,
+) -> Result<BTreeMap<String, String>, Failure> {
     let mut config = BTreeMap::new();
     for (name, key) in &manifest.config {
         match set.config.get(name).map(|value| &value.0).or(key.default.as_ref()) {
@@ -155,7 +165,7 @@ fn config(manifest: &Manifest, set: &OfPlugin, missing: &mut Vec<String>) -> Res
 
 fn secrets(
     manifest: &Manifest,
-    set: &OfPlugin,
+    set: &PluginConfig,
     environment: &Environment,
     missing: &mut Vec<String>,
 ) -> Result<Secrets, Failure> {
@@ -179,7 +189,7 @@ fn secrets(
     Ok(secrets)
 }
 
-/// A project's plugin can be another than it says: what the person gave is for the plugin that they installed.
+/// A project's plugin can pretend to be another one: secrets are for the plugin that the user installed.
 fn withheld(manifest: &Manifest, missing: &mut Vec<String>) -> Secrets {
     let mut secrets = Secrets::default();
     for (name, declared) in &manifest.secrets {
@@ -193,7 +203,7 @@ fn withheld(manifest: &Manifest, missing: &mut Vec<String>) -> Secrets {
     secrets
 }
 
-/// What is to be done about something that was not set, as the end of a sentence.
+/// How to set something that is missing, as the end of a sentence.
 fn unset(of: &str, description: &str) -> String {
     format!("you set `{of}` in config.toml ({})", visible_line(description).trim_end_matches('.'))
 }
@@ -201,19 +211,19 @@ fn unset(of: &str, description: &str) -> String {
 fn secret(declared: &DeclaredSecret, value: &str, of: &str) -> Result<Secret, Failure> {
     let placement = declared.placement();
     placement.and_then(|placement| Secret::new(value, placement, declared.reach())).map_err(|error| {
-        Failure::configuration(format!("`{of}` cannot be used")).cause(error.to_string()).help("set it to another")
+        Failure::configuration(format!("`{of}` cannot be used")).cause(error.to_string()).help("set another value")
     })
 }
 
-/// The value; what is to be done where there is none.
+/// The value; the inner error says how to set one.
 fn value(source: &SecretSource, of: &str, environment: &Environment) -> Result<Result<String, String>, Failure> {
     match source {
         SecretSource::Here(value) => Ok(Ok(value.clone())),
-        SecretSource::Variable(OfVariable { env }) => Ok(match environment.text(env) {
+        SecretSource::Variable(VariableSecret { env }) => Ok(match environment.text(env) {
             Some(value) => Ok(value.trim().to_owned()),
             None => Err(format!("you set the variable {}, in which `{of}` is", exact(env))),
         }),
-        SecretSource::File(OfFile { file }) => {
+        SecretSource::File(FileSecret { file }) => {
             let path = absolute(file, of, environment)?;
             read(&path, of).map(Ok)
         }
@@ -227,7 +237,7 @@ fn absolute(file: &Path, of: &str, environment: &Environment) -> Result<PathBuf,
         Err(_) => Some(file.to_owned()),
     };
     path.filter(|path| path.is_absolute()).ok_or_else(|| {
-        Failure::configuration(format!("`{of}` is in no file `{}`", exact(&file.to_string_lossy())))
+        Failure::configuration(format!("`{of}` cannot be in the file `{}`", exact(&file.to_string_lossy())))
             .help("write the whole path, beginning with `/` or `~/`")
     })
 }

@@ -1,199 +1,240 @@
-//! Gathers plugins: the built-in ones, those that were installed, those of a trusted project, and those that the person
-//! named with `--plugin`.
+//! Where plugins come from: each source finds its plugins, and knows which files tell that they changed.
 //!
-//! Promises: it can be done again at any time, and a plugin that is found at the same place is the same one or another
-//! version of it; one that is no good keeps nobody from the others. Of components only the imports are read.
+//! Every variant of [`ToolSource`] has a file of its own. Promises: a source can be searched again at any time, and a
+//! plugin with the same origin is then the same plugin or another version of it; an invalid plugin keeps no other one
+//! from being used. Of components only the imports are read.
 //!
-//! Deliberately not here: when that is done again (`reload`).
+//! Deliberately not here: what becomes of a session whose plugins changed (`reload`, `app`).
 
-use std::borrow::Cow;
+mod built_in;
+mod command;
+mod path;
+mod project;
+mod store;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use host_files::FileError;
-use host_manifest::Source;
-use host_plugin::{Digest, MAX_COMPONENT};
+use host_plugin::{Runtime, Workspace};
+use tokio_util::sync::CancellationToken;
 
-use super::{DISCOVERED, LoadedPlugin, Whose, assembled, built_in, installed, unfit};
+pub use self::built_in::built_in_plugins;
+#[cfg(test)]
+pub(crate) use self::command::lister;
+use super::LoadedPlugin;
+use super::file_stamps::FileStamps;
+use super::settings::{ConfigResolution, PluginSettings};
+use crate::configuration::{Commands, Configuration};
 use crate::environment::Folders;
 use crate::error::Failure;
-use crate::plugins::settings::{Settings, Settled};
-use crate::plugins::store::{self, Usable};
-use crate::project::{Brought, ProjectFile};
+use crate::project::ProjectFiles;
 
-/// Where a plugin lies.
+/// The name of the plugin whose tools are those that a command lists.
+pub const DISCOVERED: &str = "discovered";
+
+/// A place that plugins or tools come from.
+#[derive(Clone, Debug)]
+pub enum ToolSource {
+    /// The binary.
+    BuiltIn,
+    /// The plugin store.
+    Store,
+    /// The `.host/plugins/` of a trusted project.
+    Project,
+    /// A component or a folder of components that the user named.
+    Path(PathBuf),
+    /// A command that lists tools, and one that calls them.
+    Command(Commands),
+}
+
+/// Where a plugin was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// In the host, by this name.
+pub enum PluginOrigin {
+    /// In the binary, by this name.
     BuiltIn(&'static str),
-    /// Behind the command that tells of tools.
-    Discovered,
     /// In the plugin store, by this name.
     Store(String),
-    /// In a file: its component, or the path that was named where that cannot be read.
-    File(PathBuf),
+    /// In a trusted project, with the path of its component.
+    Project(PathBuf),
+    /// At a path that the user named: the component, or the named folder if it cannot be read.
+    Path(PathBuf),
+    /// Behind the command that lists tools.
+    Command,
 }
 
-/// What was found at a place.
+/// A plugin that a source has, or why it cannot be used.
 #[derive(Debug)]
-pub struct Found {
-    /// Where it was found.
-    pub place: Place,
-    /// The plugin, or why it cannot be used.
-    pub plugin: Result<LoadedPlugin, Failure>,
+struct Found {
+    origin: PluginOrigin,
+    plugin: Result<LoadedPlugin, Failure>,
 }
 
-/// All that was found.
-#[derive(Debug)]
-pub struct Gathered {
-    /// Each plugin that was found, usable or not.
-    pub found: Vec<Found>,
-    /// What there is to say of those that are left out.
-    pub notes: Vec<String>,
+/// What all sources have.
+#[derive(Debug, Default)]
+pub(crate) struct SearchResult {
+    pub(crate) plugins: Vec<LoadedPlugin>,
+    /// The plugins that cannot be used.
+    pub(crate) invalid: Vec<(PluginOrigin, Failure)>,
+    /// Why other plugins are not used, a line each for the user.
+    pub(crate) skipped: Vec<String>,
 }
 
-/// Finds the plugins of all sources: those that the user named, a trusted project's, the plugin store's and the built-in
-/// ones.
+/// What becomes of a plugin that cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnInvalid {
+    /// The search fails, and no further source is searched.
+    Fail,
+    /// It is reported beside the others.
+    Report,
+}
+
+/// What sources read, besides the paths and commands that they name themselves.
+pub(crate) struct SourceContext<'a> {
+    pub(crate) configuration: &'a Configuration,
+    /// The files of the project, if it is trusted.
+    pub(crate) project: &'a ProjectFiles,
+    pub(crate) folders: &'a Folders,
+    pub(crate) workspace: &'a Arc<Workspace>,
+    pub(crate) runtime: &'a Runtime,
+    /// Called with what is waited for.
+    pub(crate) progress: &'a (dyn Fn(&str) + Sync),
+}
+
+/// All sources, in the order in which they are searched, with the user's settings for what they find.
+pub(crate) struct PluginSources {
+    sources: Vec<ToolSource>,
+    settings: PluginSettings,
+    /// The files of all sources, as they were at the last look.
+    stamps: FileStamps,
+}
+
+impl ToolSource {
+    /// Finds the plugins. `others` is what the sources before it have: their names are taken, and reasons to skip a
+    /// plugin go there.
+    async fn find(
+        &self,
+        context: &SourceContext<'_>,
+        others: &mut SearchResult,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<Found>, Failure> {
+        let workspace = context.workspace.root();
+        Ok(match self {
+            Self::BuiltIn => built_in::find(workspace)?,
+            Self::Store => store::find(context, &mut others.skipped)?,
+            Self::Project => project::find(context.project, workspace),
+            Self::Path(path) => path::find(path, workspace),
+            Self::Command(commands) => vec![command::find(commands, context, &others.plugins, cancel).await],
+        })
+    }
+
+    /// Adds the files that tell whether its plugins changed.
+    fn add_stamps(&self, project: &Path, folders: &Folders, stamps: &mut FileStamps) {
+        match self {
+            Self::BuiltIn => {}
+            Self::Store => store::add_stamps(folders, stamps),
+            Self::Project => project::add_stamps(project, folders, stamps),
+            Self::Path(path) => path::add_stamps(path, stamps),
+            Self::Command(commands) => command::add_stamps(commands, stamps),
+        }
+    }
+}
+
+impl PluginSources {
+    /// The sources of a run: `paths` are those that the user named, `commands` those of the configuration.
+    pub(crate) fn new(paths: &[PathBuf], commands: Option<Commands>, settings: PluginSettings) -> Self {
+        let mut sources = vec![ToolSource::BuiltIn, ToolSource::Store, ToolSource::Project];
+        sources.extend(paths.iter().cloned().map(ToolSource::Path));
+        // The last one: a name that a command lists gives way to all others.
+        sources.extend(commands.map(ToolSource::Command));
+        Self { sources, settings, stamps: FileStamps::default() }
+    }
+
+    /// Looks at the files of all sources; whether one of them changed since the last look. It comes before the search, so
+    /// that a change during the search is noticed by the next look.
+    pub(crate) fn look(&mut self, project: &Path, folders: &Folders) -> bool {
+        let mut stamps = FileStamps::default();
+        self.sources.iter().for_each(|source| source.add_stamps(project, folders, &mut stamps));
+        let changed = stamps != self.stamps;
+        self.stamps = stamps;
+        changed
+    }
+
+    /// Searches all sources, and applies the user's settings to what they have.
+    ///
+    /// # Errors
+    ///
+    /// If a source cannot be searched at all, such as a plugin store with an invalid lock file; with
+    /// [`OnInvalid::Fail`], also if a plugin cannot be used or has the name of another one.
+    pub(crate) async fn find(
+        &self,
+        context: &SourceContext<'_>,
+        on_invalid: OnInvalid,
+        cancel: &CancellationToken,
+    ) -> Result<SearchResult, Failure> {
+        let mut all = SearchResult::default();
+        for source in &self.sources {
+            for Found { origin, plugin } in source.find(context, &mut all, cancel).await? {
+                match plugin.and_then(|plugin| self.settings.apply(plugin)) {
+                    Ok(ConfigResolution::Applied(plugin)) => all.plugins.push(*plugin),
+                    Ok(ConfigResolution::Skipped(why)) => all.skipped.push(why),
+                    Err(failure) if on_invalid == OnInvalid::Fail => return Err(failure),
+                    Err(failure) => all.invalid.push((origin, failure)),
+                }
+            }
+            if on_invalid == OnInvalid::Fail {
+                check_names(&all.plugins)?;
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Checks that each plugin has a name of its own.
 ///
 /// # Errors
 ///
-/// When a lock file or a bundle of the plugin store was changed.
-pub fn gather(
-    named_ones: &[PathBuf],
-    brought: &Brought,
-    folders: &Folders,
-    workspace: &Path,
-    settings: &Settings,
-) -> Result<Gathered, Failure> {
-    let (usable, mut notes) = store::usable(folders, brought.lock.as_ref(), workspace)?;
-    let mut found = Vec::new();
-    let mut add = |place: Place, plugin: Result<LoadedPlugin, Failure>| match plugin.and_then(|it| settings.settle(it))
-    {
-        Ok(Settled::Usable(plugin)) => found.push(Found { place, plugin: Ok(*plugin) }),
-        Ok(Settled::LeftOut(why)) => notes.push(why),
-        Err(failure) => found.push(Found { place, plugin: Err(failure) }),
-    };
-    for plugin in built_in(workspace)? {
-        add(plugin.place.clone(), Ok(plugin));
-    }
-    for usable in usable {
-        let place = Place::Store(usable.bundle.manifest().name.clone());
-        add(place.clone(), of_others(place, usable, workspace));
-    }
-    for (component, manifest) in &brought.plugins {
-        add(Place::File(component.path.clone()), of_project(component, manifest, workspace));
-    }
-    for path in named_ones {
-        match components(path) {
-            Ok(files) => files.iter().for_each(|file| add(Place::File(file.clone()), named(file, workspace))),
-            Err(failure) => add(Place::File(path.clone()), Err(failure)),
-        }
-    }
-    Ok(Gathered { found, notes })
-}
-
-impl Gathered {
-    /// All of them, or the first that is no good.
-    pub fn all(self) -> Result<Vec<LoadedPlugin>, Failure> {
-        distinct(self.found.into_iter().map(|found| found.plugin).collect::<Result<_, _>>()?)
-    }
-}
-
-/// The plugins, where each has a name of its own.
-pub fn distinct(plugins: Vec<LoadedPlugin>) -> Result<Vec<LoadedPlugin>, Failure> {
+/// If two plugins have one name, or one has the name that is reserved for the tools of a command.
+pub(crate) fn check_names(plugins: &[LoadedPlugin]) -> Result<(), Failure> {
     for (at, plugin) in plugins.iter().enumerate() {
-        let is_reserved = plugin.manifest.name == DISCOVERED && plugin.place != Place::Discovered;
+        let is_reserved = plugin.manifest.name == DISCOVERED && plugin.origin != PluginOrigin::Command;
         if is_reserved || plugins.iter().take(at).any(|other| other.manifest.name == plugin.manifest.name) {
             return Err(Failure::input(format!("there is a plugin `{}` already", plugin.manifest.name))
-                .cause(format!("{} has the same name", plugin.place))
-                .help("give the other one another name in its plugin.toml, and build it again"));
+                .cause(format!("{} has the same name", plugin.origin))
+                .help("change the name of one of them in its plugin.toml, and build it again"));
         }
     }
-    Ok(plugins)
+    Ok(())
 }
 
-impl fmt::Display for Place {
+impl PluginOrigin {
+    /// Whether a trusted project brought the plugin, rather than the user.
+    pub(crate) fn is_project(&self) -> bool {
+        match self {
+            Self::Project(_) => true,
+            Self::BuiltIn(_) | Self::Store(_) | Self::Path(_) | Self::Command => false,
+        }
+    }
+
+    /// The path of the component, if it is read from a file that is not the host's own.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Project(file) | Self::Path(file) => Some(file),
+            Self::BuiltIn(_) | Self::Store(_) | Self::Command => None,
+        }
+    }
+}
+
+impl fmt::Display for PluginOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BuiltIn(name) => write!(f, "the built-in plugin `{name}`"),
-            Self::Discovered => f.write_str("the command that tells of tools"),
             Self::Store(name) => write!(f, "the installed plugin `{name}`"),
-            Self::File(path) => write!(f, "`{}`", path.display()),
+            Self::Project(path) | Self::Path(path) => write!(f, "`{}`", path.display()),
+            Self::Command => f.write_str("the command that lists tools"),
         }
     }
 }
 
-fn of_others(place: Place, Usable { bundle, agreed }: Usable, workspace: &Path) -> Result<LoadedPlugin, Failure> {
-    // Both were read, and the digest taken, when the bundle was.
-    let digest = Digest::from_sha256(&bundle.component_digest().to_sha256());
-    let (manifest, component) = bundle.into_manifest_and_component();
-    let plugin = assembled(place, manifest, Cow::Owned(component), Some(digest), workspace).map_err(unfit)?;
-    admitted(LoadedPlugin { agreed, ..plugin })
-}
-
-fn of_project(component: &ProjectFile, manifest: &ProjectFile, workspace: &Path) -> Result<LoadedPlugin, Failure> {
-    if manifest.bytes.is_empty() {
-        return Err(Failure::configuration(format!("the plugin `{}` has no manifest", component.path.display()))
-            .help("`host plugin build` puts a component NAME.wasm and its manifest NAME.json side by side"));
-    }
-    let bytes = Cow::Owned(component.bytes.clone());
-    let source = Source::File(manifest.path.clone());
-    let digest = Some(component.digest.clone());
-    let place = Place::File(component.path.clone());
-    let plugin = admitted(installed(place, manifest.text()?, source, bytes, digest, workspace)?)?;
-    Ok(LoadedPlugin { whose: Whose::Projects, ..plugin })
-}
-
-fn named(file: &Path, workspace: &Path) -> Result<LoadedPlugin, Failure> {
-    let manifest = file.with_extension("json");
-    let text = read(&manifest, "the manifest", host_manifest::Manifest::MAX_BYTES)?;
-    let text = String::from_utf8(text)
-        .map_err(|_| Failure::input(format!("the manifest `{}` is no text", manifest.display())))?;
-    let component = read(file, "the component", MAX_COMPONENT as u64)?;
-    let place = Place::File(file.to_owned());
-    admitted(installed(place, &text, Source::File(manifest), Cow::Owned(component), None, workspace)?)
-}
-
-/// A plugin that is not built in, once its imports are known to be such as there are.
-fn admitted(plugin: LoadedPlugin) -> Result<LoadedPlugin, Failure> {
-    // Better said now than at its first call.
-    match plugin.plugin.imports() {
-        Ok(_) => Ok(plugin),
-        Err(error) => Err(Failure::input(format!("{} is not taken", plugin.place))
-            .cause(error.to_string())
-            .help("`host plugin build` makes components that are")),
-    }
-}
-
-/// The components that a path names: itself, or all in the folder.
-fn components(path: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let unreadable =
-        |error: std::io::Error| Failure::input(format!("the plugin `{}` cannot be read: {error}", path.display()));
-    if !std::fs::metadata(path).map_err(unreadable)?.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(path).map_err(unreadable)? {
-        let file = entry.map_err(unreadable)?.path();
-        if file.extension().is_some_and(|end| end == "wasm") {
-            files.push(file);
-        }
-    }
-    files.sort();
-    if files.is_empty() {
-        return Err(Failure::input(format!("there is no plugin in `{}`", path.display()))
-            .help("`host plugin build SOURCES --out DIR` puts components there"));
-    }
-    Ok(files)
-}
-
-fn read(path: &Path, what: &str, limit: u64) -> Result<Vec<u8>, Failure> {
-    match host_files::read_file(path, limit) {
-        Ok(bytes) => Ok(bytes),
-        Err(FileError::TooLarge { limit }) => {
-            Err(Failure::input(format!("{what} `{}` is over the limit of {limit} bytes", path.display())))
-        }
-        Err(error) => Err(Failure::input(format!("{what} `{}` cannot be read: {error}", path.display()))
-            .help("`host plugin build` puts a component NAME.wasm and its manifest NAME.json side by side")),
-    }
-}
+#[cfg(test)]
+mod tests;

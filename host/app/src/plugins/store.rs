@@ -2,7 +2,7 @@
 //!
 //! A lock file is a project's `.host/plugins.lock`, which counts if the project is trusted, or the user's own; the bundles
 //! and the grants are the user's alone, so that no project grants anything. Promises: a bundle is read, hashed
-//! and held against its list each time that it is used; one that was revoked since then is not.
+//! and compared with its digest each time that it is used.
 //!
 //! Deliberately not here: getting a bundle, and asking the user (`install`).
 
@@ -10,10 +10,9 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use host_bundle::{Bundle, LockFile, Locked, OciDigest, Refusal, Trust, TrustStore};
+use host_bundle::{Bundle, LockFile, OciDigest, Trust, TrustStore};
 use host_capability::{Capability, Grants, Scope};
 use host_files::{Access, FileError, Mode, PrivateFile};
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Folders;
@@ -34,15 +33,6 @@ const VERSION: u32 = 1;
 
 /// What a plugin may do without a question: scopes as `--grant` has them, by capability.
 pub type Agreed = BTreeMap<String, String>;
-
-/// A plugin that can be used.
-#[derive(Debug)]
-pub struct Usable {
-    /// The bundle, read and checked.
-    pub bundle: Bundle,
-    /// What it may do without a question.
-    pub agreed: Grants,
-}
 
 /// The installed bundles, and the user's grants for each.
 #[derive(Clone, Debug)]
@@ -101,7 +91,7 @@ impl PluginStore {
 
     fn document(&self) -> Result<Document, Failure> {
         let path = self.folder.join(AGREED);
-        let Some(text) = read(&path, Whose::OnlyMine)? else {
+        let Some(text) = read(&path, PrivateFile::new(&path, Access::Write, MAX_FILE).read())? else {
             return Ok(Document { version: VERSION, ..Document::default() });
         };
         let document: Document = serde_json::from_str(&text).map_err(|error| self.unusable(&error.to_string()))?;
@@ -122,7 +112,7 @@ impl PluginStore {
 pub struct List {
     /// Where the list is kept.
     pub path: PathBuf,
-    /// What it says.
+    /// Its entries.
     pub file: LockFile,
 }
 
@@ -134,7 +124,8 @@ impl List {
 
     /// The one at this path, which need not be there.
     pub fn at(path: PathBuf) -> Result<Self, Failure> {
-        let text = read(&path, Whose::Anybodys)?.unwrap_or_else(|| "version = 1\n".to_owned());
+        let text = read(&path, host_files::read_text(&path, MAX_FILE).map(Some))?
+            .unwrap_or_else(|| "version = 1\n".to_owned());
         Self::parse(path, &text)
     }
 
@@ -160,45 +151,8 @@ impl List {
     }
 }
 
-/// The usable plugins of a project and of the user, and notes about the others.
-pub fn usable(
-    folders: &Folders,
-    of_project: Option<&ProjectFile>,
-    workspace: &Path,
-) -> Result<(Vec<Usable>, Vec<String>), Failure> {
-    let mut all: BTreeMap<String, Locked> = List::own(folders)?.file.plugins;
-    if let Some(file) = of_project {
-        all.extend(List::of_project(file)?.file.plugins);
-    }
-    let (mut usable, mut notes) = (Vec::new(), Vec::new());
-    if all.is_empty() {
-        return Ok((usable, notes));
-    }
-    let (store, trust, now) = (PluginStore::of(folders), believed(folders)?, Timestamp::now());
-    for (name, locked) in all {
-        let Some(bundle) = store.bundle(&locked.digest)? else {
-            notes.push(format!("the plugin `{name}` is not installed here; `host plugin install` gets it"));
-            continue;
-        };
-        if *bundle.component_digest() != locked.component || bundle.manifest().name != name {
-            return Err(Failure::configuration(format!("the lock file does not match the plugin `{name}`"))
-                .cause(format!("{} is `{}`", locked.digest, bundle.statement()))
-                .help("install it again, with `host plugin install`"));
-        }
-        if let Err(refusal @ (Refusal::RevokedKey { .. } | Refusal::RevokedDigest { .. })) = trust.check(&bundle, now) {
-            notes.push(format!(
-                "the plugin `{name}` is not used: {refusal}; remove it with `host plugin remove {name}`"
-            ));
-            continue;
-        }
-        let agreed = grants(&store.agreed(&locked.digest)?, workspace)?;
-        usable.push(Usable { bundle, agreed });
-    }
-    Ok((usable, notes))
-}
-
 /// The keys that the user trusts.
-pub fn believed(folders: &Folders) -> Result<Trust, Failure> {
+pub fn trusted_keys(folders: &Folders) -> Result<Trust, Failure> {
     TrustStore::at(folders.keys.clone()).load().map_err(|error| Failure::of(ErrorKind::Configuration, &error))
 }
 
@@ -212,20 +166,9 @@ pub fn grants(agreed: &Agreed, workspace: &Path) -> Result<Grants, Failure> {
     agreed.iter().map(scope).collect()
 }
 
-/// Who may have written a file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Whose {
-    OnlyMine,
-    Anybodys,
-}
-
 /// The text of a file that the host keeps; `None` if there is no file.
-fn read(path: &Path, whose: Whose) -> Result<Option<String>, Failure> {
-    let read = match whose {
-        Whose::OnlyMine => PrivateFile::new(path, Access::Write, MAX_FILE).read(),
-        Whose::Anybodys => host_files::read_text(path, MAX_FILE).map(Some),
-    };
-    match read {
+fn read(path: &Path, text: Result<Option<String>, FileError>) -> Result<Option<String>, Failure> {
+    match text {
         Ok(text) => Ok(text),
         Err(error) if error.is_missing() => Ok(None),
         Err(error) => {

@@ -1,8 +1,8 @@
-//! What lies in a project's `.host/`: first the names, then the bytes, each read once.
+//! The files in a project's `.host/`: first the names, then the bytes, each read once.
 //!
-//! Promises: no symbolic link is followed on the way, not even one that leads back into the folder; nothing but regular
-//! files is opened; what is read is bounded; and whoever has the bytes has them as they were when their digest was
-//! taken, since there is no second read. Deliberately not here: whether any of it may be used, and what it says.
+//! Promises: no symbolic link is followed, not even one that leads back into the folder; only regular files are opened;
+//! what is read is bounded; the bytes that are used are those that the digest was taken of, since there is no second
+//! read. Deliberately not here: whether a file may be used, and what it says.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,38 +21,38 @@ use super::shown::name as shown;
 /// The folder, at the top of a project.
 pub const FOLDER: &str = ".host";
 
-/// What stands before the name of a program of the project's own.
+/// The beginning of the name of a program of the project.
 pub const PROGRAMS: &str = ".host/tools/";
 
-/// How many files are used. Protects the time until a person is asked, and the list that they read.
+/// The most files that are used. Protects the user, who waits for the question and reads the list of files.
 const MAX_FILES: usize = 256;
 
-/// How many entries of one folder are looked at. Protects against a folder that has no end.
+/// The most entries of one folder that are looked at. Protects against a folder without end.
 const MAX_ENTRIES: usize = 4096;
 
-/// The largest file of configuration or rules. Nobody writes so much by hand.
+/// The largest file of configuration or rules. More than is written by hand.
 const MAX_TEXT: u64 = 1 << 20;
 
 /// The largest manifest of a plugin, as `host-bundle` has it.
 const MAX_MANIFEST: u64 = 32 << 20;
 
-/// The largest list of plugins, as `host-bundle` has it.
+/// The largest lock file, as `host-bundle` has it.
 const MAX_LOCK: u64 = 4 << 20;
 
 /// The largest program. Scripts are small; a compiled one may be some megabytes.
 const MAX_PROGRAM: u64 = 16 << 20;
 
-/// How many bytes are read in all. Protects memory: they stay there for the whole run.
+/// The most bytes that are read in all. Protects memory, where they stay for the whole run.
 const MAX_TOTAL: u64 = 256 << 20;
 
-/// What a file is for; what can do most comes first.
+/// The use of a file; the most powerful one comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// A program that runs outside of the sandbox, or what lies beside one.
+    /// A program that runs outside of the sandbox, or a file beside one.
     Program,
     /// A component of a plugin.
     Component,
-    /// Which plugins of others are used.
+    /// The lock file: which installed plugins are used.
     Lock,
     /// Rules of a policy.
     Rules,
@@ -64,13 +64,13 @@ pub enum Part {
     Manifest,
 }
 
-/// The folders beneath, and which files of theirs count, by the ends of their names. Whatever else lies there is neither
-/// read nor trusted.
+/// The folders beneath, and which of their files count, by the ends of their names. Other files are neither read nor
+/// trusted.
 const FOLDERS: &[(&str, &[(&str, Part)])] = &[
     ("agents", &[("md", Part::Agent)]),
     ("plugins", &[("wasm", Part::Component), ("json", Part::Manifest)]),
     ("policies", &[("toml", Part::Rules)]),
-    // All of it: a program can run or read what lies beside it, so that nothing there is without a meaning.
+    // All of it: a program can run or read every file beside it.
     ("tools", &[(ANY, Part::Program)]),
 ];
 
@@ -80,14 +80,14 @@ const ANY: &str = "";
 /// The configuration's name.
 const CONFIGURATION: &str = "config.toml";
 
-/// The name of the list of plugins that others made.
+/// The name of the lock file.
 pub const LOCK: &str = "plugins.lock";
 
-/// What there is, by name; nothing of it is read.
+/// The names of the files; none is read yet.
 #[derive(Debug)]
 pub struct Listing {
     root: PathBuf,
-    /// The open folders, by the names that they have in front of a file's.
+    /// The open folders, by their names in front of a file's name.
     folders: BTreeMap<&'static str, OwnedFd>,
     entries: BTreeMap<String, Entry>,
 }
@@ -102,11 +102,11 @@ struct Entry {
 /// A file of a project.
 #[derive(Clone, Debug)]
 pub struct ProjectFile {
-    /// Where it was.
+    /// Its path.
     pub path: PathBuf,
-    /// What kind of file it is.
+    /// Its use.
     pub part: Part,
-    /// What it had in it when its digest was taken.
+    /// Its bytes when its digest was taken.
     pub bytes: Vec<u8>,
     /// The digest of its bytes.
     pub digest: Digest,
@@ -116,7 +116,7 @@ pub struct ProjectFile {
 #[derive(Clone, Debug, Default)]
 pub struct Contents(Arc<BTreeMap<String, ProjectFile>>);
 
-/// By what it is known whether files are still the same: the digest of each, by its name.
+/// The digest of each file, by its name: it differs if a file changed.
 pub type Fingerprint = BTreeMap<String, String>;
 
 /// Why nothing of a `.host/` can be used.
@@ -124,7 +124,7 @@ pub type Fingerprint = BTreeMap<String, String>;
 pub struct Unusable(pub String);
 
 impl Listing {
-    /// Looks what there is in the `.host/` of a project, whose path has no symbolic link in it.
+    /// Lists the `.host/` of a project, whose path has no symbolic link in it.
     pub fn of(root: &Path) -> Result<Self, Unusable> {
         let mut listing = Self { root: root.to_owned(), folders: BTreeMap::new(), entries: BTreeMap::new() };
         let top = rustix::fs::open(root, folder_flags(), Mode::empty()).map_err(|error| unreadable(root, error))?;
@@ -166,7 +166,7 @@ impl Listing {
             let Some((_, part)) = parts.iter().find(|(wanted, _)| end(wanted)) else { continue };
             let Ok(file) = std::str::from_utf8(bytes) else {
                 let name = String::from_utf8_lossy(bytes);
-                return Err(Unusable(format!("the name of `{}` is no text", place(&path.join(&*name)))));
+                return Err(Unusable(format!("the name of `{}` is not text", place(&path.join(&*name)))));
             };
             let kind = kind_of(opened, file, path)?.unwrap_or(FileType::Unknown);
             self.add(folder, file.to_owned(), kind, *part)?;
@@ -179,7 +179,7 @@ impl Listing {
         let wrong = match kind {
             FileType::RegularFile => None,
             FileType::Symlink => Some("a symbolic link"),
-            _ => Some("no regular file"),
+            _ => Some("not a regular file"),
         };
         if let Some(wrong) = wrong {
             return Err(Unusable(format!("`{}` is {wrong}", place(&self.root.join(FOLDER).join(name)))));
@@ -194,17 +194,17 @@ impl Listing {
         Ok(())
     }
 
-    /// Whether there is nothing that could be used.
+    /// Whether there is no file that could be used.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Whether there is a file for this.
+    /// Whether there is a file for this use.
     pub fn has(&self, part: Part) -> bool {
         self.entries.values().any(|entry| entry.part == part)
     }
 
-    /// Reads all of it.
+    /// Reads all files.
     pub fn read(&self) -> Result<Contents, Unusable> {
         let mut left = MAX_TOTAL;
         let mut files = BTreeMap::new();
@@ -221,7 +221,7 @@ impl Listing {
 }
 
 impl Part {
-    /// How large such a file may be.
+    /// The largest size of such a file.
     fn limit(self) -> u64 {
         match self {
             Self::Configuration | Self::Rules => MAX_TEXT,
@@ -245,7 +245,7 @@ impl Contents {
         self.0.get(name)
     }
 
-    /// What it is known by.
+    /// Their digests.
     pub fn fingerprint(&self) -> Fingerprint {
         self.0.iter().map(|(name, file)| (name.clone(), file.digest.to_string())).collect()
     }
@@ -255,7 +255,7 @@ fn folder_flags() -> OFlags {
     OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
 }
 
-/// What kind of thing has this name, itself and not what it leads to; none when there is none.
+/// The type of the entry with this name, without following a link; `None` if there is no entry.
 fn kind_of(folder: &OwnedFd, name: &str, above: &Path) -> Result<Option<FileType>, Unusable> {
     match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(about) => Ok(Some(FileType::from_raw_mode(about.st_mode))),
@@ -264,7 +264,7 @@ fn kind_of(folder: &OwnedFd, name: &str, above: &Path) -> Result<Option<FileType
     }
 }
 
-/// The folder with this name; none when there is none, or something that is neither a folder nor a link.
+/// The folder with this name; `None` if there is no entry, or one that is neither a folder nor a link.
 fn open_folder(above: &OwnedFd, name: &str, path: &Path) -> Result<Option<OwnedFd>, Unusable> {
     match kind_of(above, name, path.parent().unwrap_or(path))? {
         Some(FileType::Directory) => {}
@@ -276,13 +276,13 @@ fn open_folder(above: &OwnedFd, name: &str, path: &Path) -> Result<Option<OwnedF
 }
 
 fn read(folder: &OwnedFd, file: &str, path: &Path, limit: u64) -> Result<Vec<u8>, Unusable> {
-    // A pipe that took the file's place would otherwise be waited for.
+    // Opening a pipe that replaced the file would block otherwise.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let opened = openat(folder, file, flags, Mode::empty()).map_err(|error| unreadable(path, error))?;
     let opened = File::from(opened);
     let about = opened.metadata().map_err(|error| unreadable(path, error))?;
     if !about.is_file() {
-        return Err(Unusable(format!("`{}` is no regular file", place(path))));
+        return Err(Unusable(format!("`{}` is not a regular file", place(path))));
     }
     host_files::read_limited(opened, limit).map_err(|error| match error {
         FileError::TooLarge { limit } => Unusable(format!("`{}` is over the limit of {limit} bytes", place(path))),

@@ -1,11 +1,10 @@
-//! Copies of the programs that a trusted project brings, which are what is run.
+//! Copies of the programs of a trusted project; the copies are what runs.
 //!
-//! Promises: the bytes that run are those that were trusted. The file in the project may be another by the time that it is
-//! run: the next `git pull`, or a program that a tool started, can change it. So what was read and compared is written into
-//! a folder of the host's own, named by what is in it, and the programs run there. A copy that is not what it should be is
-//! made anew.
+//! Promises: the bytes that run are those that were trusted. The file in the project can change before it runs, by a
+//! `git pull` or by a program that a tool started. So the bytes that were compared are written into a folder of the host,
+//! named by their digest, and the programs run there. A wrong copy is replaced.
 //!
-//! Deliberately not here: what a program reads besides the files that lie beside it.
+//! Deliberately not here: what a program reads besides the files in its folder.
 
 use std::collections::BTreeMap;
 use std::fs::{OpenOptions, Permissions};
@@ -19,16 +18,16 @@ use host_plugin::Digest;
 use super::ProjectFile;
 use crate::error::Failure;
 
-/// How often the place is tried for, when other processes make the same one.
+/// How often the folder is made, if other processes make the same one.
 const TRIES: usize = 3;
 
-/// The folder with exactly these programs, by their names, made where it is not there. `folder` is the host's own.
+/// The folder with exactly these programs, by their names; makes it if needed. `folder` is the host's own.
 pub fn placed(programs: &BTreeMap<String, ProjectFile>, folder: &Path) -> Result<PathBuf, Failure> {
     let place = folder.join(name(programs));
     let unusable = |error: std::io::Error| {
         Failure::configuration(format!("the project's programs cannot be put into `{}`", place.display()))
             .cause(error.to_string())
-            .help("make that folder one that only you can write, or set XDG_CACHE_HOME to another")
+            .help("make that folder one that only you can write, or set XDG_CACHE_HOME to another folder")
     };
     let mut failed = None;
     for _ in 0..TRIES {
@@ -41,16 +40,16 @@ pub fn placed(programs: &BTreeMap<String, ProjectFile>, folder: &Path) -> Result
     if is_right(&place, programs) {
         return Ok(place);
     }
-    Err(unusable(failed.unwrap_or_else(|| std::io::Error::other("what is there is changed again and again"))))
+    Err(unusable(failed.unwrap_or_else(|| std::io::Error::other("it is changed again and again"))))
 }
 
-/// What a folder with these programs is called.
+/// The name of the folder with these programs.
 fn name(programs: &BTreeMap<String, ProjectFile>) -> String {
     let all: String = programs.iter().map(|(name, file)| format!("{} {}/{name}\n", file.digest, name.len())).collect();
     Digest::of(all.as_bytes()).to_string()
 }
 
-/// Whether each program is there as it should be, and nobody else could have written it.
+/// Whether each program has its bytes, and no other user could have written it.
 fn is_right(place: &Path, programs: &BTreeMap<String, ProjectFile>) -> bool {
     let is_mine = |path: &Path| {
         let about = std::fs::symlink_metadata(path).ok()?;
@@ -100,7 +99,7 @@ mod tests {
 
     // promise command-tools.bytes
     #[test]
-    fn what_is_placed_is_what_was_trusted_whatever_was_there() {
+    fn project_programs_are_placed_as_trusted_whatever_was_there() {
         let folder = tempfile::tempdir().expect("a folder");
         let folder = folder.path().join("tools");
         let wanted = programs(&[("list", "#!/bin/sh\n"), ("data", "x")]);
@@ -109,7 +108,7 @@ mod tests {
         assert!(is_whole() && place.join("data").exists());
         let replace = |change: &dyn Fn()| {
             change();
-            assert_eq!(placed(&wanted, &folder).expect("it is made anew"), place);
+            assert_eq!(placed(&wanted, &folder).expect("it is replaced"), place);
             assert!(is_right(&place, &wanted) && is_whole());
         };
         let list = place.join("list");
@@ -132,14 +131,14 @@ mod tests {
             std::fs::remove_dir_all(&place).expect("it was there");
             std::fs::write(&place, "no folder").expect("written");
         });
-        // What nobody asked for, such as a cache of an interpreter's, is left alone.
+        // Other files, such as an interpreter's cache, stay.
         std::fs::write(place.join("more"), "x").expect("written");
         assert_eq!(placed(&wanted, &folder).expect("it is there"), place);
         assert!(place.join("more").exists());
     }
 
     #[test]
-    fn other_programs_have_another_place() {
+    fn project_programs_that_differ_have_different_folders() {
         let of = |files: &[(&str, &str)]| name(&programs(files));
         let all = [
             of(&[]),

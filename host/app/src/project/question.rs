@@ -1,10 +1,10 @@
 //! The question whether a project is trusted, as a value that any frontend can show and answer.
 //!
-//! Promises: what is trusted are the bytes that were read for the question; where nothing is to be decided there is no
-//! question. Deliberately not here: showing it, and reading an answer.
+//! Promises: the bytes that are trusted are those that were read for the question; there is no question if there is
+//! nothing to decide. Deliberately not here: showing it, and reading an answer.
 
 use super::shown::{self, Length};
-use super::{Change, Contents, Part, Project, Standing};
+use super::{Change, Contents, Part, Project, TrustState};
 use crate::environment::Folders;
 use crate::error::{ErrorKind, Failure};
 
@@ -15,14 +15,14 @@ pub struct TrustQuestion {
     contents: Contents,
 }
 
-/// What the user answers.
+/// The answer of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrustAnswer {
     /// Trust the files as they are now.
     Trust,
     /// Continue without them.
     Without,
-    /// Do nothing at all.
+    /// Do nothing.
     Leave,
 }
 
@@ -33,15 +33,15 @@ impl TrustQuestion {
     ///
     /// Not a failure: the project brings nothing, is trusted already or cannot be trusted.
     pub fn about(project: Project) -> Result<Self, Box<Project>> {
-        match project.standing {
-            Standing::Untrusted(_) | Standing::Changed { .. } => {}
-            Standing::Nothing | Standing::Trusted(_) | Standing::Unusable(_) => return Err(Box::new(project)),
+        match project.trust_state {
+            TrustState::Untrusted(_) | TrustState::Changed { .. } => {}
+            TrustState::Nothing | TrustState::Trusted(_) | TrustState::Unusable(_) => return Err(Box::new(project)),
         }
         let (project, contents) = project.read();
-        match project.standing {
-            // It turned out to have something that cannot be trusted.
-            Standing::Nothing | Standing::Trusted(_) | Standing::Unusable(_) => Err(Box::new(project)),
-            Standing::Untrusted(_) | Standing::Changed { .. } => Ok(Self { project, contents }),
+        match project.trust_state {
+            // Reading found something that cannot be trusted.
+            TrustState::Nothing | TrustState::Trusted(_) | TrustState::Unusable(_) => Err(Box::new(project)),
+            TrustState::Untrusted(_) | TrustState::Changed { .. } => Ok(Self { project, contents }),
         }
     }
 
@@ -52,9 +52,9 @@ impl TrustQuestion {
 
     /// What changed since the project was trusted; `None` if it never was.
     pub fn changes(&self) -> Option<&[Change]> {
-        match &self.project.standing {
-            Standing::Changed { changes, .. } => Some(changes),
-            Standing::Nothing | Standing::Untrusted(_) | Standing::Trusted(_) | Standing::Unusable(_) => None,
+        match &self.project.trust_state {
+            TrustState::Changed { changes, .. } => Some(changes),
+            TrustState::Nothing | TrustState::Untrusted(_) | TrustState::Trusted(_) | TrustState::Unusable(_) => None,
         }
     }
 

@@ -1,7 +1,7 @@
-//! What a project brings, in words for the person who is to trust it.
+//! The list of a project's files for the user who decides whether to trust it.
 //!
-//! Whoever wrote the project chose the names and the manifests, and must not be able to write the question: a name never
-//! ends its line, nor leaves its quotes, nor is longer than its place, and lists have an end.
+//! The author of the project chose the names and the manifests, and must not be able to forge the question: a name never
+//! ends its line, never leaves its quotes and has a limit, and so have lists.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,34 +12,34 @@ use host_text::escape_name;
 
 use super::{Contents, Part, ProjectFile};
 
-/// The longest name, in characters. A longer one is cut where it is shown, and said to be.
+/// The longest name, in characters. A longer one is cut, with a mark.
 const NAME: usize = 60;
 
 /// The longest path of a folder.
 const PATH: usize = 200;
 
-/// The longest words of a manifest.
+/// The longest text from a manifest, in characters.
 const WORDS: usize = 80;
 
-/// How many capabilities are shown of a manifest.
+/// The most capabilities that are shown of a manifest.
 const CAPABILITIES: usize = 8;
 
-/// How many plugins are shown of a list of them.
+/// The most plugins that are shown of a lock file.
 const PLUGINS: usize = 8;
 
-/// How much of a list there is.
+/// The length of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// What a person reads before they answer.
+    /// For the question.
     Short,
     /// Every file.
     Whole,
 }
 
-/// How many files a short list has.
+/// The most files of a short list.
 const SHORT: usize = 20;
 
-/// What there is, a line for each file; what can do most comes first, so that nothing hides it at the end of a list.
+/// The files, a line each; the most powerful ones come first, so that none can be hidden at the end of a list.
 pub fn list(contents: &Contents, length: Length) -> String {
     let mut files: Vec<(&str, &ProjectFile)> =
         contents.iter().filter(|(name, file)| file.part != Part::Manifest || !has_component(name, contents)).collect();
@@ -63,7 +63,7 @@ pub fn list(contents: &Contents, length: Length) -> String {
     text
 }
 
-/// What a file is for.
+/// The use of a file.
 fn what(path: &str, file: &ProjectFile, contents: &Contents) -> String {
     match file.part {
         Part::Program => "a program, which runs outside of the sandbox with your rights".to_owned(),
@@ -82,7 +82,7 @@ fn what(path: &str, file: &ProjectFile, contents: &Contents) -> String {
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 format!("plugins that others made, each as you install it: {}{more}", plugins.join(", "))
             }
-            Err(_) => "a list of plugins that makes no sense".to_owned(),
+            Err(_) => "an invalid lock file".to_owned(),
         },
         Part::Manifest => "a manifest without a component, which is not used".to_owned(),
         Part::Component => {
@@ -95,11 +95,11 @@ fn what(path: &str, file: &ProjectFile, contents: &Contents) -> String {
     }
 }
 
-/// What a plugin asks for, by its manifest. It can be given no more than that.
+/// The requests of a plugin, from its manifest. It can be granted no more.
 fn asks(manifest: &ProjectFile) -> String {
     let text = String::from_utf8_lossy(&manifest.bytes);
     let Ok(manifest) = Manifest::parse(&text, Source::File(manifest.path.clone())) else {
-        return "a plugin whose manifest makes no sense".to_owned();
+        return "a plugin with an invalid manifest".to_owned();
     };
     let scope = |(capability, declared): (&String, &host_manifest::Declared)| {
         format!("{} `{}`", escape_name(capability, WORDS), escape_name(&declared.scope, WORDS))

@@ -1,7 +1,7 @@
-//! Which folders a person trusts: a file of theirs, with the fingerprint of each folder as it was then.
+//! The list of trusted folders: a file of the user, with the fingerprint of each folder when it was trusted.
 //!
-//! Promises: it is written whole or not at all, by one process at a time; nobody else can read or write it, and one that
-//! somebody else could have written is not believed.
+//! Promises: it is written whole or not at all, by one process at a time; no other user can read or write it, and a file
+//! that another user could have written is an error.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,13 +32,13 @@ struct Document {
     folders: BTreeMap<String, Trusted>,
 }
 
-/// What is known of a folder that was trusted.
+/// A trusted folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trusted {
-    /// When somebody said so.
+    /// When it was trusted.
     pub since: Timestamp,
-    /// What was in it then.
+    /// Its files then.
     pub files: Fingerprint,
 }
 
@@ -63,24 +63,24 @@ impl Store {
             Err(error) => return Err(self.unreadable(&error.to_string())),
         };
         let document: Document =
-            serde_json::from_str(&text).map_err(|error| self.unreadable(&format!("it makes no sense: {error}")))?;
+            serde_json::from_str(&text).map_err(|error| self.unreadable(&format!("it is invalid: {error}")))?;
         if document.version != VERSION {
             return Err(self.unreadable(&format!("its version is {}, and this host knows {VERSION}", document.version)));
         }
         Ok(document.folders)
     }
 
-    /// What is known of a folder.
+    /// The entry of a folder; `None` if it is not trusted.
     pub fn find(&self, root: &Path) -> Result<Option<Trusted>, Failure> {
         let Some(root) = root.to_str() else { return Ok(None) };
         Ok(self.folders()?.remove(root))
     }
 
-    /// Says that a folder is trusted as it is. One in which nothing is needs no trust.
+    /// Trusts a folder as it is. An empty one needs no trust.
     pub fn add(&self, root: &Path, files: Fingerprint) -> Result<(), Failure> {
         let Some(name) = root.to_str() else {
             return Err(Failure::input(format!(
-                "the folder `{}` cannot be trusted: its path is no text",
+                "the folder `{}` cannot be trusted: its path is not text",
                 root.display()
             ))
             .help("give it another name"));
@@ -91,7 +91,7 @@ impl Store {
         self.change(|folders| folders.insert(name.to_owned(), Trusted { since: Timestamp::now(), files })).map(|_| ())
     }
 
-    /// Takes the trust back; whether there was any.
+    /// Removes the trust; returns whether there was any.
     pub fn remove(&self, root: &str) -> Result<bool, Failure> {
         if !self.folders()?.contains_key(root) {
             return Ok(false);
@@ -99,7 +99,7 @@ impl Store {
         self.change(|folders| folders.remove(root)).map(|was| was.is_some())
     }
 
-    /// Changes what is there, while no other process does.
+    /// Changes the list under its lock.
     fn change<T>(&self, change: impl FnOnce(&mut BTreeMap<String, Trusted>) -> T) -> Result<T, Failure> {
         let unwritable = |error: std::io::Error| {
             Failure::configuration(format!(
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_at_once_from_many_sides_is_all_there() {
+    fn trust_store_keeps_what_many_write_at_once() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::at(folder.path().join("new/trust.json"));
         std::thread::scope(|scope| {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_others_could_have_written_is_not_believed() {
+    fn trust_store_that_others_could_have_written_is_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::at(folder.path().join("trust.json"));
         store.add(Path::new("/a"), fingerprint("a")).expect("written");
@@ -169,13 +169,13 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_makes_no_sense_says_what_to_do_and_is_not_overwritten() {
+    fn trust_store_that_is_invalid_says_what_to_do_and_is_kept() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::at(folder.path().join("trust.json"));
         for text in ["", "{", "[]", "{\"version\": 1}", "{\"version\": 2, \"folders\": {}}", "\u{0}"] {
             std::fs::write(store.file.path(), text).expect("written");
             std::fs::set_permissions(store.file.path(), PermissionsExt::from_mode(0o600)).expect("set");
-            let failure = store.find(Path::new("/a")).expect_err("it makes no sense");
+            let failure = store.find(Path::new("/a")).expect_err("it is invalid");
             assert!(failure.help.is_some_and(|help| help.contains("remove the file")), "{text}");
             assert!(store.add(Path::new("/a"), fingerprint("a")).is_err(), "{text}");
             assert_eq!(std::fs::read_to_string(store.file.path()).expect("read"), text);

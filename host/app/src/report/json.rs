@@ -11,12 +11,12 @@ use serde::Serialize;
 use super::tally::{Statistics, Tally};
 use super::{About, Report, Sink};
 use crate::error::Failure;
-use crate::project::Word;
+use crate::project::TrustStatus;
 
 /// Writes one JSON object at the end of a run.
 pub struct Json {
     sink: Sink,
-    project_trust: Option<Word>,
+    project_trust: Option<TrustStatus>,
     tally: Mutex<Tally>,
 }
 
@@ -41,7 +41,7 @@ pub struct Object<'a> {
     model: &'a str,
     /// Whether what the project brings in its `.host/` is used; not there where it brings nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    project_trust: Option<Word>,
+    project_trust: Option<TrustStatus>,
     terminate_reason: End,
     /// The answer; there is one if and only if the reason is `GOAL`.
     response: Option<&'a str>,

@@ -3,7 +3,7 @@
 use host_agent::CompressionStatus;
 use host_text::{exact, visible_line};
 
-/// Says in words that a reply is asked for again: why, when, and which try it is.
+/// A retry of a request: why, when, and which attempt it is.
 pub fn again(reason: &str, wait_ms: u64, attempt: u32, attempts: u32) -> String {
     let when = match wait_ms {
         0 => "again".to_owned(),
@@ -12,12 +12,12 @@ pub fn again(reason: &str, wait_ms: u64, attempt: u32, attempts: u32) -> String 
     format!("{}; asked for {when} (try {attempt} of {attempts})", visible_line(reason))
 }
 
-/// Says in words that another model answers.
+/// A switch to another model.
 pub fn switched(model: &str, reason: &str) -> String {
-    format!("`{}` answers from here on: {}", exact(model), visible_line(reason))
+    format!("`{}` answers from now on: {}", exact(model), visible_line(reason))
 }
 
-/// Reports what was done to a conversation that was long.
+/// A compression of a long conversation.
 pub fn compressed(status: CompressionStatus, before: u64, after: u64, reason: Option<&str>) -> String {
     let what = match status {
         CompressionStatus::Summarised => "its beginning was summarised",
@@ -33,7 +33,7 @@ pub fn compressed(status: CompressionStatus, before: u64, after: u64, reason: Op
     format!("the conversation is long (about {size}): {what}{why}")
 }
 
-/// Says in words that the model goes round in circles.
+/// A loop of the model.
 pub fn circles(repeated: &str) -> String {
     format!("the model goes round in circles: {}", visible_line(repeated))
 }

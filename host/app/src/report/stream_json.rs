@@ -18,12 +18,12 @@ use super::notices;
 use super::tally::{Statistics, Tally};
 use super::{About, Report, Sink};
 use crate::error::Failure;
-use crate::project::Word;
+use crate::project::TrustStatus;
 
 /// Writes a JSON line for each event of a run.
 pub struct StreamJson {
     sink: Sink,
-    project_trust: Option<Word>,
+    project_trust: Option<TrustStatus>,
     tally: Mutex<Tally>,
 }
 
@@ -56,7 +56,7 @@ enum Line<'a> {
         model: &'a str,
         /// Whether what the project brings in its `.host/` is used; not there where it brings nothing.
         #[serde(skip_serializing_if = "Option::is_none")]
-        project_trust: Option<Word>,
+        project_trust: Option<TrustStatus>,
     },
     /// The model says something.
     Message {

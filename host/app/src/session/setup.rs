@@ -17,7 +17,7 @@ use crate::agents::Agents;
 use crate::app::App;
 use crate::context::{self, Context};
 use crate::error::{ErrorKind, Failure};
-use crate::grants::Granted;
+use crate::grants::UserGrants;
 use crate::models::{self, Model};
 use crate::plugins::LoadedPlugin;
 use crate::request::RunRequest;
@@ -52,8 +52,8 @@ async fn main(request: &RunRequest, before: Option<&str>, app: &App, is_attended
     let wanted = request.model.as_deref().or(before);
     let chosen = models::choose(wanted, &app.configuration, &app.environment).await?;
     let (model, recording) = recorded(request, chosen)?;
-    let definition = main_agent::definition(request, app, app.granted.mode(), is_attended, &model)?;
-    let Context { text: context, warnings: notices } = context::gather(app, &app.granted);
+    let definition = main_agent::definition(request, app, app.grants.mode(), is_attended, &model)?;
+    let Context { text: context, warnings: notices } = context::read(app, &app.grants);
     let inputs = main_agent::inputs(app, String::new(), context);
     Ok(Job { definition, inputs, model, recording, notices })
 }
@@ -110,9 +110,9 @@ impl Start<'_> {
     /// Starts a conversation, or continues the one that was reopened; also the grants, with its folder of outputs.
     pub(super) fn conversation(
         &self,
-        grants: Granted,
+        grants: UserGrants,
         reopened: Option<Reopened>,
-    ) -> Result<(Conversation, Granted), Failure> {
+    ) -> Result<(Conversation, UserGrants), Failure> {
         let Self { app, agents, request, definition, model, .. } = *self;
         let limits = subagents::tree_limits(request, &app.configuration);
         check_price(request, app, model)?;
@@ -171,7 +171,7 @@ pub(super) struct Tools<'a> {
     pub(super) app: &'a App,
     pub(super) agents: &'a Agents,
     pub(super) plugins: &'a [LoadedPlugin],
-    pub(super) grants: &'a Granted,
+    pub(super) grants: &'a UserGrants,
     pub(super) request: &'a RunRequest,
     pub(super) model: &'a Model,
     pub(super) recording: Option<&'a Recording>,

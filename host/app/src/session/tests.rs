@@ -32,7 +32,7 @@ async fn session(replies: &str) -> (Session, tempfile::TempDir) {
 
 /// The system prompt and the grants of each plugin, which a mode decides.
 fn decided(session: &Session) -> (ApprovalMode, String, Vec<String>, Option<String>) {
-    let grants = session.app.plugins.iter().map(|plugin| format!("{:?}", session.grants.to(plugin))).collect();
+    let grants = session.app.plugins.iter().map(|plugin| format!("{:?}", session.grants.granted_to(plugin))).collect();
     let system = session.definition.prompt.system.clone();
     (session.mode(), session.conversation.gate.mode().to_string(), grants, system)
 }

@@ -26,9 +26,9 @@ pub(crate) fn run(command: arguments::Agent, environment: &Environment) -> Resul
         .map_err(|error| Failure::input(format!("the current folder cannot be read: {error}")))?;
     let project = Project::of(&here, &folders)?;
     printer::notes(project.note().as_slice(), environment);
-    let brought = project.brought();
-    let configuration = Configuration::read(environment, &folders)?.with_project(brought.configuration.as_ref())?;
-    let agents = Agents::read(&folders, &configuration, &brought.agents)?;
+    let files = project.files();
+    let configuration = Configuration::read(environment, &folders)?.with_project(files.configuration.as_ref())?;
+    let agents = Agents::read(&folders, &configuration, &files.agents)?;
     let find = |name: &str| agents.find(name, &project);
     let out = Out::new(CancellationToken::new());
     let text = match command {

@@ -73,7 +73,7 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
         ),
         Err(error) => find("engine", State::Bad, error.to_string()),
     }
-    match plugins::built_in(Workspace::new("/".into()).root()) {
+    match plugins::built_in_plugins(Workspace::new("/".into()).root()) {
         Ok(plugins) if plugins.is_empty() => find(
             "built-in tools",
             State::Bad,

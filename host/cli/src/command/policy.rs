@@ -26,9 +26,9 @@ pub(crate) async fn run(policy: Policy, environment: Environment, stop: Cancella
             let call = call_of(tool, arguments)?;
             // As a subagent has it, when it is one that calls.
             let is_main = agent == "main";
-            let tools = if is_main { place.tools(&place.granted)? } else { place.reading_tools(&place.granted)? };
+            let tools = if is_main { place.tools(&place.grants)? } else { place.reading_tools(&place.grants)? };
             let tool = tools.admit(&call).map_err(|failure| Failure::input(failure.message))?;
-            let gate = place.gate(ApprovalQueue::new(), place.granted.mode()).of(&agent, &AgentId::new(&agent));
+            let gate = place.gate(ApprovalQueue::new(), place.grants.mode()).of(&agent, &AgentId::new(&agent));
             let told = match gate.explain(&call, &tool, &stop).await {
                 Ok((intent, verdict)) => Told {
                     decision: verdict.decision.name(),
@@ -53,7 +53,7 @@ pub(crate) async fn run(policy: Policy, environment: Environment, stop: Cancella
             let folders = environment.folders()?;
             let project = project(&place.request(), &folders)?;
             printer::notes(project.note().as_slice(), &environment);
-            let policies = policies::read(&folders, &project.brought().policies)?;
+            let policies = policies::read(&folders, &project.files().policies)?;
             printer::notes(&policies.notes, &environment);
             list(policies.policy.rules(), json, &out)
         }

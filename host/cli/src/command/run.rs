@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use host_agent::Left;
 use host_app::app::{self, App};
-use host_app::attach::Attached;
+use host_app::attach::{Attached, attach};
 use host_app::environment::Environment;
 use host_app::error::{Failure, of_run};
 use host_app::project::Project;
@@ -92,7 +92,7 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
 async fn prompt(said: Said, app: &App, stop: &CancellationToken) -> Result<Attached, Failure> {
     let Said { words, piped } = said;
     let (mentioning, beside) = if words.is_empty() { (piped, String::new()) } else { (words, piped) };
-    let attached = app.attach(&mentioning, stop).await?;
+    let attached = attach(&mentioning, app, &app.grants, stop).await?;
     Ok(Attached { prompt: joined(&attached.prompt, &beside), ..attached })
 }
 

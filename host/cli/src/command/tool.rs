@@ -6,7 +6,7 @@ use std::sync::Arc;
 use host_app::app::{self, App};
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
-use host_app::grants::Granted;
+use host_app::grants::UserGrants;
 use host_app::plugins::LoadedPlugin;
 use host_capability::Capability;
 use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName};
@@ -81,10 +81,10 @@ fn read_arguments() -> Result<String, Failure> {
 /// A tool in the list: its name, its plugin, what it is, and what it asks for with whether it was granted.
 type Row = (String, String, String, Vec<(Capability, bool)>);
 
-fn rows(place: &App, grants: &Granted) -> Vec<Row> {
+fn rows(place: &App, grants: &UserGrants) -> Vec<Row> {
     let mut rows = Vec::new();
     for installed in &place.plugins {
-        let granted = grants.to(installed);
+        let granted = grants.granted_to(installed);
         for tool in &installed.manifest.tools {
             let needs: Vec<(Capability, bool)> = installed
                 .plugin
@@ -101,7 +101,7 @@ fn rows(place: &App, grants: &Granted) -> Vec<Row> {
 
 fn list(place: &App, json: bool, out: &Out) -> Result<Code, Failure> {
     if json {
-        let rows: Vec<Value> = rows(place, &place.granted)
+        let rows: Vec<Value> = rows(place, &place.grants)
             .iter()
             .map(|(name, plugin, title, needs)| {
                 let needs: serde_json::Map<String, Value> =
@@ -111,12 +111,12 @@ fn list(place: &App, json: bool, out: &Out) -> Result<Code, Failure> {
             .collect();
         return print_json(&json!(rows), out);
     }
-    out.write(&listed(place, &place.granted));
+    out.write(&listed(place, &place.grants));
     Ok(Code::Done)
 }
 
 /// The tools with what they may touch, for a person.
-pub(crate) fn listed(app: &App, grants: &Granted) -> String {
+pub(crate) fn listed(app: &App, grants: &UserGrants) -> String {
     let rows = rows(app, grants);
     let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or_default();
     let mut text = String::new();
@@ -136,7 +136,7 @@ pub(crate) fn listed(app: &App, grants: &Granted) -> String {
 fn show(place: &App, name: &str, json: bool, out: &Out) -> Result<Code, Failure> {
     let (installed, tool) = find(place, name)?;
     let imports = installed.plugin.imports().map_err(|error| Failure::input(error.to_string()))?;
-    let granted = place.granted.to(installed);
+    let granted = place.grants.granted_to(installed);
     if json {
         return print_json(
             &json!({
@@ -186,7 +186,7 @@ async fn run_call(
     out: &Out,
     stop: CancellationToken,
 ) -> Result<Code, Failure> {
-    let tool = place.tools(&place.granted)?.admit(&call).map_err(|failure| Failure::input(failure.message))?;
+    let tool = place.tools(&place.grants)?.admit(&call).map_err(|failure| Failure::input(failure.message))?;
     let context = CallContext {
         cancel: stop.clone(),
         live: LiveOutput::nowhere(),
@@ -217,9 +217,9 @@ async fn run_call(
 }
 
 async fn show_preview(place: &App, call: FunctionCall, json: bool, out: &Out) -> Result<Code, Failure> {
-    place.tools(&place.granted)?.admit(&call).map_err(|failure| Failure::input(failure.message))?;
+    place.tools(&place.grants)?.admit(&call).map_err(|failure| Failure::input(failure.message))?;
     let (installed, _) = find(place, call.name.as_str())?;
-    let (grants, workspace) = (Arc::new(place.granted.to(installed)), Arc::clone(&place.workspace));
+    let (grants, workspace) = (Arc::new(place.grants.granted_to(installed)), Arc::clone(&place.workspace));
     let arguments = Value::Object(call.arguments.clone()).to_string();
     let invocation = Invocation {
         config: Arc::clone(&installed.config),
@@ -277,7 +277,7 @@ fn find<'p>(place: &'p App, name: &str) -> Result<(&'p LoadedPlugin, &'p host_ma
     }
     Err({
         let failure = Failure::input(format!("there is no tool `{name}`"));
-        match did_you_mean(place.tools(&place.granted)?.nearest(name)) {
+        match did_you_mean(place.tools(&place.grants)?.nearest(name)) {
             Some(help) => failure.help(help),
             None => failure,
         }

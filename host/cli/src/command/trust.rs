@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use host_app::environment::{Environment, Folders};
 use host_app::error::Failure;
 use host_app::project::shown::{self, Length};
-use host_app::project::{Change, Contents, FOLDER, Project, Standing, Store, Trusted};
+use host_app::project::{Change, Contents, FOLDER, Project, Store, TrustState, Trusted};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -34,12 +34,14 @@ fn status(folder: Option<&Path>, json: bool, folders: &Folders) -> Result<String
         return pretty(&described(&project, &contents));
     }
     let place = project.shown_folder();
-    let (said, next) = match &project.standing {
-        Standing::Nothing => return Ok(format!("There is nothing to trust: `{place}` has nothing that host uses.\n")),
-        Standing::Untrusted(_) => {
+    let (said, next) = match &project.trust_state {
+        TrustState::Nothing => {
+            return Ok(format!("There is nothing to trust: `{place}` has nothing that host uses.\n"));
+        }
+        TrustState::Untrusted(_) => {
             (format!("`{place}` is not trusted; nothing of it is used."), "`host trust add` trusts it as it is now.\n")
         }
-        Standing::Changed { changes, .. } => {
+        TrustState::Changed { changes, .. } => {
             let mut said = format!("`{place}` is not as it was when it was trusted; nothing of it is used.\n\n");
             for change in changes {
                 let _ = writeln!(said, "  {change}");
@@ -47,8 +49,8 @@ fn status(folder: Option<&Path>, json: bool, folders: &Folders) -> Result<String
             said.push_str("\nNow it has:");
             (said, "`host trust add` trusts it as it is now, `host trust remove` forgets it.\n")
         }
-        Standing::Trusted(_) => (format!("`{place}` is trusted."), "`host trust remove` takes that back.\n"),
-        Standing::Unusable(why) => {
+        TrustState::Trusted(_) => (format!("`{place}` is trusted."), "`host trust remove` takes that back.\n"),
+        TrustState::Unusable(why) => {
             return Ok(format!("`{place}` cannot be trusted, and nothing of it is used: {why}.\n"));
         }
     };
@@ -58,15 +60,15 @@ fn status(folder: Option<&Path>, json: bool, folders: &Folders) -> Result<String
 fn add(folder: Option<&Path>, folders: &Folders) -> Result<String, Failure> {
     let (project, contents) = Project::of(&real(folder)?, folders)?.read();
     let place = project.shown_folder();
-    match &project.standing {
-        Standing::Nothing => {
+    match &project.trust_state {
+        TrustState::Nothing => {
             Err(Failure::input(format!("there is nothing to trust: `{place}` has nothing that host uses"))
                 .help("`docs/trust.md` says what a project can bring"))
         }
-        Standing::Unusable(why) => Err(Failure::input(format!("`{place}` cannot be trusted"))
+        TrustState::Unusable(why) => Err(Failure::input(format!("`{place}` cannot be trusted"))
             .cause(why.clone())
             .help("put regular files in the place of links; what is too large or too many cannot be used")),
-        Standing::Untrusted(_) | Standing::Changed { .. } | Standing::Trusted(_) => {
+        TrustState::Untrusted(_) | TrustState::Changed { .. } | TrustState::Trusted(_) => {
             let list = shown::list(&contents, Length::Whole);
             project.trust(contents, folders)?;
             Ok(format!("`{place}` is trusted as it is now:\n\n{list}"))
@@ -122,9 +124,9 @@ fn described(project: &Project, contents: &Contents) -> Value {
         .iter()
         .map(|(name, file)| json!({"name": name, "size": file.bytes.len(), "sha256": file.digest.as_str()}))
         .collect();
-    let changes = match &project.standing {
-        Standing::Changed { changes, .. } => changes.as_slice(),
-        Standing::Nothing | Standing::Untrusted(_) | Standing::Trusted(_) | Standing::Unusable(_) => &[],
+    let changes = match &project.trust_state {
+        TrustState::Changed { changes, .. } => changes.as_slice(),
+        TrustState::Nothing | TrustState::Untrusted(_) | TrustState::Trusted(_) | TrustState::Unusable(_) => &[],
     };
     let changes: Vec<Value> = changes
         .iter()
@@ -136,7 +138,7 @@ fn described(project: &Project, contents: &Contents) -> Value {
         .collect();
     json!({
         "project": project.root.display().to_string(),
-        "trust": project.word(),
+        "trust": project.trust_status(),
         "reason": project.reason(),
         "files": files,
         "changes": changes,

@@ -79,7 +79,7 @@ fn a_link_that_takes_a_files_place_after_the_listing_is_not_followed() {
 fn what_is_no_file_or_too_much_is_refused() {
     let folder = project();
     fs::create_dir(folder.path().join(FOLDER).join("agents/y.md")).expect("made");
-    assert!(why(folder.path()).ends_with("is no regular file"));
+    assert!(why(folder.path()).ends_with("is not a regular file"));
     let folder = project();
     fs::write(folder.path().join(FOLDER).join("config.toml"), vec![b' '; MAX_TEXT as usize + 1]).expect("written");
     assert!(why(folder.path()).contains("over the limit"));
@@ -99,6 +99,6 @@ fn a_pipe_is_not_waited_for() {
     let path = folder.path().join(FOLDER).join("config.toml");
     fs::remove_file(&path).expect("removed");
     rustix::fs::mknodat(rustix::fs::CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("made");
-    assert!(listing.read().is_err_and(|Unusable(why)| why.ends_with("is no regular file")));
-    assert!(why(folder.path()).ends_with("is no regular file"));
+    assert!(listing.read().is_err_and(|Unusable(why)| why.ends_with("is not a regular file")));
+    assert!(why(folder.path()).ends_with("is not a regular file"));
 }

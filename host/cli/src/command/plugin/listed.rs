@@ -87,7 +87,7 @@ fn state(locked: &Locked, folders: &Folders) -> Result<State, Failure> {
     let Some(bundle) = store.bundle(&locked.digest)? else {
         return Ok(State::Not("it is not installed here; `host plugin install` gets it".to_owned()));
     };
-    match store::believed(folders)?.check(&bundle, Timestamp::now()) {
+    match store::trusted_keys(folders)?.check(&bundle, Timestamp::now()) {
         Err(refusal @ (Refusal::RevokedKey { .. } | Refusal::RevokedDigest { .. })) => {
             Ok(State::Not(refusal.to_string()))
         }

@@ -19,7 +19,7 @@ use std::time::Instant;
 use host_agent::{Left, RunResult, TerminateReason};
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure, of_run};
-use host_app::plugins::reload::When;
+use host_app::plugins::reload::ReloadTrigger;
 use host_app::report::Report as _;
 use host_app::session::Session;
 use host_message::counted;
@@ -117,7 +117,7 @@ impl Talk {
             let Said::Prompt(text) = said else { return Ok(self.left()) };
             match commands::meant(&text) {
                 Meant::Prompt(prompt) => {
-                    self.renew(When::Changed).await;
+                    self.reload(ReloadTrigger::FilesChanged).await;
                     self.run(Some(&prompt)).await;
                 }
                 Meant::Command(command) => match self.command(command).await {

@@ -2,7 +2,7 @@
 
 use host_agent::{CompressionStatus, Sessions};
 use host_app::error::Failure;
-use host_app::plugins::reload::When;
+use host_app::plugins::reload::ReloadTrigger;
 use host_terminal::{self as terminal, Choice, Chosen, Looks, Question};
 use host_text::{exact, visible};
 use host_tool::ApprovalMode;
@@ -21,7 +21,7 @@ impl Talk {
                 self.terminal.lines(&crate::command::tool::listed(self.session.app(), self.session.grants()))
             }
             Command::Reload => {
-                if self.renew(When::Asked).await == 0 {
+                if self.reload(ReloadTrigger::Requested).await == 0 {
                     self.note("the plugins are as they were");
                 }
             }
@@ -52,8 +52,8 @@ impl Talk {
     }
 
     /// Takes up plugins that changed, and tells what there is to say of that; how many lines that was.
-    pub(super) async fn renew(&mut self, when: When) -> usize {
-        let told = self.session.reload(when).await;
+    pub(super) async fn reload(&mut self, trigger: ReloadTrigger) -> usize {
+        let told = self.session.reload(trigger).await;
         told.iter().for_each(|line| self.note(line));
         told.len()
     }

@@ -17,7 +17,7 @@ const MAX_CANDIDATES: usize = 1_000;
 /// Completes what can be completed in this workspace.
 pub(super) fn completer(app: &App) -> Completer {
     let reader = app.plugin("ls").map(|listing| {
-        let grants = Arc::new(app.granted.to(listing));
+        let grants = Arc::new(app.grants.granted_to(listing));
         Reader::new(Arc::clone(&app.workspace), grants, listing.manifest.plugin_name())
     });
     Box::new(move |before| match (command(before), &reader) {

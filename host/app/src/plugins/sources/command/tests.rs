@@ -2,15 +2,17 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use host_plugin::RuntimeOptions;
+use host_plugin::{Runtime, RuntimeOptions, Workspace};
 
 use super::*;
+use crate::configuration::Configuration;
+use crate::project::ProjectFiles;
 
-/// Everything that tools are gathered with, where a shell script lists them.
+/// A user whose configuration names a shell script that lists tools.
 struct Bench {
     folder: tempfile::TempDir,
     configuration: Configuration,
-    told: Mutex<Vec<String>>,
+    announced: Mutex<Vec<String>>,
 }
 
 impl Bench {
@@ -18,14 +20,14 @@ impl Bench {
         let script = serde_json::to_string(script).expect("it is text");
         let text = format!("[tools]\ndiscovery_command = [\"sh\", \"-c\", {script}]\ncall_command = [\"echo\"]\n");
         let configuration = toml::from_str(&text).expect("it is right");
-        Self { folder: tempfile::tempdir().expect("a folder"), configuration, told: Mutex::default() }
+        Self { folder: tempfile::tempdir().expect("a folder"), configuration, announced: Mutex::default() }
     }
 
     fn path(&self, name: &str) -> PathBuf {
         std::fs::canonicalize(self.folder.path()).expect("it is there").join(name)
     }
 
-    async fn gather(&self, stop: &CancellationToken) -> Result<Option<LoadedPlugin>, Failure> {
+    async fn find(&self, cancel: &CancellationToken) -> Result<LoadedPlugin, Failure> {
         let at = |name: &str| self.path(name);
         let folders = Folders {
             configuration: at("configuration"),
@@ -40,17 +42,16 @@ impl Bench {
         };
         let path = std::env::var_os("PATH").unwrap_or_default();
         let options = RuntimeOptions { environment: vec![("PATH".into(), path)], ..RuntimeOptions::default() };
-        let gathering = Gathering {
+        let context = SourceContext {
             configuration: &self.configuration,
-            programs: &BTreeMap::new(),
-            agents: &[],
-            plugins: &[],
+            project: &ProjectFiles::default(),
             folders: &folders,
-            runtime: &Runtime::new(options),
             workspace: &Arc::new(Workspace::new(at(""))),
-            tell: &|words| self.told.lock().expect("nothing panics").push(words),
+            runtime: &Runtime::new(options),
+            progress: &|words| self.announced.lock().expect("nothing panics").push(words.to_owned()),
         };
-        gather(gathering, stop).await
+        let commands = self.configuration.commands().expect("they are configured");
+        find(&commands, &context, &[], cancel).await.plugin
     }
 
     /// The id of the process that wrote it into a file, once it did.
@@ -77,30 +78,30 @@ async fn gone(pid: &str) {
 
 // promise command-tools.ends: Neither command outlives its time limit or a cancellation.
 #[tokio::test]
-async fn a_command_that_never_ends_is_told_of_and_ended_when_its_time_is_over() {
+async fn discovery_that_never_ends_is_announced_and_ended_at_its_time_limit() {
     let bench = Bench::new("echo $$ > pid; exec sleep 1011");
     let stop = CancellationToken::new();
     let paused = async {
         let pid = bench.begun().await;
-        // From here on time passes whenever nothing else can.
+        // Now time passes whenever nothing else can.
         tokio::time::pause();
         pid
     };
-    let (gathered, pid) = tokio::join!(bench.gather(&stop), paused);
-    let failure = gathered.map(drop).expect_err("it takes too long");
+    let (found, pid) = tokio::join!(bench.find(&stop), paused);
+    let failure = found.map(drop).expect_err("it takes too long");
     assert_eq!(failure.kind, ErrorKind::Configuration);
     assert!(
         failure.message.contains("sleep 1011") && failure.message.ends_with("took longer than 30 s"),
         "{failure:?}"
     );
-    let told = bench.told.lock().expect("nothing panics").clone();
-    assert!(told.len() == 1 && told[0].starts_with("waiting for `echo $$"), "{told:?}");
+    let announced = bench.announced.lock().expect("nothing panics").clone();
+    assert!(announced.len() == 1 && announced[0].starts_with("waiting for `echo $$"), "{announced:?}");
     gone(&pid).await;
 }
 
 // promise command-tools.ends
 #[tokio::test]
-async fn a_cancel_ends_a_command_that_lists_tools() {
+async fn discovery_ends_when_cancelled() {
     let bench = Bench::new("echo $$ > pid; exec sleep 1012");
     let stop = CancellationToken::new();
     let cancelled = async {
@@ -108,21 +109,21 @@ async fn a_cancel_ends_a_command_that_lists_tools() {
         stop.cancel();
         pid
     };
-    let (gathered, pid) = tokio::join!(bench.gather(&stop), cancelled);
-    assert_eq!(gathered.map(drop).expect_err("it is cancelled").kind, ErrorKind::Cancelled);
+    let (found, pid) = tokio::join!(bench.find(&stop), cancelled);
+    assert_eq!(found.map(drop).expect_err("it is cancelled").kind, ErrorKind::Cancelled);
     gone(&pid).await;
 }
 
 #[tokio::test]
-async fn gathering_again_finds_what_is_there_by_then() {
+async fn discovery_finds_the_present_list_each_time() {
     let bench = Bench::new("cat list");
     let stop = CancellationToken::new();
     for names in [&["a"][..], &["a", "b"], &[]] {
         let list: Vec<_> = names.iter().map(|name| serde_json::json!({ "name": name })).collect();
         std::fs::write(bench.path("list"), serde_json::json!(list).to_string()).expect("written");
-        let found = bench.gather(&stop).await.expect("it is a list").expect("a command is configured");
+        let found = bench.find(&stop).await.expect("it is a list");
         let found: Vec<_> = found.manifest.tools.iter().map(|tool| tool.spec.name.as_str()).collect();
         assert_eq!(found, names);
     }
-    assert!(bench.told.lock().expect("nothing panics").is_empty());
+    assert!(bench.announced.lock().expect("nothing panics").is_empty());
 }

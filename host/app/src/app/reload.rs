@@ -1,0 +1,66 @@
+//! Reloads the plugins of an application whose files may have changed.
+//!
+//! Promises: looking costs a few system calls while nothing changed; of a project whose files are not those that were
+//! trusted nothing is loaded, and what was loaded before stays.
+
+use tokio_util::sync::CancellationToken;
+
+use super::App;
+use crate::error::Failure;
+use crate::plugins::reload::{ReloadOutcome, ReloadTrigger, in_one_line};
+use crate::plugins::sources::{OnInvalid, SearchResult, SourceContext};
+use crate::project::{Project, TrustState};
+
+impl App {
+    /// Searches the sources of plugins again. What changed is returned, and not yet used: the session may be unable to.
+    pub async fn reload(&mut self, trigger: ReloadTrigger) -> ReloadOutcome {
+        let changed = self.sources.look(&self.project.root, &self.folders);
+        if trigger == ReloadTrigger::FilesChanged && !changed {
+            return ReloadOutcome::default();
+        }
+        let mut notices = Vec::from_iter(self.reload_project());
+        let outcome = match self.find_plugins().await {
+            Ok(found) => {
+                notices.extend(found.skipped.iter().filter(|why| !self.skipped.contains(why)).cloned());
+                self.skipped.clone_from(&found.skipped);
+                ReloadOutcome::new(&self.plugins, found)
+            }
+            Err(failure) => ReloadOutcome::unchanged(&failure),
+        };
+        notices.extend(outcome.notices);
+        ReloadOutcome { notices, ..outcome }
+    }
+
+    async fn find_plugins(&self) -> Result<SearchResult, Failure> {
+        let context = SourceContext {
+            configuration: &self.configuration,
+            project: &self.project.files(),
+            folders: &self.folders,
+            workspace: &self.workspace,
+            runtime: &self.runtime,
+            progress: &|_| {},
+        };
+        // The time limits of the sources end it.
+        self.sources.find(&context, OnInvalid::Report, &CancellationToken::new()).await
+    }
+
+    /// Reads the project again, if it may be used; returns what the user should know if it may not be used any more.
+    fn reload_project(&mut self) -> Option<String> {
+        let now = match Project::of(self.workspace.root(), &self.folders) {
+            Ok(now) => now,
+            Err(failure) => return Some(in_one_line(&failure)),
+        };
+        let was_trusted = matches!(self.project.trust_state, TrustState::Trusted(_));
+        if was_trusted && matches!(now.trust_state, TrustState::Changed { .. } | TrustState::Unusable(_)) {
+            let reason = now.reason()?;
+            return Some(format!(
+                "{reason}; what it brought when it was trusted stays in use. `host trust` shows what changed; after \
+                 `host trust add` its plugins are reloaded"
+            ));
+        }
+        // A user who takes the trust back wants nothing of it used.
+        let note = now.note().filter(|_| was_trusted);
+        self.project = now;
+        note
+    }
+}

@@ -1,0 +1,113 @@
+//! The tools of the plugins, each with what its calls may touch.
+
+use std::sync::Arc;
+
+use host_capability::{Grants, Scope};
+use host_tool::{PluginTool, ProgramInput, Registry, Sandbox};
+
+use super::App;
+use crate::error::Failure;
+use crate::grants::UserGrants;
+use crate::plugins::LoadedPlugin;
+
+/// The agent that holds the tools, which decides how much of the grants they have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holder {
+    /// The agent that the user runs: all of it.
+    Run,
+    /// An agent that this one calls: the part that only reads. What a tool imports beyond that is not linked.
+    Subagent,
+}
+
+impl App {
+    /// The tools, each with what these grants let it touch.
+    ///
+    /// # Errors
+    ///
+    /// If two tools have one name.
+    pub fn tools(&self, grants: &UserGrants) -> Result<Registry, Failure> {
+        self.tools_of(&self.plugins, grants)
+    }
+
+    /// The tools as a subagent has them: each with the part of its grants that only reads.
+    ///
+    /// # Errors
+    ///
+    /// If two tools have one name.
+    pub fn reading_tools(&self, grants: &UserGrants) -> Result<Registry, Failure> {
+        self.reading_tools_of(&self.plugins, grants)
+    }
+
+    pub(crate) fn tools_of(&self, plugins: &[LoadedPlugin], grants: &UserGrants) -> Result<Registry, Failure> {
+        self.registry(plugins, grants, Holder::Run)
+    }
+
+    pub(crate) fn reading_tools_of(&self, plugins: &[LoadedPlugin], grants: &UserGrants) -> Result<Registry, Failure> {
+        self.registry(plugins, grants, Holder::Subagent)
+    }
+
+    fn registry(&self, plugins: &[LoadedPlugin], granted: &UserGrants, holder: Holder) -> Result<Registry, Failure> {
+        let mut registry = Registry::new();
+        for installed in plugins {
+            let (grants, ceiling) = (granted.granted_to(installed), granted.ceiling_of(installed));
+            let (grants, ceiling, secrets) = match holder {
+                Holder::Run => (grants, ceiling, Arc::clone(&installed.secrets)),
+                Holder::Subagent => (grants.reading(), ceiling.reading(), Arc::default()),
+            };
+            let sandbox = Sandbox {
+                runtime: Arc::clone(&self.runtime),
+                grants: Arc::new(grants),
+                ceiling: Arc::new(ceiling),
+                workspace: Arc::clone(&self.workspace),
+                config: Arc::clone(&installed.config),
+                secrets,
+                input: ProgramInput::Nothing,
+            };
+            for tool in &installed.manifest.tools {
+                let needs = installed.plugin.declared().iter().filter(|scope| tool.needs(scope.capability())).cloned();
+                let needs: Grants = needs.collect();
+                let (needs, sandbox) = match installed.commands.get(&tool.spec.name) {
+                    // No program only reads.
+                    Some(_) if holder == Holder::Subagent => {
+                        registry.leave_out(tool.spec.name.clone());
+                        continue;
+                    }
+                    Some(command) => {
+                        let only: Grants = Scope::of_command(command).into_iter().collect();
+                        let within = |grants: &Grants| Arc::new(grants.meet(&only));
+                        let (grants, ceiling) = (within(&sandbox.grants), within(&sandbox.ceiling));
+                        let input = ProgramInput::Arguments;
+                        (needs.meet(&only), Sandbox { grants, ceiling, input, ..sandbox.clone() })
+                    }
+                    None => (needs, sandbox.clone()),
+                };
+                let plugin = Arc::clone(&installed.plugin);
+                let tool = PluginTool::new(tool.spec.clone(), needs, plugin, sandbox);
+                registry.register(Arc::new(tool)).map_err(|error| {
+                    Failure::input(format!("the plugin `{}` cannot be used", installed.manifest.name))
+                        .cause(error.to_string())
+                })?;
+            }
+        }
+        Ok(registry)
+    }
+
+    /// Loads the tools in the background, so that the first call does not wait for it. No one waits for the thread: it
+    /// ends with the process.
+    pub(crate) fn warm(&self, plugins: &[LoadedPlugin], tools: &Registry) {
+        let (runtime, tools) = (Arc::clone(&self.runtime), tools.clone());
+        let mut plugins: Vec<_> = plugins.iter().map(|installed| Arc::clone(&installed.plugin)).collect();
+        // The small ones first: most are loaded before the first large one would be.
+        plugins.sort_by_key(|plugin| plugin.component().len());
+        let warming = std::thread::Builder::new().name("warm".to_owned()).spawn(move || {
+            for plugin in plugins {
+                runtime.warm(&plugin);
+            }
+            // An invalid schema is reported by the call that needs it.
+            tools.verify().ok();
+        });
+        if let Err(error) = warming {
+            tracing::info!(%error, "no thread to load the tools with; each is loaded at its first call");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The plugins that are part of the binary.
+//!
+//! Deliberately not here: the tools that a command lists; their plugin is built in too, but each of its tools comes from
+//! the command (`command`).
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use host_manifest::{Manifest, Source};
+use host_plugin::Digest;
+
+use super::{DISCOVERED, Found, PluginOrigin};
+use crate::error::Failure;
+use crate::plugins::{LoadedPlugin, parse_manifest};
+
+/// A component of the binary, with its manifest.
+pub(super) struct BuiltIn {
+    name: &'static str,
+    manifest: &'static str,
+    pub(super) component: &'static [u8],
+    sha256: [u8; 32],
+}
+
+/// Everything that was in `plugins/dist` when the host was built.
+const BUILT_IN: &[BuiltIn] = include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
+
+impl BuiltIn {
+    /// The component with this name; `None` if this build does not have it.
+    pub(super) fn find(name: &str) -> Option<&'static Self> {
+        BUILT_IN.iter().find(|built_in| built_in.name == name)
+    }
+
+    pub(super) fn manifest(&self) -> Result<Manifest, Failure> {
+        parse_manifest(self.manifest, Source::BuiltIn(self.name))
+    }
+
+    pub(super) fn digest(&self) -> Digest {
+        Digest::from_sha256(&self.sha256)
+    }
+}
+
+pub(super) fn find(workspace: &Path) -> Result<Vec<Found>, Failure> {
+    let plugins = built_in_plugins(workspace)?.into_iter();
+    Ok(plugins.map(|plugin| Found { origin: plugin.origin.clone(), plugin: Ok(plugin) }).collect())
+}
+
+/// The plugins that are part of the binary, but for the one behind the tools that a command lists.
+///
+/// # Errors
+///
+/// If a manifest is invalid.
+pub fn built_in_plugins(workspace: &Path) -> Result<Vec<LoadedPlugin>, Failure> {
+    let plugin = |built_in: &BuiltIn| {
+        let origin = PluginOrigin::BuiltIn(built_in.name);
+        let component = Cow::Borrowed(built_in.component);
+        LoadedPlugin::new(origin, built_in.manifest()?, component, Some(built_in.digest()), workspace)
+    };
+    BUILT_IN.iter().filter(|built_in| built_in.name != DISCOVERED).map(plugin).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn built_in_digests_are_those_of_the_components() {
+        assert!(!BUILT_IN.is_empty());
+        for built_in in BUILT_IN {
+            assert_eq!(built_in.digest(), Digest::of(built_in.component), "{}", built_in.name);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The installed plugins that the user's lock file names, and that of a trusted project.
+//!
+//! Promises: a bundle is read, hashed and compared with its lock file each time that it is used; one that was revoked
+//! since it was installed is skipped.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use host_bundle::{Bundle, Locked, Refusal};
+use host_capability::Grants;
+use host_plugin::Digest;
+use jiff::Timestamp;
+
+use super::{Found, PluginOrigin, SourceContext};
+use crate::environment::Folders;
+use crate::error::Failure;
+use crate::plugins::LoadedPlugin;
+use crate::plugins::file_stamps::{FileStamps, Links};
+use crate::plugins::store::{List, PluginStore, USER_LOCKFILE, grants, trusted_keys};
+
+/// The plugins, with the reasons to skip others in `skipped`.
+pub(super) fn find(context: &SourceContext<'_>, skipped: &mut Vec<String>) -> Result<Vec<Found>, Failure> {
+    let SourceContext { project, folders, workspace, .. } = context;
+    let mut all: BTreeMap<String, Locked> = List::own(folders)?.file.plugins;
+    if let Some(file) = &project.lock {
+        all.extend(List::of_project(file)?.file.plugins);
+    }
+    let mut found = Vec::new();
+    if all.is_empty() {
+        return Ok(found);
+    }
+    let (store, trust, now) = (PluginStore::of(folders), trusted_keys(folders)?, Timestamp::now());
+    for (name, locked) in all {
+        let Some(bundle) = store.bundle(&locked.digest)? else {
+            skipped.push(format!("the plugin `{name}` is not installed here; `host plugin install` gets it"));
+            continue;
+        };
+        if *bundle.component_digest() != locked.component || bundle.manifest().name != name {
+            return Err(Failure::configuration(format!("the lock file does not match the plugin `{name}`"))
+                .cause(format!("{} is `{}`", locked.digest, bundle.statement()))
+                .help("install it again, with `host plugin install`"));
+        }
+        if let Err(refusal @ (Refusal::RevokedKey { .. } | Refusal::RevokedDigest { .. })) = trust.check(&bundle, now) {
+            skipped.push(format!(
+                "the plugin `{name}` is not used: {refusal}; remove it with `host plugin remove {name}`"
+            ));
+            continue;
+        }
+        let agreed = grants(&store.agreed(&locked.digest)?, workspace.root())?;
+        let origin = PluginOrigin::Store(name);
+        found.push(Found { plugin: load(bundle, agreed, origin.clone(), workspace.root()), origin });
+    }
+    Ok(found)
+}
+
+/// The user's own files. A project's lock file is among those of the project.
+pub(super) fn add_stamps(folders: &Folders, stamps: &mut FileStamps) {
+    stamps.add(&folders.keys, Links::Follow);
+    stamps.add(&folders.configuration.join(USER_LOCKFILE), Links::Follow);
+    stamps.add_entries(&folders.plugins, Links::Follow, |_| true);
+}
+
+fn load(bundle: Bundle, agreed: Grants, origin: PluginOrigin, workspace: &Path) -> Result<LoadedPlugin, Failure> {
+    let digest = Digest::from_sha256(&bundle.component_digest().to_sha256());
+    let (manifest, component) = bundle.into_manifest_and_component();
+    let plugin = LoadedPlugin::new(origin, manifest, Cow::Owned(component), Some(digest), workspace)?;
+    LoadedPlugin { agreed, ..plugin }.with_known_imports()
+}
