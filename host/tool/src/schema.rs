@@ -10,10 +10,10 @@ use host_text::clip;
 use jsonschema::PatternOptions;
 use serde_json::Value;
 
-/// How many violations are told. A long list with one wrong type would otherwise answer with as many lines.
+/// How many violations are listed. Otherwise a long list with a wrong type would be answered with as many lines.
 const TOLD_VIOLATIONS: usize = 8;
 
-/// The longest violation told, in characters. The validator's words quote the value, which may be huge.
+/// The longest violation, in characters. The validator's words quote the value, which may be huge.
 const VIOLATION_CHARACTERS: usize = 300;
 
 /// The largest program that a `pattern` may compile to, in bytes. Protects memory from a hostile schema.
@@ -27,7 +27,7 @@ pub struct Schema {
 
 /// A schema that cannot be compiled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the JSON Schema is no good at `{at}`: {why}")]
+#[error("invalid JSON Schema at `{at}`: {why}")]
 pub struct SchemaError {
     /// Where in the schema, as a JSON pointer; empty for the root.
     pub at: String,
@@ -77,7 +77,7 @@ impl Schema {
             })
             .collect();
         if errors.next().is_some() {
-            told.push(format!("and more, of which only the first {TOLD_VIOLATIONS} are told"));
+            told.push(format!("and more: only the first {TOLD_VIOLATIONS} are listed"));
         }
         if told.is_empty() { Ok(()) } else { Err(Violations(told)) }
     }
@@ -114,7 +114,7 @@ mod tests {
         let words = Schema::compile(&schema).expect("a good schema").check(&json!(vec!["x".repeat(100_000); 50]));
         let words = words.expect_err("strings are no integers").to_string();
         assert!(words.len() < (TOLD_VIOLATIONS + 1) * (VIOLATION_CHARACTERS + 50), "{}", words.len());
-        assert!(words.contains("only the first 8 are told"), "{words}");
+        assert!(words.contains("only the first 8 are listed"), "{words}");
     }
 
     // promise model.schema: A schema cannot fetch, and its patterns run in linear time.

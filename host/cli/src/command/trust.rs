@@ -1,4 +1,4 @@
-//! `host trust`: which projects a person trusts to bring files of their own, and what is in those.
+//! `host trust`: which projects a user trusts to bring files of their own, and what is in those.
 //!
 //! `docs/trust.md` says what trusting means. Deliberately not here: the question that `host run` asks (`project::ask`).
 
@@ -35,21 +35,23 @@ fn status(folder: Option<&Path>, json: bool, folders: &Folders) -> Result<String
     }
     let place = project.shown_folder();
     let (said, next) = match &project.standing {
-        Standing::Nothing => return Ok(format!("There is nothing to trust: `{place}` has nothing that host uses.\n")),
+        Standing::Nothing => {
+            return Ok(format!("There is nothing to trust: `{place}` contains nothing that host uses.\n"));
+        }
         Standing::Untrusted(_) => {
-            (format!("`{place}` is not trusted; nothing of it is used."), "`host trust add` trusts it as it is now.\n")
+            (format!("`{place}` is not trusted and is ignored."), "`host trust add` trusts it as it is now.\n")
         }
         Standing::Changed { changes, .. } => {
-            let mut said = format!("`{place}` is not as it was when it was trusted; nothing of it is used.\n\n");
+            let mut said = format!("`{place}` has changed since you trusted it, and is ignored.\n\n");
             for change in changes {
                 let _ = writeln!(said, "  {change}");
             }
-            said.push_str("\nNow it has:");
+            said.push_str("\nIt now contains:");
             (said, "`host trust add` trusts it as it is now, `host trust remove` forgets it.\n")
         }
-        Standing::Trusted(_) => (format!("`{place}` is trusted."), "`host trust remove` takes that back.\n"),
+        Standing::Trusted(_) => (format!("`{place}` is trusted."), "`host trust remove` revokes that.\n"),
         Standing::Unusable(why) => {
-            return Ok(format!("`{place}` cannot be trusted, and nothing of it is used: {why}.\n"));
+            return Ok(format!("`{place}` cannot be trusted and is ignored: {why}.\n"));
         }
     };
     Ok(format!("{said}\n\n{}\n{next}", shown::list(&contents, Length::Whole)))
@@ -60,12 +62,12 @@ fn add(folder: Option<&Path>, folders: &Folders) -> Result<String, Failure> {
     let place = project.shown_folder();
     match &project.standing {
         Standing::Nothing => {
-            Err(Failure::input(format!("there is nothing to trust: `{place}` has nothing that host uses"))
+            Err(Failure::input(format!("there is nothing to trust: `{place}` contains nothing that host uses"))
                 .help("`docs/trust.md` says what a project can bring"))
         }
         Standing::Unusable(why) => Err(Failure::input(format!("`{place}` cannot be trusted"))
             .cause(why.clone())
-            .help("put regular files in the place of links; what is too large or too many cannot be used")),
+            .help("replace links by regular files, and remove what is too large or too many")),
         Standing::Untrusted(_) | Standing::Changed { .. } | Standing::Trusted(_) => {
             let list = shown::list(&contents, Length::Whole);
             project.trust(contents, folders)?;
@@ -87,7 +89,9 @@ fn remove(folder: Option<&Path>, folders: &Folders) -> Result<String, Failure> {
     let place = shown::path(&root);
     match store.remove(&root.to_string_lossy())? {
         true => Ok(format!("`{place}` is no longer trusted.\n")),
-        false => Err(Failure::input(format!("`{place}` is not trusted")).help("`host trust list` has those that are")),
+        false => {
+            Err(Failure::input(format!("`{place}` is not trusted")).help("`host trust list` shows the trusted folders"))
+        }
     }
 }
 

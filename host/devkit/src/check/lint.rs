@@ -15,7 +15,7 @@ pub enum Severity {
     Error,
     /// It is probably not meant.
     Warning,
-    /// The person who installs it will ask.
+    /// The user who installs it will ask.
     Note,
 }
 
@@ -197,7 +197,7 @@ mod tests {
         let schema = |edit: fn(&mut Value)| move |it: &mut Value| edit(&mut it["tools"][0]["input_schema"]);
         check(
             schema(|it| it["properties"]["url"]["type"] = json!("strin")),
-            "error: `fetch`, arguments: the JSON Schema",
+            "error: `fetch`, arguments: invalid JSON Schema",
         );
         check(
             schema(|it| it["required"] = json!(["url", "most"])),
@@ -208,6 +208,6 @@ mod tests {
             schema(|it| it["properties"]["url"]["description"] = json!("")),
             "warning: `fetch`, arguments: `url` has no",
         );
-        check(|it| it["tools"][0]["output_schema"] = json!({"type": 1}), "error: `fetch`, result: the JSON Schema");
+        check(|it| it["tools"][0]["output_schema"] = json!({"type": 1}), "error: `fetch`, result: invalid JSON Schema");
     }
 }
