@@ -24,7 +24,7 @@ fn calling(calls: &[Value], told: &[&str], arguments: &[&str]) -> Host {
     Host::scripted(&replies, arguments)
 }
 
-/// The host with tools of the person's own: a shell script that prints the list, and one that gets calls. The name of the
+/// The host with tools of the user's own: a shell script that prints the list, and one that gets calls. The name of the
 /// tool is the `$1` of the second.
 fn with_scripts(host: Host, list: &str, called: &str) -> Host {
     let home = host.home().display().to_string();

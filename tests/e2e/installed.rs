@@ -210,7 +210,7 @@ async fn what_is_not_known_to_be_its_publishers_is_refused() {
     trust(&host, &acme);
     trust(&host, &evil);
     let unsigned = acme.bundle("1.0.0", READS).await;
-    refused(&install(&host, &[&file(&host, "a.tar", &unsigned), "--yes"]), 55, "nobody has signed it");
+    refused(&install(&host, &[&file(&host, "a.tar", &unsigned), "--yes"]), 55, "it is not signed");
 
     // A key that is trusted for one publisher signs nothing of another's.
     let mut others = unsigned.clone();
@@ -286,7 +286,7 @@ async fn a_projects_list_grants_nothing_and_is_installed_to_the_byte() {
     let bundle = acme.signed("1.0.0", READS).await;
     let place = file(&author, "a.tar", &bundle);
     assert_eq!(install(&author, &[&place, "--grant", "fs-read"]).code, Some(0));
-    // The project is used as it was: installing is the person's own word about its list.
+    // The project is used as it was: installing is the user's own word about its list.
     assert!(author.run_of(&["tool", "list"]).stderr.is_empty());
     let count = ["tool", "call", "count_lines", "{\"path\": \"/etc/passwd\"}"];
     assert_eq!(author.run_of(&count).code, Some(0));

@@ -96,7 +96,7 @@ async fn a_failure_has_the_same_case_in_every_language() {
             b"\xf5\x80\x80\x80",
             b"ab\xe2\x82",
         ] {
-            let error = counted(language, bytes, json!({"path": "some.txt"})).await.expect_err("it is no text");
+            let error = counted(language, bytes, json!({"path": "some.txt"})).await.expect_err("it is not text");
             assert!(
                 matches!(&error, CallError::Failure(Failure::InvalidArguments(why)) if why.contains("some.txt")),
                 "{name}: {bytes:?}: {error:?}"

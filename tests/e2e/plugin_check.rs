@@ -1,4 +1,4 @@
-//! `host plugin check` and `explain`: what an author is told before anybody installs a plugin, and what a person is.
+//! `host plugin check` and `explain`: what an author is told before anybody installs a plugin, and what a user is.
 
 use host_tests::host::{Ended, Host};
 use host_tests::repository;
@@ -83,13 +83,11 @@ fn a_version_that_does_not_say_what_changed_is_too_low() {
     };
     let (_host, ended) = ls(&arguments, |it| asks_more(it, "0.1.1"));
     assert_eq!(ended.code, Some(54), "{ended:?}");
-    for line in
-        ["since 0.1.0", "breaking `ls`, arguments: `path` is required", "the lowest version that says as much is 0.2.0"]
-    {
+    for line in ["since 0.1.0", "breaking `ls`, arguments: `path` is required", "these changes need at least 0.2.0"] {
         assert!(ended.stdout.contains(line), "{line}\n{}", ended.stdout);
     }
     let (_host, ended) = ls(&arguments, |it| asks_more(it, "0.2.0"));
-    assert!(ended.code == Some(0) && ended.stdout.contains("0.2.0 says as much"), "{ended:?}");
+    assert!(ended.code == Some(0) && ended.stdout.contains("0.2.0 matches these changes"), "{ended:?}");
     let (_host, ended) = ls(&["check", "--built", "dist", "--since", "nowhere.json"], |_| {});
     assert!(ended.code == Some(42) && ended.stderr.contains("`nowhere.json` cannot be read"), "{ended:?}");
 }

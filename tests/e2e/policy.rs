@@ -87,8 +87,8 @@ fn what_becomes_of_a_call_is_explained_and_nothing_runs() {
     assert!(text.starts_with("deny: nothing is removed here\n"), "{text}");
     assert!(text.contains("`git log`: allow, by the rule at ") && text.contains("mine.toml:1 (user)"), "{text}");
     let text = explained("shell", line("make"), &[]);
-    assert!(text.starts_with("ask\n  `make`: ask, no rule and no grant covers it\n"), "{text}");
-    assert!(text.contains("Where nobody can be asked: `shell` has no process grant"), "{text}");
+    assert!(text.starts_with("ask\n  `make`: ask, not allowed by any rule or grant yet\n"), "{text}");
+    assert!(text.contains("Without a terminal: `shell` has no process grant"), "{text}");
     assert!(explained("shell", line("make"), &["--approval-mode", "yolo"]).starts_with("allow\n"));
     let text = explained("write_file", json!({"path": "made", "content": ""}), &["--approval-mode", "auto-edit"]);
     assert!(text.starts_with("allow\n") && text.contains("It would touch: fs-write=/"), "{text}");

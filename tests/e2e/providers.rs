@@ -21,6 +21,6 @@ fn providers_table_is_in_help_doctor_and_errors() {
     for (provider, usual) in PROVIDERS.iter().filter_map(|provider| Some((provider, provider.usual_models?))) {
         let variable = provider.key_variable.expect("its key picks the usual models");
         assert!(doctor.contains(variable), "`{variable}` is missing in {doctor}");
-        assert!(nothing.stderr.contains(&format!("{variable} set for {}", usual.main)), "{}", nothing.stderr);
+        assert!(nothing.stderr.contains(&format!("{variable} (for {})", usual.main)), "{}", nothing.stderr);
     }
 }

@@ -1,4 +1,4 @@
-//! `host run`, the real binary: what a person, a pipe or a program gets from it.
+//! `host run`, the real binary: what a user, a pipe or a program gets from it.
 
 mod approvals;
 mod attach;
@@ -118,7 +118,7 @@ fn each_call_gets_its_outcome_in_the_order_of_the_calls_whatever_happened() {
     let expected = json!({"responses": [
         "inside",
         "there is no tool `no_such_tool`",
-        "do not meet its schema",
+        "invalid arguments for `",
         "--approval-mode auto-edit",
         "--approval-mode yolo",
         "--grant read_file:fs-read=/etc/hostname",
@@ -261,7 +261,7 @@ fn a_large_result_goes_to_a_file_that_the_model_is_told_of() {
 fn a_reader_that_goes_away_ends_the_run_without_a_word() {
     let host = Host::scripted(&[answer("A long story.")], &["Tell"]);
     let ended = host.end(host.command_in_shell("\"$@\" > /dev/full; echo code $? >&2"));
-    assert!(ended.stderr.contains("cannot be written") && !ended.stderr.contains("panicked"), "{ended:?}");
+    assert!(ended.stderr.contains("cannot write the answer") && !ended.stderr.contains("panicked"), "{ended:?}");
     let ended = host.end(host.command_in_shell("(\"$@\"; echo code $? >&2) | true"));
     assert!(!ended.stderr.contains("error") && !ended.stderr.contains("panicked"), "{ended:?}");
 }

@@ -54,7 +54,7 @@ fn a_session_with_nothing_left_asks_for_a_prompt_and_one_with_something_left_goe
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Done.\n"), "{ended:?}");
     let ended = host.run_of(&["run", "--resume"]);
     assert_eq!(ended.code, Some(42), "{ended:?}");
-    assert!(ended.stderr.contains("nothing left to do") && ended.stderr.contains("--resume 2"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("no unfinished work") && ended.stderr.contains("--resume 2"), "{}", ended.stderr);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_run_that_failed_leaves_nothing_to_do_and_its_prompt_is_not_asked_again() {
     assert_eq!(host.run().code, Some(0));
     assert_eq!(host.run_of(&["run", "--resume", "Second"]).code, Some(59));
     let ended = host.run_of(&["run", "--resume"]);
-    assert!(ended.code == Some(42) && ended.stderr.contains("nothing left to do"), "{ended:?}");
+    assert!(ended.code == Some(42) && ended.stderr.contains("no unfinished work"), "{ended:?}");
     let third = json!({"expect": {"last_text": "Third"}, "chunks": [{"text": "Three."}]});
     std::fs::write(host.home().join("script.jsonl"), format!("{third}\n")).expect("written");
     let ended = host.run_of(&["run", "--resume", "Third"]);
@@ -163,7 +163,7 @@ fn a_session_belongs_to_its_folder() {
     let ended = host.run_of(&["run", "-C", "sub", "--resume", "More"]);
     assert!(ended.code == Some(42) && ended.stderr.contains("there is no session of"), "{ended:?}");
     let ended = host.run_of(&["run", "-C", "sub", "--resume", &id, "More"]);
-    assert!(ended.code == Some(42) && ended.stderr.contains("this is another folder"), "{ended:?}");
+    assert!(ended.code == Some(42) && ended.stderr.contains("which is not this folder"), "{ended:?}");
     let listed = |arguments: &[&str]| host.run_of(arguments).stdout;
     assert!(listed(&["session", "list"]).contains(&id));
     assert!(!listed(&["session", "list", "-C", "sub"]).contains(&id));
@@ -201,7 +201,7 @@ fn a_session_is_found_by_the_beginning_of_its_id() {
     let host = scripted(&[answer("One.")], &["Begin"]);
     assert_eq!((host.run().code, host.run().code), (Some(0), Some(0)));
     let ended = host.run_of(&["session", "show", "2"]);
-    assert!(ended.code == Some(42) && ended.stderr.contains("`2` is the beginning of 2 sessions"), "{ended:?}");
+    assert!(ended.code == Some(42) && ended.stderr.contains("`2` matches 2 sessions"), "{ended:?}");
     let log = host.logs().remove(0);
     let id = log.file_stem().and_then(|stem| stem.to_str()).expect("text").to_owned();
     let ended = host.run_of(&["session", "show", &id[..id.len() - 1]]);

@@ -1,4 +1,4 @@
-//! What a person sets for a plugin: configuration that it reads, secrets that it sends without reading them.
+//! What a user sets for a plugin: configuration that it reads, secrets that it sends without reading them.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -74,7 +74,7 @@ async fn a_plugin_reads_what_was_set_for_it_and_what_nobody_reads_is_an_error() 
         ("[plugins.\"acme/reach\"]\nconfig.regoin = \"us\"\n", "did you mean `region`?"),
         ("[plugins.\"acme/reach\"]\nsecrets.tokn = { env = \"X\" }\n", "did you mean `token`?"),
         ("[plugins.\"acme/reach\"]\nconfig.most = \"3\"\n", "takes a `integer` there"),
-        ("[plugins.\"acme/reach\"]\nconfig.region = 2026-01-01\n", "write it as a text"),
+        ("[plugins.\"acme/reach\"]\nconfig.region = 2026-01-01\n", "write it as a string"),
         ("[plugins.\"acme/reach\"]\nconfg.region = \"us\"\n", "did you mean `config`?"),
         ("[plugins.\"acme/reach\"]\nsecrets.token = { variable = \"X\" }\n", "{ env = \"VARIABLE\" }"),
     ] {
@@ -179,7 +179,7 @@ async fn a_project_gets_no_secret_of_the_persons_whatever_its_plugin_is_called()
     let host = host.file(".host/config.toml", "[plugins.\"acme/reach\"]\nsecrets.token = { env = \"HOME\" }\n");
     assert_eq!(host.run_of(&["trust", "add"]).code, Some(0));
     let ended = call(&host, "configured", json!({"path": "region"}), &place);
-    assert!(ended.code == Some(52) && ended.stderr.contains("a secret is yours to give"), "{ended:?}");
+    assert!(ended.code == Some(52) && ended.stderr.contains("only you may provide secrets"), "{ended:?}");
 }
 
 #[tokio::test]

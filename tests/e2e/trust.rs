@@ -1,4 +1,4 @@
-//! What a project brings in its `.host/`: nothing of it counts before a person trusts it, and then as it was trusted.
+//! What a project brings in its `.host/`: nothing of it counts before a user trusts it, and then as it was trusted.
 
 mod attacks;
 mod layers;
@@ -75,7 +75,7 @@ fn an_untrusted_project_is_not_read_and_the_run_says_so_in_one_line() {
     // Once it is trusted it is read, and the first thing that is wrong is told.
     let host = broken(&["Look"]);
     trust(&host);
-    refused(&host.run(), 52, &["/.host/config.toml` makes no sense", "line 1"]);
+    refused(&host.run(), 52, &["invalid configuration `", "line 1"]);
 }
 
 #[test]

@@ -36,7 +36,7 @@ const HEADING: &str = "This is a summary of the conversation until here, in plac
 /// What it is told after it, when its user's last words are not in what was kept.
 const LAST_WORDS: &str = "The last message of the user's before this, word for word:";
 
-const ACKNOWLEDGED: &str = "Understood. I go on from there.";
+const ACKNOWLEDGED: &str = "Understood. I will continue from there.";
 
 /// The most characters of an old tool's output that stay when outputs are shortened, half of them from either end.
 const KEPT_OF_OUTPUT: usize = 1_000;

@@ -1,4 +1,4 @@
-//! When a run must end: its limit after it began, not counting the time in which a person was asked.
+//! When a run must end: its limit after it began, not counting the time in which a user was asked.
 
 use std::time::Duration;
 

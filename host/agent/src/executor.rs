@@ -52,7 +52,7 @@ pub struct Setup {
     pub observer: Arc<dyn Observer>,
     /// Where everything is written down; none records nothing.
     pub session: Option<Arc<SessionLog>>,
-    /// Held while a person is asked: the time of a run stands still meanwhile.
+    /// Held while a user is asked: the time of a run stands still meanwhile.
     pub run_clock: PausableClock,
     /// Where what it uses up is counted, and its id: the agent's own, beneath its parent's where it has one.
     pub ledger: Arc<Ledger>,
@@ -74,7 +74,7 @@ pub struct ChosenModel {
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// The agent's list of tools names one that there is not.
-    #[error("the tools of the agent `{agent}` are not right")]
+    #[error("invalid tools of the agent `{agent}`")]
     Tools {
         /// The agent.
         agent: String,
@@ -83,7 +83,7 @@ pub enum SetupError {
         cause: RegistryError,
     },
     /// The agent's output has no usable schema.
-    #[error("the output schema of the agent `{agent}` cannot be used")]
+    #[error("invalid output schema of the agent `{agent}`")]
     Output {
         /// The agent.
         agent: String,
@@ -167,7 +167,7 @@ impl Executor {
         self.run_with(inputs, Vec::new(), cancel).await
     }
 
-    /// The same with further parts behind the query, in the same message: files that the person attached. They are
+    /// The same with further parts behind the query, in the same message: files that the user attached. They are
     /// sent as they are; no `${name}` in them is filled in. None may be a function call or response.
     pub async fn run_with(
         &mut self,
@@ -191,7 +191,7 @@ impl Executor {
         run.drive(&mut self.history, Some(message)).await
     }
 
-    /// Shortens the conversation at the person's wish, whatever its size: its beginning gives way to a summary.
+    /// Shortens the conversation at the user's wish, whatever its size: its beginning gives way to a summary.
     ///
     /// # Errors
     ///
@@ -211,7 +211,7 @@ impl Executor {
         Ok(run.fit(&mut self.history, None, &tools)?.unwrap_or(status))
     }
 
-    /// Takes the person's last prompt back, and all that came of it, also out of what a later process reads in the
+    /// Takes the user's last prompt back, and all that came of it, also out of what a later process reads in the
     /// session log. Answers with its text; none when there is no prompt to take back.
     ///
     /// # Errors
@@ -254,7 +254,7 @@ impl Executor {
         Ok(())
     }
 
-    /// Gives the agent other tools, another gate and other words about both from the next run on: a person changed what
+    /// Gives the agent other tools, another gate and other words about both from the next run on: a user changed what
     /// needs no asking.
     ///
     /// # Errors

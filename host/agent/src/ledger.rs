@@ -18,11 +18,11 @@ use tokio::time::Instant;
 use crate::deadline::Deadline;
 use crate::{RunConfig, TerminateReason};
 
-/// How many agents may stand one beneath the other, the first not counted. Protects the person from a task that is
-/// handed down for ever.
+/// How deep agents may be nested, not counting the main agent. Protects the user from a task that is delegated for
+/// ever.
 const DEPTH: u32 = 1;
 
-/// How many subagents a run may start. Protects the person's account: each is a run of its own.
+/// How many subagents a run may start. Protects the user's account: each is a run of its own.
 const SUBAGENTS: u32 = 16;
 
 /// How far a run and its subagents may go together.
@@ -40,7 +40,7 @@ pub struct TreeLimits {
     pub turns: Option<u32>,
 }
 
-/// What a model's tokens cost, each a million of them, in whatever currency the person counts.
+/// What a model's tokens cost, each a million of them, in whatever currency the user counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price {
     /// Tokens sent.
@@ -51,10 +51,10 @@ pub struct Price {
     pub output: f64,
 }
 
-/// The prices of models, by the ids that the person has for them.
+/// The prices of models, by the ids that the user has for them.
 pub type Prices = BTreeMap<String, Price>;
 
-/// An amount of the person's currency, in billionths: adding up fractions must not lose any.
+/// An amount of the user's currency, in billionths: adding up fractions must not lose any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost(u64);
 
@@ -75,19 +75,19 @@ pub struct Spent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Exceeded {
     /// No agent may stand so deep.
-    #[error("agents may stand {limit} deep, and this one would be deeper")]
+    #[error("agents can be nested only {limit} deep")]
     Depth {
         /// The most.
         limit: u32,
     },
     /// Enough subagents were started.
-    #[error("a run may start {}, and has started as many", counted(limit, "subagent"))]
+    #[error("this run has started {}, the limit", counted(limit, "subagent"))]
     Subagents {
         /// The most.
         limit: u32,
     },
     /// Enough tokens were sent and received.
-    #[error("the budget of {} is used up: {spent} were sent and received", counted(limit, "token"))]
+    #[error("the budget of {} is used up: {spent} sent and received", counted(limit, "token"))]
     Tokens {
         /// The most.
         limit: u64,
@@ -95,7 +95,7 @@ pub enum Exceeded {
         spent: u64,
     },
     /// It cost enough.
-    #[error("the budget of {limit} is used up: it cost {spent} until now")]
+    #[error("the budget of {limit} is used up: the cost so far is {spent}")]
     Cost {
         /// The most.
         limit: Cost,
@@ -103,7 +103,7 @@ pub enum Exceeded {
         spent: Cost,
     },
     /// Enough turns were taken.
-    #[error("a run and its subagents may take {} together, and have taken as many", counted(limit, "turn"))]
+    #[error("the run and its subagents have taken {} together, the limit", counted(limit, "turn"))]
     Turns {
         /// The most.
         limit: u32,
@@ -295,7 +295,7 @@ impl Ledger {
     }
 }
 
-/// How much earlier than its parent a subagent ends, so that its end is told before the parent's time is over.
+/// How much earlier than its parent a subagent ends, so that its end is reported before the parent's time is over.
 const MARGIN: Duration = Duration::from_millis(100);
 
 impl Price {

@@ -26,7 +26,7 @@ use crate::{EventKind, LoopDetection};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Repeated {
     /// Calls, with the same results.
-    #[error("{} came {times} times in a row, always with the same result", calls.join(", then "))]
+    #[error("{} repeated {times} times in a row with the same result", calls.join(", then "))]
     Calls {
         /// The calls of one round, each as its name and its arguments, cut when they are long.
         calls: Vec<String>,
@@ -34,7 +34,7 @@ pub enum Repeated {
         times: usize,
     },
     /// Text within one reply.
-    #[error("the text `{}` came {times} times, one shortly after the other", host_text::exact(text))]
+    #[error("the text `{}` repeated {times} times in quick succession", host_text::exact(text))]
     Text {
         /// The piece that was noticed; a longer one may repeat around it.
         text: String,
@@ -125,7 +125,7 @@ impl ReplyWatch {
 /// How the note begins that a model is told of its first loop.
 const NOTE: &str = "You are going round in circles:";
 
-/// Whether it is such a note, and no word of a person's.
+/// Whether it is such a note, and no word of a user's.
 pub(crate) fn is_note(text: &str) -> bool {
     text.starts_with(NOTE)
 }

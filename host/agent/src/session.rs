@@ -109,7 +109,7 @@ pub enum Entry<'a> {
         /// The messages.
         contents: &'a [Content],
     },
-    /// The person took their last prompt back: of the agent's conversation so many messages are left, and what was
+    /// The user took their last prompt back: of the agent's conversation so many messages are left, and what was
     /// asked and has no reply is gone too.
     TakenBack {
         /// The agent's id.
@@ -117,7 +117,7 @@ pub enum Entry<'a> {
         /// How many of its messages stay.
         messages: u64,
     },
-    /// The person wants another model from here on.
+    /// The user wants another model from here on.
     ModelChosen {
         /// The model, as the user names it.
         model: &'a ModelId,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// A template names what there is no input for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the prompt names {}, and there is no such input; {}", listed(missing), choice(available))]
+#[error("the prompt names {}, which {} not declared; {}", listed(missing), if missing.len() == 1 { "is" } else { "are" }, choice(available))]
 pub struct TemplateError {
     /// The names without an input, in the order of their first use.
     pub missing: Vec<String>,
@@ -107,9 +107,9 @@ mod tests {
 
     #[test]
     fn all_missing_names_are_told_with_those_that_there_are() {
-        let inputs = "there is no such input; the inputs are `a`, `b_2`, `loop`";
-        check("${x} ${a} ${y} ${x}", Err(&format!("the prompt names `x`, `y`, and {inputs}")));
+        let inputs = "which are not declared; the inputs are `a`, `b_2`, `loop`";
+        check("${x} ${a} ${y} ${x}", Err(&format!("the prompt names `x`, `y`, {inputs}")));
         let error = fill("${x}", &Map::new()).expect_err("there are none").to_string();
-        assert_eq!(error, "the prompt names `x`, and there is no such input; there are no inputs");
+        assert_eq!(error, "the prompt names `x`, which is not declared; there are no inputs");
     }
 }

@@ -20,7 +20,7 @@ use crate::project::{Part, Project, ProjectFile};
 /// The folder for agents, in the user's configuration folder.
 const FOLDER: &str = "agents";
 
-/// How many files are read. Protects the model's window: each agent is a tool that it is told of.
+/// How many files are read. Protects the model's window: each agent is offered to it as a tool.
 const MAX_AGENTS: usize = 64;
 
 /// An agent, and what was said of it.
@@ -100,7 +100,7 @@ impl Agents {
             Some(at) => Ok(&mut self.0[at]),
             None => {
                 let Failure { message, help, .. } = self.unknown(name);
-                let failure = Failure::configuration(format!("`[agents.{name}]` is of no agent: {message}"));
+                let failure = Failure::configuration(format!("`[agents.{name}]` has no effect: {message}"));
                 Err(Failure { help, ..failure })
             }
         }
@@ -126,7 +126,7 @@ impl Agent {
     pub fn own_model(&self, configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
         let id = self.declared.model.as_deref().unwrap_or_default();
         models::connect(id, configuration, environment).map_err(|failure| {
-            let about = format!("the agent `{}` wants the model `{id}`", self.name());
+            let about = format!("the agent `{}` requires the model `{id}`", self.name());
             Failure { message: format!("{about}: {}", failure.message), ..failure }
         })
     }
@@ -182,7 +182,7 @@ fn wrong(error: DefinitionError) -> Failure {
 /// The files of the folder that declare an agent: `*.md`. There need not be a folder.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let unreadable = |error: std::io::Error| {
-        Failure::configuration(format!("the folder of agents `{}` cannot be read", folder.display()))
+        Failure::configuration(format!("cannot read the folder of agents `{}`", folder.display()))
             .cause(error.to_string())
             .help("make it readable for you, or remove it")
     };
@@ -202,7 +202,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
                 "the folder of agents `{}` has over {MAX_AGENTS} files",
                 folder.display()
             ))
-            .help("move out of it what is not needed: each agent is a tool that the model is told of"));
+            .help("move unneeded files out of it: each agent is offered to the model as a tool"));
         }
     }
     files.sort();
@@ -213,7 +213,7 @@ fn read(file: &Path) -> Result<String, Failure> {
     let unreadable = |why: String| {
         Failure::configuration(format!("the agent `{}` cannot be read", file.display()))
             .cause(why)
-            .help("mend or remove the file")
+            .help("fix or remove the file")
     };
     host_files::read_text(file, MAX_DEFINITION_BYTES as u64).map_err(|error| unreadable(error.to_string()))
 }

@@ -185,7 +185,7 @@ impl TryFrom<f64> for Seconds {
     type Error = String;
 
     fn try_from(seconds: f64) -> Result<Self, String> {
-        Duration::try_from_secs_f64(seconds).map(Self).map_err(|error| format!("`{seconds}` is no time: {error}"))
+        Duration::try_from_secs_f64(seconds).map(Self).map_err(|error| format!("invalid time `{seconds}`: {error}"))
     }
 }
 
@@ -235,7 +235,11 @@ impl TryFrom<f64> for Share {
     type Error = String;
 
     fn try_from(share: f64) -> Result<Self, String> {
-        if (0.0..=1.0).contains(&share) { Ok(Self(share)) } else { Err(format!("`{share}` is not from 0 to 1")) }
+        if (0.0..=1.0).contains(&share) {
+            Ok(Self(share))
+        } else {
+            Err(format!("`{share}` is out of range: it must be from 0 to 1"))
+        }
     }
 }
 
@@ -324,7 +328,7 @@ impl TryFrom<f64> for Amount {
     type Error = String;
 
     fn try_from(amount: f64) -> Result<Self, String> {
-        if amount.is_finite() && amount >= 0.0 { Ok(Self(amount)) } else { Err(format!("`{amount}` is no amount")) }
+        if amount.is_finite() && amount >= 0.0 { Ok(Self(amount)) } else { Err(format!("invalid amount `{amount}`")) }
     }
 }
 
@@ -373,9 +377,9 @@ impl Configuration {
             None => (folders.configuration.join("config.toml"), false),
         };
         let unreadable = |error: std::io::Error| {
-            Failure::configuration(format!("the configuration `{}` cannot be read", path.display()))
+            Failure::configuration(format!("cannot read the configuration `{}`", path.display()))
                 .cause(error.to_string())
-                .help("mend or remove the file, or set HOST_CONFIG to another")
+                .help("fix or remove the file, or set HOST_CONFIG to a different one")
         };
         match File::open(&path) {
             Ok(file) => {
@@ -400,11 +404,11 @@ impl Configuration {
 
     fn parse(text: &str, path: &Path) -> Result<Self, Failure> {
         let configuration: Self = toml::from_str(text).map_err(|error| {
-            let failure = Failure::configuration(format!("the configuration `{}` makes no sense", path.display()))
+            let failure = Failure::configuration(format!("invalid configuration `{}`", path.display()))
                 .cause(error.to_string().trim_end().to_owned());
             match did_you_mean(expected_instead(error.message())) {
                 Some(help) => failure.help(help),
-                None => failure.help("the line and column are above; `docs/configuration.md` has all keys"),
+                None => failure.help("see the line and column above; `docs/configuration.md` lists all keys"),
             }
         })?;
         configuration.check(path)?;
@@ -417,7 +421,7 @@ impl Configuration {
         if self.run.max_cost.is_some_and(|Amount(amount)| amount <= 0.0) {
             return Err(Failure::configuration(format!("invalid configuration `{}`", path.display()))
                 .cause("`run.max_cost` is out of range: `0`; it must be more than 0")
-                .help("leave it out if there is to be no budget"));
+                .help("omit it to run without a budget"));
         }
         for (kind, service) in &self.providers {
             let keys = [
@@ -427,15 +431,15 @@ impl Configuration {
             ];
             if let Some((key, _, reader)) = keys.into_iter().find(|(_, set, reader)| *set && kind != reader) {
                 let path = path.display();
-                return Err(Failure::configuration(format!("the configuration `{path}` makes no sense"))
-                    .cause(format!("nobody reads `{key}` of `[providers.{kind}]`"))
-                    .help(format!("it is for `[providers.{reader}]`")));
+                return Err(Failure::configuration(format!("invalid configuration `{path}`"))
+                    .cause(format!("`{key}` does not apply to `[providers.{kind}]`"))
+                    .help(format!("move it to `[providers.{reader}]`")));
             }
         }
         Ok(())
     }
 
-    /// The commands by which more tools are found and called; those of a project go before the person's. None where
+    /// The commands by which more tools are found and called; those of a project go before the user's. None where
     /// nobody set them.
     pub fn commands(&self) -> Option<Commands> {
         let of_project = self.project.tools.commands(Owner::Project);
@@ -492,7 +496,7 @@ fn file_names<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Optio
     let names = Vec::<String>::deserialize(deserializer)?;
     let is_name = |name: &&String| !name.is_empty() && *name != "." && *name != ".." && !name.contains('/');
     match names.iter().find(|name| !is_name(name)) {
-        Some(path) => Err(serde::de::Error::custom(format!("`{path}` is no file name: write it without folders"))),
+        Some(path) => Err(serde::de::Error::custom(format!("`{path}` is not a file name: write it without folders"))),
         None => Ok(Some(names)),
     }
 }

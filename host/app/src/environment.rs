@@ -107,7 +107,7 @@ impl Environment {
             let set = self.variable(variable).map(PathBuf::from).filter(|path| path.is_absolute());
             let folder = set.or_else(|| Some(self.home.as_ref()?.join(usual)));
             folder.map(|folder| folder.join("host")).ok_or_else(|| {
-                Failure::configuration("there is no home folder to keep things in")
+                Failure::configuration("cannot find your home folder")
                     .help(format!("set HOME, or {variable} to a folder that can be written"))
             })
         };

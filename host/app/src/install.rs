@@ -140,7 +140,7 @@ impl Installer<'_> {
                 Ok((Signers::Unsigned, vec![refusal]))
             }
             Ok(Verdict::Unsigned) if self.request.allow_unsigned => Ok((Signers::Unsigned, Vec::new())),
-            Ok(Verdict::Unsigned) => Err(refused("nobody has signed it".to_owned())
+            Ok(Verdict::Unsigned) => Err(refused("it is not signed".to_owned())
                 .help("ask its publisher for a signed one, or add --allow-unsigned to install this one")),
             Err(refusal @ Refusal::UnknownKey { .. }) => {
                 Err(refused(refusal.to_string()).help("add --allow-unsigned to install it anyway"))
@@ -154,8 +154,8 @@ impl Installer<'_> {
         let name = &manifest.name;
         if name == plugins::DISCOVERED {
             return Err(Failure::input(format!("`{name}` cannot be installed"))
-                .cause("the tools that a command lists belong to the plugin with this name")
-                .help("ask its publisher for one with a name of its own"));
+                .cause("this name is reserved for the tools that a command lists")
+                .help("ask its publisher to rename it"));
         }
         let mut others = Vec::new();
         for installed in plugins::built_in_plugins(&PathBuf::from("/"))? {

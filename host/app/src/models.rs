@@ -26,13 +26,13 @@ const COMPLEX: &str = "everything else: a task of many steps, debugging, design,
 /// The id of the model that picks another.
 const AUTO: &str = "auto";
 
-/// How long to wait for a local server to say which models it has. Whoever has none must not wait for it.
+/// How long to wait for a local server to list its models. Users without one must not notice the wait.
 const LOCAL_LIMIT: Duration = Duration::from_secs(1);
 
 /// A model that can be asked.
 #[derive(Clone)]
 pub struct Model {
-    /// As the person named it.
+    /// As the user named it.
     pub id: ModelId,
     /// As its service knows it.
     pub name: String,
@@ -77,13 +77,14 @@ fn by_key(environment: &Environment) -> Option<UsualModels> {
 }
 
 fn no_model() -> Failure {
-    let ways = PROVIDERS
+    let keys = PROVIDERS
         .iter()
-        .filter_map(|provider| Some(format!("{} set for {}", provider.key_variable?, provider.usual_models?.main)));
+        .filter_map(|provider| Some(format!("{} (for {})", provider.key_variable?, provider.usual_models?.main)));
     let forms = model_forms().map(|form| format!("`{form}`"));
-    Failure::new(ErrorKind::Authentication, "there is no model to ask").help(format!(
-        "run with {}, start Ollama with a model, name one with --model ({}), or try it without any: --model offline",
-        ways.collect::<Vec<_>>().join(" or "),
+    Failure::new(ErrorKind::Authentication, "no model is configured").help(format!(
+        "set {}, start Ollama with a model, or name a model with --model ({}); to try host without a model, use \
+         --model offline",
+        keys.collect::<Vec<_>>().join(" or "),
         forms.collect::<Vec<_>>().join(", ")
     ))
 }
@@ -216,8 +217,8 @@ impl Model {
 /// Makes a new file to record into, which only this user can read.
 pub fn recording(file: &Path) -> Result<Recording, Failure> {
     let out = host_files::create_private(file).map_err(|error| {
-        Failure::input(format!("the recording `{}` cannot be made: {error}", file.display()))
-            .help("name a file that is not there yet, in a folder that can be written")
+        Failure::input(format!("cannot create the recording `{}`: {error}", file.display()))
+            .help("name a file that does not exist yet, in a folder that you may write")
     })?;
     Ok(Recording::new(Box::new(out), &file.display().to_string()))
 }

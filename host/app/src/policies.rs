@@ -28,7 +28,7 @@ const MAX_FILE: u64 = 256 << 10;
 /// The most files of a folder. Protects the start from a folder that is not what it should be.
 const MAX_FILES: usize = 100;
 
-/// Where the rules go that a person's answers make.
+/// Where the rules go that a user's answers make.
 pub fn answers(folders: &Folders) -> PathBuf {
     folders.configuration.join(FOLDER).join(ANSWERS)
 }
@@ -107,13 +107,13 @@ fn text(path: &Path) -> Result<String, Failure> {
 fn parse(text: &str, tier: Tier, path: &Path) -> Result<Vec<Rule>, Failure> {
     let file = PolicyFile { tier, path: Some(path.to_owned()) };
     Policy::parse(text, file).map_err(|error: PolicyError| {
-        Failure::configuration("the rules make no sense")
+        Failure::configuration("invalid rules")
             .cause(error.to_string())
-            .help("mend the line; `docs/policy.md` says what a rule has, and `host policy check` tries one")
+            .help("fix the line; `docs/policy.md` describes rules, and `host policy check` tries one")
     })
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    Failure::configuration(format!("the rules in `{}` cannot be read: {error}", path.display()))
-        .help("nothing runs by half of the rules: make it readable, or move it away")
+    Failure::configuration(format!("cannot read the rules in `{}`: {error}", path.display()))
+        .help("host does not run with only some of the rules: make it readable, or remove it")
 }

@@ -1,7 +1,7 @@
 //! Which servers, and what may be asked of them: hosts, ports, methods, and how near the host may be.
 //!
 //! A name says little about where it leads: whoever owns it can point it at this machine. So each grant has a
-//! reach: public addresses only, or any. A host that is written out reaches anywhere, since the person named it; a
+//! reach: public addresses only, or any. A host that is written out reaches anywhere, since the user named it; a
 //! pattern reaches public addresses only. `+private` and `-private` say otherwise. The reach is part of the order,
 //! or a plugin's request for one private name, met with a grant of `*`, would come out reaching what nobody granted.
 
@@ -164,7 +164,7 @@ pub(crate) fn request(method: &str, authority: &Authority) -> String {
 }
 
 /// The text of a small scope that covers the request and reaches anywhere. None when the method is not one that a
-/// scope can name: a guest could write a `,*` into it, for a person to grant.
+/// scope can name: a guest could write a `,*` into it, for a user to grant.
 pub(crate) fn naming(method: &str, authority: &Authority) -> Option<String> {
     is_method(method).then(|| request(method, authority))
 }

@@ -21,7 +21,7 @@ pub struct Authority {
 
 /// A text that is no host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{host}` is no host: {why}")]
+#[error("invalid host `{host}`: {why}")]
 pub struct HostError {
     /// The text, safe for a terminal.
     pub host: String,

@@ -1,6 +1,6 @@
 //! The no of a check, with what would have made it a yes.
 //!
-//! It is shown to three readers: the guest as an answer, the model as the reason why a call failed, and the person who
+//! It is shown to three readers: the guest as an answer, the model as the reason why a call failed, and the user who
 //! can grant. Text that a guest or a manifest wrote is escaped and cut; a suggestion is made only where it can be
 //! pasted into a shell as it stands.
 
@@ -20,7 +20,7 @@ pub struct Denied {
     pub wanted: String,
     /// The scope that it has instead; none when it has no grant of that kind. Cut to a limit.
     pub held: Option<String>,
-    /// How a person can allow it: small first letter, no full stop.
+    /// How a user can allow it: small first letter, no full stop.
     pub help: String,
 }
 
@@ -35,7 +35,7 @@ impl Denied {
         if let Some((grant, _mode)) = self.help.split_once(", or --approval-mode") {
             self.help = grant.to_owned();
         }
-        self.help = format!("a deny of its grant leaves it out; {}, and take away a --deny that names it", self.help);
+        self.help = format!("its grant excludes this; {}, and remove any --deny that names it", self.help);
         self
     }
 
@@ -143,8 +143,7 @@ mod tests {
         let no = grants.permit_write(&PluginName::new("edit"), Path::new("/w/.git/config")).unwrap_err();
         assert_eq!(
             no.help,
-            "a deny of its grant leaves it out; to allow it, add --grant edit:fs-write=/w/.git/config, and take away a \
-             --deny that names it"
+            "its grant excludes this; to allow it, add --grant edit:fs-write=/w/.git/config, and remove any --deny that names it"
         );
         let no = grants.permit_write(&PluginName::new("edit"), Path::new("/etc/x")).unwrap_err();
         assert!(no.help.contains("--approval-mode auto-edit"), "{}", no.help);

@@ -38,7 +38,7 @@ pub enum ScopeError {
         text: String,
     },
     /// The workspace cannot be the base of a scope.
-    #[error("the workspace `{path}` is no absolute path of printable text")]
+    #[error("the workspace `{path}` is not an absolute path of printable characters")]
     Workspace {
         /// The workspace.
         path: String,
@@ -68,7 +68,7 @@ pub enum ScopeError {
         text: String,
     },
     /// Denies without a root.
-    #[error("the scope `{text}` denies and grants nothing")]
+    #[error("the scope `{text}` only denies, and grants nothing")]
     OnlyDenies {
         /// The scope.
         text: String,
@@ -88,7 +88,7 @@ pub enum ScopeError {
         text: String,
     },
     /// Not the form of a request.
-    #[error("`{text}` is no `[METHOD ]HOST[:PORT]`")]
+    #[error("`{text}` is not `[METHOD ]HOST[:PORT]`")]
     Endpoint {
         /// The item.
         text: String,
@@ -97,19 +97,19 @@ pub enum ScopeError {
     #[error(transparent)]
     Host(#[from] HostError),
     /// Not a port.
-    #[error("`{text}` is no port")]
+    #[error("`{text}` is not a port")]
     Port {
         /// What stands after the colon.
         text: String,
     },
     /// Not a method.
-    #[error("`{text}` is no list of methods")]
+    #[error("`{text}` is not a list of methods")]
     Method {
         /// What stands before the host.
         text: String,
     },
     /// Not an access to state.
-    #[error("`{text}` is no access to state")]
+    #[error("`{text}` is not an access to state")]
     Access {
         /// The item.
         text: String,

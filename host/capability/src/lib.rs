@@ -6,14 +6,14 @@
 //!
 //! It promises that
 //! * nothing is granted by default: [`Grants::none`] permits nothing, and grants grow only by [`Grants::with`]
-//!   and [`Grants::join`], which the host calls for a person's words and for nobody else's;
+//!   and [`Grants::join`], which the host calls for a user's words and for nobody else's;
 //! * grants shrink by [`Grants::meet`]: `a.meet(&b)` permits exactly what both `a` and `b` permit;
 //! * `a.le(&b)` means that whatever `a` permits, `b` permits;
 //! * a permit is made by the check alone: its fields are private, and it has no other constructor;
 //! * text in a [`Denied`] or a [`ScopeError`] is safe for a terminal and bounded, whoever wrote it.
 //!
 //! Paths are those of Unix, absolute and resolved lexically. Deliberately not here: touching a file, a process or
-//! the network, knowing wasmtime, asking a person, and policy rules, which say whether a permitted call is asked
+//! the network, knowing wasmtime, asking a user, and policy rules, which say whether a permitted call is asked
 //! about first.
 
 mod address;

@@ -33,7 +33,7 @@ const STORED_ITEM_LIMIT: usize = 4 << 10;
 /// Where the text of a scope comes from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form<'a> {
-    /// A person or a manifest wrote it; relative paths are meant beneath this workspace.
+    /// A user or a manifest wrote it; relative paths are meant beneath this workspace.
     Written(&'a Path),
     /// `Display` wrote it; nothing in it is relative.
     Stored,

@@ -45,10 +45,10 @@ fn ask(grants: &Grants, capability: Capability, request: &str) -> Result<(), Den
 
 /// The scope that the help of a no suggests, taken out of its shell quotes.
 fn suggested(no: &Denied) -> Option<String> {
-    let help = no.help.strip_prefix("a deny of its grant leaves it out; ").unwrap_or(&no.help);
+    let help = no.help.strip_prefix("its grant excludes this; ").unwrap_or(&no.help);
     let flag = help.strip_prefix("to allow it, add --grant ")?;
     let flag = flag.split(", or --approval-mode").next()?;
-    let flag = flag.split(", and take away").next()?;
+    let flag = flag.split(", and remove any").next()?;
     let flag = match flag.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         Some(quoted) => quoted.replace("'\\''", "'"),
         None => flag.to_owned(),

@@ -1,4 +1,4 @@
-//! The person at the terminal, who is asked whether a call may run.
+//! The user at the terminal, who is asked whether a call may run.
 //!
 //! One of those who listen to the queue: another, such as a page of a browser, can answer the same questions, and then
 //! the one here goes away. Deliberately not here: what is asked about and what an answer means (`host_tool::Gate`),
@@ -26,7 +26,7 @@ impl Drop for Person {
     }
 }
 
-/// Has the person at this terminal asked from here on.
+/// Has the user at this terminal asked from here on.
 pub(crate) fn listen(queue: &ApprovalQueue, terminal: Terminal, style: Style, environment: &Environment) -> Person {
     let asking = Asking { terminal, style, editor: edit::Editor::of(environment) };
     let listener = queue.listen();
@@ -63,7 +63,7 @@ impl Asking {
         }
     }
 
-    /// The answer of the person; none when there is nobody any more.
+    /// The answer of the user; none when there is nobody any more.
     async fn ask(&self, question: &Arc<Question>) -> Option<Answer> {
         let mut objection = question.objection.clone();
         loop {
@@ -124,18 +124,18 @@ fn choices(question: &Question) -> (Vec<Choice>, Vec<Meaning>) {
         choices.push((letter, label, Meaning::Lasting(always.answer)));
     }
     if proposed(question).is_some() {
-        choices.push(('e', "Change it in the editor".to_owned(), Meaning::Modify));
+        choices.push(('e', "Edit before running".to_owned(), Meaning::Modify));
     }
     choices.push(('n', "No".to_owned(), Meaning::No));
     choices.into_iter().map(|(letter, label, meaning)| (Choice { letter, label }, meaning)).unzip()
 }
 
-/// What a person can put something else in the place of, and the name of a file that it would stand in.
+/// What a user can put something else in the place of, and the name of a file that it would stand in.
 fn proposed(question: &Question) -> Option<(String, String)> {
     match &question.confirmation {
         Confirmation::Edit { path, proposed, .. } => Some((proposed.clone(), path.clone())),
         Confirmation::Exec { argv, input: None, .. } => Some((command_line(argv), "command.sh".to_owned())),
-        // What reads the arguments is not the person's to write.
+        // What reads the arguments is not the user's to write.
         Confirmation::Exec { input: Some(_), .. } | Confirmation::Info { .. } | Confirmation::Call => None,
     }
 }

@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run an agent on a task, or talk with it, in this repository
+    /// Run an agent on a task, or chat with it, in this repository
     Run(Run),
     /// List or show the agents that a model can call, and that `host run --agent` runs
     #[command(subcommand, after_help = AGENT_HELP)]
@@ -50,22 +50,23 @@ pub(crate) enum Command {
     /// List, show or call the tools, through the same sandbox and without a model
     #[command(subcommand)]
     Tool(Tool),
-    /// Begin, build, test, publish and install plugins
+    /// Create, build, test, publish and install plugins
     #[command(subcommand)]
     Plugin(Plugin),
-    /// Make keys that sign plugins, and choose which keys are trusted
+    /// Create keys that sign plugins, and choose which keys are trusted
     #[command(subcommand, after_help = bundles::KEYS_HELP)]
     Keys(bundles::Keys),
-    /// List, show or export what was said and done in sessions
+    /// List, show or export recorded sessions
     #[command(subcommand)]
     Session(Session),
-    /// Say which projects may bring configuration, agents, plugins and rules in their `.host/`, and see what they bring
+    /// Choose which projects may bring configuration, agents, plugins and rules in their `.host/`, and show what they
+    /// bring
     #[command(after_help = TRUST_HELP, args_conflicts_with_subcommands = true)]
     Trust {
         #[command(subcommand)]
         command: Option<Trust>,
     },
-    /// Say what becomes of a call, by which rule; list the rules
+    /// Explain whether a call would be allowed, and by which rule; list the rules
     #[command(subcommand, after_help = POLICY_HELP)]
     Policy(Policy),
     /// Print a JSON Schema: of `host run`'s output, of a plugin's manifests or of config.toml
@@ -87,16 +88,16 @@ pub(crate) enum Command {
 }
 
 /// Where rules are written; a mistake in a file points here.
-const POLICY_HELP: &str = "Rules stand in the folder `policies` of your configuration, in files that end with .toml:
+const POLICY_HELP: &str = "Rules are in the folder `policies` of your configuration, in files that end with .toml:
 
   [[rule]]
   tool = \"shell\"
   command = [\"cargo test\", \"git log\"]
   decision = \"allow\"                  # or ask, deny
-  match = [\"cargo test --all\"]        # held against the rule when the file is read
+  match = [\"cargo test --all\"]        # checked against the rule when the file is read
 
-What you answer for good when you are asked goes to answers.toml there. A trusted project has files of its own in
-.host/policies, and the administrator in /etc/host/policies.";
+Your lasting answers are stored in answers.toml there. A trusted project has its own rules in .host/policies, and
+the administrator in /etc/host/policies.";
 
 /// How an agent is declared; a mistake in a file points here.
 const AGENT_HELP: &str = "An agent of your own is a Markdown file in the folder `agents` of your configuration:
@@ -105,7 +106,7 @@ const AGENT_HELP: &str = "An agent of your own is a Markdown file in the folder 
   name: reviewer
   description: Reviews the files of a change for mistakes.
   tools: [read_file, grep]     # of ls, read_file, grep, glob, read_many_files, memory, web_search
-  model: gemini/gemini-2.5-pro # without it, the model of whoever calls it
+  model: gemini/gemini-2.5-pro # without it, the caller's model
   temperature: 0.2
   max_turns: 10
   timeout_mins: 5
@@ -119,12 +120,12 @@ const AGENT_HELP: &str = "An agent of your own is a Markdown file in the folder 
   ---
   You review code. …
 
-It reads: whatever it is called with, its tools are granted the part of your grants that only reads.";
+It can only read: its tools get the part of your grants that only reads.";
 
 /// What a schema holds for.
 const SCHEMA_HELP: &str =
-    "It is of this version: a later one may print more. A run that cannot begin prints nothing on standard
-output, and says why on standard error.
+    "The schema is of this version: a later one may print more. A run that cannot start prints nothing on
+standard output, and the error on standard error.
 
 Examples:
   host schema stream-json > stream-json.schema.json
@@ -133,9 +134,9 @@ Examples:
 
 /// What trusting is, in short.
 const TRUST_HELP: &str =
-    "What lies in the `.host/` at the top of a project (config.toml, agents/*.md, plugins/*.wasm with
-their manifests, policies/*.toml) is used only when you trust it, as it was when you said so: when a
-file of it changes you are asked again. `docs/trust.md` says what a project may say.
+    "The files in the `.host/` at the top of a project (config.toml, agents/*.md, plugins/*.wasm with their
+manifests, policies/*.toml) are used only if you trust them. When one of them changes, you are asked
+again. `docs/trust.md` lists what a project may set.
 
 Examples:
   host trust                  # what is there, and whether it is trusted
@@ -153,7 +154,7 @@ Examples:
   host run --grant 'shell:process=cargo test' \"Run the tests and explain the first failure\"
   host run --record talk.jsonl \"…\" && host run --model scripted:talk.jsonl \"…\"
   host run --output-format stream-json \"…\" | jq .
-  host run                                   in a terminal: a conversation
+  host run                                   # in a terminal: a conversation
   host run --resume
   host run --resume /compress
   host run --resume 20260301-12 \"Now write the tests\"
@@ -161,24 +162,25 @@ Examples:
   host run --output-schema answer.schema.json \"Which licences do the dependencies have?\"
 
 Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 55 project not
-trusted, 56 loop, 57 time limit or budget, 58 no answer given, 59 model service failed, 130 cancelled.
+trusted, 56 loop, 57 time limit or budget, 58 no answer, 59 model service failed, 130 cancelled.
 A failing tool call is reported to the model and does not end the run.")]
 pub(crate) struct Run {
-    /// What to do; in a terminal, without it, a conversation begins. `@PATH` in it attaches a file, a folder or a glob. Standard input, when it is no terminal, is added to it
+    /// The task; without it, in a terminal, a conversation starts. `@PATH` in it attaches a file, a folder or a glob.
+    /// Standard input, if it is not a terminal, is added to it
     pub(crate) prompt: Vec<String>,
     #[arg(short, long, value_name = "ID", help = model_help())]
     pub(crate) model: Option<String>,
-    /// Write down what the model says, so that --model scripted:FILE says it again without it
+    /// Record the model's replies, to replay them later with --model scripted:FILE
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
-    /// Go on with a session, or with the last one of this folder: with what it had left to do, or with the prompt. The
-    /// beginning of an id is enough; what does not look like one is part of the prompt
+    /// Resume a session, or the last one of this folder: finish its unfinished work, or answer the prompt. The
+    /// beginning of an id is enough; what does not look like an id is part of the prompt
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub(crate) resume: Option<String>,
-    /// Run this agent (`host agent list`) on its inputs, instead of the main one on a prompt
+    /// Run this agent (see `host agent list`) on its inputs, instead of the main agent on a prompt
     #[arg(long, value_name = "NAME", conflicts_with_all = ["prompt", "output_schema", "resume"])]
     pub(crate) agent: Option<String>,
-    /// An input of the agent; repeated for each, and for each value of a list
+    /// An input of the agent; repeat it for each input, and for each value of a list
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) input: Vec<String>,
     /// Answer with JSON that meets the JSON Schema in this file
@@ -187,22 +189,22 @@ pub(crate) struct Run {
     /// What to print: text (the answer), json (one object at the end) or stream-json (a line for each event)
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) output_format: Format,
-    /// Say on standard error what it took: tokens, cost, time, calls by tool. JSON always has it
+    /// Print tokens, cost, time and calls by tool on standard error. JSON always has them
     #[arg(long)]
     pub(crate) stats: bool,
-    /// The most requests to the model [default: no limit; with --agent, the agent's own]
+    /// Maximum number of requests to the model [default: no limit; with --agent, the agent's own]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_turns: Option<u32>,
-    /// The longest time, as 90s, 10m or 1h [default: no limit; with --agent, the agent's own]
+    /// Time limit, such as 90s, 10m or 1h [default: no limit; with --agent, the agent's own]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,
-    /// The most tokens to send and receive, subagents included [default: no limit]
+    /// Maximum number of tokens sent and received, subagents included [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_tokens: Option<u64>,
-    /// The most it may cost, subagents included, by the prices in the configuration [default: no limit]
+    /// Maximum cost, subagents included, by the prices in the configuration [default: no limit]
     #[arg(long, value_name = "AMOUNT", value_parser = amount)]
     pub(crate) max_cost: Option<f64>,
-    /// End with code 55 when the project brings files of its own and is not trusted, instead of going on without them
+    /// Exit with code 55 if the project brings settings for host and is not trusted, instead of ignoring them
     #[arg(long)]
     pub(crate) require_trust: bool,
     #[command(flatten)]
@@ -217,7 +219,7 @@ pub(crate) struct Place {
     /// Work in this folder instead of the current one
     #[arg(short = 'C', value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
-    /// Work in a folder that is no repository
+    /// Work in a folder that is not a repository
     #[arg(long)]
     pub(crate) any_folder: bool,
 }
@@ -225,14 +227,15 @@ pub(crate) struct Place {
 /// What the tools may touch.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Access {
-    /// What needs no asking: plan reads and asks for nothing more, default reads, auto-edit also changes files of the
-    /// workspace, yolo also runs programs and fetches
+    /// What is allowed without asking: plan reads and denies everything else, default reads, auto-edit also changes
+    /// files of the workspace, yolo also runs programs and fetches
     #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(ApprovalMode::ALL.map(ApprovalMode::name)).try_map(|name| name.parse::<ApprovalMode>()), hide_possible_values = true)]
     pub(crate) approval_mode: Option<ApprovalMode>,
-    /// Grant a plugin something more, as PLUGIN:CAPABILITY=SCOPE; may be repeated
+    /// Grant a plugin more, as PLUGIN:CAPABILITY=SCOPE; may be repeated
     #[arg(long, value_name = "PLUGIN:CAP=SCOPE")]
     pub(crate) grant: Vec<String>,
-    /// Take something from a plugin (`*` is each): PLUGIN:CAPABILITY, or PLUGIN:fs-read=GLOB; may be repeated
+    /// Deny a plugin (`*` = every plugin) a capability or files: PLUGIN:CAPABILITY, or PLUGIN:fs-read=GLOB; may be
+    /// repeated
     #[arg(long, value_name = "PLUGIN:CAP")]
     pub(crate) deny: Vec<String>,
     /// Add a plugin that `host plugin build` made: its .wasm file, or a folder of them; may be repeated
@@ -324,7 +327,7 @@ pub(crate) enum Tool {
         #[arg(long)]
         json: bool,
     },
-    /// Show a tool: what a model is told, what it imports, what it may touch
+    /// Show a tool: its description for the model, its imports, and what it may touch
     #[command(after_help = "Example:\n  host tool show grep")]
     Show {
         /// The tool's name
@@ -343,14 +346,14 @@ pub(crate) enum Tool {
   host tool call grep '{\"pattern\": \"TODO\", \"output\": \"count\"}'
   host tool call --preview edit '{\"path\": \"a.txt\", \"old_string\": \"a\", \"new_string\": \"b\"}'
 
-A call that fails or is refused ends with exit code 54, one that cannot be made with 42.")]
+The exit code is 54 if the call fails or is denied, and 42 if it cannot be made.")]
     Call {
         /// The tool's name
         name: String,
         /// The arguments, a JSON object; `-` reads it from standard input
         #[arg(default_value = "{}")]
         arguments: String,
-        /// Say what the call would do, and do nothing
+        /// Show what the call would do, without doing it
         #[arg(long)]
         preview: bool,
         #[command(flatten)]
@@ -365,8 +368,8 @@ A call that fails or is refused ends with exit code 54, one that cannot be made 
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Plugin {
-    /// Begin a plugin: a folder with a tool that works, to make your own
-    #[command(after_help = "What is written is all that the plugin needs, the contract in wit/ included.
+    /// Create a plugin: a folder with a working tool to start from
+    #[command(after_help = "The folder has everything that the plugin needs, including the contract in wit/.
 
 Examples:
   host plugin new count-words --lang python
@@ -378,7 +381,7 @@ Examples:
         /// The language that it is written in
         #[arg(long, value_name = "LANGUAGE", value_parser = PossibleValuesParser::new(host_devkit::template_languages()))]
         lang: String,
-        /// The folder to write to, which is empty or not there yet [default: NAME]
+        /// The folder to write to; it must be empty or not exist yet [default: NAME]
         #[arg(long = "in", value_name = "FOLDER")]
         into: Option<PathBuf>,
     },
@@ -395,10 +398,10 @@ Examples:
         /// The package or workspace
         #[arg(default_value = ".")]
         folder: PathBuf,
-        /// Where the components and their manifests go
+        /// The folder for the components and their manifests
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
-        /// Write nothing; fail when what is there is not what would be built
+        /// Write nothing; fail if the existing files differ from what would be built
         #[arg(long)]
         check: bool,
     },
@@ -410,17 +413,17 @@ Examples:
   host plugin test plugins --filter \"is denied\"
   host plugin test my-plugin --built dist --json | jq '.[] | select(.passed | not)'")]
     Test(PluginTest),
-    /// Build a plugin and run its cases, again at each change of its sources
+    /// Build a plugin and run its cases, and again whenever its sources change
     Dev(dev::PluginDev),
-    /// Check a plugin before others get it: imports, requests, schemas, size, and what changed
-    #[command(after_help = "Errors, and a version that is too low for what changed, end it with 54.
+    /// Check a plugin before you publish it: imports, requests, schemas, size, and what changed
+    #[command(after_help = "The exit code is 54 for errors, and for a version that is too low for the changes.
 
 Examples:
   host plugin check
   host plugin check my-plugin --since released/my-plugin.json
   host plugin check --built dist --json | jq '.[].findings'")]
     Check(PluginCheck),
-    /// Say in plain words what a plugin may touch
+    /// Explain in plain words what a plugin may touch
     #[command(after_help = "Examples:
   host plugin explain dist
   host plugin explain dist/my-plugin.wasm")]
@@ -429,21 +432,21 @@ Examples:
         #[arg(value_name = "PATH")]
         built: PathBuf,
     },
-    /// Pack a plugin into a bundle: one file, to be signed and handed on
+    /// Pack a plugin into a bundle: one file, to sign and publish
     Pack(bundles::Pack),
     /// Sign a bundle
     Sign(bundles::Sign),
-    /// Say what is in a bundle, and whether a key that is trusted for it signed it
+    /// Show what is in a bundle, and whether a key that is trusted for it signed it
     Verify(bundles::Verify),
-    /// Install a plugin that others made
+    /// Install a plugin from a registry, a file or an address
     Install(store::Install),
-    /// List the plugins that were installed
+    /// List the installed plugins
     List(store::List),
-    /// Use a plugin no more
+    /// Remove an installed plugin
     Remove(store::Remove),
-    /// Put a bundle into a registry
+    /// Push a bundle to a registry
     Push(store::Push),
-    /// Get a bundle from a registry
+    /// Pull a bundle from a registry
     Pull(store::Pull),
 }
 
@@ -453,7 +456,7 @@ pub(crate) struct Sources {
     /// The package or workspace
     #[arg(default_value = ".")]
     pub(crate) folder: PathBuf,
-    /// Take what was built into this folder before, instead of building it
+    /// Use what was built into this folder before, instead of building
     #[arg(long, value_name = "DIR")]
     pub(crate) built: Option<PathBuf>,
 }
@@ -462,7 +465,7 @@ pub(crate) struct Sources {
 pub(crate) struct PluginCheck {
     #[command(flatten)]
     pub(crate) plugins: Sources,
-    /// The manifest of a released version, or the folder that it was built into, to compare with
+    /// Compare with a released version: its manifest, or the folder that it was built into
     #[arg(long, value_name = "PATH")]
     pub(crate) since: Option<PathBuf>,
     /// Print JSON
@@ -474,7 +477,7 @@ pub(crate) struct PluginCheck {
 pub(crate) struct PluginTest {
     #[command(flatten)]
     pub(crate) plugins: Sources,
-    /// Run the cases with this in their name
+    /// Run only the cases with this in their name
     #[arg(long, value_name = "TEXT")]
     pub(crate) filter: Option<String>,
     /// Print JSON
@@ -484,7 +487,7 @@ pub(crate) struct PluginTest {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Policy {
-    /// Say whether a call would run, be asked about or be refused, and why; nothing runs
+    /// Explain whether a call would run, be asked about or be denied, and why; nothing runs
     #[command(after_help = "Examples:
   host policy check shell '{\"command\": \"cargo test && git push\"}'
   host policy check edit '{\"path\": \"a.txt\", \"old_string\": \"a\", \"new_string\": \"b\"}' --approval-mode auto-edit
@@ -506,7 +509,7 @@ pub(crate) enum Policy {
         #[arg(long)]
         json: bool,
     },
-    /// List the rules in the order in which they win, each with where it stands
+    /// List the rules in the order of their precedence, each with its source
     List {
         #[command(flatten)]
         place: Place,
@@ -534,9 +537,10 @@ pub(crate) enum Trust {
         #[arg(value_name = "DIR")]
         folder: Option<PathBuf>,
     },
-    /// Take the trust back
+    /// Revoke the trust in a project
     Remove {
-        /// A folder of the project, instead of the current one; of one that is gone, its path as the list has it
+        /// A folder of the project, instead of the current one; if it no longer exists, its path as `host trust list`
+        /// shows it
         #[arg(value_name = "DIR")]
         folder: Option<PathBuf>,
     },
@@ -555,20 +559,20 @@ pub(crate) enum Session {
         /// The folder whose sessions are listed, instead of the current one
         #[arg(short = 'C', value_name = "DIR")]
         folder: Option<PathBuf>,
-        /// List those of every folder
+        /// List the sessions of all folders
         #[arg(long, conflicts_with = "folder")]
         all: bool,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show what was said and done, long texts cut
+    /// Show the messages and calls of a session, with long texts cut
     #[command(after_help = "Examples:\n  host session show\n  host session show 20260301-12")]
     Show {
         /// The session's id, or its beginning [default: the last session of this folder]
         id: Option<String>,
     },
-    /// Write a session out whole, as a document or as data
+    /// Export a whole session, as a document or as data
     #[command(after_help = "Examples:
   host session export -o session.md
   host session export 20260301-12 --format json | jq '.entries[] | select(.type == \"call\")'")]
@@ -610,7 +614,7 @@ fn model_help() -> String {
 fn amount(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(amount) if amount.is_finite() && amount > 0.0 => Ok(amount),
-        Ok(_) | Err(_) => Err(format!("`{text}` is no amount; write it as 0.50")),
+        Ok(_) | Err(_) => Err(format!("`{text}` is not an amount; write it as 0.50")),
     }
 }
 

@@ -1,10 +1,10 @@
 //! `host`: runs an agent in a repository, with tools that hold exactly what they were granted.
 //!
-//! Owns everything that touches the person and the machine around them: arguments, the environment, configuration,
+//! Owns everything that touches the user and the machine around them: arguments, the environment, configuration,
 //! the terminal, exit codes. What it starts, it ends: no child outlives it, and no run that did not reach its end
 //! exits with 0.
 //!
-//! Deliberately not here: any decision about what a call may touch beyond reading the person's words (`access`
+//! Deliberately not here: any decision about what a call may touch beyond reading the user's words (`access`
 //! turns flags into grants; `host-capability` decides), and anything that a web page would need as well.
 
 mod approval;

@@ -28,13 +28,13 @@ pub(crate) enum Ask {
     Twice,
 }
 
-/// The password out of a file's first line, or what a person types.
+/// The password out of a file's first line, or what a user types.
 pub(crate) fn read(what: &str, file: Option<&Path>, ask: Ask, environment: &Environment) -> Result<String, Failure> {
     let password = match file {
         Some(file) => of_file(file)?,
         None if environment.stdin_is_terminal && environment.stderr_is_terminal => typed(what, ask)?,
         None => {
-            return Err(Failure::input(format!("there is no terminal to ask for the password of {what}"))
+            return Err(Failure::input(format!("cannot ask for the password of {what}: there is no terminal"))
                 .help("add --password-file FILE, whose first line is the password"));
         }
     };
@@ -49,8 +49,8 @@ pub(crate) fn read(what: &str, file: Option<&Path>, ask: Ask, environment: &Envi
 
 fn typed(what: &str, ask: Ask) -> Result<String, Failure> {
     let password = prompt(&format!("Password of {what}: "))?;
-    if ask == Ask::Twice && !password.is_empty() && prompt("The same again: ")? != password {
-        return Err(Failure::input("the two passwords are not the same").help("run the command again"));
+    if ask == Ask::Twice && !password.is_empty() && prompt("Repeat the password: ")? != password {
+        return Err(Failure::input("the passwords do not match").help("run the command again"));
     }
     Ok(password)
 }
@@ -58,7 +58,7 @@ fn typed(what: &str, ask: Ask) -> Result<String, Failure> {
 /// Asks on the terminal of this process, wherever its input and output go.
 fn prompt(words: &str) -> Result<String, Failure> {
     let failed = |error: std::io::Error| {
-        Failure::input(format!("the terminal cannot be asked for a password: {error}"))
+        Failure::input(format!("cannot ask for a password on the terminal: {error}"))
             .help("add --password-file FILE, whose first line is the password")
     };
     let terminal = File::options().read(true).write(true).open("/dev/tty").map_err(failed)?;
@@ -68,7 +68,7 @@ fn prompt(words: &str) -> Result<String, Failure> {
     drop(silent);
     (&terminal).write_all(b"\n").map_err(failed)?;
     match typed? {
-        Typed::Line(bytes) => String::from_utf8(bytes).map_err(|_| Failure::input("the password is no UTF-8 text")),
+        Typed::Line(bytes) => String::from_utf8(bytes).map_err(|_| Failure::input("the password is not UTF-8")),
         Typed::Cancelled => Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
         Typed::TooLong => Err(Failure::input(format!("the password is over the limit of {MAX_PASSWORD} bytes"))),
     }

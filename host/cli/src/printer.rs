@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Format;
 
-/// Whether a run is shown as it goes on: to a person at a terminal.
+/// Whether a run is shown as it goes on: to a user at a terminal.
 pub(crate) fn is_drawn(format: Format, environment: &Environment) -> bool {
     format == Format::Text && environment.stdout_is_terminal && environment.stderr_is_terminal
 }
@@ -35,7 +35,7 @@ pub(crate) fn of(format: Format, environment: &Environment, out: Out, about: Abo
     }
 }
 
-/// Prints the outcome of compressing a conversation: to a program its status, to a person the words.
+/// Prints the outcome of compressing a conversation: to a program its status, to a user the words.
 pub(crate) fn compressed(format: Format, out: &Out, status: CompressionStatus, words: &str) {
     match format {
         Format::Text => out.write(&format!("{words}\n")),
@@ -89,7 +89,7 @@ impl Out {
             self.gone.store(true, Ordering::Relaxed);
             self.stop.cancel();
             if error.kind() != io::ErrorKind::BrokenPipe {
-                to_stderr(&format!("error: the answer cannot be written: {error}\n"));
+                to_stderr(&format!("error: cannot write the answer: {error}\n"));
             }
         }
     }
@@ -130,7 +130,7 @@ impl Write for Stderr {
     }
 }
 
-/// Tells what the person should know before a run, a line each on standard error.
+/// Tells what the user should know before a run, a line each on standard error.
 pub(crate) fn notes(notes: &[String], environment: &Environment) {
     let style = style(environment);
     for note in notes {

@@ -1,4 +1,4 @@
-//! Asking a person whether a project is trusted, in lines on the terminal.
+//! Asking a user whether a project is trusted, in lines on the terminal.
 //!
 //! Promises: nobody is asked where nobody can answer; what was typed before the question is no answer to it; and what
 //! is trusted is what was shown.
@@ -49,7 +49,7 @@ fn words(question: &TrustQuestion) -> String {
             if changes.len() > CHANGES {
                 head.push_str(&format!("  … and {} more\n", changes.len() - CHANGES));
             }
-            head.push_str("\nNow there are:\n\n");
+            head.push_str("\nThe files are now:\n\n");
             head
         }
     };
@@ -59,8 +59,7 @@ fn words(question: &TrustQuestion) -> String {
         false => "",
     };
     format!(
-        "{head}{list}\nIf you trust it, its configuration, agents and rules apply, and its plugins run in the sandbox \
-         with what the mode and your grants give them.{programs} You are asked again when one of these files changes.\n\n"
+        "{head}{list}\nIf you trust it, its configuration, agents and rules apply, and its plugins run in the sandbox with what the approval mode and your grants allow.{programs} You are asked again when one of these files changes.\n\n"
     )
 }
 

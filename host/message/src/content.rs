@@ -23,7 +23,7 @@ pub struct Content {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// The person, or the host that answers a function call.
+    /// The user, or the host that answers a function call.
     User,
     /// The model.
     Model,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A text that cannot be the id it was meant to be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no {what}: {why}")]
+#[error("invalid {what} `{text}`: {why}")]
 pub struct IdError {
     /// What it was meant to be.
     pub what: &'static str,

@@ -13,7 +13,7 @@ pub struct Output {
     /// The same result as one JSON value, for a tool with an output schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
-    /// For the person.
+    /// For the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display: Option<Display>,
 }
@@ -36,7 +36,7 @@ pub enum OutputPart {
     },
 }
 
-/// What a person is shown instead of what the model reads.
+/// What a user is shown instead of what the model reads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Display {

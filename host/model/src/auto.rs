@@ -23,7 +23,7 @@ use crate::{Chunk, ModelError, ModelEvent, ModelStream, Provider, Request, Setti
 /// What the model is called before it is picked.
 const NAME: &str = "auto";
 
-/// How long the classifier may take. A person waits for it, and the default is never far wrong.
+/// How long the classifier may take. A user waits for it, and the default is never far wrong.
 const CLASSIFIER_LIMIT: Duration = Duration::from_secs(15);
 
 /// How many of the last messages the classifier reads, and how much of each, in characters: what is asked and what it is

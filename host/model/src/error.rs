@@ -131,7 +131,7 @@ pub enum ModelError {
         provider: ProviderId,
     },
     /// A location that is none.
-    #[error("`{location}` is no location for `{provider}`")]
+    #[error("invalid location `{location}` for `{provider}`")]
     UnusableLocation {
         /// Whose location it was to be.
         provider: ProviderId,
@@ -147,7 +147,7 @@ pub enum ModelError {
         name: String,
     },
     /// A base address that is none.
-    #[error("`{address}` is no address for `{provider}`: {why}")]
+    #[error("invalid address `{address}` for `{provider}`: {why}")]
     Address {
         /// Whose address it was to be.
         provider: ProviderId,
@@ -157,7 +157,7 @@ pub enum ModelError {
         why: String,
     },
     /// A model's name that no provider answers to.
-    #[error("`{id}` names no model: {why}")]
+    #[error("invalid model `{id}`: {why}")]
     UnknownModel {
         /// What was given.
         id: String,
@@ -280,7 +280,7 @@ pub enum ReplyFault {
         got: usize,
     },
     /// The answer is no event stream.
-    #[error("it is `{media_type}` and no event stream")]
+    #[error("it is `{media_type}`, not an event stream")]
     NotAStream {
         /// What it says that it is.
         media_type: String,
@@ -411,7 +411,7 @@ impl ModelError {
                  `[providers.{provider}]` in the configuration"
             )),
             Self::UnusableHeader { provider, name } => {
-                Some(format!("mend `{name}` under `headers` of `[providers.{provider}]` in the configuration"))
+                Some(format!("fix `{name}` under `headers` of `[providers.{provider}]` in the configuration"))
             }
             Self::Address { provider, .. } => {
                 let address = provider.address?;
@@ -421,7 +421,7 @@ impl ModelError {
             Self::Client { .. } => Some("check the machine's root certificates and the proxy settings".to_owned()),
             Self::Recorded { help, .. } => help.clone(),
             Self::Recording { .. } => {
-                Some("name a file that is not there yet, in a folder that can be written".to_owned())
+                Some("name a file that does not exist yet, in a folder that you may write".to_owned())
             }
             Self::Script(_) => None,
         }
@@ -439,10 +439,9 @@ fn help_for_refusal(status: Option<u16>, is_overflow: bool) -> &'static str {
     match status {
         _ if is_overflow => {
             "shorten the conversation with `/compress` (`host run --resume /compress`), attach less, or use a model with a \
-             larger window; `window` under `[models]` in the configuration says from which size on a model's \
-             conversation is compressed by itself"
+             larger window; `window` under `[models]` in the configuration sets the size at which a model's conversation is compressed automatically"
         }
-        Some(409) => "another request is in its way at the service: run it again in a moment, or use another model",
+        Some(409) => "another request conflicts with it at the service: try again in a moment, or use another model",
         _ => {
             "if it is about an option or about tools, change the model's entry under `[models]` in the configuration \
              (`tools = \"text\"` is for a model that cannot call tools), or use another model"
@@ -470,7 +469,7 @@ fn help_for(provider: ProviderId, kind: ErrorKind) -> Option<String> {
             None => Some("check the model's name".to_owned()),
         },
         ErrorKind::Quota => Some("wait, use another model, or check the account's plan".to_owned()),
-        ErrorKind::Safety => Some("word the prompt another way".to_owned()),
+        ErrorKind::Safety => Some("rephrase the prompt".to_owned()),
         ErrorKind::Server => Some("try again later, or use another model".to_owned()),
         ErrorKind::Network => Some("check the network and try again".to_owned()),
         ErrorKind::Input => None,

@@ -59,7 +59,7 @@ pub struct Login {
 /// A file with credentials, and whether it has to be there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CredentialsFile {
-    /// A person named it: without it there is no login.
+    /// A user named it: without it there is no login.
     Named(PathBuf),
     /// Where `gcloud` puts it: without it the metadata server is asked.
     Usual(PathBuf),
@@ -135,7 +135,7 @@ impl Tokens {
             Grant::ServiceAccount(_) | Grant::AuthorizedUser(_) => TOKEN_LIMIT,
             Grant::Metadata => METADATA_LIMIT,
         };
-        let silent = || self.unreachable(format!("nothing came for {} s", limit.as_secs()));
+        let silent = || self.unreachable(format!("no data for {} s", limit.as_secs()));
         let (status, answer) = timeout(limit, self.exchange()).await.map_err(|_| silent())??;
         let Ok(answer) = serde_json::from_slice::<Answer>(&answer) else {
             return Err(self.refused(status, "the answer is not the JSON that was expected".to_owned()));
@@ -143,7 +143,7 @@ impl Tokens {
         let Some(secret) = answer.access_token.as_deref().and_then(ApiKey::new).filter(|_| status == 200) else {
             let words = [answer.error.as_str(), answer.error_description.as_deref()];
             let words: Vec<_> = words.into_iter().flatten().collect();
-            let why = if words.is_empty() { "there is no token in the answer".to_owned() } else { words.join(": ") };
+            let why = if words.is_empty() { "the answer contains no token".to_owned() } else { words.join(": ") };
             return Err(self.refused(status, clip(&self.credentials.hide(&why))));
         };
         let lasts = Duration::from_secs(answer.expires_in.unwrap_or(0)).saturating_sub(SPARE);

@@ -110,7 +110,7 @@ pub enum ModelEvent {
 /// Why a reply is asked for again, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Again {
-    /// What was wrong with the try before, in words for a person.
+    /// What was wrong with the try before, in words for a user.
     pub reason: String,
     /// How long until the request goes out.
     pub wait: Duration,
@@ -125,7 +125,7 @@ pub struct Again {
 pub struct Switched {
     /// Its id, as the user names models.
     pub model: String,
-    /// Why, in words for a person.
+    /// Why, in words for a user.
     pub reason: String,
 }
 

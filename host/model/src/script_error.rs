@@ -12,7 +12,7 @@ pub enum ScriptError {
         why: String,
     },
     /// A line is no reply.
-    #[error("line {line} of the script `{name}` is no reply: {why}")]
+    #[error("invalid reply in line {line} of the script `{name}`: {why}")]
     Line {
         /// The script.
         name: String,

@@ -122,7 +122,9 @@ impl Transport {
         let base =
             base_url(address).map_err(|why| ModelError::Address { provider, address: clip(&shown(address)), why })?;
         if access.login.is_some() && base.scheme() != "https" && !is_plain_loopback(&base) {
-            let why = "a token opens more than a model, so it goes only to `https://` and to this machine".to_owned();
+            let why =
+                "a token gives access to more than a model, so it is sent only over `https://` or to this machine"
+                    .to_owned();
             return Err(ModelError::Address { provider, address: clip(&shown(address)), why });
         }
         let mut headers = HeaderMap::new();

@@ -85,7 +85,7 @@ impl Imports {
 #[derive(Debug, thiserror::Error)]
 pub enum AdmissionError {
     /// The file is something else.
-    #[error("`{plugin}` is no component: {why}")]
+    #[error("`{plugin}` is not a component: {why}")]
     NotAComponent {
         /// The plugin.
         plugin: PluginName,
@@ -160,7 +160,7 @@ pub fn imports(plugin: &PluginName, bytes: &[u8]) -> Result<Imports, AdmissionEr
     for (name, is_instance) in names {
         let unknown = |why: String| AdmissionError::Unknown { plugin: plugin.clone(), interface: name.clone(), why };
         if !is_instance {
-            return Err(unknown("a plugin imports whole interfaces, and this is none".to_owned()));
+            return Err(unknown("a plugin imports whole interfaces, and this is not one".to_owned()));
         }
         match classify(&name).map_err(unknown)? {
             Import::Free => {}
@@ -216,7 +216,7 @@ pub fn admit(
     Ok(admitted)
 }
 
-/// The grant to name to a person: what the plugin asks for, or the usual part of it when it asks for everything.
+/// The grant to name to a user: what the plugin asks for, or the usual part of it when it asks for everything.
 pub(crate) fn suggested(asked: &Scope) -> String {
     let text = asked.to_string();
     match asked {

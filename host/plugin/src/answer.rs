@@ -65,7 +65,7 @@ pub enum Confirmation {
     },
     /// It does something else that is worth a question.
     Info {
-        /// What, in words for a person.
+        /// What, in words for a user.
         text: String,
         /// The requests that it sends, each a method and an address.
         requests: Vec<(String, String)>,
@@ -76,7 +76,7 @@ pub enum Confirmation {
     Call,
 }
 
-/// A command as a person would type it: the line itself where `sh -c` runs one, and otherwise its words, quoted where a
+/// A command as a user would type it: the line itself where `sh -c` runs one, and otherwise its words, quoted where a
 /// shell would take them for something else.
 pub fn command_line(argv: &[String]) -> String {
     if let [shell, flag, line] = argv
@@ -170,7 +170,7 @@ pub(crate) fn confirmation(
     }))
 }
 
-/// The arguments of a call that a person changed.
+/// The arguments of a call that a user changed.
 pub(crate) fn arguments(
     tool: &str,
     answer: Result<String, exported::Failure>,
@@ -185,7 +185,7 @@ pub(crate) fn arguments(
         _ => Err(CallError::NotJson {
             tool: tool.to_owned(),
             what: "the revised arguments",
-            error: "they are no object".to_owned(),
+            error: "they are not an object".to_owned(),
         }),
     }
 }
@@ -207,7 +207,7 @@ fn tool(def: exported::ToolDef) -> Result<ToolDef, CallError> {
     let starts = name.starts_with(|c: char| c.is_ascii_alphabetic());
     if !starts || name.len() > 64 || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-') {
         return Err(wrong(format!(
-            "`{}` is no name for a tool: it has 1 to 64 of ASCII letters, digits, `_` and `-`, the first a letter",
+            "`{}` is not a valid tool name: it has 1 to 64 of ASCII letters, digits, `_` and `-`, the first a letter",
             host_text::exact(&name)
         )));
     }

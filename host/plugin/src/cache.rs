@@ -169,7 +169,7 @@ impl Cache {
     }
 
     fn refuse(&self, path: &Path, why: &'static str) -> Lookup {
-        tracing::warn!(path = %path.display(), why, "a compiled component is not trusted and is compiled anew");
+        tracing::warn!(path = %path.display(), why, "a compiled component is not trusted and is compiled again");
         if let Err(error) = fs::remove_file(path) {
             tracing::warn!(path = %path.display(), %error, "and it cannot be removed");
         }
@@ -193,7 +193,7 @@ fn read_key(path: &Path) -> Result<Option<[u8; KEY_BYTES]>, CacheError> {
     let mut key = [0; KEY_BYTES];
     let whole = about.len() == KEY_BYTES as u64 && file.read_exact(&mut key).is_ok();
     if privacy.is_err() || !whole {
-        tracing::warn!(path = %path.display(), "the cache's key was open to others or is damaged; all is compiled anew");
+        tracing::warn!(path = %path.display(), "the cache's key was readable by others or is damaged; everything is compiled again");
         fs::remove_file(path).map_err(failed)?;
         return Ok(None);
     }
@@ -242,7 +242,7 @@ fn open_bounded(path: &Path, limit: u64) -> io::Result<(File, u64)> {
     let file: File = OpenOptions::new().read(true).custom_flags(NO_FOLLOW).open(path)?;
     let about = file.metadata()?;
     if !about.is_file() || about.len() > limit {
-        return Err(io::Error::other(format!("it is no file of at most {limit} bytes")));
+        return Err(io::Error::other(format!("it is not a file of at most {limit} bytes")));
     }
     host_files::check(&about, Access::Write).map_err(io::Error::other)?;
     Ok((file, about.len()))

@@ -7,7 +7,7 @@ use crate::store::CallState;
 
 /// The longest log line. Protects the log.
 const MAX_LINE: usize = 8 << 10;
-/// Live output at once, and in a call. Protects whoever shows it.
+/// Live output at once, and in a call. Protects the frontend that shows it.
 const MAX_EMIT: usize = 64 << 10;
 /// See [`MAX_EMIT`].
 const MAX_EMIT_CALL: usize = 8 << 20;

@@ -1,6 +1,6 @@
 //! Whether the difference that a preview shows is the one that its call makes.
 //!
-//! Promises: what a person is shown leads from what is in the file to what is proposed. A plugin's own difference is kept
+//! Promises: what a user is shown leads from what is in the file to what is proposed. A plugin's own difference is kept
 //! where it does, since it is the easier to read; otherwise the host shows one of its own, without art.
 
 use std::fmt::Write as _;

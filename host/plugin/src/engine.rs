@@ -12,7 +12,7 @@ use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConf
 
 use crate::limits::{FIBER_STACK, MAX_INSTANCES, MAX_MEMORIES, MAX_TABLE_ELEMENTS, MAX_TABLES, MAX_WASM_STACK};
 
-/// How often a computing guest gives its thread back. Long enough to cost nothing, short enough for a person
+/// How often a computing guest gives its thread back. Long enough to cost nothing, short enough for a user
 /// who pressed Ctrl-C.
 const TICK: Duration = Duration::from_millis(10);
 

@@ -51,7 +51,7 @@ pub enum CallError {
         limit: usize,
     },
     /// It took too long.
-    #[error("`{tool}` was stopped after {} s without an end", limit.as_secs_f32())]
+    #[error("`{tool}` timed out after {} s", limit.as_secs_f32())]
     TimedOut {
         /// The tool.
         tool: String,
@@ -110,7 +110,7 @@ pub enum Failure {
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
     /// This machine cannot run compiled code.
-    #[error("the WebAssembly engine does not start: {0:#}")]
+    #[error("cannot start the WebAssembly engine: {0:#}")]
     Engine(wasmtime::Error),
     /// The thread that keeps guests interruptible cannot be had.
     #[error("no thread for the engine's clock: {0}")]

@@ -174,7 +174,7 @@ impl Writable {
             return Err(Error::Invalid(format!("`{}` is a symbolic link; write to what it points to", self.shown())));
         }
         if !about.is_file() {
-            return Err(Error::Invalid(format!("`{}` is no regular file", self.shown())));
+            return Err(Error::Invalid(format!("`{}` is not a regular file", self.shown())));
         }
         if about.len() > MAX_WHOLE {
             return Err(Error::TooLarge(about.len()));

@@ -39,7 +39,7 @@ const MAX_BODY: usize = 8 << 20;
 const MAX_HEADERS: usize = 100;
 /// Redirects that are followed: as many as browsers follow at most.
 const MAX_REDIRECTS: usize = 10;
-/// Bytes of the header fields that a guest is told of.
+/// Bytes of the header fields that a guest receives.
 const MAX_RESPONSE_HEADERS: usize = 64 << 10;
 
 const METHODS: &[&str] = &["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
@@ -236,8 +236,8 @@ fn headers(fields: &[(String, String)]) -> Result<HeaderMap, Error> {
         if belongs_to_the_host(&lower) {
             return Err(wrong("belongs to the host"));
         }
-        let name = HeaderName::from_bytes(lower.as_bytes()).map_err(|_| wrong("has no valid name"))?;
-        headers.append(name, HeaderValue::from_str(value).map_err(|_| wrong("has no valid value"))?);
+        let name = HeaderName::from_bytes(lower.as_bytes()).map_err(|_| wrong("has an invalid name"))?;
+        headers.append(name, HeaderValue::from_str(value).map_err(|_| wrong("has an invalid value"))?);
     }
     Ok(headers)
 }
@@ -251,7 +251,7 @@ fn redirect(answer: &reqwest::Response) -> Option<Result<Url, String>> {
     let location = answer.headers().get(reqwest::header::LOCATION)?;
     let next = location
         .to_str()
-        .map_err(|_| "a redirect to an unreadable address".to_owned())
+        .map_err(|_| "a redirect to an invalid address".to_owned())
         .and_then(|text| answer.url().join(text).map_err(|error| format!("a redirect to `{}`: {error}", exact(text))));
     Some(next.and_then(|url| address(url.as_str()).map_err(|_| format!("a redirect to `{}`", exact(url.as_str())))))
 }

@@ -57,11 +57,11 @@ pub(crate) const FIBER_STACK: usize = 2 * MIB;
 
 /// Text that a call may return in all. Protects the history and the terminal.
 pub(crate) const MAX_OUTPUT_TEXT: usize = 8 * MIB;
-/// What a preview may hold in all. Protects the terminal of the person who is asked, and the host's memory.
+/// What a preview may hold in all. Protects the terminal of the user who is asked, and the host's memory.
 pub(crate) const MAX_PREVIEW: usize = 24 * MIB;
 /// Words of a command that a preview may list. Protects the host's memory.
 pub(crate) const MAX_PREVIEW_ITEMS: usize = 1_000;
-/// Requests and files that a preview may list. Protects the person who reads them: all are shown, since a yes grants all.
+/// Requests and files that a preview may list. Protects the user who reads them: all are shown, since a yes grants all.
 pub(crate) const MAX_PREVIEW_NAMED: usize = 100;
 /// Data parts that a call may return in all. Protects the request to the model.
 pub(crate) const MAX_OUTPUT_DATA: usize = 24 * MIB;

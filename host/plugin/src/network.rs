@@ -61,7 +61,7 @@ pub struct SeenRequest {
 
 /// An answer that cannot be given.
 #[derive(Debug, thiserror::Error)]
-#[error("the answer to `{method} {url}` is none: {why}")]
+#[error("invalid answer to `{method} {url}`: {why}")]
 pub struct PreparedError {
     method: String,
     url: String,

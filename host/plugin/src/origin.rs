@@ -32,7 +32,7 @@ pub(crate) fn address(text: &str) -> Result<Url, Error> {
     if text.len() > MAX_URL {
         return Err(Error::Invalid(format!("an address of {} bytes is over the limit of {MAX_URL}", text.len())));
     }
-    let url = Url::parse(text).map_err(|error| wrong(&format!("makes no sense: {error}")))?;
+    let url = Url::parse(text).map_err(|error| wrong(&format!("is invalid: {error}")))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(wrong("is neither http nor https"));
     }
@@ -60,7 +60,7 @@ pub(crate) fn authority(url: &str) -> Result<Authority, String> {
     let url = address(url).map_err(|error| match error {
         Error::Invalid(why) => why,
         Error::Denied(_) | Error::RedirectDenied(_) | Error::Unavailable(_) | Error::TimedOut => {
-            "it is no address".to_owned()
+            "it is not an address".to_owned()
         }
     })?;
     server(&url).map_err(|error| error.to_string())

@@ -86,20 +86,17 @@ impl CallState {
     fn start(&self, command: Command) -> Result<Child, Error> {
         let size = command.argv.iter().map(String::len).sum::<usize>();
         if command.argv.len() > MAX_WORDS || size > MAX_COMMAND {
-            return Err(Error::Invalid(format!(
-                "a command of {} words and {size} bytes is too long",
-                command.argv.len()
-            )));
+            return Err(Error::Invalid(format!("the command is too long: {} words, {size} bytes", command.argv.len())));
         }
         let variables = command.environment.iter().flat_map(|(name, value)| [name, value]);
         if command.argv.iter().chain(variables).any(|text| text.contains('\0')) {
-            return Err(Error::Invalid("a word of the command has a NUL character in it".to_owned()));
+            return Err(Error::Invalid("a word of the command contains a NUL character".to_owned()));
         }
         self.shown.command(&command, &self.workspace).map_err(Error::Denied)?;
         let refuse = |refused| Error::Denied(denial(&refused));
         let permit = self.grants.permit_process(&self.plugin, &command.argv).map_err(refuse)?;
         let Some((program, arguments)) = permit.argv().split_first() else {
-            return Err(Error::Invalid("the command names no program".to_owned()));
+            return Err(Error::Invalid("the command does not name a program".to_owned()));
         };
         self.may_set(&command.environment)?;
         let directory = self.directory(&command.directory)?;

@@ -105,7 +105,7 @@ impl Readable {
             return Err(Error::IsDirectory(self.shown()));
         }
         if !about.is_file() {
-            return Err(Error::Invalid(format!("`{}` is no regular file", self.shown())));
+            return Err(Error::Invalid(format!("`{}` is not a regular file", self.shown())));
         }
         Ok((file, about.len()))
     }

@@ -90,7 +90,7 @@ pub enum ReadError {
 }
 
 impl Reader {
-    /// A reader of what these grants permit. The name is that of who is refused, in words for the person.
+    /// A reader of what these grants permit. The name is that of who is refused, in words for the user.
     pub fn new(workspace: Arc<Workspace>, grants: Arc<Grants>, name: PluginName) -> Self {
         Self { workspace, grants, name }
     }
@@ -154,7 +154,7 @@ fn of(error: Error, limit: u64) -> ReadError {
         Error::Denied(denial) => ReadError::LeadsOut { wanted: denial.wanted, help: denial.help },
         Error::NotFound(path) => ReadError::NotFound(path),
         Error::IsDirectory(path) => ReadError::WrongKind(format!("`{path}` is a folder")),
-        Error::NotDirectory(path) => ReadError::WrongKind(format!("`{path}` is no folder")),
+        Error::NotDirectory(path) => ReadError::WrongKind(format!("`{path}` is not a folder")),
         Error::TooLarge(size) => ReadError::TooLarge { size, limit },
         Error::Invalid(why) => ReadError::WrongKind(why),
         Error::Io(why) => ReadError::Io(why),

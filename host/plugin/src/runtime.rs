@@ -177,7 +177,7 @@ impl Runtime {
         Ok(Some(compared.await.map_err(lost)?))
     }
 
-    /// Asks a plugin for the arguments with which a call does what a person made of it: `text` in the place of the
+    /// Asks a plugin for the arguments with which a call does what a user made of it: `text` in the place of the
     /// content or the command that its preview proposed. It runs as a preview does.
     ///
     /// # Errors
@@ -432,7 +432,7 @@ impl Runtime {
         self.cache
             .get_or_init(|| {
                 Cache::open(self.cache_folder.as_deref()?)
-                    .inspect_err(|error| tracing::warn!("{error}; components are compiled anew in each process"))
+                    .inspect_err(|error| tracing::warn!("{error}; components are compiled again in each process"))
                     .ok()
             })
             .as_ref()

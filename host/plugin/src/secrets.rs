@@ -41,14 +41,14 @@ pub struct Placement {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SecretError {
     /// The header field is none, or one of the transport.
-    #[error("`{}` is no header field that a secret goes into", exact(header))]
+    #[error("`{}` is not a header field for a secret", exact(header))]
     Header {
         /// What it is called.
         header: String,
     },
     /// The format does not say where the value goes.
     #[error(
-        "`{}` is no format for a secret: it has `{VALUE}` once and at most {MAX_FORMAT} visible ASCII characters and spaces",
+        "invalid format `{}` for a secret: it has `{VALUE}` once and at most {MAX_FORMAT} visible ASCII characters and spaces",
         exact(format)
     )]
     Format {
@@ -118,10 +118,10 @@ impl Secret {
             refused(format!("`{name}` for {server}"), help)
         };
         if url.scheme() != "https" && !is_this_machine(&server) {
-            return Err(no("a secret goes over https alone, but to this machine itself"));
+            return Err(no("a secret is sent only over https, or to this machine"));
         }
         let permitted = self.servers.permit_http(plugin, method.as_str(), &server);
-        permitted.map(drop).map_err(|_| no("that is none of the servers which the plugin's manifest names for it"))
+        permitted.map(drop).map_err(|_| no("the plugin's manifest does not name that server for it"))
     }
 }
 
@@ -207,8 +207,9 @@ impl Carried {
         }
         for secret in &self.secrets {
             let Placement { header, before, after } = &secret.placement;
-            let mut value = HeaderValue::try_from(format!("{before}{}{after}", secret.value))
-                .map_err(|_| Error::Invalid(format!("the secret makes no header field `{header}`")))?;
+            let mut value = HeaderValue::try_from(format!("{before}{}{after}", secret.value)).map_err(|_| {
+                Error::Invalid(format!("the secret is not a valid value for the header field `{header}`"))
+            })?;
             value.set_sensitive(true);
             headers.insert(header, value);
         }
@@ -291,14 +292,14 @@ mod tests {
         };
         check("api.example.com", "https://api.example.com/x", None);
         check("api.example.com", "https://API.example.com:443/x", None);
-        check("api.example.com", "http://api.example.com/x", Some("over https alone"));
-        check("api.example.com:80", "http://api.example.com/x", Some("over https alone"));
-        check("api.example.com", "https://evil.example/x", Some("none of the servers"));
-        check("api.example.com", "https://api.example.com:8443/x", Some("none of the servers"));
-        check("api.example.com", "https://api.example.com.evil.example/x", Some("none of the servers"));
+        check("api.example.com", "http://api.example.com/x", Some("only over https"));
+        check("api.example.com:80", "http://api.example.com/x", Some("only over https"));
+        check("api.example.com", "https://evil.example/x", Some("does not name that server"));
+        check("api.example.com", "https://api.example.com:8443/x", Some("does not name that server"));
+        check("api.example.com", "https://api.example.com.evil.example/x", Some("does not name that server"));
         check("127.0.0.1:99", "http://127.0.0.1:99/x", None);
         check("localhost:99", "http://localhost:99/x", None);
-        check("10.0.0.1:99", "http://10.0.0.1:99/x", Some("over https alone"));
+        check("10.0.0.1:99", "http://10.0.0.1:99/x", Some("only over https"));
     }
 
     #[test]

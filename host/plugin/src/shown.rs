@@ -2,7 +2,7 @@
 //!
 //! Promises: a call whose preview named a command, a file or requests runs that command in that folder, writes that
 //! content to that file, sends those requests, and changes nothing else, however much is granted to its plugin: what was
-//! decided, by rules or by a person, was decided about what was named. What was not named, such as a program's variables,
+//! decided, by rules or by a user, was decided about what was named. What was not named, such as a program's variables,
 //! such a call does not have; an input it has where the host named one, and that one.
 //!
 //! Reading and the plugin's own state are no matter of this file, nor is what is granted: each use needs a permit too.
@@ -100,8 +100,7 @@ impl Shown {
 fn denial(capability: Capability, wanted: &str, what: &str) -> Denial {
     let wanted: String = host_text::excerpt(wanted, WANTED);
     let help = format!(
-        "`{wanted}`: the preview of this call did not name {what}, and a call changes nothing but what its preview named; \
-         where a file was changed in the meantime, the call is to be made again"
+        "`{wanted}`: the preview of this call did not name {what}, and a call can change only what its preview named; if a file was changed in the meantime, make the call again"
     );
     Denial { capability: capability.name().to_owned(), wanted, help }
 }

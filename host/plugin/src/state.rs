@@ -64,13 +64,11 @@ impl CallState {
             Err(refused) => return Ok(Err(denied(&refused))),
         };
         let Some(path) = folder else {
-            return Ok(Err(Error::Io(
-                "this host keeps no states: it was started without a folder for them".to_owned(),
-            )));
+            return Ok(Err(Error::Io("no state can be stored: host was started without a folder for it".to_owned())));
         };
         if !is_key(&key) {
             return Ok(Err(Error::Invalid(format!(
-                "`{}` is no key: it has 1 to {MAX_KEY} of a-z, A-Z, 0-9, `.`, `_`, `-`, the first no dot",
+                "invalid key `{}`: it has 1 to {MAX_KEY} of a-z, A-Z, 0-9, `.`, `_`, `-`, the first no dot",
                 host_text::excerpt(&key, MAX_KEY)
             ))));
         }
@@ -111,9 +109,7 @@ impl Folder {
             Ok(value) => value,
             Err(error) if error.is_missing() => return Ok(None),
             Err(FileError::TooLarge { limit }) => {
-                return Err(Error::Io(format!(
-                    "the value under `{key}` is over {limit} bytes; it was not written by this host"
-                )));
+                return Err(Error::Io(format!("the value of `{key}` is over {limit} bytes; host did not write it")));
             }
             Err(other) => return Err(io::Error::from(other).into()),
         };

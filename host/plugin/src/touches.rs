@@ -31,7 +31,7 @@ pub enum TouchError {
     #[error("this cannot be granted")]
     Scope(#[from] ScopeError),
     /// The command has no program.
-    #[error("the command names no program")]
+    #[error("the command does not name a program")]
     NoProgram,
     /// It is no request that the host sends.
     #[error("{0}")]
@@ -182,8 +182,8 @@ mod tests {
     #[test]
     fn what_can_be_no_grant_is_told() {
         for (confirmation, words) in [
-            (exec(&[]), "the command names no program"),
-            (exec(&[""]), "the command names no program"),
+            (exec(&[]), "the command does not name a program"),
+            (exec(&[""]), "the command does not name a program"),
             (edit("a\nb"), "this cannot be granted"),
             (edit("../../../../x"), "leads above `/`"),
             (info(&[("GET", "file:///etc/passwd")], &[]), "neither http nor https"),

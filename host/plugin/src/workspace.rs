@@ -255,7 +255,7 @@ fn open_root_by_name(root: &Path) -> io::Result<Dir> {
 pub(crate) fn real_path(file: &impl std::os::fd::AsFd, _wanted: &Path) -> io::Result<PathBuf> {
     use std::os::fd::AsRawFd;
     std::fs::read_link(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()))
-        .map_err(|error| io::Error::new(error.kind(), format!("where it lies cannot be seen in /proc: {error}")))
+        .map_err(|error| io::Error::new(error.kind(), format!("cannot find its path in /proc: {error}")))
 }
 
 #[cfg(target_os = "macos")]

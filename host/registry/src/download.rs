@@ -16,7 +16,7 @@ use crate::client::{Http, refused, send};
 use crate::part::{ATTEMPTS, Part};
 use crate::{Progress, RegistryError, Transfer};
 
-/// The headers of an archive: 512 bytes before each file and up to 511 behind it.
+/// The headers of an archive: 512 bytes before each file and up to 511 after it.
 const FRAME: u64 = 1 << 20;
 
 /// The largest archive.

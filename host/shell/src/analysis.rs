@@ -188,7 +188,7 @@ fn wrapped(program: &Program, words: &[Word]) -> Option<Wrapped> {
             let hazards = vec![Hazard::new(1, "what it runs is not followed")];
             Some(Wrapped { hazards, ..Wrapped::candidates(words, 1) })
         }
-        Runs::OtherShell => Some(Wrapped::candidates(words, 1).with_unclear("it is another kind of shell")),
+        Runs::OtherShell => Some(Wrapped::candidates(words, 1).with_unclear("it is a different kind of shell")),
         Runs::Found(found) | Runs::Sometimes(found) => found(words),
     }
 }
@@ -249,14 +249,14 @@ fn interpreted(letters: &str, words: &[Word]) -> Option<Hazard> {
         bundle || LONG.iter().any(|long| is_option(text, long))
     };
     if let Some(at) = words.iter().skip(1).position(is_inline) {
-        return Some(Hazard::new(at + 1, "it runs the program in its arguments"));
+        return Some(Hazard::new(at + 1, "it runs code from its arguments"));
     }
     let is_file = |word: &Word| !word.is("-") && !word.text.starts_with("/dev/") && !word.text.starts_with("/proc/");
     let reads_input = match words.iter().skip(1).find(|word| word.is("-") || !word.text.starts_with('-')) {
         Some(file) => !is_file(file),
         None => !(words.len() == 2 && (words[1].is("--version") || words[1].is("-V"))),
     };
-    reads_input.then(|| Hazard::new(words.len(), "it runs what it reads"))
+    reads_input.then(|| Hazard::new(words.len(), "it runs code from its input"))
 }
 
 /// Whether the word is the option: alone, with its value, or in a bundle of short ones.

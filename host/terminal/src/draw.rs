@@ -15,7 +15,7 @@ use super::{Activity, Chosen, End, Keyboard, Looks, Question, Shared, State, Tur
 /// How a spinner looks, step by step.
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// From when on it is told how long something takes.
+/// After how long the time that something takes is shown.
 const LONG: Duration = Duration::from_secs(2);
 
 /// The most text that waits for a question's answer, in bytes. Protects memory; more than that is shown at once.
@@ -297,7 +297,7 @@ impl Shared {
             Chosen::Choice(at) => open.question.choices.get(at).map(|choice| choice.label.clone()),
             Chosen::Dismissed | Chosen::Nobody => None,
         };
-        let line = self.setup.style.dim(&format!("› {}", words.as_deref().unwrap_or("none of these")));
+        let line = self.setup.style.dim(&format!("› {}", words.as_deref().unwrap_or("rejected")));
         // Before what waited for it.
         state.held.insert_str(0, &format!("{line}\n"));
         open.answered(chosen);
@@ -310,7 +310,7 @@ impl Shared {
         let Some(at) = state.questions.iter().position(|open| open.id == id) else { return };
         let was_shown = state.questions.remove(at).is_some_and(|open| open.state != Listening::Waits);
         if was_shown {
-            let line = self.setup.style.dim("› no longer asked");
+            let line = self.setup.style.dim("› question withdrawn");
             state.held.insert_str(0, &format!("{line}\n"));
             self.next_question(&mut state);
         }

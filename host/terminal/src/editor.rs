@@ -13,7 +13,7 @@ use super::width::width;
 /// The longest text that is written here, in bytes. Protects the time that drawing it takes.
 const MAX_TEXT: usize = 1 << 20;
 
-/// A text and where in it the person writes.
+/// A text and where in it the user writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Editor {
     text: String,

@@ -18,12 +18,12 @@ const MAX_FILE: u64 = 4 << 20;
 /// See [`MAX_FILE`].
 const MAX_ENTRY: usize = 64 << 10;
 
-/// What was said, oldest first, and where in it the person is.
+/// What was said, oldest first, and where in it the user is.
 #[derive(Debug, Default)]
 pub struct History {
     path: Option<PathBuf>,
     entries: Vec<String>,
-    /// Which entry is seen; none while it is the person's own text.
+    /// Which entry is seen; none while it is the user's own text.
     seen: Option<usize>,
     /// What they had written before they went back.
     own: String,
@@ -36,7 +36,7 @@ impl History {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(error) => {
-                tracing::warn!("what was said before cannot be read from `{}`: {error}", path.display());
+                tracing::warn!("cannot read the prompt history `{}`: {error}", path.display());
                 Vec::new()
             }
         };
@@ -58,11 +58,11 @@ impl History {
                 self.path = Some(path);
                 None
             }
-            Err(error) => Some(format!("what you say cannot be kept in `{}`: {error}", path.display())),
+            Err(error) => Some(format!("cannot save the prompt history in `{}`: {error}", path.display())),
         }
     }
 
-    /// The entry before the one that is seen, among those that begin with what the person had written.
+    /// The entry before the one that is seen, among those that begin with what the user had written.
     pub(super) fn back(&mut self, text: &str) -> Option<&str> {
         if self.seen.is_none() {
             text.clone_into(&mut self.own);
@@ -73,7 +73,7 @@ impl History {
         self.entries.get(found).map(String::as_str)
     }
 
-    /// The one after it; at the end the person's own text again.
+    /// The one after it; at the end the user's own text again.
     pub(super) fn forward(&mut self, text: &str) -> Option<&str> {
         let behind = self.seen? + 1;
         let mut after = self.entries.iter().enumerate().skip(behind);
@@ -85,7 +85,7 @@ impl History {
         }
     }
 
-    /// The person writes on: what is seen is their own text now.
+    /// The user writes on: what is seen is their own text now.
     pub(super) fn left(&mut self) {
         self.seen = None;
     }

@@ -15,7 +15,7 @@ const MAX_SEQUENCE: usize = 4 << 10;
 const ESC: u8 = 0x1b;
 const PASTE_ENDS: &[u8] = b"\x1b[201~";
 
-/// What a person pressed.
+/// What a user pressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     Char(char),
@@ -57,7 +57,7 @@ pub(crate) enum Key {
 pub(super) enum Lines {
     /// Each key as it is pressed.
     Raw,
-    /// Whole lines, which the terminal itself let the person edit.
+    /// Whole lines, which the terminal itself let the user edit.
     Cooked,
 }
 

@@ -83,7 +83,7 @@ pub enum Keyboard {
 pub enum Looks {
     /// It moves its cursor as it is told.
     Moving,
-    /// It shows line after line, and lets the person edit a line by itself.
+    /// It shows line after line, and lets the user edit a line by itself.
     Plain,
 }
 
@@ -110,7 +110,7 @@ pub struct Activity {
     pub below: Vec<String>,
 }
 
-/// What a person did when there was something to say.
+/// What a user did when there was something to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
     /// They sent a prompt.
@@ -151,7 +151,7 @@ struct State {
     lent: bool,
     /// When the other program gave it back.
     given_back: Option<Instant>,
-    /// Whether the person leaves when there is nothing more to do.
+    /// Whether the user leaves when there is nothing more to do.
     leaves_then: bool,
     end: End,
 }
@@ -167,7 +167,7 @@ enum Turn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     NotYet,
-    /// The person has left the conversation.
+    /// The user has left the conversation.
     Left,
     /// Nobody is there any more.
     Gone,
@@ -289,7 +289,7 @@ impl Terminal {
         self.0.state().turn = Turn::Model(None);
     }
 
-    /// Gives the person a text to write on, unless they write something already.
+    /// Gives the user a text to write on, unless they write something already.
     pub fn suggest(&self, text: &str) {
         let mut state = self.0.state();
         if state.editor.is_empty() && state.queued.is_empty() {

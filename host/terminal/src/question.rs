@@ -21,7 +21,7 @@ pub(super) const QUIET: Duration = Duration::from_millis(300);
 /// The narrowest column that choices are broken for.
 const NARROWEST: usize = 12;
 
-/// What a person is asked.
+/// What a user is asked.
 ///
 /// Texts are shown as they are: whatever of them came from a model or a tool must have gone through
 /// [`host_text::visible`].
@@ -154,7 +154,7 @@ impl Open {
         }
         rows.truncate(fits);
         rows.push(style.dim(match listens {
-            true => "a digit, a letter, or ↑ ↓ and Enter; Esc: none of these",
+            true => "↑↓ and Enter, or press a number or letter · Esc to reject",
             false => "…",
         }));
         Live { rows, cursor }

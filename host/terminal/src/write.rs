@@ -63,7 +63,7 @@ impl Shared {
             Turn::Model(Some(turn)) if turn.is_cancelled() => self.setup.interrupt.end_at_once(),
             Turn::Model(Some(turn)) => {
                 turn.cancel();
-                state.hint = Some("stopping; Ctrl-C again leaves at once".to_owned());
+                state.hint = Some("stopping · Ctrl-C again to quit now".to_owned());
             }
             Turn::Person | Turn::Model(None) if !state.editor.is_empty() => {
                 state.editor.take();
@@ -73,7 +73,7 @@ impl Shared {
             Turn::Person | Turn::Model(None) if state.leaves_next => self.left(state),
             Turn::Person | Turn::Model(None) => {
                 state.leaves_next = true;
-                let words = "press Ctrl-C again, or Ctrl-D, to leave";
+                let words = "press Ctrl-C again, or Ctrl-D, to quit";
                 match self.setup.looks {
                     Looks::Moving => state.hint = Some(words.to_owned()),
                     Looks::Plain => self.lines(state, &format!("{words}\n{}", state.prompt)),
@@ -103,7 +103,7 @@ impl Shared {
             Key::EndOfInput if state.editor.is_empty() && is_persons => self.left(state),
             Key::EndOfInput if state.editor.is_empty() => {
                 state.leaves_then = true;
-                state.hint = Some("leaves when the model is done; any key takes that back, Ctrl-C stops it".to_owned());
+                state.hint = Some("quitting when the model is done · any key to stay · Ctrl-C to stop now".to_owned());
             }
             Key::Escape => drop(state.editor.take()),
             Key::Redraw => {
@@ -131,7 +131,7 @@ impl Shared {
             },
         }
         if !is_persons && !state.editor.is_empty() && state.hint.is_none() && self.setup.looks == Looks::Moving {
-            state.hint = Some("Enter queues it for when the model is done; Esc clears it".to_owned());
+            state.hint = Some("Enter to send when the model is done · Esc to clear".to_owned());
         }
     }
 
@@ -155,7 +155,7 @@ impl Shared {
         self.said.notify_one();
     }
 
-    /// What was said, when something was; else it is the person's turn from here on.
+    /// What was said, when something was; else it is the user's turn from here on.
     pub(super) fn take_said(&self, label: &str) -> Option<Said> {
         let mut guard = self.state();
         let state = &mut *guard;

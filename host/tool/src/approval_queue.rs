@@ -132,7 +132,7 @@ pub enum Notice {
 
 /// Nobody listens, so nobody was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("nobody is here to be asked")]
+#[error("nobody can be asked here")]
 pub struct NobodyListens;
 
 /// The question is not open any more.

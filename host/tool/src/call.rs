@@ -35,7 +35,7 @@ pub enum CallState {
     },
     /// It may run, and is about to.
     Scheduled {
-        /// The call, as a person may have changed it.
+        /// The call, as a user may have changed it.
         call: Arc<FunctionCall>,
         /// The tool that will run it.
         tool: Arc<dyn Tool>,
@@ -91,11 +91,11 @@ pub(crate) enum Step {
 pub enum Decided {
     /// It may run, and nobody was asked.
     Allowed,
-    /// A person said that it may run.
+    /// A user said that it may run.
     Approved,
-    /// A person changed it, and then said that it may run.
+    /// A user changed it, and then said that it may run.
     Changed,
-    /// A person said that it may not.
+    /// A user said that it may not.
     Declined,
     /// A rule or a grant said that it may not, or nobody was there to be asked.
     Denied,

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-/// How long a call that was told to stop may take to end by itself, with what it had, unless its tool says otherwise.
-/// Then it is dropped.
+/// How long a cancelled call may take to stop by itself, with a partial result, unless its tool sets another time. Then
+/// it is dropped.
 pub const CANCEL_GRACE: Duration = Duration::from_secs(2);
 
-/// What the model is told when nobody gave a reason: the token above fired, and above is the person.
-const BY_THE_USER: &str = "the user cancelled the run";
+/// What the model is told when nobody gave a reason: the token above fired, and above is the user.
+const BY_THE_USER: &str = "cancelled by the user";
 
 /// A cancellation token with the reason that the model is told. Clones share both.
 #[derive(Clone, Debug)]

@@ -54,9 +54,9 @@ pub struct Discovered {
 /// What a list of tools is read with.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
-    /// The command that printed the list, as a person would type it: its tools are described with it.
+    /// The command that printed the list, as a user would type it: its tools are described with it.
     pub listed_by: &'a str,
-    /// The command that calls a tool, as a person would type it without the tool's name.
+    /// The command that calls a tool, as a user would type it without the tool's name.
     pub called_by: &'a str,
     /// Whether something else has the name.
     pub is_taken: &'a dyn Fn(&str) -> bool,
@@ -72,18 +72,17 @@ pub enum DiscoveryError {
         size: usize,
     },
     /// It is no JSON.
-    #[error("it is no JSON: {why}")]
+    #[error("it is not JSON: {why}")]
     NotJson {
         /// The parser's words, with line and column.
         why: String,
     },
     /// It is JSON, and no array.
-    #[error("it is JSON, and no array of function declarations")]
+    #[error("it is JSON, but not an array of function declarations")]
     NotAList,
     /// Something in the list is no declaration.
     #[error(
-        "entry {number} of the list is no function declaration: it has neither a `name` nor `function_declarations` that \
-         are a list"
+        "entry {number} of the list is not a function declaration: it has neither a `name` nor a list `function_declarations`"
     )]
     NoDeclaration {
         /// Which, from 1.
@@ -93,7 +92,7 @@ pub enum DiscoveryError {
     #[error("it has over {MAX_TOOLS} tools")]
     TooMany,
     /// A name cannot be made to fit.
-    #[error("`{name}` can be no tool's name: {why}")]
+    #[error("`{name}` is not a valid tool name: {why}")]
     Name {
         /// The name, cut.
         name: String,
@@ -107,7 +106,7 @@ pub enum DiscoveryError {
         name: String,
     },
     /// Two names are alike once they are made to fit.
-    #[error("`{one}` and `{other}` would both be called `{name}`")]
+    #[error("`{one}` and `{other}` would both get the name `{name}`")]
     Alike {
         /// The first.
         one: String,
@@ -117,25 +116,25 @@ pub enum DiscoveryError {
         name: String,
     },
     /// A tool's name is taken, and the one with the prefix is too.
-    #[error("there is another tool `{name}`, and another `{PREFIX}{name}`")]
+    #[error("the names `{name}` and `{PREFIX}{name}` are both taken by other tools")]
     Taken {
         /// The name.
         name: String,
     },
     /// A description is no text or too long.
-    #[error("the description of `{name}` is no text of at most {MAX_DESCRIPTION} bytes")]
+    #[error("the description of `{name}` is not a string of at most {MAX_DESCRIPTION} bytes")]
     Description {
         /// The tool.
         name: String,
     },
     /// The parameters are not those of an object, or too many.
-    #[error("the parameters of `{name}` are no JSON Schema of an object of at most {MAX_SCHEMA} bytes")]
+    #[error("the parameters of `{name}` are not a JSON Schema of an object of at most {MAX_SCHEMA} bytes")]
     Parameters {
         /// The tool.
         name: String,
     },
     /// The parameters are no valid schema.
-    #[error("the parameters of `{name}` cannot be used")]
+    #[error("invalid parameters of `{name}`")]
     Schema {
         /// The tool.
         name: String,
@@ -233,7 +232,7 @@ fn original(declaration: &Map<String, Value>) -> Result<String, DiscoveryError> 
         DiscoveryError::Name { name: excerpt(&shown, SHOWN), why }
     };
     match name.as_str() {
-        None => Err(wrong("it is no text")),
+        None => Err(wrong("it is not text")),
         Some("") => Err(wrong("it is empty")),
         Some(text) if text.len() > MAX_NAME => Err(wrong("it has over 64 bytes")),
         // It is shown in messages, and becomes a word of a command.
@@ -263,7 +262,7 @@ fn described(said: &str, original: &str, around: Surroundings<'_>) -> String {
     let (listed_by, called_by) = (clip(around.listed_by, COMMAND), clip(around.called_by, COMMAND));
     let said = if said.is_empty() { format!("The user's own tool `{original}`.") } else { said.to_owned() };
     format!(
-        "{said}\n\nThis is a tool of the user's or of the project's, which the command `{listed_by}` told of. A call runs \
+        "{said}\n\nThis is a tool of the user's or of the project's, which the command `{listed_by}` listed. A call runs \
          `{called_by} {original}` in the workspace, with the arguments as JSON on its standard input. On success the \
          answer is what it printed. Otherwise it has a line for each of these: `Stdout:` and `Stderr:`, what it printed, \
          which can be `(empty)` or only a part; `Error:`, or `(none)`; `Exit Code:`, or `(none)` when a signal ended it; \

@@ -1,9 +1,9 @@
-//! Decides whether a call runs: by the rules, and by a person where the rules say so.
+//! Decides whether a call runs: by the rules, and by a user where the rules say so.
 //!
-//! Promises: a call runs only when a rule, a grant or a person said yes to exactly what it is granted then; an answer
+//! Promises: a call runs only when a rule, a grant or a user said yes to exactly what it is granted then; an answer
 //! that reaches further than the one call becomes a rule bound to the tool, to the digest of the plugin and to what the
 //! yes covered, so that another component under the same name is asked about again, and never reaches private addresses
-//! or every server; a call that a person changed is
+//! or every server; a call that a user changed is
 //! checked and asked about like a new one; where nobody listens, what would be asked is refused, in words that say what
 //! would allow it. While somebody is asked the time of the run stands still.
 //!
@@ -27,10 +27,10 @@ use crate::{
     simple_commands,
 };
 
-/// What a declined call is told when the person gave no reason.
-const DECLINED: &str = "the user did not allow this call";
+/// What a declined call is told when the user gave no reason.
+const DECLINED: &str = "the user rejected this call";
 
-/// The longest reason of a person's that the model is told, in characters.
+/// The longest reason of the user that is passed to the model, in characters.
 const REASON_CHARACTERS: usize = 4_000;
 
 /// Decides about the calls of one agent. Clones, and the gates of other agents made of it, share rules and queue.
@@ -46,7 +46,7 @@ struct Shared {
     policy: RwLock<Policy>,
     queue: ApprovalQueue,
     workspace: PathBuf,
-    /// Where the rules go that a person's answers make; none keeps them for this process.
+    /// Where the rules go that a user's answers make; none keeps them for this process.
     kept: Option<RulesFile>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct AtGate<'g> {
 pub(crate) enum Passed {
     /// It runs.
     Run {
-        /// As the model wrote it, or as a person changed it.
+        /// As the model wrote it, or as a user changed it.
         call: Arc<FunctionCall>,
         /// What it may do.
         allowance: Arc<Allowance>,
@@ -75,7 +75,7 @@ pub(crate) enum Passed {
         /// None when it could not have run anyway.
         decided: Option<Decided>,
     },
-    /// A person said that it does not.
+    /// A user said that it does not.
     Declined { reason: String },
 }
 
@@ -152,7 +152,7 @@ impl Gate {
         let (mut changed, mut objection) = (false, None);
         loop {
             match considered.verdict.decision {
-                // What a person changed they see again before it runs.
+                // What a user changed they see again before it runs.
                 Decision::Allow if !changed => return considered.run(Decided::Allowed),
                 Decision::Deny => return considered.denied(),
                 Decision::Allow | Decision::Ask => {}
@@ -245,7 +245,7 @@ impl Gate {
         workspace.absolute(directory).is_ok_and(|directory| directory.starts_with(workspace.root()))
     }
 
-    /// The call as the person changed it, or why it cannot be changed so.
+    /// The call as the user changed it, or why it cannot be changed so.
     async fn changed(
         &self,
         before: &Considered,
@@ -279,9 +279,9 @@ impl Gate {
             origin: intent.origin.clone(),
             always: self.offers(considered, &confirmation, &commands),
             confirmation,
-            commands,
             touches: intent.touches.clone(),
-            reasons: reasons(verdict).into_iter().chain(besides).collect(),
+            reasons: asked_because(verdict, commands.len()).into_iter().chain(besides).collect(),
+            commands,
             mode: self.mode,
             objection,
         }
@@ -308,8 +308,7 @@ impl Considered {
         let name = &self.call.name;
         let words = self.intent.refusal.unwrap_or_else(|| {
             format!(
-                "`{name}` was not run: it needs a person's approval ({}), and nobody is here to be asked. Only the user \
-                 can change this: by a rule that allows it, or by running it in a terminal.",
+                "`{name}` was not run: it needs the user's approval ({}), and nobody can be asked here. Only the user can change this: by a rule that allows it, or by running it in a terminal.",
                 reasons(&self.verdict).join("; ")
             )
         });
@@ -319,15 +318,25 @@ impl Considered {
 
 /// Why it came to that: what decided each part that is as strict as the whole.
 fn reasons(verdict: &Verdict) -> Vec<String> {
-    let strict = verdict.reasons.iter().filter(|reason| reason.decision == verdict.decision);
-    strict.map(Reason::why).collect()
+    strict(verdict).map(Reason::why).collect()
+}
+
+/// The reasons that a question shows. That nothing allows a call yet goes without saying, unless it is about one
+/// command of several.
+fn asked_because(verdict: &Verdict, commands: usize) -> Vec<String> {
+    let nothing = strict(verdict).all(|reason| reason.because == Because::Nothing);
+    if nothing && commands <= 1 { Vec::new() } else { reasons(verdict) }
+}
+
+fn strict(verdict: &Verdict) -> impl Iterator<Item = &Reason> {
+    verdict.reasons.iter().filter(|reason| reason.decision == verdict.decision)
 }
 
 impl Gate {
     /// Takes up a rule, and keeps it where rules are kept. A rule that cannot be kept is not taken up either.
     fn keep(&self, rule: Rule) -> Result<(), String> {
         if let Some(kept) = &self.shared.kept {
-            kept.add(&rule).map_err(|error| format!("the rule cannot be kept: {}", with_causes(&error)))?;
+            kept.add(&rule).map_err(|error| format!("cannot save the rule: {}", with_causes(&error)))?;
         }
         self.shared.policy.write().unwrap_or_else(PoisonError::into_inner).add(rule);
         Ok(())

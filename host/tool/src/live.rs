@@ -1,6 +1,6 @@
 //! What a call shows while it runs.
 //!
-//! Live output is for the person who watches and is no part of the outcome, so it may be lost and must never
+//! Live output is for the user who watches and is no part of the outcome, so it may be lost and must never
 //! hold the call up: the channel behind a [`LiveOutput`] is bounded, what does not fit is dropped, and what was
 //! dropped is counted and told with the call's end.
 
@@ -16,7 +16,7 @@ const WAITING_PIECES: usize = 64;
 /// it bounds what waits.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// The most that one call may show, in bytes of UTF-8. Protects the person's terminal and log from a tool that
+/// The most that one call may show, in bytes of UTF-8. Protects the user's terminal and log from a tool that
 /// never stops talking.
 const CALL_BYTES: u64 = 8 * 1024 * 1024;
 

@@ -113,9 +113,7 @@ impl PluginTool {
         if let Some(denied) = self.beyond(&confirmation, &at_most) {
             let words = match denied.capability {
                 Capability::FsWrite => format!(
-                    "`{}` was not run: nobody can allow it to change `{}`, which is left out of all that may be \
-                     granted: files of version control, of the host, those that a shell runs when it starts, and what \
-                     the user denied",
+                    "`{}` was not run: nobody can allow it to change `{}`, which is protected: files of version control and of host, files that a shell runs when it starts, and what the user denied",
                     call.name, denied.wanted
                 ),
                 Capability::FsRead | Capability::Process | Capability::Http | Capability::State => denied.explain(),
@@ -248,7 +246,7 @@ fn outcome(error: CallError) -> Outcome {
             Failure::Failed(_) => FailureKind::Failed,
             Failure::Cancelled(partial) => {
                 let partial = Some(partial.clone()).filter(|partial| !partial.is_empty());
-                return Outcome::Cancelled { reason: "the call was told to stop".to_owned(), partial };
+                return Outcome::Cancelled { reason: "the call was asked to stop".to_owned(), partial };
             }
         },
         CallError::Admission(AdmissionError::Ungranted(denied)) => {

@@ -7,7 +7,7 @@
 //! It promises that a line that runs a denied command is never allowed, as far as the text shows it: what cannot be
 //! read to its end is asked about. It does no I/O, ends for any text, and never panics.
 //!
-//! Deliberately not here: what a plugin may touch at all (its grants hold whatever a rule says), asking a person, and
+//! Deliberately not here: what a plugin may touch at all (its grants hold whatever a rule says), asking a user, and
 //! where files with rules lie.
 
 mod built_in;
@@ -81,7 +81,7 @@ impl Policy {
         Self { own: own.into_iter().collect(), ..self }
     }
 
-    /// Adds a rule, such as one that a person just answered.
+    /// Adds a rule, such as one that a user just answered.
     pub fn add(&mut self, rule: Rule) {
         let at = self.rules.partition_point(|known| known.rank() >= rule.rank());
         self.rules.insert(at, rule);

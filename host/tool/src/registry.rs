@@ -48,7 +48,7 @@ pub enum RegistryError {
         name: ToolName,
     },
     /// The input schema cannot be compiled.
-    #[error("the input schema of `{name}` cannot be used")]
+    #[error("invalid input schema of `{name}`")]
     Schema {
         /// The tool.
         name: ToolName,
@@ -185,7 +185,9 @@ impl Registry {
             CallFailure::new(FailureKind::Failed, format!("`{}` cannot be called: {error}", spec.name))
         })?;
         schema.check(&Value::Object(call.arguments.clone())).map_err(|violations| {
-            let words = format!("the arguments of `{}` do not meet its schema:\n{violations}", spec.name);
+            let violations = violations.to_string();
+            let separator = if violations.contains('\n') { '\n' } else { ' ' };
+            let words = format!("invalid arguments for `{}`:{separator}{violations}", spec.name);
             CallFailure::new(FailureKind::InvalidArguments, words)
         })?;
         Ok(Arc::clone(&entry.tool))
@@ -337,7 +339,7 @@ mod tests {
         assert_eq!(registry.verify(), Ok(()));
         registry.register(named("bad", json!({"type": "object", "required": 5}))).expect("not compiled yet");
         let error = registry.verify().expect_err("it is a bad schema");
-        assert_eq!(error.to_string(), "the input schema of `bad` cannot be used");
+        assert_eq!(error.to_string(), "invalid input schema of `bad`");
         assert_eq!(refused(&registry, "bad"), FailureKind::Failed);
     }
 }

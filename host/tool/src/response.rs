@@ -18,7 +18,7 @@ use crate::{Decided, Outcome, SettledCall};
 /// How much text of one call the model gets, in characters. Protects its window from one long output.
 const TEXT_BUDGET: usize = 40_000;
 
-/// How much of the arguments of a call the model is told when a person changed them, in characters.
+/// How much of the arguments that the user changed the model gets, in characters.
 const CHANGED_CHARACTERS: usize = 8_000;
 
 /// How many names are tried for a file before giving up: the files of earlier runs of the session lie there too.

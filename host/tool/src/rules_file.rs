@@ -1,4 +1,4 @@
-//! The file that a person's lasting answers go to, a rule behind the other.
+//! The file that a user's lasting answers go to, a rule behind the other.
 //!
 //! Promises: what is in the file stays; a rule is added whole or not at all, also when two processes add one at once;
 //! the file is its owner's alone.
@@ -18,7 +18,7 @@ pub struct RulesFile(PathBuf);
 
 /// A rule could not be added.
 #[derive(Debug, thiserror::Error)]
-#[error("the file `{}` cannot be written", path.display())]
+#[error("cannot write the file `{}`", path.display())]
 pub struct RulesFileError {
     /// The file.
     pub path: PathBuf,
@@ -56,9 +56,7 @@ impl RulesFile {
         file.lock()?;
         let before = file.metadata()?.len();
         if before + text.len() as u64 > FULL {
-            return Err(io::Error::other(format!(
-                "it has {before} bytes of rules; take out those that you do not need"
-            )));
+            return Err(io::Error::other(format!("it has {before} bytes of rules; remove those that you do not need")));
         }
         let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
         if written.is_err() {

@@ -2,8 +2,8 @@
 //!
 //! Calls run in waves: neighbouring calls of tools that only read run side by side, a call that can change
 //! something runs alone in its place. Whether a call may run is decided when its wave comes, one call after the
-//! other, so that what a person is shown is how things are then. A call that is refused stops none of its siblings
-//! and splits no wave; one that a person declines takes those behind it along. Each call is a task of its own, so that
+//! other, so that what a user is shown is how things are then. A call that is refused stops none of its siblings
+//! and splits no wave; one that a user declines takes those behind it along. Each call is a task of its own, so that
 //! computing guests use all cores; its task is dropped before its call settles.
 
 mod call_table;
@@ -35,10 +35,10 @@ const SIDE_BY_SIDE: usize = 16;
 /// How many calls of one reply run. Protects the host from a model that repeats itself without end.
 const CALLS_IN_A_REPLY: usize = 256;
 
-/// What calls are told that stood behind one that a person declined.
-const BEHIND_DECLINED: &str = "the user declined a call before this one in the same reply";
+/// What calls are told that stood behind one that a user declined.
+const BEHIND_DECLINED: &str = "the user rejected an earlier call of the same reply";
 
-/// The longest text of a panic that the model is told, in characters.
+/// The longest text of a panic that is passed to the model, in characters.
 const PANIC_CHARACTERS: usize = 300;
 
 /// Who is told of everything that happens to calls. It is called in between, so it must be quick.
@@ -198,7 +198,7 @@ impl<'r> Scheduler<'r> {
     }
 }
 
-/// What is being decided: at most one call at a time, so that a person is asked one thing after the other.
+/// What is being decided: at most one call at a time, so that a user is asked one thing after the other.
 struct Deciding<'d> {
     at: usize,
     passed: Option<BoxFuture<'d, Passed>>,

@@ -52,14 +52,14 @@ pub trait Tool: Send + Sync {
         Box::pin(async { Ok(Intent::default()) })
     }
 
-    /// The arguments of the call that does what a person made of this one: `text` in the place of the content or the
+    /// The arguments of the call that does what a user made of this one: `text` in the place of the content or the
     /// command line that the intent proposed.
     ///
     /// # Errors
     ///
     /// When the call can be allowed or refused, and not changed.
     fn revise<'a>(&'a self, call: &'a FunctionCall, _text: &'a str, _cancel: CancellationToken) -> ReviseFuture<'a> {
-        let words = format!("a call of `{}` cannot be changed", call.name);
+        let words = format!("calls of `{}` cannot be edited", call.name);
         Box::pin(async { Err(CallFailure::new(FailureKind::InvalidArguments, words)) })
     }
 
@@ -73,13 +73,13 @@ pub trait Tool: Send + Sync {
 /// What a call would do; see [`Tool::intent`].
 pub type IntentFuture<'a> = BoxFuture<'a, Result<Intent, CallFailure>>;
 
-/// The arguments of a call that a person changed; see [`Tool::revise`].
+/// The arguments of a call that a user changed; see [`Tool::revise`].
 pub type ReviseFuture<'a> = BoxFuture<'a, Result<Map<String, Value>, CallFailure>>;
 
 /// What a call would do and touch. The default does nothing that anybody is asked about.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Intent {
-    /// What a person is shown who is asked about it; none when there is nothing to ask.
+    /// What a user is shown who is asked about it; none when there is nothing to ask.
     pub confirmation: Option<Confirmation>,
     /// All that it may touch once it is allowed.
     pub touches: Grants,
@@ -109,7 +109,7 @@ pub struct CallContext {
     pub cancel: CancellationToken,
     /// Where its live output goes.
     pub live: LiveOutput,
-    /// What to hold while a person is asked, so that the time of the run stands still.
+    /// What to hold while a user is asked, so that the time of the run stands still.
     pub run_clock: PausableClock,
     /// What was allowed for this call.
     pub allowance: Arc<Allowance>,

@@ -141,7 +141,7 @@ fn an_output_schema_makes_the_answer_json_of_that_schema() {
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "\"yes\"\n"), "a text is JSON too");
 
     for (file, told) in
-        [("missing.json", "missing.json"), ("bad.json", "cannot be used"), ("list.json", "no JSON object")]
+        [("missing.json", "missing.json"), ("bad.json", "invalid output schema"), ("list.json", "not a JSON object")]
     {
         let ended = Host::scripted(&[], &["--output-schema", file, "How many?"])
             .file("bad.json", "{\"type\": \"objekt\"}")

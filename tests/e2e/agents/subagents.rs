@@ -171,7 +171,7 @@ async fn a_first_ctrl_c_reaches_a_subagent_and_the_run_ends() {
 
 #[test]
 fn the_configuration_bounds_overrides_and_disables_agents() {
-    let replies = [investigate(), told("a run may start 1 subagent,")];
+    let replies = [investigate(), told("this run has started 1 subagent, the limit")];
     let twice = [replies[0].clone(), calls(&[("complete_task", report())]), investigate(), replies[1].clone()];
     let ended = Host::scripted(&twice, &["How?"]).configured("[run]\nmax_subagents = 1\n").run();
     assert_eq!(ended.code, Some(0), "{ended:?}");

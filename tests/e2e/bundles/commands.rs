@@ -117,9 +117,9 @@ fn keys_are_rotated_and_revoked_and_a_bundle_with_them() {
     let say = ["keys", "rotate", "--to", "new.pub", "--password-file", "password", "--key"];
     done(&host, &[&say[..], &["old.key", "--out", "word"]].concat());
     done(&host, &[&say[..], &["stranger.key", "--out", "lie"]].concat());
-    refused(&host, 42, "is not trusted, so its word counts for nothing", &["keys", "rotate", "lie"]);
+    refused(&host, 42, "is not trusted, so it cannot name its successor", &["keys", "rotate", "lie"]);
     done(&host, &["keys", "rotate", "word"]);
-    refused(&host, 55, "has taken the place of", &["plugin", "verify", FILE]);
+    refused(&host, 55, "was replaced by", &["plugin", "verify", FILE]);
     sign(&host, FILE, "new.key");
     let verified = done(&host, &["plugin", "verify", FILE]).stdout;
     assert!(verified.contains("not counted: the key") && verified.contains("signed by"), "{verified}");
@@ -127,7 +127,12 @@ fn keys_are_rotated_and_revoked_and_a_bundle_with_them() {
     done(&host, &["keys", "revoke", "new.pub", "--reason", "stolen"]);
     refused(&host, 55, "is revoked: stolen", &["plugin", "verify", FILE]);
     refused(&host, 55, "is revoked", &["plugin", "verify", FILE, "--key", "new.pub"]);
-    refused(&host, 42, "is revoked (stolen), and stays so", &["keys", "trust", "new.pub", "--for", "acme/*"]);
+    refused(
+        &host,
+        42,
+        "is revoked (stolen) and cannot be trusted again",
+        &["keys", "trust", "new.pub", "--for", "acme/*"],
+    );
     sign(&host, FILE, "stranger.key");
     done(&host, &["keys", "trust", "stranger.pub", "--for", "acme/*"]);
     done(&host, &["plugin", "verify", FILE]);
@@ -180,7 +185,7 @@ fn what_cannot_be_packed_or_signed_says_what_to_do() {
     set_mode(&host.repository().join("acme.key"), 0o644);
     refused(&host, 42, "help: chmod 600".trim_start_matches("help: "), &wrong);
     refused(&host, 42, "already exists", &["keys", "generate", "--out", "acme.key", "--password-file", "password"]);
-    refused(&host, 42, "no terminal to ask", &["keys", "generate", "--out", "other.key"]);
+    refused(&host, 42, "there is no terminal", &["keys", "generate", "--out", "other.key"]);
     refused(&host, 42, "invalid pattern `*`", &["keys", "trust", "acme.pub", "--for", "*"]);
     refused(&host, 42, "invalid date", &["keys", "trust", "acme.pub", "--for", "acme/*", "--expires", "soon"]);
     refused(
@@ -198,7 +203,7 @@ fn a_password_is_asked_for_twice_where_it_is_made_and_is_never_shown() {
     done(&host, &["plugin", "pack", "dist"]);
     let mut terminal = Pty::start(host.command_of(&["keys", "generate", "--out", "acme.key"]), 100, 24);
     terminal.sees("Password of `acme.key`: ").types("correct horse\n");
-    terminal.sees("The same again: ").types("correct horse\n");
+    terminal.sees("Repeat the password: ").types("correct horse\n");
     assert_eq!(terminal.ends(), Some(0), "{}", terminal.screen());
     assert!(!terminal.written().contains("correct"), "{}", terminal.written());
     let mut terminal = Pty::start(host.command_of(&["plugin", "sign", FILE, "--key", "acme.key"]), 100, 24);
@@ -208,7 +213,7 @@ fn a_password_is_asked_for_twice_where_it_is_made_and_is_never_shown() {
     done(&host, &["plugin", "verify", FILE, "--key", "acme.pub"]);
 
     let mut terminal = Pty::start(host.command_of(&["keys", "generate", "--out", "other.key"]), 100, 24);
-    terminal.sees("Password of `other.key`: ").types("one\n").sees("The same again: ").types("two\n");
+    terminal.sees("Password of `other.key`: ").types("one\n").sees("Repeat the password: ").types("two\n");
     assert_eq!(terminal.ends(), Some(42), "{}", terminal.screen());
     let mut terminal = Pty::start(host.command_of(&["keys", "generate", "--out", "other.key"]), 100, 24);
     terminal.sees("Password of `other.key`: ").types("on\u{3}");

@@ -19,13 +19,16 @@ fn a_command_that_fails_stops_the_run_and_says_how() {
     for (script, says) in [
         ("kill -9 $$", "it was ended by signal 9"),
         ("exec no-such-program-at-all", "it ended with exit code 127"),
-        ("echo 'nonsense {'", "it is no JSON: expected ident at line 1"),
-        ("echo '{}'", "it is JSON, and no array of function declarations"),
-        ("true", "it is no JSON: EOF"),
-        ("echo '[{\"nme\":\"x\"}]'", "entry 1 of the list is no function declaration"),
+        ("echo 'nonsense {'", "it is not JSON: expected ident at line 1"),
+        ("echo '{}'", "it is JSON, but not an array of function declarations"),
+        ("true", "it is not JSON: EOF"),
+        ("echo '[{\"nme\":\"x\"}]'", "entry 1 of the list is not a function declaration"),
         ("echo '[{\"name\":\"x\"},{\"name\":\"x\"}]'", "it has two tools `x`"),
-        ("echo '[{\"name\":\"x\",\"parameters\":{\"type\":\"array\"}}]'", "the parameters of `x` are no JSON Schema"),
-        ("echo '[{\"name\":\"x\",\"parameters\":{\"required\":1}}]'", "the parameters of `x` cannot be used"),
+        (
+            "echo '[{\"name\":\"x\",\"parameters\":{\"type\":\"array\"}}]'",
+            "the parameters of `x` are not a JSON Schema",
+        ),
+        ("echo '[{\"name\":\"x\",\"parameters\":{\"required\":1}}]'", "invalid parameters of `x`"),
         ("exec head -c 10485761 /dev/zero", "it printed more than 10485760 bytes"),
         ("exec yes", "it printed more than 10485760 bytes"),
     ] {
@@ -83,14 +86,14 @@ fn a_configuration_that_names_half_of_it_or_a_program_of_whatever_folder_is_refu
     for (text, says) in [
         ("discovery_command = [\"a\"]", "`tools.discovery_command` is set and `tools.call_command` is not"),
         ("call_command = [\"a\"]", "`tools.call_command` is set and `tools.discovery_command` is not"),
-        ("discovery_command = []\ncall_command = [\"a\"]", "`tools.discovery_command` names no program"),
+        ("discovery_command = []\ncall_command = [\"a\"]", "`tools.discovery_command` does not name a program"),
         ("discovery_command = \"a b\"\ncall_command = [\"a\"]", "expected a sequence"),
         ("discovery_comand = [\"a\"]", "did you mean `discovery_command`?"),
         ("discovery_command = [\"./a\"]\ncall_command = [\"a\"]", "the program `./a` of `tools.discovery_command`"),
         ("discovery_command = [\"a\"]\ncall_command = [\"bin/a\"]", "the program `bin/a` of `tools.call_command`"),
     ] {
         let ended = Host::new(["tool", "list"]).configured(&format!("[tools]\n{text}\n")).run();
-        refused(&ended, 52, &["config.toml` makes no sense", says]);
+        refused(&ended, 52, &["invalid configuration `", says]);
     }
     let nowhere = "[tools]\ndiscovery_command = [\"no-such-program-at-all\"]\ncall_command = [\"a\"]\n";
     let ended = Host::new(["tool", "list"]).configured(nowhere).run();

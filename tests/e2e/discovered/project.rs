@@ -1,4 +1,4 @@
-//! Tools of a project's own: never before a person trusted its programs, and as they were trusted.
+//! Tools of a project's own: never before a user trusted its programs, and as they were trusted.
 
 use host_tests::host::Host;
 use host_tests::pty::Pty;
@@ -155,7 +155,7 @@ fn a_project_names_its_own_programs_and_no_other() {
     };
     for program in ["sh", "/bin/sh", "./tools.sh", ".host/tools/../../tools.sh", ".host/plugins/x"] {
         let host = host(program);
-        refused(&host.run(), 52, &["is no file of the project's `.host/tools/`", program]);
+        refused(&host.run(), 52, &["is not a file in the project's `.host/tools/`", program]);
         assert_eq!(ran(&host), "");
     }
     refused(&host(".host/tools/missing").run(), 52, &["the project has no program `.host/tools/missing`"]);

@@ -17,16 +17,16 @@ use serde_json::{Value, json};
 
 use super::call;
 
-/// What a call is told that a person said no to.
-const DECLINED: &str = "[Operation Cancelled] Reason: the user did not allow this call";
+/// What a call is told that a user said no to.
+const DECLINED: &str = "[Operation Cancelled] Reason: the user rejected this call";
 
 /// What those behind it are told.
-const BEHIND: &str = "[Operation Cancelled] Reason: the user declined a call before this one in the same reply";
+const BEHIND: &str = "[Operation Cancelled] Reason: the user rejected an earlier call of the same reply";
 
 /// The row of a question that listens, with the choice that Enter takes.
 const LISTENS: &str = "› 1 y  Yes, this once";
 
-/// How the person works with it.
+/// How the user works with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Task,
@@ -90,7 +90,7 @@ fn answers(pty: &mut Pty, asked: &str, keys: &str) {
 /// Whether a question can be answered: its choices stand at the beginning of their rows.
 fn listens(screen: &str) -> bool {
     // What is drawn comes in pieces: the row below the choices is the last.
-    screen.lines().any(|row| row.starts_with(LISTENS)) && screen.contains("a digit, a letter")
+    screen.lines().any(|row| row.starts_with(LISTENS)) && screen.contains("↑↓ and Enter")
 }
 
 fn edit(path: &str, old: &str, new: &str) -> Value {

@@ -22,7 +22,7 @@ fn priced(host: Host) -> Host {
 
 #[test]
 fn a_token_budget_gives_one_last_request_and_then_its_own_code() {
-    let last = json!({"expect": {"last_text": "the budget of 1000 tokens is used up: 1220 were sent and received"},
+    let last = json!({"expect": {"last_text": "the budget of 1000 tokens is used up: 1220 sent and received"},
                       "chunks": [{"text": "As far as I got."}]});
     let replies = [reply(600, look(1)), reply(600, look(2)), last];
     let ended = Host::scripted(&replies, &["--max-tokens", "1000", "Look"]).run();
@@ -57,7 +57,7 @@ fn a_limit_of_costs_counts_by_the_configured_prices() {
     assert_eq!((ended.code, &ended.json()["partial_response"]), (Some(57), &json!("Enough.")), "{ended:?}");
     let ended = priced(Host::scripted(&replies[..1], &["--max-cost", "1", "Look"])).run();
     assert_eq!(ended.code, Some(57), "{ended:?}");
-    assert!(ended.stderr.contains("the budget of 1.00 is used up: it cost 1.0001"), "{ended:?}");
+    assert!(ended.stderr.contains("the budget of 1.00 is used up: the cost so far is 1.0001"), "{ended:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `/compress`: a recorded conversation made shorter at a person's wish.
+//! `/compress`: a recorded conversation made shorter at a user's wish.
 
 use host_tests::host::{Ended, Host};
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ fn a_summary_that_is_no_good_changes_nothing_and_is_told() {
     assert_eq!(run(&host, &[reply], &["--resume", "And what was it?"]).code, Some(0));
     let ended = run(&host, &[json!({"chunks": [{"text": " "}]})], &["--resume", "/compress"]);
     assert_eq!(ended.code, Some(59), "{ended:?}");
-    assert!(ended.stderr.contains("the conversation is as it was"), "{ended:?}");
+    assert!(ended.stderr.contains("the conversation is unchanged"), "{ended:?}");
     assert!(!host.session().iter().any(|entry| entry["type"] == "history_replaced"));
     let ended = run(&host, &[], &["/compress"]);
     assert_eq!(ended.code, Some(42), "{ended:?}");

@@ -166,7 +166,7 @@ fn an_answer_that_is_cut_short_says_so() {
     let reply = || json!({"chunks": [{"text": "The first of three"}, {"finish": "max_tokens"}]});
     let ended = Host::scripted(&[reply()], &["Look"]).run();
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "The first of three\n"), "{ended:?}");
-    assert!(ended.stderr.contains("note: the answer is cut short"), "{ended:?}");
+    assert!(ended.stderr.contains("note: the answer is incomplete"), "{ended:?}");
     for (format, said) in [("json", true), ("stream-json", true), ("json", false)] {
         let reply = if said { reply() } else { answer("All three") };
         let ended = Host::scripted(&[reply], &["--output-format", format, "Look"]).run();

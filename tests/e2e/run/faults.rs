@@ -22,7 +22,7 @@ struct Fault {
     /// How the process ends when it goes wrong each time, and how many requests that takes.
     code: i32,
     requests: usize,
-    /// What a person is told.
+    /// What a user is told.
     says: &'static str,
 }
 
@@ -60,7 +60,7 @@ const FAULTS: &[Fault] = &[
         answer: |_| Answer::status(409, r#"{"error": {"message": "in conflict"}}"#),
         code: 59,
         requests: 1,
-        says: "help: another request is in its way",
+        says: "help: another request conflicts with it",
     },
     Fault {
         name: "422",

@@ -1,4 +1,4 @@
-//! What a person gets wrong: each is told once, with what to do, and with its code.
+//! What a user gets wrong: each is told once, with what to do, and with its code.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -55,7 +55,7 @@ fn a_configuration_that_makes_no_sense() {
 
 #[test]
 fn arguments_that_make_no_sense() {
-    check(&run(&[]), 42, &["nothing to do"]);
+    check(&run(&[]), 42, &["no prompt"]);
     check(&Host::new(["run", "--model", "nonsense", "Look"]), 42, &["nonsense", "`offline`"]);
     let nowhere = Host::new(["run", "Look"]).env("OLLAMA_HOST", "127.0.0.1:1");
     check(&nowhere, 41, &["no model", "--model offline", "GEMINI_API_KEY", "ANTHROPIC_API_KEY", "start Ollama"]);
@@ -86,7 +86,7 @@ fn a_script_that_makes_no_sense() {
 fn a_plugin_that_is_none() {
     let manifest = r#"{"manifest":1,"name":"bad","version":"1.0.0","license":"MIT","contract":"0.1.0","capabilities":{},"tools":[]}"#;
     let bad = |bytes: &[u8]| run(&["--plugin", "bad.wasm", "Look"]).file("bad.wasm", bytes).file("bad.json", manifest);
-    check(&bad(b"#!/bin/sh\n"), 42, &["bad.wasm", "no component"]);
+    check(&bad(b"#!/bin/sh\n"), 42, &["bad.wasm", "not a component"]);
     check(&bad(b"\0asm\x01\0\0\0"), 42, &["bad.wasm", "core module", "host plugin build"]);
     check(&bad(b"\0asm\x0d\0\x01\0"), 42, &["bad.wasm", "does not export"]);
     check(&run(&["--plugin", "missing.wasm", "Look"]), 42, &["missing.wasm"]);

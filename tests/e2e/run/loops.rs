@@ -21,7 +21,7 @@ fn chant() -> Value {
 #[test]
 fn a_model_that_repeats_a_call_is_told_and_can_go_another_way() {
     let mut replies = vec![looks("."); 5];
-    let told = "`ls {\"path\":\".\"}` came 5 times in a row";
+    let told = "`ls {\"path\":\".\"}` repeated 5 times in a row";
     replies.push(json!({"expect": {"last_text": told}, "chunks": [{"text": "I was stuck."}]}));
     let host = Host::scripted(&replies, &["--output-format", "stream-json", "Look"]);
     let ended = host.run();
@@ -37,7 +37,7 @@ fn a_model_that_repeats_a_call_is_told_and_can_go_another_way() {
 fn the_second_loop_ends_the_run_with_its_own_code() {
     let ended = Host::scripted(&vec![looks("src"); 6], &["Look"]).run();
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(56), ""), "{ended:?}");
-    assert!(ended.stderr.contains("round in circles") && ended.stderr.contains("`ls {\"path\":\"src\"}`"), "{ended:?}");
+    assert!(ended.stderr.contains("repeating itself") && ended.stderr.contains("`ls {\"path\":\"src\"}`"), "{ended:?}");
     assert!(ended.stderr.contains("help: "), "{ended:?}");
 
     let ended = Host::scripted(&[chant(), chant()], &["--output-format", "json", "Look"]).run();

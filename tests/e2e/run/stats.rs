@@ -1,4 +1,4 @@
-//! What a run took, told to a person who wants to know and to every program.
+//! What a run took, told to a user who wants to know and to every program.
 
 use host_tests::host::Host;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What a person sees, through a real pseudo-terminal.
+//! What a user sees, through a real pseudo-terminal.
 
 use std::fs::File;
 use std::io::Read;

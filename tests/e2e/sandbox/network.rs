@@ -96,7 +96,7 @@ async fn addresses_that_make_no_sense_are_refused_in_words() {
         ("ftp://example.com/", "neither http nor https"),
         ("file:///etc/passwd", "neither http nor https"),
         ("https://user:pass@example.com/", "user name or password"),
-        ("not an address", "makes no sense"),
+        ("not an address", "is invalid"),
         ("http://169.254.169.254/latest/meta-data/", "169.254.169.254"),
         ("http://[::1]/", "::1"),
         ("http://2130706433/", "127.0.0.1"),

@@ -101,7 +101,7 @@ async fn a_secret_that_may_not_be_sent_is_refused_before_anything_is() {
     let place = format!("127.0.0.1:{}", server.port());
     let url = server.url("/");
     for (servers, name, says) in [
-        ("api.example.com", "token", "none of the servers which the plugin's manifest names"),
+        ("api.example.com", "token", "the plugin's manifest does not name that server"),
         (place.as_str(), "other", "set it in config.toml"),
         (place.as_str(), "tokem", "declares no secret `tokem`"),
         (place.as_str(), "", "declares no secret"),

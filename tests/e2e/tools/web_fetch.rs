@@ -144,7 +144,7 @@ async fn what_is_no_address_of_the_web_is_refused_in_words() {
         [
             (at("file:///etc/passwd"), "invalid-arguments", &["`file:///etc/passwd` is no address of the web"]),
             (at("https://u:p@example.com/"), "invalid-arguments", &["user name or password"]),
-            (at("http://[::1/"), "invalid-arguments", &["makes no sense"]),
+            (at("http://[::1/"), "invalid-arguments", &["is invalid"]),
         ],
     )
     .await;

@@ -1,4 +1,4 @@
-//! Whose word counts: flags, then a trusted project, then the person's file; and a limit only ever becomes narrower.
+//! Whose word counts: flags, then a trusted project, then the user's file; and a limit only ever becomes narrower.
 
 use serde_json::{Value, json};
 

@@ -29,7 +29,7 @@ use crate::template;
 /// The largest file, in bytes. Protects memory, and the model's window from a prompt that fills it.
 pub const MAX_DEFINITION_BYTES: usize = 256 << 10;
 
-/// The most turns that a file may ask for. Protects the person's account from a number that was typed wrong.
+/// The most turns that a file may request. Protects the user's account from a mistyped number.
 const MOST_TURNS: u32 = 1_000;
 
 /// The longest time that a file may ask for, in minutes: a day.

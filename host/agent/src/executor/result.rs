@@ -67,7 +67,7 @@ pub enum RunError {
     #[error(transparent)]
     Reply(ReplyError),
     /// The model went round in circles, was told so, and did it again.
-    #[error("the model goes round in circles: {0}")]
+    #[error("the model is repeating itself: {0}")]
     Loop(Repeated),
     /// The session log cannot be written.
     #[error(transparent)]
@@ -76,10 +76,10 @@ pub enum RunError {
     #[error("the model's reply does not fit the conversation")]
     History(#[from] HistoryError),
     /// There is nothing to go on with: the model had the last word.
-    #[error("the conversation has nothing left to do")]
+    #[error("the conversation has no unfinished work")]
     NothingLeft,
     /// The tools cannot be put together.
-    #[error("the agent's tools cannot be put together")]
+    #[error("cannot prepare the agent's tools")]
     Tools(#[from] RegistryError),
     /// The agent and those that it started, or was started beside, have used up what they have together.
     #[error(transparent)]
@@ -136,7 +136,7 @@ impl RunError {
             Self::Model(error) => error.help(),
             Self::Session(error) => Some(error.help()),
             Self::Reply(_) => Some("try again, or try another model".to_owned()),
-            Self::Loop(_) => Some("say the task in other words, or in smaller steps, or try another model".to_owned()),
+            Self::Loop(_) => Some("rephrase the task, split it into smaller steps, or try another model".to_owned()),
             Self::NothingLeft => Some("say what to do next".to_owned()),
             Self::Exceeded(exceeded) => Some(exceeded.help().to_owned()),
             Self::Inputs(_) | Self::Template(_) | Self::History(_) | Self::Tools(_) => None,

@@ -151,7 +151,7 @@ fn breaks(said: &str) -> Scripted {
 }
 
 /// A tool that answers with its own name; `wait` never does, but says what it had when it is told to stop; `ask` and
-/// `work` take an hour, the first of it in asking a person; `long`
+/// `work` take an hour, the first of it in asking a user; `long`
 /// says 10,000 characters.
 struct Named(ToolSpec);
 

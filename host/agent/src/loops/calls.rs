@@ -240,7 +240,7 @@ mod tests {
         let mut watch = CallWatch::default();
         let calls: Vec<_> = (0..6).map(|at| call(at, "ls", json!({"path": "a"}))).collect();
         let found = watch.add(calls.iter().collect()).expect("a loop");
-        assert_eq!(found.to_string(), "`ls {\"path\":\"a\"}` came 5 times in a row, always with the same result");
+        assert_eq!(found.to_string(), "`ls {\"path\":\"a\"}` repeated 5 times in a row with the same result");
         assert!(watch.last.is_empty(), "what does not run does not count");
     }
 

@@ -27,7 +27,7 @@ pub enum SessionError {
         cause: io::Error,
     },
     /// The log could not be written before.
-    #[error("the session log `{}` is broken off: it could not be written before", path.display())]
+    #[error("the session log `{}` is incomplete: an earlier write to it failed", path.display())]
     Broken {
         /// The log.
         path: PathBuf,
@@ -85,17 +85,17 @@ impl SessionError {
             Self::Create { folder, cause } => write_help(folder, Some(cause.kind())),
             Self::Write { path, cause } => write_help(path, Some(cause.kind())),
             Self::Broken { path } => write_help(path, None),
-            Self::List { folder, .. } => format!("see that `{}` is a folder that you may read", folder.display()),
+            Self::List { folder, .. } => format!("check that `{}` is a folder that you may read", folder.display()),
             Self::Open { path, .. } => {
-                format!("see that `{}` is a file that you may read and write", path.display())
+                format!("check that `{}` is a file that you may read and write", path.display())
             }
             Self::Read { cause, .. } => cause.help().to_owned(),
             Self::Held { holder: Some(pid), .. } => {
-                format!("wait until process {pid} has ended, or end it, and go on with the session then")
+                format!("wait until process {pid} has ended, or end it, then resume the session")
             }
-            Self::Held { holder: None, .. } => "wait until it has ended, and go on with the session then".to_owned(),
+            Self::Held { holder: None, .. } => "wait until it has ended, then resume the session".to_owned(),
             Self::Lock { path, .. } => {
-                format!("keep sessions on a disk whose files can be locked, which `{}` is not on", path.display())
+                format!("store sessions on a disk that supports file locks; the one with `{}` does not", path.display())
             }
         }
     }
@@ -109,11 +109,11 @@ fn write_help(place: &Path, kind: Option<io::ErrorKind>) -> String {
     let place = place.display();
     match kind {
         Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
-            format!("make room on the disk that holds `{place}` and run again")
+            format!("free space on the disk that holds `{place}` and run again")
         }
         Some(io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => {
             format!("make `{place}` writable for you and run again")
         }
-        _ => format!("see that `{place}` can be written and run again"),
+        _ => format!("check that `{place}` can be written and run again"),
     }
 }

@@ -186,7 +186,7 @@ impl Recorded {
             Record::CallSettled { prompt, call_id, parts, .. } => {
                 let reply = self.asker(&prompt).reply_with(&prompt, &call_id, line)?;
                 if !reply.calls().any(|call| call.id == call_id && answers(&parts, call)) {
-                    return Err(damaged(line, format!("it is no outcome of the call `{call_id}`")));
+                    return Err(damaged(line, format!("it is not an outcome of the call `{call_id}`")));
                 }
                 if reply.outcomes.insert(call_id.clone(), parts).is_some() {
                     return Err(damaged(line, format!("the call `{call_id}` settles a second time")));

@@ -17,8 +17,8 @@ use serde::Deserialize;
 use super::SESSION_VERSION;
 use crate::{CallStatus, TerminateReason};
 
-/// The longest line of a log, in bytes. Protects the memory of whoever reads it; a reply may be as large. No longer one
-/// is written.
+/// The longest line of a log, in bytes. Protects the reader's memory; a reply may be as large. No longer line is
+/// written.
 pub(super) const MAX_LINE: usize = 256 << 20;
 
 /// How deep the JSON of a line may be nested. Protects the stack. A model's arguments have at most 128 levels when they
@@ -95,7 +95,7 @@ pub enum ReadError {
     #[error("it cannot be read")]
     Io(#[from] io::Error),
     /// There is no entry in it: the process that made it ended at once.
-    #[error("it has no entry")]
+    #[error("it is empty")]
     Empty,
     /// A newer host wrote it.
     #[error("its format has version {version}, and this host reads version {SESSION_VERSION}")]
@@ -117,10 +117,10 @@ impl ReadError {
     /// What to do about it, as a sentence without a full stop.
     pub(super) fn help(&self) -> &'static str {
         match self {
-            Self::Io(_) => "see that it is a file that you may read",
-            Self::Empty => "nothing was said in it; begin a new session",
-            Self::Version { .. } => "go on with it in the version of the host that wrote it",
-            Self::Damaged { .. } => "mend or remove the line, or begin a new session",
+            Self::Io(_) => "check that it is a file that you may read",
+            Self::Empty => "it has no messages; start a new session",
+            Self::Version { .. } => "resume it with the version of host that wrote it",
+            Self::Damaged { .. } => "fix or remove the line, or start a new session",
         }
     }
 }

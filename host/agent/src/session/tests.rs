@@ -119,9 +119,9 @@ fn a_full_disk_is_told_once_with_the_file_and_ends_the_log() {
         }
     };
     assert_eq!(error.to_string(), "could not write the session log `/logs/s1.jsonl`");
-    assert_eq!(error.help(), "make room on the disk that holds `/logs/s1.jsonl` and run again");
+    assert_eq!(error.help(), "free space on the disk that holds `/logs/s1.jsonl` and run again");
     let before = disk.counts();
-    let again = log.record(Entry::Withdrawn { prompt: &prompt }).expect_err("it is broken off");
+    let again = log.record(Entry::Withdrawn { prompt: &prompt }).expect_err("it is incomplete");
     assert!(matches!(again, SessionError::Broken { .. }), "{again:?}");
     assert_eq!(disk.counts(), before);
 }
@@ -142,5 +142,5 @@ fn the_systems_full_device_is_a_full_disk() {
     let full = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
     let id = SessionId::new("s1").expect("an id");
     let error = SessionLog::onto(Box::new(full), id, PathBuf::from("/dev/full"), clock()).err().expect("it is full");
-    assert_eq!(error.help(), "make room on the disk that holds `/dev/full` and run again");
+    assert_eq!(error.help(), "free space on the disk that holds `/dev/full` and run again");
 }

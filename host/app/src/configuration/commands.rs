@@ -1,8 +1,8 @@
 //! `[tools]`: the two commands by which more tools are found and called.
 //!
 //! Promises: there are both or neither; each is a list of words of which the first is the program, and no shell reads
-//! them; which program that is does not depend on the folder that is worked in, unless a person trusted what lies there.
-//! In the person's own file it is a name that is looked up in `PATH`, or an absolute path. In a project's it is a file of
+//! them; which program that is does not depend on the folder that is worked in, unless a user trusted what lies there.
+//! In the user's own file it is a name that is looked up in `PATH`, or an absolute path. In a project's it is a file of
 //! its `.host/tools/`, whose bytes are among those that were trusted.
 //!
 //! Deliberately not here: running them (`discovered`).
@@ -15,7 +15,7 @@ use serde::Deserialize;
 use crate::error::Failure;
 use crate::project::{PROGRAMS, shown};
 
-/// The most bytes of all words of a command. Protects memory: each tool of a list has a copy, with its name behind it.
+/// The most bytes of all words of a command. Protects memory: each tool of a list has a copy, followed by its name.
 const MAX_COMMAND: usize = 32 << 10;
 
 /// The two keys, as they stand in a file.
@@ -73,17 +73,17 @@ impl ToolCommands {
         }
         for (key, words) in self.both().into_iter().filter_map(|(key, words)| Some((key, words?))) {
             if words.first().is_none_or(String::is_empty) {
-                return Err(wrong(file, format!("`tools.{key}` names no program"))
+                return Err(wrong(file, format!("`tools.{key}` does not name a program"))
                     .help(format!("write it as a list of words: {key} = [\"my-tools\", \"--json\"]")));
             }
             let size: usize = words.iter().map(|word| word.len() + 1).sum();
             if size > MAX_COMMAND {
                 return Err(wrong(file, format!("`tools.{key}` has {size} bytes, over the limit of {MAX_COMMAND}"))
-                    .help("put what is so long into a program, and name that"));
+                    .help("put the long arguments into a script, and name the script here"));
             }
             if words.iter().any(|word| word.contains('\0')) {
-                return Err(wrong(file, format!("a word of `tools.{key}` has a NUL character in it"))
-                    .help("no program can be given such a word"));
+                return Err(wrong(file, format!("a word of `tools.{key}` contains a NUL character"))
+                    .help("remove it: a program's arguments cannot contain it"));
             }
         }
         Ok(())
@@ -97,14 +97,12 @@ impl ToolCommands {
                 Owner::User => (
                     !program.contains('/') || program.starts_with('/'),
                     "is neither a name nor an absolute path",
-                    "a path that begins in the folder that is worked in would run whatever lies in each; write the \
-                     absolute path of a program, or its name when it is in PATH",
+                    "a relative path would run a different program in each folder; write the absolute path of a program, or its name if it is in PATH",
                 ),
                 Owner::Project => (
                     program.strip_prefix(PROGRAMS).is_some_and(is_file_name),
-                    "is no file of the project's `.host/tools/`",
-                    "put the program there, where it is trusted with the project and asked about again when it changes, \
-                     and write it as `.host/tools/NAME`",
+                    "is not a file in the project's `.host/tools/`",
+                    "put the program there, so that it is trusted with the project and you are asked again when it changes, and write it as `.host/tools/NAME`",
                 ),
             };
             if !fits {
@@ -121,7 +119,7 @@ fn is_file_name(name: &str) -> bool {
 }
 
 fn wrong(file: &Path, why: String) -> Failure {
-    Failure::configuration(format!("the configuration `{}` makes no sense", shown::path(file))).cause(why)
+    Failure::configuration(format!("invalid configuration `{}`", shown::path(file))).cause(why)
 }
 
 #[cfg(test)]
@@ -149,8 +147,8 @@ mod tests {
         check(Some(&["a"]), Some(&["b", ""]), None);
         check(Some(&["a"]), None, Some("`tools.discovery_command` is set and `tools.call_command` is not"));
         check(None, Some(&["a"]), Some("`tools.call_command` is set and `tools.discovery_command` is not"));
-        check(Some(&[]), Some(&["b"]), Some("`tools.discovery_command` names no program"));
-        check(Some(&["a"]), Some(&["", "b"]), Some("`tools.call_command` names no program"));
+        check(Some(&[]), Some(&["b"]), Some("`tools.discovery_command` does not name a program"));
+        check(Some(&["a"]), Some(&["", "b"]), Some("`tools.call_command` does not name a program"));
         check(Some(&["a"]), Some(&["a", "b\0"]), Some("NUL"));
         check(Some(&["a", &"x".repeat(MAX_COMMAND)]), Some(&["a"]), Some("over the limit of 32768"));
     }

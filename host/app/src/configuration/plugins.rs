@@ -40,13 +40,13 @@ impl TryFrom<toml::Value> for ConfigValue {
 
     fn try_from(value: toml::Value) -> Result<Self, String> {
         let json = match value {
-            toml::Value::Datetime(time) => return Err(format!("`{time}` is a time: write it as a text, in quotes")),
-            toml::Value::Float(number) if !number.is_finite() => return Err(format!("`{number}` is no number")),
+            toml::Value::Datetime(time) => return Err(format!("`{time}` is a time: write it as a string, in quotes")),
+            toml::Value::Float(number) if !number.is_finite() => return Err(format!("`{number}` is not a number")),
             toml::Value::Array(list) => {
                 let list = list.into_iter().map(|value| Self::try_from(value).map(|value| value.0));
                 Value::Array(list.collect::<Result<_, _>>()?)
             }
-            toml::Value::Table(_) => return Err("a value is a text, a number, `true`, `false` or a list".to_owned()),
+            toml::Value::Table(_) => return Err("a value is a string, a number, `true`, `false` or a list".to_owned()),
             toml::Value::String(text) => Value::String(text),
             toml::Value::Integer(number) => Value::from(number),
             toml::Value::Float(number) => Value::from(number),
@@ -98,11 +98,11 @@ impl fmt::Debug for SecretSource {
 pub fn of_environment(environment: &Environment) -> Result<PluginConfigs, Failure> {
     let Some(text) = environment.variable(VARIABLE) else { return Ok(PluginConfigs::new()) };
     let wrong = |why: String| {
-        Failure::configuration(format!("the variable {VARIABLE} makes no sense"))
+        Failure::configuration(format!("invalid variable {VARIABLE}"))
             .cause(why)
-            .help(format!("it is TOML, as beneath `[plugins]`: {VARIABLE}='\"acme/fetch\".config.region = \"eu\"'"))
+            .help(format!("write it as TOML, as under `[plugins]`: {VARIABLE}='\"acme/fetch\".config.region = \"eu\"'"))
     };
-    let text = text.to_str().ok_or_else(|| wrong("it is no text".to_owned()))?;
+    let text = text.to_str().ok_or_else(|| wrong("it is not text".to_owned()))?;
     // The parser shows the line that is wrong, and a secret may stand in it.
     toml::from_str(text).map_err(|error: toml::de::Error| wrong(error.message().to_owned()))
 }

@@ -1,9 +1,9 @@
-//! A project's own configuration: which of the keys it may set, and how it lies over the person's.
+//! A project's own configuration: which of the keys it may set, and how it lies over the user's.
 //!
-//! The keys and their meaning are those of the person's file, and the project's go before them. But trusting a project
-//! says that its words count for how it is worked on; it does not hand over the person's safety. So what says where keys
-//! are sent, who pays, or that less is asked about is the person's alone, and a limit is only ever made narrower. The
-//! list is one of keys that are allowed: a new one is the person's alone until somebody decides about it here.
+//! The keys and their meaning are those of the user's file, and the project's go before them. But trusting a project
+//! says that its words count for how it is worked on; it does not hand over the user's safety. So what says where keys
+//! are sent, who pays, or that less is asked about is the user's alone, and a limit is only ever made narrower. The
+//! list is one of keys that are allowed: a new one is the user's alone until somebody decides about it here.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -58,20 +58,20 @@ const ALLOWED: &[&[&str]] = &[
     &["plugins", "*", "config", "*"],
 ];
 
-/// What a project says that stays beside what the person says.
+/// What a project says that stays beside what the user says.
 #[derive(Clone, Debug, Default)]
 pub struct ProjectConfig {
-    /// The names of its context files. They are not looked for in the person's own folder, whose files are no project's
+    /// The names of its context files. They are not looked for in the user's own folder, whose files are no project's
     /// to show to a model.
     pub context_files: Option<Vec<String>>,
-    /// About agents: after what the person says, which it can only make less.
+    /// About agents: after what the user says, which it can only make less.
     pub agents: BTreeMap<String, Agent>,
     /// Where more tools come from: programs of its own, which were trusted with it.
     pub tools: ToolCommands,
 }
 
 impl Configuration {
-    /// This, the person's, with a trusted project's over it.
+    /// This, the user's, with a trusted project's over it.
     pub fn with_project(self, file: Option<&ProjectFile>) -> Result<Self, Failure> {
         let Some(file) = file else { return Ok(self) };
         let text = file.text()?;
@@ -167,14 +167,14 @@ impl Model {
             safety: self.safety,
             fallback: project.fallback.or(self.fallback),
             window: project.window.or(self.window),
-            // The person's limit of costs counts in the person's prices.
+            // The user's limit of costs counts in the user's prices.
             price: self.price.or(project.price),
             tools: project.tools.or(self.tools),
         }
     }
 }
 
-/// What the project says, no more than the person allows. Where neither they nor the host say so, anything is.
+/// What the project says, no more than the user allows. Where neither they nor the host say so, anything is.
 fn narrower<T: Ord + Copy>(project: Option<T>, own: Option<T>, usual: Option<T>) -> Option<T> {
     match (project, own.or(usual)) {
         (Some(project), Some(most)) => Some(project.min(most)),
@@ -183,7 +183,7 @@ fn narrower<T: Ord + Copy>(project: Option<T>, own: Option<T>, usual: Option<T>)
     }
 }
 
-/// Refuses what is not for projects to say.
+/// Refuses what is not allowed in a project to say.
 fn check(text: &str, file: &Path) -> Result<(), Failure> {
     // It was parsed before.
     let Ok(table) = DeTable::parse(text) else { return Ok(()) };
@@ -213,15 +213,16 @@ fn first_wrong(table: &DeTable<'_>, path: &mut Vec<String>) -> Option<Wrong> {
         let wrong = |why, help| Some(Wrong { key: path.join("."), at: key.span().start, why, help });
         let allowed: Vec<_> = ALLOWED.iter().copied().filter(&fits).collect();
         let found = match value.get_ref() {
-            _ if allowed.is_empty() => wrong("is not for projects", why_not(path)),
+            _ if allowed.is_empty() => wrong("is not allowed in a project", why_not(path)),
             DeValue::Table(beneath) if allowed.iter().all(|allowed| allowed.len() > path.len()) => {
                 first_wrong(beneath, path)
             }
-            DeValue::String(mode) if *path == ["approval_mode"] && !matches!(&**mode, "plan" | "default") => {
-                wrong("may be `plan` or `default` in a project", "say more with --approval-mode, or in your own file")
-            }
+            DeValue::String(mode) if *path == ["approval_mode"] && !matches!(&**mode, "plan" | "default") => wrong(
+                "may be `plan` or `default` in a project",
+                "for another mode use --approval-mode or your own configuration",
+            ),
             DeValue::Boolean(false) if *path == ["run", "loop_detection"] => {
-                wrong("may only be `true` in a project", "switch it off in your own file")
+                wrong("may only be `true` in a project", "turn it off in your own configuration")
             }
             _ => None,
         };
@@ -233,17 +234,19 @@ fn first_wrong(table: &DeTable<'_>, path: &mut Vec<String>) -> Option<Wrong> {
     None
 }
 
-/// Why a key is the person's alone, and what to do.
+/// Why a key is the user's alone, and what to do.
 fn why_not(path: &[String]) -> &'static str {
     let names: Vec<&str> = path.iter().map(String::as_str).collect();
     match names.as_slice() {
-        ["providers", ..] => "it says where your keys are sent and who pays: set it in your own configuration",
-        ["plugins", _, "secrets", ..] => "a secret is yours to give: set it in your own configuration",
-        ["retry", ..] => "how often your services are asked again is yours to say: set it in your own configuration",
-        ["models", _, "safety", ..] => {
-            "what your account lets through is yours to say: set it in your own configuration"
+        ["providers", ..] => "it decides where your keys are sent and who pays: set it in your own configuration",
+        ["plugins", _, "secrets", ..] => "only you may provide secrets: set it in your own configuration",
+        ["retry", ..] => {
+            "only you decide how often requests to your services are retried: set it in your own configuration"
         }
-        _ => "set it in your own configuration; `docs/trust.md` has the keys that a project may set",
+        ["models", _, "safety", ..] => {
+            "only you decide what your account lets through: set it in your own configuration"
+        }
+        _ => "set it in your own configuration; `docs/trust.md` lists the keys that a project may set",
     }
 }
 
@@ -277,7 +280,7 @@ mod tests {
             ("approval_mode = 'auto-edit'\n", 1, "`approval_mode`"),
             ("[run]\nmax_turns = 3\nloop_detection = false\n", 3, "`run.loop_detection`"),
         ] {
-            let failure = layered("", project).expect_err("it is not for projects");
+            let failure = layered("", project).expect_err("it is not allowed in a project");
             assert!(failure.causes[0].starts_with(&format!("line {line}: {key} ")), "{failure:?} for {project}");
             assert!(failure.message.contains("/p/.host/config.toml") && failure.help.is_some(), "{failure:?}");
         }

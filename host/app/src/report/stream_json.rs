@@ -80,7 +80,7 @@ enum Line<'a> {
         /// How long it ran.
         duration_ms: u64,
     },
-    /// Something that the person should know.
+    /// Something that the user should know.
     Error { severity: Severity, message: &'a str },
     /// The last line: the run ended.
     Result {
@@ -200,11 +200,11 @@ impl Observer for StreamJson {
             }),
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
                 let again = notices::again(reason, wait_ms, attempt, attempts);
-                let message = format!("{again}; the pieces of the reply so far are void");
+                let message = format!("{again}; the partial reply is discarded");
                 say(Line::Error { severity: Severity::Warning, message: &message });
             }
             EventKind::ModelSwitched { model, reason } => {
-                let message = format!("{}; the pieces of the reply so far are void", notices::switched(model, reason));
+                let message = format!("{}; the partial reply is discarded", notices::switched(model, reason));
                 say(Line::Error { severity: Severity::Warning, message: &message });
             }
             EventKind::ChatCompressed { status, tokens_before, tokens_after, reason } => {
@@ -215,8 +215,10 @@ impl Observer for StreamJson {
                 say(Line::Error { severity: Severity::Warning, message: "limit reached; asking the model to wrap up" });
             }
             EventKind::LoopDetected { repeated } => {
-                let message =
-                    format!("{}; the model is told, and an unfinished reply is void", notices::circles(repeated));
+                let message = format!(
+                    "{}; asking it to try another way, and an unfinished reply is discarded",
+                    notices::circles(repeated)
+                );
                 say(Line::Error { severity: Severity::Warning, message: &message });
             }
             EventKind::UserCancelled => {

@@ -1,6 +1,6 @@
 //! What a run cost: counted from its events while it goes on, and told at its end, to programs and to people.
 //!
-//! Time is parted into what the model took, what tools took and what the person took; a subagent's time is that of its
+//! Time is parted into what the model took, what tools took and what the user took; a subagent's time is that of its
 //! call. Deliberately not here: tokens and costs, which the run itself counts, since limits rest on them.
 
 use std::collections::{BTreeMap, HashSet};
@@ -14,7 +14,7 @@ use host_tool::{Decided, PausableClock};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How many tools a person is shown. The rest is in JSON.
+/// How many tools the table shows. JSON has all.
 const SHOWN_TOOLS: usize = 20;
 
 /// What a run cost until now.
@@ -33,7 +33,7 @@ pub struct Tally {
 struct Phases {
     /// Since when what follows was not counted yet.
     since: Instant,
-    /// How long the person had been asked until then.
+    /// How long the user had been asked until then.
     held: Duration,
     run_clock: PausableClock,
     /// The calls that run.
@@ -71,11 +71,11 @@ struct Calls {
 struct Decisions {
     /// Nobody was asked.
     allowed: u64,
-    /// A person said yes.
+    /// A user said yes.
     approved: u64,
-    /// A person changed it and said yes.
+    /// A user changed it and said yes.
     changed: u64,
-    /// A person said no.
+    /// A user said no.
     declined: u64,
     /// A rule or a grant said no, or nobody was there to be asked.
     denied: u64,
@@ -93,7 +93,7 @@ impl Decisions {
         }
     }
 
-    /// What is worth a word, for a person.
+    /// What is worth a word, for a user.
     fn words(self) -> String {
         let counts =
             [(self.approved + self.changed, "approved"), (self.declined, "declined"), (self.denied, "refused")];
@@ -112,7 +112,7 @@ pub struct Statistics<'a> {
     model_ms: u64,
     /// Of that, while calls ran, subagents among them.
     tools_ms: u64,
-    /// Of that, while the person was asked.
+    /// Of that, while the user was asked.
     person_ms: u64,
     turns: u32,
     tokens: Tokens,
@@ -216,7 +216,7 @@ impl Tally {
 }
 
 impl Phases {
-    /// Counts the time until now to whose it was; the person's is counted by the run_clock.
+    /// Counts the time until now to whose it was; the user's is counted by the run_clock.
     fn pass(&mut self) {
         let (since, held) = (self.since, self.held);
         self.skip();
@@ -246,7 +246,7 @@ impl Phases {
 }
 
 impl Statistics<'_> {
-    /// In one line for a person.
+    /// In one line for a user.
     pub fn line(&self) -> String {
         let Self { turns, tokens, .. } = self;
         let mut line = counted(turns, "turn");
@@ -272,7 +272,7 @@ impl Statistics<'_> {
         line
     }
 
-    /// In a table for a person: the line, and what was called.
+    /// In a table for a user: the line, and what was called.
     pub fn table(&self) -> String {
         let mut text = format!("{}\n", self.line());
         let mut shown: Vec<_> = self.tools.iter().collect();

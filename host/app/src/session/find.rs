@@ -28,16 +28,16 @@ pub fn by_id(sessions: &Sessions, wanted: &str) -> Result<Stored, Failure> {
             // The sort keeps the newest first among equals.
             nearest.sort_by_key(|stored| distance(stored));
             Err(match nearest.as_slice() {
-                [] => failure.help("no session was recorded yet; host run \"…\" begins one"),
+                [] => failure.help("no session is recorded yet; start one with host run \"…\""),
                 some => failure.help(format!("did you mean {}? host session list --all lists all", named(some))),
             })
         }
         several => {
             let count = several.len();
-            let failure = Failure::input(format!("`{wanted}` is the beginning of {count} sessions"));
+            let failure = Failure::input(format!("`{wanted}` matches {count} sessions"));
             fitting.truncate(NAMED);
             let more = if count > NAMED { " and others" } else { "" };
-            Err(failure.help(format!("say more of the id: {}{more}", named(&fitting))))
+            Err(failure.help(format!("use more characters of the id: {}{more}", named(&fitting))))
         }
     }
 }

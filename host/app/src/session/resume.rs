@@ -1,6 +1,6 @@
 //! `host run --resume`: which session is gone on with, and whether it can be.
 //!
-//! What a session may touch is not taken from its log: grants are what the person gives now.
+//! What a session may touch is not taken from its log: grants are what the user gives now.
 
 use host_agent::{Clock, Left, Reopened, SessionLog, Sessions};
 use host_message::AgentId;
@@ -43,18 +43,18 @@ impl Resume {
         if let Some(workspace) = recorded.workspace.as_deref().filter(|workspace| *workspace != here.to_string_lossy())
         {
             return Err(Failure::input(format!(
-                "the session `{id}` works in `{workspace}`, and this is another folder"
+                "the session `{id}` belongs to `{workspace}`, which is not this folder"
             ))
-            .help(format!("go on with it there: host run -C '{workspace}' --resume {id}")));
+            .help(format!("resume it there: host run -C '{workspace}' --resume {id}")));
         }
         let left = recorded.past(&AgentId::new(MAIN)).map_or(Left::Nothing, |past| past.left());
         if left == Left::Nothing && !may_end {
-            return Err(Failure::input(format!("the session `{id}` has nothing left to do"))
+            return Err(Failure::input(format!("the session `{id}` has no unfinished work"))
                 .help(format!("say what to do next: host run --resume {id} \"…\"")));
         }
         if recorded.torn_bytes > 0 {
             tracing::warn!(
-                "the last entry of the session `{id}` was half-written; its {} bytes are left out",
+                "the last entry of the session `{id}` was cut off; ignoring its {} bytes",
                 recorded.torn_bytes
             );
         }

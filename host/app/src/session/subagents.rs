@@ -65,12 +65,12 @@ pub(super) fn add(
             Ok(model) => agent.asking(model, configuration),
             // A key or a price that is missing for an agent that may never be called is no reason not to begin.
             Err(failure) => {
-                tracing::warn!(why = failure.message, "the agent `{}` is left out", agent.name());
+                tracing::warn!(why = failure.message, "ignoring the agent `{}`", agent.name());
                 continue;
             }
         };
         let unusable = |error: &dyn std::error::Error| {
-            Failure::of(ErrorKind::Configuration, error).help(format!("it is {}: mend or remove it", agent.source))
+            Failure::of(ErrorKind::Configuration, error).help(format!("it is {}: fix or remove it", agent.source))
         };
         let subagent = Subagent::new(definition, SubagentSetup { model: id, provider, ..setup.clone() })
             .map_err(|error| unusable(&error))?;

@@ -1,4 +1,4 @@
-//! What a run is to do: the person's words for the main agent, or the inputs of a declared one; and what the answer
+//! What a run is to do: the user's words for the main agent, or the inputs of a declared one; and what the answer
 //! must look like.
 
 use std::path::Path;
@@ -20,7 +20,7 @@ pub fn inputs(agent: &str, declared: &InputConfig, given: &[String]) -> Result<M
     let mut inputs = Map::new();
     for text in given {
         let Some((name, value)) = text.split_once('=') else {
-            return Err(Failure::input(format!("`--input {text}` is no input")).help("write it as NAME=VALUE"));
+            return Err(Failure::input(format!("invalid `--input {text}`")).help("write it as NAME=VALUE"));
         };
         let Some(input) = declared.0.get(name) else {
             let failure = Failure::input(format!("the agent `{agent}` has no input `{name}`"));
@@ -84,14 +84,14 @@ fn all(declared: &InputConfig) -> String {
 /// What the main agent must answer with: a value of the schema in the file, printed as JSON.
 pub fn output(file: &Path) -> Result<OutputConfig, Failure> {
     let wrong = |why: String| {
-        Failure::input(format!("the output schema `{}` cannot be used", file.display()))
+        Failure::input(format!("invalid output schema `{}`", file.display()))
             .cause(why)
             .help("name a file with a JSON Schema, such as {\"type\": \"object\", \"properties\": {…}}")
     };
     let text = host_files::read_text(file, MAX_SCHEMA).map_err(|error| wrong(error.to_string()))?;
     let schema: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
     if !schema.is_object() {
-        return Err(wrong("it is no JSON object".to_owned()));
+        return Err(wrong("it is not a JSON object".to_owned()));
     }
     host_tool::Schema::compile(&schema).map_err(|error| wrong(error.to_string()))?;
     Ok(OutputConfig {
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_wrong_input_is_told_with_what_would_be_right() {
         for (given, told, help) in [
-            ("text", "`--input text` is no input", "write it as NAME=VALUE"),
+            ("text", "invalid `--input text`", "write it as NAME=VALUE"),
             (
                 "txt=a",
                 "the agent `a` has no input `txt`",

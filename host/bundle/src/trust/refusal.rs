@@ -55,7 +55,7 @@ pub enum Refusal {
         expired: Timestamp,
     },
     /// Another key has taken its key's place.
-    #[error("the key {by} has taken the place of {key}; ask the publisher for a bundle that it signed")]
+    #[error("the key {key} was replaced by {by}; ask the publisher for a bundle that the new key signed")]
     ReplacedKey {
         /// The key.
         key: KeyId,
@@ -78,7 +78,7 @@ pub enum Refusal {
     },
     /// Nobody said anything of its key.
     #[error(
-        "the key {key} is not known; get the publisher's key from a place that you trust, and `host keys trust` it --for \
+        "the key {key} is not known; get the publisher's key from a source that you trust, and `host keys trust` it --for \
          {plugin}"
     )]
     UnknownKey {
@@ -109,7 +109,7 @@ impl Refusal {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TrustError {
     /// It is revoked.
-    #[error("the key {key} is revoked ({reason}), and stays so; trust another of the publisher's")]
+    #[error("the key {key} is revoked ({reason}) and cannot be trusted again; trust a different key of the publisher")]
     Revoked {
         /// The key.
         key: KeyId,
@@ -125,7 +125,7 @@ pub enum TrustError {
         key: KeyId,
     },
     /// It would be over before it began, or is over.
-    #[error("the time of the key {key} was over at {expires}; give a later --expires")]
+    #[error("the key {key} expired at {expires}; give a later --expires")]
     Past {
         /// The key.
         key: KeyId,
@@ -133,7 +133,7 @@ pub enum TrustError {
         expires: Timestamp,
     },
     /// Another key has taken its place.
-    #[error("the key {by} has taken the place of {key}; trust that one")]
+    #[error("the key {key} was replaced by {by}; trust that one")]
     Replaced {
         /// The key.
         key: KeyId,
@@ -149,13 +149,13 @@ pub enum TrustError {
         found: usize,
     },
     /// Nobody trusts the key whose word it is.
-    #[error("the key {key} is not trusted, so its word counts for nothing; `host keys list` has those that are")]
+    #[error("the key {key} is not trusted, so it cannot name its successor; `host keys list` shows the trusted keys")]
     NotTrusted {
         /// The key.
         key: KeyId,
     },
     /// The new key is there already.
-    #[error("the key {key} is trusted already, and takes no other's place; revoke the old one with `host keys revoke`")]
+    #[error("the key {key} is already trusted and cannot replace another; revoke the old one with `host keys revoke`")]
     Already {
         /// The key.
         key: KeyId,
@@ -167,7 +167,7 @@ pub enum TrustError {
     #[error("the reason has to be one line of 1 to {MAX_REASON} characters")]
     Reason,
     /// There are enough.
-    #[error("the list has {MAX_LISTED} entries, and takes no more")]
+    #[error("the list is full: it has {MAX_LISTED} entries, the limit")]
     Full,
 }
 

@@ -32,7 +32,7 @@ pub enum RotationError {
     #[error("it is not a key rotation statement: {0}; `host keys rotate --key OLD --to NEW` makes one")]
     Malformed(String),
     /// The old key did not sign it.
-    #[error("the old key did not say that: {0}; get the statement again, from a place that you trust")]
+    #[error("the old key did not sign this: {0}; get the statement again from a source that you trust")]
     Signature(SignatureError),
 }
 
@@ -45,7 +45,7 @@ impl Rotation {
     pub fn make(old: &SecretKey, new: PublicKey) -> Result<Self, SecretKeyError> {
         let (public, new) = (old.public().clone(), new);
         if public == new {
-            return Err(SecretKeyError::Sign(format!("`{}` cannot take its own place", new.id())));
+            return Err(SecretKeyError::Sign(format!("`{}` cannot replace itself", new.id())));
         }
         let signature = Signature::make(old, signed(&public, &new).as_bytes(), &statement(&public, &new))?;
         Ok(Self { old: public, new, signature })
@@ -67,8 +67,8 @@ impl Rotation {
             let (line, rest) = rest.split_once('\n')?;
             Some((line.strip_prefix(word)?.parse::<PublicKey>().ok()?, rest.to_owned()))
         };
-        let (old, rest) = line(rest, "old ").ok_or_else(|| wrong("its second line names no old key"))?;
-        let (new, rest) = line(&rest, "new ").ok_or_else(|| wrong("its third line names no new key"))?;
+        let (old, rest) = line(rest, "old ").ok_or_else(|| wrong("its second line does not name the old key"))?;
+        let (new, rest) = line(&rest, "new ").ok_or_else(|| wrong("its third line does not name the new key"))?;
         if old == new {
             return Err(wrong("both keys are the same"));
         }

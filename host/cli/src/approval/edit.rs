@@ -1,4 +1,4 @@
-//! The person's own editor on what a call proposed.
+//! The user's own editor on what a call proposed.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,10 +9,10 @@ use std::process::Command;
 use host_app::environment::Environment;
 use host_terminal::Terminal;
 
-/// The largest text that is taken back, in bytes: no more can be written to a file by a tool.
+/// The largest edited text that is read, in bytes: a tool cannot write a larger file.
 const MAX_TEXT: u64 = 20 << 20;
 
-/// The editor of the person.
+/// The editor of the user.
 #[derive(Clone, Debug)]
 pub(super) struct Editor {
     /// As the variable has it: a program, perhaps with arguments.
@@ -26,7 +26,7 @@ impl Editor {
         Self { command: command.map_or_else(|| "vi".into(), OsString::from) }
     }
 
-    /// Opens it on the text. None when the person left the text as it was.
+    /// Opens it on the text. None when the user left the text as it was.
     pub(super) async fn edit(&self, terminal: &Terminal, text: String, name: String) -> Result<Option<String>, String> {
         let command = self.command.clone();
         terminal.lend(move || open(&command, &text, &name)).await
@@ -35,7 +35,7 @@ impl Editor {
 
 fn open(command: &OsString, text: &str, name: &str) -> Result<Option<String>, String> {
     let shown = host_text::exact(&command.to_string_lossy()).into_owned();
-    let failed = |error: io::Error| format!("the editor `{shown}` (VISUAL or EDITOR) cannot be used: {error}");
+    let failed = |error: io::Error| format!("cannot run the editor `{shown}` (VISUAL or EDITOR): {error}");
     let folder = tempfile::Builder::new().prefix("host-edit-").tempdir().map_err(failed)?;
     // An editor knows a language by the end of the name; the rest of it is nobody's business.
     let end = Path::new(name).extension().and_then(|end| end.to_str());
@@ -57,14 +57,14 @@ fn open(command: &OsString, text: &str, name: &str) -> Result<Option<String>, St
         .status()
         .map_err(failed)?;
     if !ended.success() {
-        return Err(format!("the editor `{shown}` ended with {ended}, so nothing was changed"));
+        return Err(format!("the editor `{shown}` failed ({ended}); nothing was changed"));
     }
     let size = fs::metadata(&file).map_err(failed)?.len();
     if size > MAX_TEXT {
-        return Err(format!("what the editor left has {size} bytes, over the limit of {MAX_TEXT}"));
+        return Err(format!("the edited text has {size} bytes, over the limit of {MAX_TEXT}"));
     }
     let bytes = fs::read(&file).map_err(failed)?;
-    let edited = String::from_utf8(bytes).map_err(|_| "what the editor left is no UTF-8 text".to_owned())?;
+    let edited = String::from_utf8(bytes).map_err(|_| "the edited text is not UTF-8".to_owned())?;
     // Editors put a line end behind the last line, which a command line does not have.
     let edited = match edited.strip_suffix('\n') {
         Some(line) if !text.ends_with('\n') && !text.contains('\n') => line.to_owned(),
@@ -97,10 +97,10 @@ mod tests {
     #[test]
     fn an_editor_that_fails_changes_nothing_and_says_so() {
         for (command, words) in [
-            ("false", "ended with"),
-            ("/no/such/editor", "ended with"),
-            ("printf '\\377' >", "no UTF-8"),
-            ("rm -f", "cannot be used"),
+            ("false", "failed (exit status: 1)"),
+            ("/no/such/editor", "failed ("),
+            ("printf '\\377' >", "not UTF-8"),
+            ("rm -f", "cannot run the editor"),
         ] {
             let error = edited(command, "a").expect_err("it fails");
             assert!(error.contains(words), "{command}: {error}");

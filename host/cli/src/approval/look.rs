@@ -9,7 +9,7 @@ use anstyle::AnsiColor;
 use host_plugin::{Confirmation, command_line};
 use host_terminal::{broken_at, width};
 use host_text::exact;
-use host_tool::Question;
+use host_tool::{ApprovalMode, Question};
 
 use crate::printer::Style;
 
@@ -48,13 +48,20 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
             page.difference(unified);
         }
         Confirmation::Info { text, requests, writes } => {
-            page.named(&format!("{who} wants to do this"), "");
+            let what = match (requests.len(), writes.is_empty()) {
+                (0, true) => "do this",
+                (0, false) => "change files",
+                (1, true) => "send a request",
+                (_, true) => "send requests",
+                (_, false) => "send requests and change files",
+            };
+            page.named(&format!("{who} wants to {what}"), "");
             page.text(text, TEXT_LINES);
-            page.whole("it asks", requests.iter().map(|(method, url)| format!("{method} {url}")));
+            page.whole("it sends", requests.iter().map(|(method, url)| format!("{method} {url}")));
             page.whole("it changes", writes.iter().cloned());
         }
         Confirmation::Call => {
-            page.named(&format!("{who} wants to be called with this"), "");
+            page.named(&format!("{who} wants to run with these arguments"), "");
             let arguments = serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default();
             page.text(&arguments, TEXT_LINES);
             let touches = question.touches.to_string();
@@ -67,7 +74,9 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
     {
         page.note(&format!("plugin {}", line(origin.plugin.as_str())));
     }
-    page.note(&format!("{} mode", question.mode));
+    if question.mode != ApprovalMode::Default {
+        page.note(&format!("{} mode", question.mode));
+    }
     page.lines
 }
 

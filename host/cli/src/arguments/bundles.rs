@@ -39,8 +39,8 @@ pub(crate) struct Pack {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The signature is added to the file; what is signed stays as it is, and several keys can sign. It is
-minisign's: `docs/bundles.md` says how minisign itself makes and checks one.
+    after_help = "The signature is added to the file; the signed contents do not change, and several keys can sign. It
+has minisign's format: `docs/bundles.md` shows how minisign itself makes and checks one.
 
 Examples:
   host plugin sign acme+fetch-1.2.0.tar --key acme.key
@@ -67,7 +67,7 @@ pub(crate) struct Sign {
   host plugin verify acme+fetch-1.2.0.tar            # by the keys of `host keys list`
   host plugin verify acme+fetch-1.2.0.tar --key acme.pub
 
-Exit codes: 0 signed by a key that is trusted for this plugin, 42 no bundle, 55 not signed so.")]
+Exit codes: 0 signed by a key that is trusted for this plugin, 42 not a bundle, 55 not signed by such a key.")]
 pub(crate) struct Verify {
     /// The bundle: a file, or the folder of an OCI image layout
     #[arg(value_name = "FILE")]
@@ -82,8 +82,8 @@ pub(crate) struct Verify {
 
 /// The use of a key, in short.
 pub(super) const KEYS_HELP: &str =
-    "A publisher makes a key once, signs with it, and publishes the .pub file. Who uses the
-publisher's plugins trusts that key for them, and for no other publisher's.
+    "A publisher creates a key once, signs with it, and publishes the .pub file. Users of the publisher's
+plugins trust that key for these plugins only.
 
 Examples:
   host keys generate --out acme.key
@@ -95,14 +95,14 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Keys {
-    /// Make a key to sign with: a secret key in a file that a password protects, and its public key beside it
+    /// Create a key pair for signing: a secret key in a file that a password protects, and its public key beside it
     #[command(after_help = "Examples:
   host keys generate --out acme.key                  # asks for the password, twice
   host keys generate --out acme.key --password-file /run/secrets/acme
 
-The public key is written to the same name with the end .pub. Both are minisign's files.")]
+The public key is written to the same name ending in .pub. Both files have minisign's format.")]
     Generate {
-        /// The secret key's file, which must not be there [default: host.key in your configuration]
+        /// The secret key's file, which must not exist yet [default: host.key in your configuration]
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
         /// A file whose first line is the password, instead of asking for it
@@ -119,11 +119,11 @@ The public key is written to the same name with the end .pub. Both are minisign'
         /// The plugins that it may sign: PUBLISHER/* or PUBLISHER/NAME; may be repeated
         #[arg(long = "for", value_name = "PATTERN", required = true)]
         patterns: Vec<Pattern>,
-        /// Until when, as 2027-12-31 (its beginning, in UTC)
+        /// The date when the trust expires, such as 2027-12-31 (at its beginning, in UTC)
         #[arg(long, value_name = "DATE", value_parser = date)]
         expires: Option<Timestamp>,
     },
-    /// Replace a key by a new one that it vouches for; or, as the publisher, make the statement
+    /// Replace a key by a new one that the old key signed for; or, as the publisher, make that statement
     #[command(after_help = "Examples:
   host keys rotate --key acme.key --to new.pub --out acme.rotation   # made by the publisher
   host keys rotate acme.rotation                                     # applied by the user")]
@@ -144,7 +144,7 @@ The public key is written to the same name with the end .pub. Both are minisign'
         #[arg(long, value_name = "FILE", requires = "key")]
         password_file: Option<PathBuf>,
     },
-    /// Refuse a key, a bundle or a component for ever
+    /// Revoke a key, a bundle or a component permanently
     #[command(after_help = "Examples:
   host keys revoke acme.pub --reason 'stolen'
   host keys revoke E7620F1842B4E81F --reason 'stolen'
@@ -153,11 +153,11 @@ The public key is written to the same name with the end .pub. Both are minisign'
         /// A public key, the file with it, or its id; or the digest of a bundle or a component
         #[arg(value_name = "KEY|DIGEST")]
         what: String,
-        /// Why; shown when the key or digest is refused
+        /// The reason; shown when the key or digest is rejected
         #[arg(long, value_name = "TEXT")]
         reason: String,
     },
-    /// List the keys that are trusted, and what is revoked
+    /// List the trusted keys, and what is revoked
     List {
         /// Print JSON
         #[arg(long)]

@@ -6,14 +6,13 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Each round builds (as `host plugin build`), runs the cases (as `host plugin test`) and says what
-changed for users of the plugin. Saving a file begins the next; when cases alone changed, they
-alone are run again. What is built and passes its cases goes to --out, whole; while sources do not
-build or a case fails, what was there before stays, and watching continues.
+    after_help = "Each round builds (as `host plugin build`), runs the cases (as `host plugin test`) and reports what
+changed for users of the plugin. Saving a file starts the next round; if only cases changed, only they
+are run again. A build that passes its cases replaces the one in --out as a whole; while sources do not
+build or a case fails, the last good build stays there, and watching continues.
 
-Not watched are hidden files, what .gitignore leaves out, and what builds write (--out, target,
-build, node_modules, …). Ctrl-C ends it, and that is its normal end: the exit code is 0. It is 42
-when there is nothing to watch.
+Hidden files, files that .gitignore leaves out and build output (--out, target, build, node_modules, …)
+are not watched. Ctrl-C stops it, with exit code 0. The exit code is 42 if there is nothing to watch.
 
 Examples:
   host plugin dev
@@ -25,10 +24,10 @@ pub(crate) struct PluginDev {
     /// The package or workspace
     #[arg(default_value = ".")]
     pub(crate) folder: PathBuf,
-    /// Where the components and their manifests go [default: FOLDER/dist]
+    /// The folder for the components and their manifests [default: FOLDER/dist]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Run the cases with this in their name
+    /// Run only the cases with this in their name
     #[arg(long, value_name = "TEXT")]
     pub(crate) filter: Option<String>,
 }

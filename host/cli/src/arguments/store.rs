@@ -9,23 +9,23 @@ use super::Place;
 
 #[derive(Debug, Args)]
 #[command(after_help = "SOURCE is a bundle in a registry (REGISTRY/REPOSITORY[:TAG][@DIGEST]), a file or folder, or
-an https address with --digest. A key that you trust for the plugin's publisher has to have
-signed it: `host keys trust`. You are shown what it may touch, and asked; what was agreed to is
-kept by its digest, and a new version asks about what is new alone. Without SOURCE the plugins
-of the project's .host/plugins.lock are installed, to the byte.
+an https address with --digest. A key that you trust for the plugin's publisher must have
+signed it: `host keys trust`. host shows what the plugin may touch and asks you; your answer is stored
+with its digest, and a new version asks only about what is new. Without SOURCE, exactly the plugins of
+the project's .host/plugins.lock are installed.
 
 Examples:
   host plugin install ghcr.io/acme/fetch:1.2.0
   host plugin install acme+fetch-1.2.0.tar --user
   host plugin install https://example.com/fetch.tar --digest sha256:…
-  host plugin install ghcr.io/acme/fetch --yes                     # each call will be asked about
-  host plugin install ghcr.io/acme/fetch --grant http=example.com  # but for these
+  host plugin install ghcr.io/acme/fetch --yes                     # ask before each call
+  host plugin install ghcr.io/acme/fetch --grant http=example.com  # except for these
   host plugin install                                              # what the project lists")]
 pub(crate) struct Install {
     /// Where the bundle is
     #[arg(value_name = "SOURCE")]
     pub(crate) source: Option<String>,
-    /// For all projects, not for this one alone
+    /// Install for all projects, not only for this one
     #[arg(long)]
     pub(crate) user: bool,
     /// Install without asking; calls that are not granted are asked about later
@@ -40,7 +40,7 @@ pub(crate) struct Install {
     /// Install a version older than the installed one
     #[arg(long)]
     pub(crate) allow_downgrade: bool,
-    /// Install a version that other keys signed than the installed one
+    /// Install a version that is signed by other keys than the installed one
     #[arg(long)]
     pub(crate) allow_other_signers: bool,
     /// Install it only if this is its digest
@@ -58,7 +58,7 @@ pub(crate) struct Remove {
     /// The plugin, as PUBLISHER/NAME
     #[arg(value_name = "PLUGIN")]
     pub(crate) plugin: String,
-    /// From your own list, not from this project's
+    /// Remove it from your own list, not from this project's
     #[arg(long)]
     pub(crate) user: bool,
     #[command(flatten)]

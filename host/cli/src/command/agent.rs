@@ -17,7 +17,7 @@ use crate::arguments;
 use crate::exit::Code;
 use crate::printer::{self, Out};
 
-/// How much of a description stands in the list, in characters: it is one line.
+/// How much of a description the list shows, in characters: it is one line.
 const FIRST_WORDS: usize = 100;
 
 pub(crate) fn run(command: arguments::Agent, environment: &Environment) -> Result<Code, Failure> {
@@ -41,7 +41,7 @@ pub(crate) fn run(command: arguments::Agent, environment: &Environment) -> Resul
     Ok(Code::Done)
 }
 
-/// The agents, for a person.
+/// The agents, for a user.
 pub(crate) fn list(agents: &[Agent]) -> String {
     let mut text = String::new();
     for agent in agents {
@@ -64,7 +64,7 @@ fn show(agent: &Agent) -> Result<String, Failure> {
     let mut text =
         format!("{}: {}, {}{off}\n\n", definition.name, visible_line(&definition.display_name), agent.source);
     let _ = writeln!(text, "{}\n", visible(definition.description.trim()));
-    let _ = writeln!(text, "Model: {}", agent.declared.model.as_deref().unwrap_or("that of whoever calls it"));
+    let _ = writeln!(text, "Model: {}", agent.declared.model.as_deref().unwrap_or("the caller's"));
     let settings = [
         ("temperature", model.settings.temperature.map(|value| value.to_string())),
         ("top-p", model.settings.top_p.map(|value| value.to_string())),
@@ -75,13 +75,13 @@ fn show(agent: &Agent) -> Result<String, Failure> {
             let _ = writeln!(text, "  {name}: {value}");
         }
     }
-    let turns = run.max_turns.map_or_else(|| "no limit of turns".to_owned(), |turns| counted(turns, "turn"));
+    let turns = run.max_turns.map_or_else(|| "no turn limit".to_owned(), |turns| counted(turns, "turn"));
     let time = run.max_time.map_or_else(|| "no time limit".to_owned(), |time| format!("{} s", time.as_secs_f64()));
     let _ = writeln!(text, "Limits: {turns}, {time}");
     let _ = writeln!(text, "Tools: {}", tools(definition).join(", "));
     let _ = writeln!(text, "Inputs:");
     for (name, input) in &definition.inputs.0 {
-        let need = if input.required { "" } else { ", need not be given" };
+        let need = if input.required { "" } else { ", optional" };
         let _ = writeln!(text, "  {name} ({}{need}): {}", input.kind, visible_line(input.description.trim()));
     }
     match &definition.output {

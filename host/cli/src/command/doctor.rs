@@ -53,7 +53,7 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
             match Configuration::read(&environment, folders) {
                 Ok(read) => {
                     configuration = read;
-                    find("configuration", State::Good, "it is read without a complaint".to_owned());
+                    find("configuration", State::Good, "valid".to_owned());
                 }
                 Err(failure) => {
                     find("configuration", State::Bad, [failure.message, failure.causes.join("; ")].join(": "))
@@ -65,11 +65,11 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
     let cache = folders.ok().map(|folders| folders.cache);
     let runtime = Arc::new(Runtime::new(RuntimeOptions { cache, ..RuntimeOptions::default() }));
     match runtime.allocator() {
-        Ok(Allocator::Pooling) => find("engine", State::Good, "instances come from a pool".to_owned()),
+        Ok(Allocator::Pooling) => find("engine", State::Good, "pooled instances".to_owned()),
         Ok(Allocator::OnDemand) => find(
             "engine",
             State::Note,
-            "there is no address space for a pool (see `ulimit -v`); each call is slower".to_owned(),
+            "no address space for pooled instances (see `ulimit -v`); each call is slower".to_owned(),
         ),
         Err(error) => find("engine", State::Bad, error.to_string()),
     }
@@ -77,8 +77,7 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
         Ok(plugins) if plugins.is_empty() => find(
             "built-in tools",
             State::Bad,
-            "there are none in this build: `host plugin build plugins --out plugins/dist`, then build the host again"
-                .to_owned(),
+            "this build has none: `host plugin build plugins --out plugins/dist`, then build the host again".to_owned(),
         ),
         Ok(plugins) => {
             let mut broken = Vec::new();
@@ -88,7 +87,7 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
                 }
             }
             if broken.is_empty() {
-                find("built-in tools", State::Good, format!("all {} compile and are kept compiled", plugins.len()));
+                find("built-in tools", State::Good, format!("all {} compiled and cached", plugins.len()));
             } else {
                 find("built-in tools", State::Bad, broken.join("; "));
             }
@@ -99,7 +98,7 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
         let missing = [&discovery, &call].into_iter().find(|words| !is_there(words, &environment));
         match missing.and_then(|words| words.first()) {
             None => find("discovered tools", State::Good, format!("`{}` lists them", command_line(&discovery))),
-            Some(program) => find("discovered tools", State::Bad, format!("there is no program `{program}` to run")),
+            Some(program) => find("discovered tools", State::Bad, format!("the program `{program}` does not exist")),
         }
     }
     for provider in PROVIDERS.iter().filter(|provider| provider.usual_models.is_some()) {
@@ -109,24 +108,22 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
             None => find(
                 "model",
                 State::Note,
-                format!("{variable} is not set; `{provider}/…` needs it, `offline` needs nothing"),
+                format!("{variable} is not set (needed for `{provider}/…`, not for `offline`)"),
             ),
         }
     }
     match models::local(&configuration, &environment).await {
         Ok(models) => match models.first() {
-            Some(model) => find("model", State::Good, format!("Ollama answers and has `{model}`")),
-            None => find("model", State::Note, "no Ollama with a model answers; `ollama/…` needs one".to_owned()),
+            Some(model) => find("model", State::Good, format!("Ollama is running and has `{model}`")),
+            None => {
+                find("model", State::Note, "Ollama is not running or has no model (needed for `ollama/…`)".to_owned())
+            }
         },
         Err(failure) => find("model", State::Bad, failure.message),
     }
     let bad = findings.iter().any(|finding| finding.state == State::Bad);
     print(&findings, &doctor, &environment)?;
-    if bad {
-        Err(Failure::configuration("something that the host needs is not there; it is marked above"))
-    } else {
-        Ok(Code::Done)
-    }
+    if bad { Err(Failure::configuration("some checks failed (see above)")) } else { Ok(Code::Done) }
 }
 
 fn print(findings: &[Finding], doctor: &Doctor, environment: &Environment) -> Result<(), Failure> {

@@ -45,19 +45,19 @@ pub(crate) fn run(keys: Keys, environment: &Environment) -> Result<Code, Failure
         Keys::Rotate { statement: Some(file), .. } => {
             let rotation = Rotation::parse(&text(&file)?).map_err(|error| Failure::of(ErrorKind::Input, &error))?;
             store.change(|trust| trust.rotate(&rotation, now)).map_err(of_store)?;
-            format!("The key {} has taken the place of {}.\n", rotation.new_key().id(), rotation.old_key().id())
+            format!("The key {} replaces {}.\n", rotation.new_key().id(), rotation.old_key().id())
         }
         Keys::Rotate { key: Some(key), to: Some(to), out, password_file, .. } => {
             say(&key, &to, out.as_deref(), password_file.as_deref(), environment)?
         }
         Keys::Rotate { .. } => {
-            return Err(Failure::input("there is no statement").help("host keys rotate FILE, or --key OLD --to NEW"));
+            return Err(Failure::input("no statement was named").help("host keys rotate FILE, or --key OLD --to NEW"));
         }
         Keys::Revoke { what, reason } => {
             let what = revoked(&what)?;
             let shown = what.to_string();
             store.change(|trust| trust.revoke(what, &reason, now)).map_err(of_store)?;
-            format!("Revoked for ever: {shown}.\n")
+            format!("Revoked permanently: {shown}.\n")
         }
         Keys::List { json } => list(&store.load().map_err(of_store)?, json, now)?,
     };
@@ -134,7 +134,7 @@ fn say(
     let mut file = File::create_new(out).map_err(unwritable)?;
     file.write_all(rotation.to_text().as_bytes()).map_err(unwritable)?;
     let (old, new) = (rotation.old_key().id(), rotation.new_key().id());
-    Ok(format!("`{}` says that the key {new} takes the place of {old}: publish it.\n", out.display()))
+    Ok(format!("`{}` states that the key {new} replaces {old}: publish it.\n", out.display()))
 }
 
 fn revoked(what: &str) -> Result<Revoked, Failure> {

@@ -83,7 +83,7 @@ impl Told {
         let mut text = words;
         let _ = writeln!(text, "It would touch: {touches}\nGranted without asking: {granted}");
         if let Some(headless) = headless {
-            let _ = writeln!(text, "Where nobody can be asked: {headless}");
+            let _ = writeln!(text, "Without a terminal: {headless}");
         }
         out.write(&visible(&text));
         Ok(Code::Done)

@@ -32,12 +32,12 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
     if run.agent.is_none() && !run.input.is_empty() {
         // clap does not require `--agent` of somebody who also gave a prompt, since the two exclude each other.
         return Err(Failure::input("`--input` is for an agent that `--agent` names")
-            .help("name the agent, or say everything in the prompt"));
+            .help("name the agent, or put everything into the prompt"));
     }
     let resume = resume(&mut run);
     let compresses = compress::is_asked(&run.prompt);
     if compresses && resume.is_none() {
-        return Err(Failure::input("there is no conversation to shorten").help(
+        return Err(Failure::input("there is no conversation to compress").help(
             "name the session: host run --resume ID /compress, or host run --resume /compress for the last one",
         ));
     }
@@ -62,7 +62,7 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
     let mut session = Session::start(app, request).await?;
     printer::notes(&session.take_notices(), &environment);
     if is_prompted && session.left() == Left::Question {
-        notice("the last prompt has no reply; it is asked again together with this one");
+        notice("the last prompt has no reply and is sent again with this one");
     }
     if let Some(prompt) = &prompt {
         printer::notes(&prompt.notes, &environment);
@@ -114,7 +114,7 @@ async fn project(run: &Run, environment: &Environment, stop: &CancellationToken)
         project = trust_question::about(project, &folders, environment, stop).await?;
     }
     if run.require_trust
-        && let Some(failure) = project.untrusted("the project is to be trusted, and is not")
+        && let Some(failure) = project.untrusted("the project is not trusted, and --require-trust is set")
     {
         return Err(failure);
     }
@@ -122,7 +122,7 @@ async fn project(run: &Run, environment: &Environment, stop: &CancellationToken)
     Ok(project)
 }
 
-/// The terminal, where the run is shown on one. A person can be asked there when standard input is one as well.
+/// The terminal, where the run is shown on one. A user can be asked there when standard input is one as well.
 fn terminal(environment: &Environment, format: Format, interrupt: Interrupt) -> Result<Option<Terminal>, Failure> {
     if !printer::is_drawn(format, environment) {
         return Ok(None);
@@ -138,7 +138,7 @@ fn terminal(environment: &Environment, format: Format, interrupt: Interrupt) -> 
     Ok(Some(Terminal::open(setup).map_err(exit::terminal_unusable)?))
 }
 
-/// The person at the terminal, who is asked about calls where there is a keyboard.
+/// The user at the terminal, who is asked about calls where there is a keyboard.
 fn person(session: &Session, terminal: Option<&Terminal>, environment: &Environment) -> Option<Person> {
     let terminal = terminal.filter(|_| environment.stdin_is_terminal)?;
     Some(approval::listen(session.approvals(), terminal.clone(), printer::style(environment), environment))

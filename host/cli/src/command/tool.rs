@@ -59,7 +59,7 @@ pub(super) async fn open(
 }
 
 fn not_arguments(why: &str) -> Failure {
-    Failure::input(format!("the arguments are no JSON object: {why}")).help("write them as '{\"path\": \"src\"}'")
+    Failure::input(format!("the arguments are not a JSON object: {why}")).help("write them as '{\"path\": \"src\"}'")
 }
 
 /// The call that was written on the command line.
@@ -69,7 +69,7 @@ pub(super) fn call_of(name: String, arguments: String) -> Result<FunctionCall, F
         Value::Object(arguments) => {
             Ok(FunctionCall { id: CallId::new("tool-call"), name: ToolName::new(name), arguments })
         }
-        _ => Err(not_arguments("it is JSON, and no object")),
+        _ => Err(not_arguments("it is JSON, but not an object")),
     }
 }
 
@@ -115,7 +115,7 @@ fn list(place: &App, json: bool, out: &Out) -> Result<Code, Failure> {
     Ok(Code::Done)
 }
 
-/// The tools with what they may touch, for a person.
+/// The tools with what they may touch, for a user.
 pub(crate) fn listed(app: &App, grants: &UserGrants) -> String {
     let rows = rows(app, grants);
     let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or_default();
@@ -251,7 +251,7 @@ async fn show_preview(place: &App, call: FunctionCall, json: bool, out: &Out) ->
         return print_json(&value, out);
     }
     let text = match confirmation {
-        None => "nothing that anybody would be asked about\n".to_owned(),
+        None => "it would run without a question\n".to_owned(),
         Some(Confirmation::Exec { argv, directory, input }) => {
             let command = escape_exact(&host_plugin::command_line(&argv), Newlines::Keep).into_owned();
             let input = input
@@ -261,7 +261,7 @@ async fn show_preview(place: &App, call: FunctionCall, json: bool, out: &Out) ->
         }
         Some(Confirmation::Edit { unified, .. }) => unified,
         Some(Confirmation::Info { text, .. }) => format!("{}\n", visible(&text)),
-        Some(Confirmation::Call) => "what its name and its arguments say\n".to_owned(),
+        Some(Confirmation::Call) => "it has no preview: the question would show its name and arguments\n".to_owned(),
     };
     out.write(&text);
     Ok(Code::Done)
@@ -291,8 +291,7 @@ fn text_of(output: &Output) -> String {
         match part {
             OutputPart::Text(part) => text.push_str(&visible(part)),
             OutputPart::Data(data) => {
-                let _ =
-                    write!(text, "({} of {} base64 characters; --json has them)", data.mime_type, data.base64.len());
+                let _ = write!(text, "({}, {} base64 characters; see --json)", data.mime_type, data.base64.len());
             }
             OutputPart::Link { uri, .. } => text.push_str(&exact(uri)),
         }

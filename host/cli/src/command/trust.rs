@@ -1,4 +1,4 @@
-//! `host trust`: which projects a person trusts to bring files of their own, and what is in those.
+//! `host trust`: which projects a user trusts to bring files of their own, and what is in those.
 //!
 //! `docs/trust.md` says what trusting means. Deliberately not here: the question that `host run` asks (`project::ask`).
 
@@ -36,22 +36,22 @@ fn status(folder: Option<&Path>, json: bool, folders: &Folders) -> Result<String
     let place = project.shown_folder();
     let (said, next) = match &project.trust_state {
         TrustState::Nothing => {
-            return Ok(format!("There is nothing to trust: `{place}` has nothing that host uses.\n"));
+            return Ok(format!("There is nothing to trust: `{place}` contains nothing that host uses.\n"));
         }
         TrustState::Untrusted(_) => {
-            (format!("`{place}` is not trusted; nothing of it is used."), "`host trust add` trusts it as it is now.\n")
+            (format!("`{place}` is not trusted and is ignored."), "`host trust add` trusts it as it is now.\n")
         }
         TrustState::Changed { changes, .. } => {
-            let mut said = format!("`{place}` is not as it was when it was trusted; nothing of it is used.\n\n");
+            let mut said = format!("`{place}` has changed since you trusted it, and is ignored.\n\n");
             for change in changes {
                 let _ = writeln!(said, "  {change}");
             }
-            said.push_str("\nNow it has:");
+            said.push_str("\nIt now contains:");
             (said, "`host trust add` trusts it as it is now, `host trust remove` forgets it.\n")
         }
-        TrustState::Trusted(_) => (format!("`{place}` is trusted."), "`host trust remove` takes that back.\n"),
+        TrustState::Trusted(_) => (format!("`{place}` is trusted."), "`host trust remove` revokes that.\n"),
         TrustState::Unusable(why) => {
-            return Ok(format!("`{place}` cannot be trusted, and nothing of it is used: {why}.\n"));
+            return Ok(format!("`{place}` cannot be trusted and is ignored: {why}.\n"));
         }
     };
     Ok(format!("{said}\n\n{}\n{next}", shown::list(&contents, Length::Whole)))
@@ -62,12 +62,12 @@ fn add(folder: Option<&Path>, folders: &Folders) -> Result<String, Failure> {
     let place = project.shown_folder();
     match &project.trust_state {
         TrustState::Nothing => {
-            Err(Failure::input(format!("there is nothing to trust: `{place}` has nothing that host uses"))
+            Err(Failure::input(format!("there is nothing to trust: `{place}` contains nothing that host uses"))
                 .help("`docs/trust.md` says what a project can bring"))
         }
         TrustState::Unusable(why) => Err(Failure::input(format!("`{place}` cannot be trusted"))
             .cause(why.clone())
-            .help("put regular files in the place of links; what is too large or too many cannot be used")),
+            .help("replace links by regular files, and remove what is too large or too many")),
         TrustState::Untrusted(_) | TrustState::Changed { .. } | TrustState::Trusted(_) => {
             let list = shown::list(&contents, Length::Whole);
             project.trust(contents, folders)?;
@@ -89,7 +89,9 @@ fn remove(folder: Option<&Path>, folders: &Folders) -> Result<String, Failure> {
     let place = shown::path(&root);
     match store.remove(&root.to_string_lossy())? {
         true => Ok(format!("`{place}` is no longer trusted.\n")),
-        false => Err(Failure::input(format!("`{place}` is not trusted")).help("`host trust list` has those that are")),
+        false => {
+            Err(Failure::input(format!("`{place}` is not trusted")).help("`host trust list` shows the trusted folders"))
+        }
     }
 }
 

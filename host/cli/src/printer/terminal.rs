@@ -204,7 +204,7 @@ impl State {
     fn void_reply(&mut self) -> &'static str {
         match std::mem::take(&mut self.reply).is_empty() {
             true => "",
-            false => "; what stands above of the reply is void",
+            false => "; the partial reply above was discarded",
         }
     }
 }
@@ -275,7 +275,7 @@ impl Observer for Terminal {
             EventKind::LoopDetected { repeated } => {
                 state.waiting = None;
                 let void = state.void_reply();
-                self.note(state, &format!("{}; the model is told{void}", notices::circles(repeated)));
+                self.note(state, &format!("{}; asking it to try another way{void}", notices::circles(repeated)));
             }
             EventKind::RunEnded { .. } => {
                 state.waiting = None;

@@ -103,7 +103,7 @@ impl Report for Text {
 pub(super) fn cut_short(result: &RunResult, style: Style) -> String {
     let note = style.paint("note:", AnsiColor::Yellow);
     match result.is_cut_short() {
-        true => format!("{note} the answer is cut short: the model had used up its limit of tokens for a reply\n"),
+        true => format!("{note} the answer is incomplete: the model reached its limit of tokens for a reply\n"),
         false => String::new(),
     }
 }
@@ -112,7 +112,7 @@ pub(super) fn cut_short(result: &RunResult, style: Style) -> String {
 pub(super) fn partial(result: &RunResult) -> String {
     match &result.partial {
         Some(Partial::LastText(text)) if !text.trim().is_empty() => {
-            format!("What it had written until then:\n\n{}\n\n", visible(text.trim()))
+            format!("Its partial reply:\n\n{}\n\n", visible(text.trim()))
         }
         Some(Partial::LastText(_) | Partial::BestAnswer(_)) | None => String::new(),
     }

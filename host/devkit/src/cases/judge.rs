@@ -191,7 +191,7 @@ fn files(expect: &Expect, seen: &Seen, wrong: &mut Vec<String>) {
 fn changed(what: &str, expected: Option<&Vec<u8>>, found: &[u8]) -> String {
     match (expected.map(|bytes| std::str::from_utf8(bytes)).transpose(), std::str::from_utf8(found)) {
         (Ok(expected), Ok(found)) => format!("{what}:\n{}", difference(expected.unwrap_or_default(), found)),
-        (Ok(_), Err(_)) | (Err(_), _) => format!("{what}: {} bytes that are no text", found.len()),
+        (Ok(_), Err(_)) | (Err(_), _) => format!("{what}: {} bytes that are not text", found.len()),
     }
 }
 

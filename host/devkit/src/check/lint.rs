@@ -15,7 +15,7 @@ pub enum Severity {
     Error,
     /// It is probably not meant.
     Warning,
-    /// The person who installs it will ask.
+    /// The user who installs it will ask.
     Note,
 }
 

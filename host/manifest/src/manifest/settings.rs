@@ -271,8 +271,11 @@ mod tests {
             (format!("{secret}servers = [\"evil.example\"]\n"), "for which `[capabilities.http]` does not ask"),
             (format!("{secret}servers = [\"api.example.com:8443\"]\n"), "does not ask"),
             (format!("{secret}servers = [\"api.example.com\", \"API.example.com\"]\n"), "twice"),
-            (format!("{secret}servers = [\"api.example.com\"]\nheader = \"host\"\n"), "no header field that a secret"),
-            (format!("{secret}servers = [\"api.example.com\"]\nformat = \"Bearer\"\n"), "is no format for a secret"),
+            (
+                format!("{secret}servers = [\"api.example.com\"]\nheader = \"host\"\n"),
+                "not a header field for a secret",
+            ),
+            (format!("{secret}servers = [\"api.example.com\"]\nformat = \"Bearer\"\n"), "invalid format"),
         ] {
             let error = parse(&text).expect_err(&text).to_string();
             assert!(error.contains(says), "{error}");

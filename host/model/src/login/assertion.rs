@@ -28,12 +28,12 @@ const LIFETIME: Duration = Duration::from_secs(3600);
 ///
 /// What is wrong with it, in words that hold nothing of it.
 pub(super) fn key(pem: &str) -> Result<Arc<dyn SigningKey>, String> {
-    let der = PrivateKeyDer::from_pem_slice(pem.as_bytes()).map_err(|_| "its `private_key` is no PEM".to_owned())?;
+    let der = PrivateKeyDer::from_pem_slice(pem.as_bytes()).map_err(|_| "its `private_key` is not PEM".to_owned())?;
     let key = rustls::crypto::ring::sign::any_supported_type(&der)
-        .map_err(|_| "its `private_key` is no key that can sign".to_owned())?;
+        .map_err(|_| "its `private_key` is not a key that can sign".to_owned())?;
     match key.choose_scheme(&[SignatureScheme::RSA_PKCS1_SHA256]) {
         Some(_) => Ok(key),
-        None => Err("its `private_key` is no RSA key".to_owned()),
+        None => Err("its `private_key` is not an RSA key".to_owned()),
     }
 }
 
@@ -55,7 +55,7 @@ impl Account {
         };
         let signed = format!("{}.{}", encoded(&header), encoded(&claims));
         let signer = self.key.choose_scheme(&[SignatureScheme::RSA_PKCS1_SHA256]);
-        let signer = signer.ok_or_else(|| rustls::Error::General("it is no RSA key".to_owned()))?;
+        let signer = signer.ok_or_else(|| rustls::Error::General("it is not an RSA key".to_owned()))?;
         let signature = signer.sign(signed.as_bytes())?;
         Ok(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature)))
     }

@@ -52,7 +52,7 @@ pub(super) struct Account {
     pub(super) key_id: Option<String>,
 }
 
-/// A person who has logged in and let this machine do it from now on.
+/// A user who has logged in and let this machine do it from now on.
 pub(super) struct User {
     client_id: String,
     client_secret: ApiKey,
@@ -99,7 +99,7 @@ impl Credentials {
         // The parser's words can hold a part of what it read, so they are told without it.
         let not_json = |error: serde_json::Error| match error.classify() {
             serde_json::error::Category::Data => "it has a field of the wrong type".to_owned(),
-            _ => format!("it is no JSON (line {}, column {})", error.line(), error.column()),
+            _ => format!("it is not JSON (line {}, column {})", error.line(), error.column()),
         };
         let written: Written = serde_json::from_str(text).map_err(not_json)?;
         let grant = match written.r#type.as_deref() {
@@ -122,9 +122,9 @@ impl Credentials {
             None => return Err("it has no `type`".to_owned()),
         };
         let endpoint = written.token_uri.as_deref().unwrap_or(TOKEN_ENDPOINT);
-        let endpoint = Url::parse(endpoint).map_err(|error| format!("its `token_uri` is no address: {error}"))?;
+        let endpoint = Url::parse(endpoint).map_err(|error| format!("invalid `token_uri`: {error}"))?;
         if endpoint.scheme() != "https" && !is_plain_loopback(&endpoint) {
-            return Err("its `token_uri` begins with no `https://`, so that anybody could read along".to_owned());
+            return Err("its `token_uri` does not begin with `https://`, so others could read along".to_owned());
         }
         let quota_project = written.quota_project_id.filter(|project| !project.is_empty());
         Ok(Self { grant, endpoint, origin: origin.to_owned(), quota_project })

@@ -24,7 +24,7 @@ pub enum LoginError {
         why: String,
     },
     /// Whoever hands out tokens cannot be reached.
-    #[error("no token could be had with {origin}: `{endpoint}` cannot be reached ({why})")]
+    #[error("could not get a token with {origin}: `{endpoint}` cannot be reached ({why})")]
     Unreachable {
         /// Where the credentials come from.
         origin: String,
@@ -34,7 +34,7 @@ pub enum LoginError {
         why: String,
     },
     /// Whoever hands out tokens gave none.
-    #[error("no token could be had with {origin}: `{endpoint}` answered with status {status}: {why}")]
+    #[error("could not get a token with {origin}: `{endpoint}` answered with status {status}: {why}")]
     Refused {
         /// Where the credentials come from.
         origin: String,
@@ -52,7 +52,7 @@ impl LoginError {
     pub fn help(&self) -> String {
         match self {
             Self::Unreadable { .. } | Self::Unusable { .. } | Self::Refused { .. } => LOG_IN.to_owned(),
-            Self::Unreachable { .. } => format!("check the network; if nobody is logged in here, {LOG_IN}"),
+            Self::Unreachable { .. } => format!("check the network; if you are not logged in here, {LOG_IN}"),
         }
     }
 }

@@ -69,7 +69,7 @@ fn a_file_that_cannot_be_used_is_named_with_what_is_wrong() {
         file.to_string()
     };
     let account = |key: &str| json!({"type": "service_account", "client_email": "a@b", "private_key": key}).to_string();
-    check("", "no JSON");
+    check("", "not JSON");
     check("{\"client_secret\": \"s3cret", "line 1");
     check("{\"client_secret\": [\"s3cret\"]}", "wrong type");
     check("{}", "no `type`");
@@ -77,11 +77,11 @@ fn a_file_that_cannot_be_used_is_named_with_what_is_wrong() {
     check(&with(json!({"refresh_token": null})), "no `refresh_token`");
     check(&with(json!({"client_secret": ""})), "no `client_secret`");
     check(&with(json!({"client_id": null})), "no `client_id`");
-    check(&with(json!({"token_uri": "s3cret"})), "`token_uri` is no address");
-    check(&with(json!({"token_uri": "http://a.example/token"})), "no `https://`");
-    check(&account("s3cret"), "no PEM");
-    check(&account(CURVE), "no RSA key");
-    check(&account("-----BEGIN PRIVATE KEY-----\nczNjcmV0\n-----END PRIVATE KEY-----\n"), "no key that can sign");
+    check(&with(json!({"token_uri": "s3cret"})), "invalid `token_uri`");
+    check(&with(json!({"token_uri": "http://a.example/token"})), "not begin with `https://`");
+    check(&account("s3cret"), "not PEM");
+    check(&account(CURVE), "not an RSA key");
+    check(&account("-----BEGIN PRIVATE KEY-----\nczNjcmV0\n-----END PRIVATE KEY-----\n"), "not a key that can sign");
     check(&" ".repeat(70_000), "over the limit of");
 }
 
@@ -216,7 +216,7 @@ async fn whoever_gives_no_token_is_named_with_its_words_and_no_secret() {
     let gone = r#"{"error": "invalid_grant", "error_description": "Token has been expired: r3fresh&1 s3cret-client"}"#;
     check("400 Bad Request", gone, "invalid_grant: Token has been expired: (refresh token) (client secret)").await;
     check("503 Oh", "<html>s3cret", "status 503").await;
-    check("200 OK", "{}", "no token in the answer").await;
+    check("200 OK", "{}", "the answer contains no token").await;
     check("200 OK", r#"{"access_token": ["t0ken"]}"#, "not the JSON").await;
     check("403 No", r#"{"access_token": "t0ken"}"#, "status 403").await;
     check("302 Found", r#"{"error": {"code": 7}}"#, "status 302").await;

@@ -176,7 +176,7 @@ fn failures(past: &Past<'_>) -> Vec<(String, String)> {
             (ResponseBody::Output(text), "grep") => Matches::read(text).is_some(),
             (ResponseBody::Output(_), _) => true,
         };
-        (!is_clear).then(|| (described(call), "its answer is in words that this planner does not know".to_owned()))
+        (!is_clear).then(|| (described(call), "this planner does not understand its answer".to_owned()))
     });
     failed.collect()
 }

@@ -10,7 +10,7 @@ use super::findings::{Findings, Known, Search};
 use super::output::Tree;
 use super::project;
 
-/// The most hits of one search that are shown; the total is told.
+/// The most hits of one search that are shown; the total is shown too.
 const SHOWN_HITS: usize = 10;
 
 /// The most kinds of files, files and folders that are listed.
@@ -131,7 +131,7 @@ fn size(out: &mut String, known: &Known) {
 fn found(out: &mut String, search: &Search) {
     let Search { word, total, more, files, hits, top } = search;
     if *total == 0 {
-        _ = writeln!(out, "## `{word}`\n\nNo line has it.\n");
+        _ = writeln!(out, "## `{word}`\n\nNo line contains it.\n");
         return;
     }
     let at_least = if *more { "at least " } else { "" };

@@ -201,7 +201,7 @@ fn the_prompt_decides_what_is_called() {
     check(
         "Where is `no such thing`?",
         &[&["grep no such thing count", "grep no such thing matches"]],
-        "No line has it.",
+        "No line contains it.",
     );
     let look: &[&str] = &["ls .", "glob **/*"];
     check("What does main.rs do?", &[look, &["read_file src/main.rs"]], "## `src/main.rs`\n\n```\nfn main() {");
@@ -251,9 +251,12 @@ fn outputs_that_make_no_sense_are_no_trouble() {
         let report = reply.visible_text();
         assert!(report.contains("not a language model"), "{output}");
         for call in ["ls .", "glob **/*", "grep TODO"] {
-            assert!(report.contains(&format!("- `{call}`: its answer is in words")), "{output}: {report}");
+            assert!(
+                report.contains(&format!("- `{call}`: this planner does not understand its answer")),
+                "{output}: {report}"
+            );
         }
-        assert!(!report.contains("- 0 files") && !report.contains("No line has it"), "{output}: {report}");
+        assert!(!report.contains("- 0 files") && !report.contains("No line contains it"), "{output}: {report}");
     }
 }
 

@@ -116,7 +116,7 @@ fn a_line_that_is_no_reply_is_named() {
     let check = |line: &str, why: &str| {
         let text = format!("{{\"chunks\":[]}}\n\n{line}\n");
         let error = Scripted::parse("s", &text).err().expect(line).to_string();
-        assert!(error.starts_with("line 3 of the script `s`") && error.contains(why), "{error}");
+        assert!(error.starts_with("invalid reply in line 3 of the script `s`") && error.contains(why), "{error}");
     };
     check("{", "EOF");
     check("{}", "chunks");

@@ -16,7 +16,7 @@ use crate::text::clip;
 /// What was found.
 #[derive(Debug, PartialEq)]
 pub(super) enum Found {
-    /// Text for a person.
+    /// Text for a user.
     Text(String),
     /// A call without an id.
     Call(FunctionCall),

@@ -364,7 +364,7 @@ impl Globs {
                 .literal_separator(true)
                 .case_insensitive(options.globs_ignore_case)
                 .build()
-                .map_err(|error| Error::Invalid(format!("the glob `{text}` makes no sense: {}", error.kind())))?;
+                .map_err(|error| Error::Invalid(format!("invalid glob `{text}`: {}", error.kind())))?;
             set.add(glob);
         }
         let build = |set: GlobSetBuilder| set.build().map_err(|error| Error::Invalid(error.to_string()));

@@ -85,7 +85,7 @@ impl Parser<'_> {
                     }
                     return Ok(());
                 }
-                Some(')') => return Err(Broken("`$((` begins no arithmetic")),
+                Some(')') => return Err(Broken("`$((` does not begin an arithmetic expansion")),
                 Some('(') => open += 1,
                 Some('$') => {
                     self.dollar(&mut inner, true)?;
@@ -121,13 +121,13 @@ impl Parser<'_> {
                 }
             }
             Some(c) if "@*#?-$!".contains(c) => self.at += 1,
-            _ => return Err(Broken("a parameter expansion names no parameter")),
+            _ => return Err(Broken("a parameter expansion has no name")),
         }
         if self.peek() == Some(':') && matches!(self.raw(1), Some('-' | '+' | '?' | '=')) {
             self.at += 1;
         }
         match self.peek() {
-            Some(c) if is_length && c != '}' => self.mark_unclear("a length has an operator behind it"),
+            Some(c) if is_length && c != '}' => self.mark_unclear("an operator follows a length"),
             Some('}' | '-' | '+' | '?' | '%' | '#') => {}
             Some('=') => self.mark_unclear("an expansion sets a variable"),
             _ => self.mark_unclear("a parameter expansion is not in every shell"),

@@ -25,7 +25,7 @@ impl Parser<'_> {
         self.at += usize::from(strip);
         let word = self.target()?;
         if word.dynamic || word.glob || word.text.contains('\n') {
-            return Err(Broken("the delimiter of a here-document is no plain word"));
+            return Err(Broken("the delimiter of a here-document is not a plain word"));
         }
         self.pending.push(Here { delimiter: word.text, quoted: word.quoted, strip });
         Ok(())

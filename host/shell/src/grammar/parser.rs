@@ -82,7 +82,7 @@ impl Parser<'_> {
         }
         if self.peek() == Some('#') {
             if self.nested > 0 {
-                self.mark_unclear("a comment stands inside a substitution");
+                self.mark_unclear("a comment is inside a substitution");
             }
             while self.raw(0).is_some_and(|c| c != '\n') {
                 self.at += 1;

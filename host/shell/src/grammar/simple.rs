@@ -108,7 +108,7 @@ impl Parser<'_> {
                 self.at += 1;
                 let target = self.target()?;
                 if !target.literal().is_some_and(is_descriptor) {
-                    self.mark_unclear("a redirection to a descriptor names none");
+                    self.mark_unclear("a redirection to a descriptor lacks its number");
                     command.redirects.push(Redirect { writes: true, target });
                 }
                 return Ok(());

@@ -72,40 +72,43 @@ fn destructive(words: &[Word]) -> Option<&'static str> {
                 || operands().any(|word| word.text.starts_with(['+', ':'])),
             "it overwrites or deletes what others may have",
         ),
-        "reset" => hit(long(&["--hard", "--merge", "--keep"]), "it throws changes away"),
-        "clean" => hit(!long(&["--dry-run"]) && !short(&['n']), "it deletes files that git does not keep"),
+        "reset" => hit(long(&["--hard", "--merge", "--keep"]), "it discards changes"),
+        "clean" => hit(!long(&["--dry-run"]) && !short(&['n']), "it deletes files that git does not track"),
         "checkout" => hit(
             arguments.iter().any(|word| word.is("--"))
                 || long(&["--force", "--ours", "--theirs", "--pathspec-from-file"])
                 || short(&['f', 'B'])
                 || operands().any(|word| word.is(".") || word.text.starts_with(':'))
                 || operands().count() > 1 && !short(&['b']),
-            "it throws changes of files away",
+            "it discards changes of files",
         ),
-        "switch" => hit(
-            long(&["--force", "--discard-changes", "--force-create"]) || short(&['f', 'C']),
-            "it throws changes away",
-        ),
+        "switch" => {
+            hit(long(&["--force", "--discard-changes", "--force-create"]) || short(&['f', 'C']), "it discards changes")
+        }
         "restore" => {
             let staged = long(&["--staged"]) || short(&['S']);
-            hit(!staged || long(&["--worktree"]) || short(&['W']), "it throws changes of files away")
+            hit(!staged || long(&["--worktree"]) || short(&['W']), "it discards changes of files")
         }
         "branch" => hit(
             short(&['D', 'M', 'C', 'f']) || long(&["--force"]) || long(&["--delete"]) && short(&['f']),
-            "it forgets commits that no other branch has",
+            "it drops commits that no other branch has",
         ),
-        "tag" => hit(long(&["--delete", "--force"]) || short(&['d', 'f']), "it forgets what the tag named"),
-        "stash" => hit(first(&["drop", "clear"]), "it throws stashed changes away"),
-        "reflog" => hit(first(&["expire", "delete"]), "it forgets what could be got back"),
-        "gc" => hit(long(&["--prune", "--aggressive"]), "it forgets what could be got back"),
-        "prune" | "filter-branch" | "filter-repo" => Some("it rewrites or forgets history"),
-        "update-ref" => hit(long(&["--stdin"]) || short(&['d']), "it forgets what the reference named"),
-        "worktree" => {
-            hit(first(&["remove"]) && (long(&["--force"]) || short(&['f'])), "it throws changes of a worktree away")
+        "tag" => {
+            hit(long(&["--delete", "--force"]) || short(&['d', 'f']), "it drops the commits that only the tag named")
         }
-        "remote" => hit(first(&["remove", "rm", "prune"]), "it forgets what the remote had"),
-        "submodule" => hit(first(&["deinit"]), "it throws changes of a submodule away"),
-        "symbolic-ref" => hit(long(&["--delete"]) || short(&['d']), "it forgets what the reference named"),
+        "stash" => hit(first(&["drop", "clear"]), "it discards stashed changes"),
+        "reflog" => hit(first(&["expire", "delete"]), "it drops what could still be recovered"),
+        "gc" => hit(long(&["--prune", "--aggressive"]), "it drops what could still be recovered"),
+        "prune" | "filter-branch" | "filter-repo" => Some("it rewrites or drops history"),
+        "update-ref" => hit(long(&["--stdin"]) || short(&['d']), "it drops the commits that only the reference named"),
+        "worktree" => {
+            hit(first(&["remove"]) && (long(&["--force"]) || short(&['f'])), "it discards changes of a worktree")
+        }
+        "remote" => hit(first(&["remove", "rm", "prune"]), "it overwrites or drops commits of the remote"),
+        "submodule" => hit(first(&["deinit"]), "it discards changes of a submodule"),
+        "symbolic-ref" => {
+            hit(long(&["--delete"]) || short(&['d']), "it drops the commits that only the reference named")
+        }
         _ => None,
     }
 }

@@ -59,7 +59,8 @@ pub(super) fn line_option(words: &[Word]) -> Option<Wrapped> {
     };
     let line = words.iter().position(is_c).and_then(|at| Some((at + 1, words.get(at + 1)?.literal()?)));
     Some(match line {
-        Some((at, line)) => Wrapped::line(at, line.to_owned()).with_unclear("who runs it, and where, is not followed"),
+        Some((at, line)) => Wrapped::line(at, line.to_owned())
+            .with_unclear("it runs as another user or elsewhere, which is not followed"),
         None => Wrapped::candidates(words, 1).with_unclear("what it runs is not followed"),
     })
 }

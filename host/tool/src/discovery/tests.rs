@@ -38,11 +38,11 @@ fn declarations_stand_bare_or_in_either_wrapper() {
 #[test]
 fn what_is_no_list_of_declarations_is_refused_with_the_entry_that_is_none() {
     for (text, words) in [
-        ("", "no JSON"),
+        ("", "not JSON"),
         ("[{]", "line 1 column 3"),
-        ("{}", "no array"),
-        ("\"[]\"", "no array"),
-        ("[] []", "no JSON"),
+        ("{}", "not an array"),
+        ("\"[]\"", "not an array"),
+        ("[] []", "not JSON"),
         ("[1]", "entry 1"),
         (r#"[{"name":"a"},{"nam":"b"}]"#, "entry 2"),
         (r#"[{"function_declarations":{}}]"#, "entry 1"),
@@ -72,9 +72,9 @@ fn a_name_is_made_to_fit_or_refused() {
     fits(&"x".repeat(64), &"x".repeat(64));
     for (name, words) in [
         (json!(""), "it is empty"),
-        (json!(null), "`null` can be no tool's name: it is no text"),
-        (json!(7), "`7` can be no tool's name"),
-        (json!("a\nb"), "`a\\nb` can be no tool's name: it has control characters"),
+        (json!(null), "`null` is not a valid tool name: it is not text"),
+        (json!(7), "`7` is not a valid tool name"),
+        (json!("a\nb"), "`a\\nb` is not a valid tool name: it has control characters"),
         (json!("a\0b"), "control characters"),
         (json!("x".repeat(65)), "over 64 bytes"),
         (json!("1".repeat(60)), "with `discovered_` before it"),
@@ -91,13 +91,13 @@ fn a_name_that_is_taken_gets_a_prefix_and_two_of_one_name_are_refused() {
     assert_eq!(read, Ok(vec![pair("ls", "discovered_ls"), pair("l.s", "l_s")]));
     assert_eq!(
         names(&json!([{"name": "shell"}]), &taken),
-        Err("there is another tool `shell`, and another `discovered_shell`".to_owned())
+        Err("the names `shell` and `discovered_shell` are both taken by other tools".to_owned())
     );
     refused(&json!([{"name": "a"}, {"functionDeclarations": [{"name": "a"}]}]), "two tools `a`");
-    refused(&json!([{"name": "a.b"}, {"name": "a_b"}]), "`a.b` and `a_b` would both be called `a_b`");
+    refused(&json!([{"name": "a.b"}, {"name": "a_b"}]), "`a.b` and `a_b` would both get the name `a_b`");
     // The prefix of one is another's own name.
     let error = names(&json!([{"name": "discovered_ls"}, {"name": "ls"}]), &taken).expect_err("they are alike");
-    assert!(error.contains("would both be called `discovered_ls`"), "{error}");
+    assert!(error.contains("would both get the name `discovered_ls`"), "{error}");
 }
 
 #[test]
@@ -151,13 +151,13 @@ fn parameters_are_a_json_schema_or_one_of_geminis() {
 #[test]
 fn parameters_that_are_no_schema_are_refused_with_the_tools_name() {
     for (parameters, words) in [
-        (json!([]), "the parameters of `a` are no JSON Schema of an object"),
+        (json!([]), "the parameters of `a` are not a JSON Schema of an object"),
         (json!("object"), "the parameters of `a`"),
         (json!(true), "the parameters of `a`"),
         (json!({"type": "array"}), "the parameters of `a`"),
         (json!({"type": ["object", "null"]}), "the parameters of `a`"),
-        (json!({"properties": {"x": {"type": "strnig"}}}), "the parameters of `a` cannot be used"),
-        (json!({"$ref": "https://example.com/x.json"}), "the parameters of `a` cannot be used"),
+        (json!({"properties": {"x": {"type": "strnig"}}}), "invalid parameters of `a`"),
+        (json!({"$ref": "https://example.com/x.json"}), "invalid parameters of `a`"),
         (json!({"description": "x".repeat(MAX_SCHEMA)}), "the parameters of `a`"),
     ] {
         refused(&json!([{"name": "a", "parameters": parameters}]), words);

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Why no lasting answer is offered for a call that sends requests.
-pub(super) const EACH_TIME: &str = "requests to private addresses and to unnamed servers are asked about each time";
+pub(super) const EACH_TIME: &str = "you are asked each time about requests to private addresses and to unnamed servers";
 
 impl Gate {
     /// What can be answered besides yes and no.
@@ -38,9 +38,8 @@ impl Gate {
         let exact = Some(&intent.touches).filter(|touches| is_lasting(touches));
         let within = self.within(intent);
         let offer = |answer: Lasting, words: String| Always { answer, words };
-        let of_tool = |grants: &Grants| format!("every call of `{}`: {}", call.name, named(grants));
-        let of_plugin =
-            |grants: &Grants| format!("every call of every tool of the plugin `{plugin}`: {}", named(grants));
+        let of_tool = |grants: &Grants| format!("`{}` with {}", call.name, named(grants));
+        let of_plugin = |grants: &Grants| format!("all tools of the plugin `{plugin}` with {}", named(grants));
         let offered = match confirmation {
             Confirmation::Exec { .. } => {
                 let begin = prefixes(commands).map(|prefixes| {
@@ -51,8 +50,8 @@ impl Gate {
                 [begin.map(|words| offer(Lasting::Always, words)), None]
             }
             Confirmation::Edit { path, .. } => [
-                exact.map(|_| offer(Lasting::Always, format!("changes of `{path}`"))),
-                within.map(|_| offer(Lasting::AlwaysTool, format!("changes of any file by `{}`", call.name))),
+                exact.map(|_| offer(Lasting::Always, format!("edits of `{path}`"))),
+                within.map(|_| offer(Lasting::AlwaysTool, format!("all edits by `{}`", call.name))),
             ],
             Confirmation::Info { requests, writes, .. } if !requests.is_empty() || !writes.is_empty() => [
                 exact.map(|touches| offer(Lasting::Always, named(touches))),
@@ -114,12 +113,12 @@ impl Gate {
                 && is_of_tool
         });
         let rule = earlier.next()?;
-        let mut words = format!("the plugin `{plugin}` is another one than when you allowed this at {}", rule.source);
+        let mut words = format!("the plugin `{plugin}` has changed since you allowed this at {}", rule.source);
         if let Some(before) = &rule.scope {
             let covered = |scope: &&Scope| before.scope(scope.capability()).is_some_and(|held| scope.le(held));
             let besides: Grants = intent.touches.iter().filter(|scope| !covered(scope)).cloned().collect();
             if besides != Grants::none() {
-                words.push_str(&format!("; this call wants besides: {}", named(&besides)));
+                words.push_str(&format!("; this call also wants: {}", named(&besides)));
             }
         }
         Some(words)
@@ -178,11 +177,11 @@ fn prefixes(commands: &[SimpleCommand]) -> Option<Vec<Vec<String>>> {
 /// Grants in a few words for a user. What is left out of files only narrows them, and is not shown.
 fn named(grants: &Grants) -> String {
     let words = |scope: &Scope| match scope {
-        Scope::Http(servers) => format!("{}, never to a private address", servers.in_words()),
-        Scope::FsWrite(files) => format!("changes of {}", roots(files)),
+        Scope::Http(servers) => format!("{}, never to private addresses", servers.in_words()),
+        Scope::FsWrite(files) => format!("changes of files in {}", roots(files)),
         Scope::Process(commands) => format!("the command {commands}"),
         Scope::State(_) => "its own notes".to_owned(),
-        Scope::FsRead(files) => format!("reading {}", roots(files)),
+        Scope::FsRead(files) => format!("reading of files in {}", roots(files)),
     };
     grants.iter().map(words).collect::<Vec<_>>().join(", ")
 }

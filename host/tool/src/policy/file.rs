@@ -70,7 +70,7 @@ pub enum PolicyProblem {
         limit: usize,
     },
     /// A value means nothing.
-    #[error("`{key}` is no good: {why}")]
+    #[error("invalid `{key}`: {why}")]
     Value {
         /// The key.
         key: &'static str,
@@ -127,16 +127,22 @@ fn rule(raw: RawRule, source: RuleSource) -> Result<Rule, PolicyProblem> {
     let command = raw.command.0.iter().map(|text| words(text)).collect::<Result<Vec<_>, _>>();
     let priority = u16::try_from(raw.priority).ok().filter(|priority| *priority <= MAX_PRIORITY);
     if let Some(bad) = raw.tool.0.iter().find(|tool| tool.is_empty() || tool.trim_end_matches('*').contains('*')) {
-        return Err(value("tool", format!("`{bad}` is no name; a `*` can only stand at its end")));
+        return Err(value("tool", format!("`{bad}` is not a name; a `*` is allowed only at its end")));
     }
     if raw.workspace.as_deref().is_some_and(|path| !path.is_absolute()) {
-        return Err(value("workspace", "it is no absolute path".to_owned()));
+        return Err(value("workspace", "it is not an absolute path".to_owned()));
     }
     if raw.message.is_some() && raw.decision != Decision::Deny {
-        return Err(value("message", format!("nobody is told it by a rule that says {}", raw.decision)));
+        return Err(value(
+            "message",
+            format!("only a rule that denies shows a message, and this one says {}", raw.decision),
+        ));
     }
     if raw.decision == Decision::Allow && matches!(source.tier, Tier::Project | Tier::Bundle) {
-        let why = format!("a rule of a {} can ask and deny; what runs unasked is the user's to say", source.tier);
+        let why = format!(
+            "a rule of a {} can only ask or deny; only the user decides what runs without a question",
+            source.tier
+        );
         return Err(value("decision", why));
     }
     let rule = Rule {
@@ -154,7 +160,8 @@ fn rule(raw: RawRule, source: RuleSource) -> Result<Rule, PolicyProblem> {
         agent: raw.agent.0,
         mode: raw.mode.0,
         decision: raw.decision,
-        priority: priority.ok_or_else(|| value("priority", format!("{} is not from 0 to 999", raw.priority)))?,
+        priority: priority
+            .ok_or_else(|| value("priority", format!("{} is out of range: it must be from 0 to 999", raw.priority)))?,
         message: raw.message,
         source,
     };
@@ -175,9 +182,9 @@ fn words(text: &str) -> Result<Vec<String>, String> {
             let words: Option<Vec<String>> = only.words.iter().map(plain).collect();
             words
                 .filter(|words| !words.is_empty())
-                .ok_or_else(|| format!("`{text}` has a word that is not literal; a command covers all that follows"))
+                .ok_or_else(|| format!("`{text}` has a word that is not literal; write the first words alone: they cover all arguments that follow"))
         }
-        _ => Err(format!("`{text}` is no plain command: quote what is no word")),
+        _ => Err(format!("`{text}` is not a plain command: quote everything that is not a word")),
     }
 }
 
@@ -194,7 +201,7 @@ fn check(rule: &Rule, example: &Example, matches: bool) -> Result<(), PolicyProb
     };
     let found = match example {
         Example::Line(_) if rule.command.is_empty() => {
-            let why = "a rule without `command` takes tables as examples: { tool = …, arguments = { … } }".to_owned();
+            let why = "the examples of a rule without `command` are tables: { tool = …, arguments = { … } }".to_owned();
             return Err(PolicyProblem::Value { key: if matches { "match" } else { "no-match" }, why });
         }
         Example::Line(line) => runs(line),

@@ -21,7 +21,7 @@ const PATTERN_BYTES: usize = 1 << 20;
 pub enum Decision {
     /// It runs.
     Allow,
-    /// A person is asked; without one it is refused.
+    /// A user is asked; without one it is refused.
     Ask,
     /// It is refused.
     Deny,

@@ -1,4 +1,4 @@
-//! What a person is shown of a command, and what an answer for good would cover.
+//! What a user is shown of a command, and what an answer for good would cover.
 
 use host_shell::programs::{Builtin, Irreversible, Program};
 use host_shell::{Word, analyse, base_name};

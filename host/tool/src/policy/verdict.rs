@@ -69,7 +69,7 @@ pub enum Because {
 }
 
 impl Verdict {
-    /// All of it as lines for a person, the decision first.
+    /// All of it as lines for a user, the decision first.
     pub fn explain(&self) -> String {
         let mut lines = self.decision.to_string();
         if let Some(message) = &self.message {
@@ -108,11 +108,11 @@ impl std::fmt::Display for Because {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Rule { source, priority, text } => write!(f, "by the rule at {source}, priority {priority}: {text}"),
-            Self::PerhapsRule { source, text } => write!(f, "since it may meet the rule at {source}: {text}"),
+            Self::PerhapsRule { source, text } => write!(f, "it may match the rule at {source}: {text}"),
             Self::Granted => f.write_str("granted"),
-            Self::Harmless => f.write_str("it needs no rule"),
-            Self::Outer => f.write_str("the rule for the command around it names it"),
-            Self::Nothing => f.write_str("no rule and no grant covers it"),
+            Self::Harmless => f.write_str("it cannot do any harm"),
+            Self::Outer => f.write_str("the rule for the enclosing command names it"),
+            Self::Nothing => f.write_str("not allowed by any rule or grant yet"),
             Self::Obscure(why) => f.write_str(&excerpt(why, SHOWN)),
             Self::Writes(file) => write!(f, "it writes `{}`", excerpt(file, SHOWN)),
             Self::Destructive(why) => f.write_str(why),

@@ -168,10 +168,7 @@ async fn what_is_refused_is_told_and_stops_nothing() {
     let nearest = "there is no tool `read_fil`; tools must be called by their exact names, did you mean";
     assert!(told[1].starts_with(nearest) && told[1].contains("mean `read_file`, "), "{}", told[1]);
     assert_eq!(told[2], "Unauthorized tool call: 'shell' is not available to this agent.");
-    assert_eq!(
-        told[3],
-        "the arguments of `grep` do not meet its schema:\nat `/n`: \"many\" is not of type \"integer\""
-    );
+    assert_eq!(told[3], "invalid arguments for `grep`: at `/n`: \"many\" is not of type \"integer\"");
     assert_eq!(words(&settled), ["done", "UnknownTool", "Unauthorized", "InvalidArguments", "done"]);
 }
 

@@ -140,7 +140,7 @@ impl Writable {
     fn there<'w>(&self, world: &'w World) -> Result<Option<&'w [u8]>, Error> {
         match world.tree.find(&self.path) {
             Ok(Node::File { content, .. }) => Ok(Some(content)),
-            Ok(Node::Folder) => Err(Error::Invalid(format!("`{}` is no regular file", shown(&self.path)))),
+            Ok(Node::Folder) => Err(Error::Invalid(format!("`{}` is not a regular file", shown(&self.path)))),
             Err(Missing::Blocked) => Err(Error::Exists(shown(&self.path))),
             Err(Missing::Nothing) => Ok(None),
         }

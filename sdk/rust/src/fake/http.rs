@@ -145,7 +145,7 @@ fn address(text: &str) -> Result<Url, Error> {
     if text.len() > MAX_URL {
         return Err(Error::Invalid(format!("an address of {} bytes is over the limit of {MAX_URL}", text.len())));
     }
-    let url = Url::parse(text).map_err(|error| wrong(&format!("makes no sense: {error}")))?;
+    let url = Url::parse(text).map_err(|error| wrong(&format!("is invalid: {error}")))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(wrong("is neither http nor https"));
     }
@@ -171,10 +171,10 @@ fn headers(fields: &[(String, String)]) -> Result<(), Error> {
         // The characters of a token, RFC 9110, 5.6.2.
         let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         if name.is_empty() || !name.bytes().all(token) {
-            return Err(wrong("has no valid name"));
+            return Err(wrong("has an invalid name"));
         }
         if value.chars().any(|c| c.is_control() && c != '\t') {
-            return Err(wrong("has no valid value"));
+            return Err(wrong("has an invalid value"));
         }
     }
     Ok(())

@@ -142,16 +142,16 @@ pub fn spawn(command: &Command) -> Result<Child, Error> {
         let size = command.argv.iter().map(String::len).sum::<usize>();
         if command.argv.len() > MAX_WORDS || size > MAX_COMMAND {
             let words = command.argv.len();
-            return Err(Error::Invalid(format!("a command of {words} words and {size} bytes is too long")));
+            return Err(Error::Invalid(format!("the command is too long: {words} words, {size} bytes")));
         }
         let variables = command.environment.iter().flat_map(|(name, value)| [name, value]);
         if command.argv.iter().chain(variables).any(|text| text.contains('\0')) {
-            return Err(Error::Invalid("a word of the command has a NUL character in it".to_owned()));
+            return Err(Error::Invalid("a word of the command contains a NUL character".to_owned()));
         }
         let _permit =
             grants.permit_process(&plugin(), &command.argv).map_err(|refused| Error::Denied(denial(&refused)))?;
         let Some(program) = command.argv.first() else {
-            return Err(Error::Invalid("the command names no program".to_owned()));
+            return Err(Error::Invalid("the command does not name a program".to_owned()));
         };
         may_set(grants, &command.environment)?;
         directory(world, grants, &command.directory)?;

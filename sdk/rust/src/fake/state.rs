@@ -81,7 +81,7 @@ fn keeping<T>(
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
         if !(1..=MAX_KEY).contains(&key.len()) || key.starts_with('.') || !key.bytes().all(plain) {
             return Err(Error::Invalid(format!(
-                "`{}` is no key: it has 1 to {MAX_KEY} of a-z, A-Z, 0-9, `.`, `_`, `-`, the first no dot",
+                "invalid key `{}`: it has 1 to {MAX_KEY} of a-z, A-Z, 0-9, `.`, `_`, `-`, the first no dot",
                 key.chars().take(MAX_KEY).collect::<String>().escape_debug()
             )));
         }

@@ -94,9 +94,9 @@ fn always_for_a_file_holds_for_that_file_and_always_for_the_tool_for_this_folder
         ];
         let host = calling(&calls, &["a.txt", "a.txt", "b.txt", "c.txt", "a.txt", DECLINED], &["--grant", &reads]);
         let mut pty = begin(&host, way, 100, 40);
-        pty.sees("Always in this folder: changes of `a.txt`");
+        pty.sees("Always in this folder: edits of `a.txt`");
         answers(&mut pty, "write_file wants to change a.txt:", "a");
-        pty.sees("changes of any file by `write_file`");
+        pty.sees("all edits by `write_file`");
         answers(&mut pty, "write_file wants to change b.txt:", "t");
         answers(&mut pty, "edit wants to change a.txt:", "y");
         answers(&mut pty, "x.txt", "n");
@@ -122,7 +122,7 @@ fn approvals_always_for_a_request_holds_for_that_server() {
     for way in WAYS {
         let host = calling(&calls, &["", "", DECLINED], &[]);
         let mut pty = begin(&host, way, 100, 30);
-        pty.sees("Always in this folder: GET requests to `one.invalid:443`, never to a private address");
+        pty.sees("Always in this folder: GET requests to `one.invalid:443`, never to private addresses");
         answers(&mut pty, "│ GET https://one.invalid/1", "a");
         answers(&mut pty, "│ GET https://other.invalid/3", "n");
         done(&mut pty, way);

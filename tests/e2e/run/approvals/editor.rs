@@ -1,4 +1,4 @@
-//! Changing what a call would do, in the person's own editor.
+//! Changing what a call would do, in the user's own editor.
 
 use super::*;
 
@@ -57,10 +57,10 @@ fn what_was_changed_can_still_be_declined_and_nothing_of_it_runs() {
 #[test]
 fn an_editor_that_fails_or_changes_nothing_is_told_and_it_is_asked_again() {
     for (script, words) in [
-        ("exit 7", "ended with exit status: 7"),
+        ("exit 7", "failed (exit status: 7)"),
         ("true", "nothing was changed in the editor"),
-        ("printf '\\377' > \"$1\"", "no UTF-8 text"),
-        ("rm \"$1\"", "cannot be used"),
+        ("printf '\\377' > \"$1\"", "not UTF-8"),
+        ("rm \"$1\"", "cannot run the editor"),
     ] {
         let host = editor(calling(&[write("a.txt", "new\n")], &["a.txt"], &[]), script);
         let mut pty = begin(&host, Way::Task, 80, 30);

@@ -42,7 +42,7 @@ fn a_models_text_before_a_call_is_no_question() {
         ];
         let host = Host::scripted(&replies, &[]);
         let mut pty = begin(&host, way, 80, 40);
-        pty.until("the question", |screen| screen.contains("│ touch evil") && screen.contains("Esc: none of these"));
+        pty.until("the question", |screen| screen.contains("│ touch evil") && screen.contains("Esc to reject"));
         for steers in STEERS {
             assert!(!pty.written().contains(steers), "{steers:?}");
         }

@@ -14,7 +14,7 @@ fn in_any_size_the_call_and_what_a_yes_grants_are_seen_whole() {
         for way in WAYS {
             let host = calling(&[shell(&long_command())], &[DECLINED], &[]);
             let mut pty = begin(&host, way, columns, rows);
-            pty.sees(LISTENS).sees("n  No").sees("a digit");
+            pty.sees(LISTENS).sees("n  No").sees("↑↓ and Enter");
             let screen = pty.rows();
             assert!(screen.iter().any(|row| row.starts_with("› 1 y  Yes, this once")), "{screen:?}");
             let together = |rows: &[String]| {
@@ -58,7 +58,7 @@ fn without_colour_a_question_has_none_and_is_the_same() {
     for (shown, variables) in [(&mut coloured, &[][..]), (&mut plain, &[("NO_COLOR", "1")][..])] {
         let host = calling(&[write("a.txt", "new\n")], &[DECLINED], &[]);
         let mut pty = begin_as(&host, Way::Task, 80, 24, variables);
-        pty.sees(LISTENS).sees("Esc: none of these");
+        pty.sees(LISTENS).sees("Esc to reject");
         *shown = question_of(&pty.screen());
         pty.types("n");
         done(&mut pty, Way::Task);

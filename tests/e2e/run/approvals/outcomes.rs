@@ -38,7 +38,7 @@ fn a_yes_to_an_edit_changes_that_file_and_no_other() {
         answers(&mut pty, "write_file wants to change c.txt:", "\u{1b}");
         done(&mut pty, way);
         let all = pty.everything();
-        assert!(all.contains("│ -old b") && all.contains("│ +new b") && all.contains("› none of these"), "{all}");
+        assert!(all.contains("│ -old b") && all.contains("│ +new b") && all.contains("› rejected"), "{all}");
         let files = ["a.txt", "b.txt", "c.txt"].map(|path| file(&host, path).expect("it is there"));
         assert_eq!(files, ["one\n2\n", "new b\n", "old c\n"]);
         assert!(!host.repository().join("d").exists());
@@ -72,11 +72,11 @@ fn session_has_the_difference_of_an_edit_that_was_declined() {
         let shown = ended.stdout;
         let (made, declined) = shown.split_once("● edit ").expect("it is a call");
         assert!(made.contains("  +kept") && !made.contains("Operation Cancelled"), "{shown}");
-        let response = declined.find("  [Operation Cancelled] Reason: the user did not allow this call");
+        let response = declined.find("  [Operation Cancelled] Reason: the user rejected this call");
         let removed = declined.find("  -two");
         assert!(response.is_some() && response < removed, "{shown}");
         let exported = host.run_of(&["session", "export"]).stdout;
-        assert!(exported.contains("`a.txt` (proposed, and not made)\n\n```diff\n"), "{exported}");
+        assert!(exported.contains("`a.txt` (proposed, not applied)\n\n```diff\n"), "{exported}");
         assert!(exported.contains("`made.txt`\n\n```diff\n"), "{exported}");
     }
 }
@@ -126,7 +126,7 @@ async fn a_call_of_which_nothing_is_known_shows_its_arguments_and_all_that_it_co
         let calls = [search("yes.txt"), search("no.txt")];
         let host = calling(&calls, &["written", DECLINED], &["--plugin", plugin]);
         let mut pty = begin(&host, way, 80, 40);
-        pty.sees("web_search wants to be called with this:").sees("\"path\": \"yes.txt\"").sees("fs-write");
+        pty.sees("web_search wants to run with these arguments:").sees("\"path\": \"yes.txt\"").sees("fs-write");
         pty.sees("plugin impostor");
         answers(&mut pty, "\"path\": \"yes.txt\"", "y");
         answers(&mut pty, "\"path\": \"no.txt\"", "n");

@@ -74,7 +74,7 @@ fn ctrl_c_in_the_editor_is_the_editors() {
         let host = editor(calling(&[shell("touch a")], &[DECLINED], &[]), script);
         let mut pty = begin(&host, way, 80, 24);
         pty.sees(LISTENS).types("e").sees("editing").types("\u{3}");
-        answers(&mut pty, "ended with exit status: 9", "n");
+        answers(&mut pty, "failed (exit status: 9)", "n");
         done(&mut pty, way);
     }
 }
@@ -84,7 +84,7 @@ fn esc_is_a_no_and_the_work_goes_on() {
     for way in WAYS {
         let host = calling(&[shell("touch a")], &[DECLINED], &[]);
         let mut pty = begin(&host, way, 80, 24);
-        pty.sees(LISTENS).types("\u{1b}").sees("› none of these");
+        pty.sees(LISTENS).types("\u{1b}").sees("› rejected");
         done(&mut pty, way);
         assert!(!host.repository().join("a").exists());
     }

@@ -78,8 +78,8 @@ fn a_prompt_that_is_stopped_or_fails_in_a_later_round_is_taken_back_also_for_a_l
     ];
     let (host, mut pty) = talk(&replies, &[]);
     pty.types("first\r").sees("One.").types("bad words\r").sees("third round").types("\u{3}");
-    pty.sees("stopped; the prompt was taken back").types("worse words\r").sees("it broke");
-    pty.until("it is taken back too", |screen| screen.matches("was taken back").count() == 2);
+    pty.sees("stopped; the prompt was removed").types("worse words\r").sees("it broke");
+    pty.until("it is taken back too", |screen| screen.matches("was removed").count() == 2);
     pty.types("better\r").sees("Two.").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
     let taken: Vec<_> = host.session().into_iter().filter(|entry| entry["type"] == "taken_back").collect();
@@ -107,8 +107,10 @@ fn the_answer_after_a_time_limit_is_printed_once() {
 fn ctrl_d_while_the_model_works_leaves_when_it_is_done_unless_that_is_taken_back() {
     let (host, mut pty) =
         talk(&[waits_for_go(), answer("First done."), answers("second", "Second done.")], &["--approval-mode", "yolo"]);
-    pty.types("first\r").sees("begun").types("\u{4}").sees("leaves when the model is done").types("s");
-    pty.until("it was taken back", |screen| !screen.contains("leaves when")).types("econd\r\u{4}").sees("leaves when");
+    pty.types("first\r").sees("begun").types("\u{4}").sees("quitting when the model is done").types("s");
+    pty.until("it was taken back", |screen| !screen.contains("quitting when"))
+        .types("econd\r\u{4}")
+        .sees("quitting when");
     go(&host);
     pty.saw("First done.").saw("Second done.");
     assert_eq!(pty.ends(), Some(0));

@@ -65,7 +65,7 @@ fn nothing_that_a_model_or_a_tool_says_steers_the_terminal() {
     ];
     let (_host, mut pty) = talk(&replies, &["--approval-mode", "yolo"]);
     pty.types("/thoughts\r")
-        .sees("thoughts are shown")
+        .sees("showing full thoughts")
         .types("first\r")
         .saw("done")
         .types("/stats\r")

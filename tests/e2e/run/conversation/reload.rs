@@ -69,7 +69,7 @@ async fn a_plugin_that_changed_is_reloaded_at_the_next_prompt_and_what_changed_i
     assert_eq!(all.matches("stays as it was").count(), 1, "{all}");
     std::fs::write(&component, good).expect("written");
     // What is as it was when it was good last is no news.
-    pty.types("/reload\r").sees("the plugins are as they were").types("\u{4}");
+    pty.types("/reload\r").sees("no plugin changed").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
 }
 
@@ -80,7 +80,7 @@ async fn reload_takes_what_is_new_and_tells_what_is_gone() {
     let calls = json!({"chunks": [call("count_lines", json!({"path": "a.txt"}))]});
     let declared = json!({"expect": {"tools": ["web_search"]}, "chunks": [{"text": "I see it."}]});
     let (_host, mut pty) = with_plugin(&[declared, calls, gone], folder.path());
-    pty.types("/reload\r").sees("the plugins are as they were");
+    pty.types("/reload\r").sees("no plugin changed");
     // What cannot be used beside the others leaves all of them as they were.
     let usurper = guest_file("usurper", folder.path()).await;
     pty.types("/reload\r").sees("the plugins stay as they were: the plugin `usurper` cannot be used");
@@ -102,11 +102,17 @@ async fn what_was_allowed_for_good_ends_with_the_component_that_it_was_allowed_t
     let impostor = guest_file("impostor", folder.path()).await;
     let search = |path: &str| json!({"chunks": [call("web_search", json!({"path": path}))]});
     let told = |words: &str| json!({"expect": {"responses": [words]}, "chunks": [{"text": "Done."}]});
-    let replies =
-        [search("a.txt"), told("written"), search("b.txt"), told("written"), search("c.txt"), told("did not allow")];
+    let replies = [
+        search("a.txt"),
+        told("written"),
+        search("b.txt"),
+        told("written"),
+        search("c.txt"),
+        told("rejected this call"),
+    ];
     let host = Host::scripted(&replies, &["--plugin", impostor.to_str().expect("a plain path")]);
     let mut pty = open(&host, 100, 40);
-    let listens = |screen: &str| screen.contains("› 1 y  Yes, this once") && screen.contains("a digit, a letter");
+    let listens = |screen: &str| screen.contains("› 1 y  Yes, this once") && screen.contains("↑↓ and Enter");
     pty.types("first\r").until("the question", listens).types("t").saw("Done.").sees("default › ");
     pty.types("second\r");
     pty.until("the second end", |screen| screen.matches("Done.").count() == 2).sees("default › ");
@@ -114,7 +120,7 @@ async fn what_was_allowed_for_good_ends_with_the_component_that_it_was_allowed_t
 
     change(&impostor);
     pty.types("third\r").saw("was reloaded").until("the question", listens);
-    assert!(pty.screen().contains("is another one than when you allowed this"), "{}", pty.screen());
+    assert!(pty.screen().contains("has changed since you allowed this"), "{}", pty.screen());
     pty.types("n").until("the third end", |screen| screen.matches("Done.").count() == 3).types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
     assert!(host.repository().join("b.txt").exists() && !host.repository().join("c.txt").exists());

@@ -32,7 +32,7 @@ pub enum DefinitionFault {
     #[error("the file does not begin with a line `---`")]
     NoFrontMatter,
     /// Its front matter has no end.
-    #[error("the front matter has no second line `---`")]
+    #[error("the front matter is not closed by a second line `---`")]
     Unclosed,
     /// It has no body.
     #[error("there is no system prompt")]
@@ -44,7 +44,7 @@ pub enum DefinitionFault {
         why: String,
     },
     /// A key that nobody reads.
-    #[error("there is no key `{key}`")]
+    #[error("unknown key `{key}`")]
     UnknownKey {
         /// The key.
         key: String,
@@ -52,7 +52,7 @@ pub enum DefinitionFault {
         known: Vec<String>,
     },
     /// The name cannot be an agent's.
-    #[error("`{name}` cannot be the name of an agent")]
+    #[error("`{name}` is not a valid name for an agent")]
     Name {
         /// The name.
         name: String,
@@ -75,13 +75,13 @@ pub enum DefinitionFault {
         tool: String,
     },
     /// The name cannot be an input's, or an output's.
-    #[error("`{name}` cannot be the name of an input or an output")]
+    #[error("`{name}` is not a valid name for an input or an output")]
     InputName {
         /// The name.
         name: String,
     },
     /// An input of a type that there is not.
-    #[error("the input `{input}` has the type `{kind}`, which there is not")]
+    #[error("the input `{input}` has the unknown type `{kind}`")]
     InputKind {
         /// The input.
         input: String,
@@ -89,7 +89,7 @@ pub enum DefinitionFault {
         kind: String,
     },
     /// A prompt names inputs that do not exist.
-    #[error("{place} {}, and there {} such input{}", listed(names), verb(names), plural(names))]
+    #[error("{place} the unknown input{} {}", plural(names), listed(names))]
     Placeholder {
         /// All such names, in the order of their first use.
         names: Vec<String>,
@@ -98,8 +98,8 @@ pub enum DefinitionFault {
         /// The inputs that there are.
         available: Vec<String>,
     },
-    /// A number is out of its range.
-    #[error("`{key}` is out of its range")]
+    /// A number is out of range.
+    #[error("`{key}` is out of range")]
     Range {
         /// The key.
         key: &'static str,
@@ -107,7 +107,7 @@ pub enum DefinitionFault {
         range: &'static str,
     },
     /// The output's schema cannot be used.
-    #[error("the schema of the output cannot be used: {why}")]
+    #[error("invalid output schema: {why}")]
     Output {
         /// What is wrong with it.
         why: String,
@@ -129,7 +129,9 @@ impl DefinitionError {
                 format!("use 1 to {NAME_BYTES} of ASCII letters, digits, `_` and `-`, a letter first")
             }
             DefinitionFault::TakenName { .. } => "give the agent another name".to_owned(),
-            DefinitionFault::NoDescription => "say what the agent is for: other agents call it by that".to_owned(),
+            DefinitionFault::NoDescription => {
+                "describe what the agent is for: other agents decide by it whether to call this one".to_owned()
+            }
             DefinitionFault::Tool { tool, .. } => nearest_or_all(tool, SUBAGENT_TOOLS, "it may only read, with"),
             DefinitionFault::InputName { .. } => {
                 "use ASCII letters, digits, `_` and `-`, a letter or `_` first".to_owned()
@@ -155,10 +157,6 @@ impl DefinitionError {
 
 fn listed(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
-fn verb(names: &[String]) -> &'static str {
-    if names.len() == 1 { "is no" } else { "are no" }
 }
 
 fn plural(names: &[String]) -> &'static str {

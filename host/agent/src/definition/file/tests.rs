@@ -84,15 +84,15 @@ fn check_text(text: &str, told: &str, help: &str) {
 
 #[test]
 fn an_unknown_key_is_told_with_its_line_and_the_nearest() {
-    check("temprature: 1\n", "a.md:4:1: there is no key `temprature`", "did you mean `temperature`?");
+    check("temprature: 1\n", "a.md:4:1: unknown key `temprature`", "did you mean `temperature`?");
     check(
         "inputs:\n  x: {type: string, description: y, requird: true}\n",
-        "a.md:5:37: there is no key `requird`",
+        "a.md:5:37: unknown key `requird`",
         "did you mean `required`?",
     );
     check(
         "output: {name: x, description: y, schema: {}, zz: 1}\n",
-        "a.md:4:47: there is no key `zz`",
+        "a.md:4:47: unknown key `zz`",
         "the keys here are `name`, `description`, `schema`",
     );
 }
@@ -143,17 +143,17 @@ fn a_tool_that_does_more_than_read_is_refused_with_its_name_and_the_agents() {
 fn an_input_has_a_known_type_and_a_name_that_a_prompt_can_use() {
     check(
         "inputs:\n  x: {type: text, description: y}\n",
-        "a.md:5:13: the input `x` has the type `text`, which there is not",
+        "a.md:5:13: the input `x` has the unknown type `text`",
         "the types are `string`, `number`, `boolean`, `integer`, `string[]`, `number[]`",
     );
     check(
         "inputs: {x: {type: strings, description: y}}\n",
-        "a.md:4:20: the input `x` has the type `strings`, which there is not",
+        "a.md:4:20: the input `x` has the unknown type `strings`",
         "did you mean `string`?",
     );
     check(
         "inputs: {'a b': {type: string, description: y}}\n",
-        "a.md:4:17: `a b` cannot be the name of an input or an output",
+        "a.md:4:17: `a b` is not a valid name for an input or an output",
         "use ASCII letters, digits, `_` and `-`, a letter or `_` first",
     );
 }
@@ -162,17 +162,17 @@ fn an_input_has_a_known_type_and_a_name_that_a_prompt_can_use() {
 fn a_placeholder_without_an_input_is_told_with_those_that_there_are() {
     check(
         "query: 'See ${x}'\n",
-        "a.md:4:8: the query names `x`, and there is no such input",
+        "a.md:4:8: the query names the unknown input `x`",
         "declare it under `inputs`; there are no inputs",
     );
     check(
         "inputs: {topic: {type: string, description: y}}\ninitial_messages: [{role: user, text: '${tropic}'}]\n",
-        "a.md:5:39: a message names `tropic`, and there is no such input",
+        "a.md:5:39: a message names the unknown input `tropic`",
         "declare it under `inputs`; the inputs are `topic`",
     );
     check_text(
         "---\nname: a\ndescription: b\n---\n\nFirst.\n  Sée ${what}.\n",
-        "a.md:7:7: the system prompt names `what`, and there is no such input",
+        "a.md:7:7: the system prompt names the unknown input `what`",
         "declare it under `inputs`; there are no inputs",
     );
 }
@@ -182,12 +182,12 @@ fn definition_placeholders_without_an_input_are_told_all_at_once() {
     let inputs = "inputs: {x: {type: string, description: y}, depth: {type: integer, description: y}}\n";
     check(
         &format!("{inputs}query: '${{b}} ${{x}} ${{a}} ${{b}}'\n"),
-        "a.md:5:8: the query names `b`, `a`, and there are no such inputs",
+        "a.md:5:8: the query names the unknown inputs `b`, `a`",
         "declare them under `inputs`; the inputs are `depth`, `x`",
     );
     check(
         &format!("{inputs}query: '${{b}}'\ninitial_messages: [{{role: user, text: '${{a}} ${{b}}'}}]\n"),
-        "a.md:5:8: the prompts name `b`, `a`, and there are no such inputs",
+        "a.md:5:8: the prompts name the unknown inputs `b`, `a`",
         "declare them under `inputs`; the inputs are `depth`, `x`",
     );
 }
@@ -202,7 +202,7 @@ fn numbers_are_within_their_ranges() {
         ("timeout_mins: 0\n", "15: `timeout_mins`", "it is more than 0 and at most 1440"),
         ("timeout_mins: 1e9\n", "15: `timeout_mins`", "it is more than 0 and at most 1440"),
     ] {
-        check(more, &format!("a.md:4:{told} is out of its range"), help);
+        check(more, &format!("a.md:4:{told} is out of range"), help);
     }
 }
 
@@ -210,13 +210,13 @@ fn numbers_are_within_their_ranges() {
 fn an_output_has_a_schema_that_can_be_used() {
     let help = "it is a JSON Schema, such as `{type: object, properties: {…}}`";
     let schema = |schema: &str| format!("output: {{name: x, description: y, schema: {schema}}}\n");
-    check(&schema("1"), "a.md:4:43: the schema of the output cannot be used: a JSON Schema is a mapping", help);
+    check(&schema("1"), "a.md:4:43: invalid output schema: a JSON Schema is a mapping", help);
     let error = Declared::parse(
         &format!("---\nname: a\ndescription: b\n{}---\nBe brief.\n", schema("{type: objekt}")),
         Path::new("a.md"),
     );
     let told = error.expect_err("it is wrong").to_string();
-    assert!(told.starts_with("a.md:4:43: the schema of the output cannot be used: "), "{told}");
+    assert!(told.starts_with("a.md:4:43: invalid output schema: "), "{told}");
 }
 
 #[test]
@@ -236,10 +236,10 @@ fn what_is_no_definition_at_all_says_what_is_missing() {
     let fences = "write the keys between two lines `---`, and the system prompt after them";
     check_text("", "a.md:1:1: the file does not begin with a line `---`", fences);
     check_text("# Notes\n", "a.md:1:1: the file does not begin with a line `---`", fences);
-    check_text("---\nname: a\n", "a.md:1:1: the front matter has no second line `---`", fences);
+    check_text("---\nname: a\n", "a.md:1:1: the front matter is not closed by a second line `---`", fences);
     let body = "write it after the second line `---`";
     check_text("---\nname: a\ndescription: b\n---\n \n", "a.md:5:1: there is no system prompt", body);
-    let said = "say what the agent is for: other agents call it by that";
+    let said = "describe what the agent is for: other agents decide by it whether to call this one";
     check_text("---\nname: a\ndescription: ' '\n---\nx\n", "a.md:3:14: the description is empty", said);
     let long = format!("---\nname: a\ndescription: b\n---\n{}", "x".repeat(MAX_DEFINITION_BYTES));
     let told = format!("a.md:1:1: the file has {} bytes, over the limit of {MAX_DEFINITION_BYTES}", long.len());

@@ -1,4 +1,4 @@
-//! Replies that came and are no good, and the time in which a person is asked.
+//! Replies that came and are no good, and the time in which a user is asked.
 
 use host_model::Service;
 

@@ -38,7 +38,7 @@ async fn a_cancel_while_calls_run_settles_each_of_them() {
     let lines = bench.watcher.lines.lock().expect("no test panics with it");
     let ended = lines.iter().filter(|line| line["type"] == "tool_call_end");
     let told: Vec<_> = ended.map(|line| line["response"].as_str().unwrap_or_default()).collect();
-    let cancelled = "[Operation Cancelled] Reason: the user cancelled the run";
+    let cancelled = "[Operation Cancelled] Reason: cancelled by the user";
     assert_eq!(told, ["read did it", &format!("{cancelled}\n\nPartial output:\nhalf"), cancelled]);
 }
 

@@ -150,7 +150,7 @@ fn a_definition_that_cannot_run_is_refused() {
     };
     let unknown = ToolConfig::Only(vec!["shell".to_owned()]);
     let error = refused(AgentDefinition { tools: unknown, ..definition(Completion::Text) }, Registry::new());
-    assert_eq!(error.to_string(), "the tools of the agent `tester` are not right");
+    assert_eq!(error.to_string(), "invalid tools of the agent `tester`");
     let mut taken = Registry::new();
     taken.register(Named::tool("complete_task")).expect("it is the first");
     assert!(matches!(refused(definition(Completion::Tool), taken), SetupError::Tools { .. }));

@@ -41,7 +41,11 @@ async fn repeated_calls_are_stopped_and_the_model_is_told_and_goes_another_way()
     assert_eq!(came_to(&bench.run().await), (Goal, Some("found"), None, 7));
     let sent = bench.model.sent();
     assert_eq!(sent[4], "read did it");
-    assert!(sent[5].starts_with("You are going round in circles: `read {\"path\":\"a\"}` came 5 times"), "{}", sent[5]);
+    assert!(
+        sent[5].starts_with("You are going round in circles: `read {\"path\":\"a\"}` repeated 5 times"),
+        "{}",
+        sent[5]
+    );
     assert_eq!(told(&bench).len(), 1);
     let refused = bench.executor.history().contents().iter().flat_map(Content::function_responses).nth(4);
     let refused = refused.expect("an outcome for each call").body.text().to_owned();

@@ -141,7 +141,7 @@ async fn what_cannot_be_recorded_does_not_run() {
         assert_eq!((result.terminate_reason, result.result), (Error, None), "{full_at}");
         let error = result.error.expect("it says why");
         assert!(matches!(error, RunError::Session(crate::SessionError::Write { .. })), "{full_at}: {error:?}");
-        assert_eq!(error.help().as_deref(), Some("make room on the disk that holds `/logs/s.jsonl` and run again"));
+        assert_eq!(error.help().as_deref(), Some("free space on the disk that holds `/logs/s.jsonl` and run again"));
         let lines = bench.watcher.lines.lock().expect("no test panics with it");
         let worked = lines.iter().filter(|line| line["type"] == "tool_call_end" && line["status"] == "success");
         let worked: Vec<_> = worked.map(|line| line["name"].as_str().unwrap_or_default()).collect();

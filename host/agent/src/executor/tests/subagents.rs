@@ -37,7 +37,7 @@ pub(super) struct Family {
     dropped: Arc<AtomicBool>,
 }
 
-/// A parent that can call `helper`, which has `read`, `wait`, `stuck` and `ask`; both can `ask` a person.
+/// A parent that can call `helper`, which has `read`, `wait`, `stuck` and `ask`; both can `ask` a user.
 pub(super) fn family<const N: usize>(
     replies: [Scripted; N],
     limits: TreeLimits,
@@ -261,7 +261,7 @@ async fn the_number_of_subagents_is_bounded_and_the_run_goes_on() {
     assert_eq!(came_to(&bench.run().await), (Goal, Some("done"), None, 3));
     assert_eq!(
         bench.model.sent()[3],
-        "Subagent 'helper' was not started: a run may start 1 subagent, and has started as many; \
+        "Subagent 'helper' was not started: this run has started 1 subagent, the limit; \
          do the rest yourself, with the other tools"
     );
 }
@@ -283,7 +283,7 @@ async fn the_turns_of_all_agents_together_are_bounded() {
     let result = bench.run().await;
     assert_eq!(came_to(&result), (MaxTurns, None, Some("y"), 1));
     let error = result.error.expect("it says which limit");
-    assert_eq!(error.to_string(), "a run and its subagents may take 1 turn together, and have taken as many");
+    assert_eq!(error.to_string(), "the run and its subagents have taken 1 turn together, the limit");
 }
 
 #[tokio::test(start_paused = true)]
@@ -311,8 +311,5 @@ fn a_subagent_that_could_not_run_is_refused_when_it_is_made() {
     };
     let unknown = ToolConfig::Only(vec!["web_search".to_owned()]);
     let error = Subagent::new(AgentDefinition { tools: unknown, ..definition(Completion::Tool) }, setup);
-    assert_eq!(
-        error.map(|_| ()).expect_err("it is refused").to_string(),
-        "the tools of the agent `tester` are not right"
-    );
+    assert_eq!(error.map(|_| ()).expect_err("it is refused").to_string(), "invalid tools of the agent `tester`");
 }

@@ -145,7 +145,7 @@ fn damage_is_told_with_its_line() {
     check(&[&format!(r#"{{{time},"type":"dance"}}"#)], 2, "unknown variant `dance`");
     check(&[r#"{"time":"noon","type":"resumed","pid":1,"model":"m","torn_bytes":0}"#], 2, "year");
     check(&[&begun], 2, "no call `c`");
-    check(&[&calls, &settled("d")], 3, "no outcome");
+    check(&[&calls, &settled("d")], 3, "not an outcome");
     check(&[&calls, &settled("c"), &settled("c")], 4, "second time");
     check(&[&calls, &begun, &begun], 4, "second time");
     check(&[&calls, &settled("c"), &calls, &calls], 4, "already a call `c`");

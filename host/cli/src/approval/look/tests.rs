@@ -23,7 +23,7 @@ fn question(confirmation: Confirmation) -> Question {
         confirmation,
         commands,
         touches: Grants::none(),
-        reasons: vec!["no rule and no grant covers it".to_owned()],
+        reasons: vec!["by the rule at mine.toml:1".to_owned()],
         mode: ApprovalMode::Default,
         always: Vec::new(),
         objection: None,
@@ -46,8 +46,7 @@ fn a_command_stands_with_its_parts_behind_a_bar() {
                   │ make && rm -rf x\n  \
                   it runs: make\n  \
                   it runs: rm -rf x\n  \
-                  asked because: no rule and no grant covers it\n  \
-                  default mode";
+                  asked because: by the rule at mine.toml:1";
     assert_eq!(shown(&exec("make && rm -rf x")), want);
 }
 

@@ -76,13 +76,13 @@ fn told(checked: &CheckReport, style: Style) -> String {
             text.push_str(&format!("    {word} {}\n", visible_line(&change.what)));
         }
         if changes.iter().next().is_none() {
-            text.push_str("    no change that a caller or the user could see\n");
+            text.push_str("    no change that is visible to callers or users\n");
         }
         text.push_str(&match verdict {
-            VersionVerdict::Enough => format!("  {} says as much\n", manifest.version),
+            VersionVerdict::Enough => format!("  {} matches these changes\n", manifest.version),
             VersionVerdict::TooLow { needed } => {
                 let low = style.paint("too low", AnsiColor::Red);
-                format!("  {} is {low}: the lowest version that says as much is {needed}\n", manifest.version)
+                format!("  {} is {low}: these changes need at least {needed}\n", manifest.version)
             }
         });
     }

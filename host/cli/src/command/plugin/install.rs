@@ -89,7 +89,7 @@ impl Frontend<'_> {
         };
         let installation = match plan {
             InstallPlan::AlreadyInstalled(version) => {
-                self.out.write(&format!("`{name}` {version} is installed already.\n"));
+                self.out.write(&format!("`{name}` {version} is already installed.\n"));
                 return Ok(());
             }
             InstallPlan::Ready(installation) => installation,
@@ -140,7 +140,7 @@ fn made_by(signers: &Signers, not_counted: &[Refusal], style: Style) -> String {
 
 fn result(InstallOutcome { name, version, agreed, required, .. }: &InstallOutcome) -> String {
     let agreed = match agreed.is_empty() {
-        true => "each call that needs more than reading the workspace is asked about".to_owned(),
+        true => "you are asked before each call that does more than read the workspace".to_owned(),
         false => {
             let granted: Vec<String> = agreed.iter().map(|(name, scope)| format!("{name}={scope}")).collect();
             format!("granted: {}", granted.join(" "))

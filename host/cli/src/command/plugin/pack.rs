@@ -124,7 +124,7 @@ pub(super) fn write(path: &Path, bundle: &Bundle, existing: Existing) -> Result<
     };
     kept.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => Failure::input(format!("`{}` already exists", path.display()))
-            .help("name another file with --out, or add --force to replace it and the signatures in it"),
+            .help("name another file with --out, or add --force to replace it with the signatures in it"),
         _ => failed(error),
     })
 }

@@ -35,7 +35,7 @@ pub(super) fn run(sign: &Sign, environment: &Environment) -> Result<Code, Failur
             bundle.sign(&secret).map_err(|error| failed(&error))?;
         }
         (None, Some(file)) => add(&mut bundle, &keys::text(file)?)?,
-        (None, None) => return Err(Failure::input("there is no key to sign with").help("add --key FILE")),
+        (None, None) => return Err(Failure::input("no key to sign with").help("add --key FILE")),
     }
     write(&sign.file, &bundle, Existing::Replace)?;
     let count = bundle.signatures().len();

@@ -81,7 +81,7 @@ fn login(registry: &str) -> Result<Option<Login>, Failure> {
             | CredentialRetrievalError::ConfigReadError
             | CredentialRetrievalError::NoCredentialConfigured,
         ) => Ok(None),
-        Err(error) => Err(Failure::configuration(format!("Docker's login for `{registry}` cannot be read"))
+        Err(error) => Err(Failure::configuration(format!("cannot read Docker's login for `{registry}`"))
             .cause(error.to_string())
             .help(format!("run `docker logout {registry}`, then `docker login {registry}`"))),
     }

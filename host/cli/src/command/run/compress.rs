@@ -26,17 +26,17 @@ pub(super) async fn run(
 ) -> Result<Code, Failure> {
     let status = session.compress(stop).await?;
     if stop.is_cancelled() {
-        return Err(Failure::new(ErrorKind::Cancelled, "cancelled; the conversation is as it was"));
+        return Err(Failure::new(ErrorKind::Cancelled, "cancelled; the conversation is unchanged"));
     }
     let words = match status {
         CompressionStatus::Summarised => "The beginning of the conversation was summarised.",
         CompressionStatus::Shortened => "Long tool outputs were cut.",
         CompressionStatus::LeftOut => "The oldest messages were left out: they did not fit the model's window.",
-        CompressionStatus::Nothing => "There is nothing to shorten.",
+        CompressionStatus::Nothing => "There is nothing to compress.",
         CompressionStatus::Inflated | CompressionStatus::Empty | CompressionStatus::Failed => {
             return Err(Failure::new(
                 ErrorKind::Service,
-                "no summary came that is shorter; the conversation is as it was",
+                "no shorter summary was produced; the conversation is unchanged",
             )
             .help("try again, or with another model"));
         }

@@ -2,7 +2,7 @@
 //!
 //! A prompt is a run of the same executor, so each has its own limits, and Ctrl-C ends the run and not the
 //! conversation. What goes wrong with a prompt is told and the conversation goes on; what was queued behind it comes
-//! back to be looked at. It ends when the person leaves, which is an end in good order, or when the process is told to
+//! back to be looked at. It ends when the user leaves, which is an end in good order, or when the process is told to
 //! end, which is none.
 //!
 //! Deliberately not here: reading keys and drawing (`terminal`), and what a run looks like (`printer`).
@@ -40,7 +40,7 @@ use crate::process;
 const HOST: &str = concat!("host ", env!("CARGO_PKG_VERSION"));
 
 /// What becomes of a prompt that fails or is stopped.
-const TAKEN_BACK: &str = "the prompt was taken back; Up brings its text back, and files stay as they are";
+const TAKEN_BACK: &str = "the prompt was removed: press Up to edit it again; files were not changed back";
 
 /// Whether a run without a prompt is a conversation.
 pub(super) fn is_possible(run: &Run, environment: &Environment) -> bool {
@@ -130,10 +130,10 @@ impl Talk {
         }
     }
 
-    /// The person leaves: nothing was cut short.
+    /// The user leaves: nothing was cut short.
     fn left(&self) -> Code {
         if !self.session.history().contents().is_empty() {
-            self.note(&format!("host run --resume {} goes on with this", self.session.id()));
+            self.note(&format!("resume later: host run --resume {}", self.session.id()));
         }
         Code::Done
     }
@@ -151,7 +151,7 @@ impl Talk {
             let messages = counted(self.session.history().contents().len(), "message");
             lines.push(format!("resumed session {} ({messages})", self.session.id()));
         }
-        let help = "/help has the commands, @path attaches a file, Ctrl-D leaves";
+        let help = "/help for commands · @path to attach a file · Ctrl-D to quit";
         lines.push(self.style.dim(&terminal::fitting(help, columns)));
         self.terminal.lines(&(lines.join("\n") + "\n\n"));
     }
@@ -202,7 +202,7 @@ impl Talk {
                 self.note(TAKEN_BACK);
             }
             TerminateReason::Timeout | TerminateReason::MaxTurns => {
-                let failure = failure.map(|failure| failure.help("send `continue` to go on"));
+                let failure = failure.map(|failure| failure.help("send `continue` to continue"));
                 self.printer.finish(result, failure.as_ref());
             }
             TerminateReason::Goal | TerminateReason::ErrorNoCompleteTaskCall => {

@@ -1,4 +1,4 @@
-//! What the person says: the words of the command line, and standard input where it is no terminal.
+//! What the user says: the words of the command line, and standard input where it is no terminal.
 
 use std::io::Read;
 use std::time::Duration;
@@ -13,8 +13,8 @@ use crate::printer;
 /// script or a job runner often never says anything.
 const SILENT_INPUT: Duration = Duration::from_millis(500);
 
-/// How long an open standard input is waited for before the person is told that it is. Whoever sits there must not take it
-/// for a run that hangs.
+/// How long the run waits for an open standard input before it prints a note. Without the note the run would seem to
+/// hang.
 const TOLD: Duration = Duration::from_secs(3);
 
 /// The most that is read from standard input. Protects memory; a prompt of this size fits no model.
@@ -58,8 +58,8 @@ pub(super) async fn said(
         },
     };
     if needed && joined(&words, &piped).is_empty() {
-        return Err(Failure::input("there is nothing to do")
-            .help("say it as an argument, such as host run \"Survey this repository\", or on standard input"));
+        return Err(Failure::input("no prompt")
+            .help("pass it as an argument, such as host run \"Survey this repository\", or on standard input"));
     }
     Ok(Said { words, piped })
 }
@@ -71,7 +71,7 @@ pub(super) fn joined(words: &str, piped: &str) -> String {
 }
 
 /// Reads standard input to its end. With a prompt already there, input that stays silent is not waited for; any other is,
-/// and the person is told so.
+/// and the user is told so.
 async fn standard_input(prompted: bool, environment: &Environment) -> Result<String, Failure> {
     let note = |words: &str| printer::notes(&[words.to_owned()], environment);
     let told = tokio::time::sleep(TOLD);
@@ -100,7 +100,7 @@ async fn standard_input(prompted: bool, environment: &Environment) -> Result<Str
             match tokio::time::timeout(SILENT_INPUT, receiver.recv()).await {
                 Ok(piece) => piece,
                 Err(_) => {
-                    note("standard input is open and says nothing, and is left out; `< /dev/null` closes it");
+                    note("ignoring standard input: it is open, but nothing arrived; to close it: `< /dev/null`");
                     return Ok(String::new());
                 }
             }
@@ -109,7 +109,7 @@ async fn standard_input(prompted: bool, environment: &Environment) -> Result<Str
                 biased;
                 piece = receiver.recv() => piece,
                 () = &mut told, if !told.is_elapsed() => {
-                    note("standard input is still open; the run begins when it ends");
+                    note("reading standard input; the run starts when it ends");
                     continue;
                 }
             }
@@ -117,14 +117,14 @@ async fn standard_input(prompted: bool, environment: &Environment) -> Result<Str
         match piece {
             None => break,
             Some(Ok(piece)) => bytes.extend_from_slice(&piece),
-            Some(Err(error)) => return Err(Failure::input(format!("standard input cannot be read: {error}"))),
+            Some(Err(error)) => return Err(Failure::input(format!("cannot read standard input: {error}"))),
         }
         if bytes.len() as u64 > MAX_INPUT {
             return Err(Failure::input(format!("standard input is over the limit of {MAX_INPUT} bytes"))
-                .help("put it into a file of the workspace and name the file in the prompt"));
+                .help("save it to a file of the workspace and name the file in the prompt"));
         }
     }
     String::from_utf8(bytes).map_err(|error| {
-        Failure::input(format!("standard input is no text: byte {} is not UTF-8", error.utf8_error().valid_up_to()))
+        Failure::input(format!("standard input is not text: byte {} is not UTF-8", error.utf8_error().valid_up_to()))
     })
 }

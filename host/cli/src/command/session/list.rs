@@ -14,13 +14,13 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-/// The most sessions that are listed for a person.
+/// The most sessions that the list shows. JSON has all.
 const LISTED: usize = 100;
 
 /// How much of a prompt is shown, in characters.
 const PROMPT: usize = 60;
 
-/// How much of a prompt is told as JSON, in characters.
+/// How much of a prompt JSON has, in characters.
 const PROMPT_IN_JSON: usize = 1_000;
 
 /// A session in a few words.
@@ -74,7 +74,7 @@ pub(super) fn json(listed: &[Listed]) -> Result<String, Failure> {
 pub(super) fn text(listed: &[Listed], with_folder: bool) -> String {
     if listed.is_empty() {
         let other = if with_folder { "" } else { "; --all lists those of other folders" };
-        return format!("no session was recorded here{other}\n");
+        return format!("no session is recorded for this folder{other}\n");
     }
     let mut text = String::new();
     for session in listed.iter().take(LISTED) {
@@ -92,12 +92,12 @@ pub(super) fn text(listed: &[Listed], with_folder: bool) -> String {
             writeln!(text, "{id:<24}  {when:<16}  {:<11} {turns:>10} {:>9}  {words}", session.end.word(), size(*bytes));
     }
     if listed.len() > LISTED {
-        let _ = writeln!(text, "… {} older ones are left out here; --json has all", listed.len() - LISTED);
+        let _ = writeln!(text, "… {} older sessions are not shown; --json lists all", listed.len() - LISTED);
     }
     text
 }
 
-/// A time as it is shown to a person: in the zone of this machine, to the minute.
+/// A time as it is shown to a user: in the zone of this machine, to the minute.
 pub(super) fn local(time: Timestamp) -> String {
     time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
@@ -182,7 +182,7 @@ impl End {
     }
 }
 
-/// How a run ended, for a person.
+/// How a run ended, for a user.
 pub(super) fn end_word(reason: TerminateReason) -> &'static str {
     match reason {
         TerminateReason::Goal => "done",

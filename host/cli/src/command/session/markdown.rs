@@ -29,8 +29,7 @@ pub(super) fn text(transcript: &Transcript) -> String {
         one(&mut text, entry);
     }
     if *torn_bytes > 0 {
-        let _ =
-            writeln!(text, "\n*The last entry was half-written; its {} are left out.*", counted(torn_bytes, "byte"));
+        let _ = writeln!(text, "\n*The last entry was cut off; its {} are ignored.*", counted(torn_bytes, "byte"));
     }
     visible(&text).into_owned()
 }
@@ -75,7 +74,7 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
             Ok(())
         }
         What::HistoryReplaced { messages } => {
-            let _ = writeln!(text, "*The conversation until here is now {}:*", counted(messages.len(), "message"));
+            let _ = writeln!(text, "*The conversation so far was replaced by {}:*", counted(messages.len(), "message"));
             for message in messages {
                 let _ = writeln!(text, "\n{}", fenced("", &message.visible_text()));
             }
@@ -83,13 +82,15 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
         }
         What::TakenBack { messages } => {
             let left = counted(messages, "message");
-            writeln!(text, "*The last prompt was taken back with everything after it; {left} remain.*")
+            writeln!(text, "*The last prompt was removed with everything after it; {left} remain.*")
         }
-        What::ModelChosen { model } => writeln!(text, "*From here on {} is asked.*", inline_code(model)),
+        What::ModelChosen { model } => writeln!(text, "*Model: {}*", inline_code(model)),
         What::RecoveryStarted { reason } => {
-            writeln!(text, "*A limit was met ({}); the model is asked for its best answer so far.*", end_word(*reason))
+            writeln!(text, "*Limit reached ({}); the model was asked to wrap up.*", end_word(*reason))
         }
-        What::Withdrawn => writeln!(text, "*Nothing came of this request.*"),
+        What::Withdrawn => {
+            writeln!(text, "*This request was cancelled or failed; it is not part of the conversation.*")
+        }
         What::Error { message } => writeln!(text, "**Error:**\n\n{}", fenced("", message)),
         What::RunEnded { terminate_reason, turns, usage } => {
             let end = end_word(*terminate_reason);
@@ -112,7 +113,7 @@ fn written_call(text: &mut String, call: &Call) {
     let _ = kinds(text, &outcome.data);
     let _ = writeln!(text, "\n</details>");
     if let Some(Display::Difference { path, unified }) = &outcome.display {
-        let made = if outcome.status == CallStatus::Success { "" } else { " (proposed, and not made)" };
+        let made = if outcome.status == CallStatus::Success { "" } else { " (proposed, not applied)" };
         let _ = writeln!(text, "\n{}{made}\n\n{}", inline_code(path), fenced("diff", unified));
     }
 }

@@ -37,15 +37,14 @@ pub(super) fn text(transcript: &Transcript) -> String {
     let _ = writeln!(text, "began     {began}\ntokens    {} in, {} out", usage.input, usage.output);
     let left_out = entries.len().saturating_sub(ENTRIES);
     if left_out > 0 {
-        let _ =
-            writeln!(text, "\n… {left_out} earlier entries are left out here; host session export {id} has them all");
+        let _ = writeln!(text, "\n… {left_out} earlier entries are not shown; to see all: host session export {id}");
     }
     for entry in entries.iter().skip(left_out) {
         text.push('\n');
         one(&mut text, entry);
     }
     if *torn_bytes > 0 {
-        let _ = writeln!(text, "\nthe last entry was half-written; its {} are left out", counted(torn_bytes, "byte"));
+        let _ = writeln!(text, "\nthe last entry was cut off; its {} are ignored", counted(torn_bytes, "byte"));
     }
     visible(&text).into_owned()
 }
@@ -74,17 +73,19 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
         }
         What::HistoryReplaced { messages } => {
             let messages = counted(messages.len(), "message");
-            writeln!(text, "── {agent}: the conversation until here is now {messages}")
+            writeln!(text, "── {agent}: the conversation so far was replaced by {messages}")
         }
         What::TakenBack { messages } => {
             let left = counted(messages, "message");
-            writeln!(text, "── {agent}: the last prompt was taken back; {left} remain")
+            writeln!(text, "── {agent}: the last prompt was removed; {left} remain")
         }
-        What::ModelChosen { model } => writeln!(text, "── from here on {model} is asked"),
+        What::ModelChosen { model } => writeln!(text, "── model: {model}"),
         What::RecoveryStarted { reason } => {
-            writeln!(text, "── {agent}: {}; the model is asked for its best answer so far", limit(*reason))
+            writeln!(text, "── {agent}: {}; the model was asked to wrap up", limit(*reason))
         }
-        What::Withdrawn => writeln!(text, "── {agent}: nothing came of this request"),
+        What::Withdrawn => {
+            writeln!(text, "── {agent}: this request was cancelled or failed; it is not part of the conversation")
+        }
         What::Error { message } => writeln!(text, "error: {}", clip(message, OUTCOME)),
         What::RunEnded { terminate_reason, turns, usage } => {
             let end = end_word(*terminate_reason);
@@ -125,7 +126,7 @@ fn shown_call(text: &mut String, call: &Call) {
 fn limit(reason: TerminateReason) -> &'static str {
     match reason {
         TerminateReason::Timeout => "the time limit passed",
-        TerminateReason::MaxTurns => "the turn limit was met",
+        TerminateReason::MaxTurns => "the turn limit was reached",
         TerminateReason::ErrorNoCompleteTaskCall => "a reply had no call",
         TerminateReason::Goal | TerminateReason::Aborted | TerminateReason::Error => "the run ended",
     }

@@ -57,7 +57,7 @@ pub(super) enum What {
     HistoryReplaced {
         messages: Vec<Content>,
     },
-    /// The person took the last prompt back; so many messages of the conversation stay.
+    /// The user took the last prompt back; so many messages of the conversation stay.
     TakenBack {
         messages: u64,
     },
@@ -128,8 +128,8 @@ impl Transcript {
         match self.damage.take() {
             None => Ok(self),
             Some(error) => Err(Failure::of(ErrorKind::Input, &error)
-                .cause(format!("so ends what can be read of the session `{}`", self.id))
-                .help("host session show has what lies before it")),
+                .cause(format!("the session `{}` cannot be read further", self.id))
+                .help("to see what comes before: host session show")),
         }
     }
 
@@ -189,7 +189,7 @@ impl Transcript {
                     add(Some(agent_id.to_string()), What::RecoveryStarted { reason });
                 }
                 Record::Discarded { prompt, reason, .. } => {
-                    let message = format!("{reason}; the reply does not count");
+                    let message = format!("{reason}; the reply was discarded");
                     add(Some(prompt.agent.to_string()), What::Error { message });
                 }
                 Record::Withdrawn { prompt } => add(Some(prompt.agent.to_string()), What::Withdrawn),
@@ -257,7 +257,7 @@ impl Call {
 /// Any of our shapes as JSON that is safe on a terminal.
 pub(super) fn to_json(value: &impl Serialize) -> Result<String, Failure> {
     let json = serde_json::to_string_pretty(value)
-        .map_err(|error| Failure::configuration(format!("the session is no JSON: {error}")))?;
+        .map_err(|error| Failure::configuration(format!("cannot write the session as JSON: {error}")))?;
     let mut safe = String::with_capacity(json.len() + 1);
     for character in json.chars() {
         // Such a character can only be within a text, where its code means the same.

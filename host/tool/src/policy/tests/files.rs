@@ -30,7 +30,7 @@ fn what_means_nothing_is_an_error_of_its_rule() {
     let check = |key: &str, words: &str| {
         check(&format!("[[rule]]\ndecision = \"allow\"\n\n[[rule]]\ndecision = \"ask\"\n{key}\n"), 4, words);
     };
-    check("priority = 1000", "`priority` is no good: 1000 is not from 0 to 999");
+    check("priority = 1000", "invalid `priority`: 1000 is out of range: it must be from 0 to 999");
     check("priority = -1", "`priority`");
     check("tool = \"a*b\"", "`tool`");
     check("tool = \"\"", "`tool`");
@@ -41,7 +41,7 @@ fn what_means_nothing_is_an_error_of_its_rule() {
     for command in ["", "git *", "a; b", "a > b", "$x", "a $(b)", "A=b c", "'a", "ls {a,b}", "''"] {
         check(&format!("command = {command:?}"), "`command`");
     }
-    check("match = \"ls\"", "`match` is no good: a rule without `command`");
+    check("match = \"ls\"", "invalid `match`: the examples of a rule without `command`");
 }
 
 #[test]

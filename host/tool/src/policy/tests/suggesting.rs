@@ -1,4 +1,4 @@
-//! What a person is shown, what an answer for good covers, and that both end for anything.
+//! What a user is shown, what an answer for good covers, and that both end for anything.
 
 use std::time::{Duration, Instant};
 

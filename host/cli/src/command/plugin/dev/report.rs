@@ -100,7 +100,7 @@ impl Report {
             self.line(&format!("  {word} {}", visible_line(&change.what)));
         }
         if changes.iter().next().is_none() {
-            self.line(&self.style.dim("  its tools and what it asks for are as they were"));
+            self.line(&self.style.dim("  its tools and requests are unchanged"));
         }
     }
 
@@ -139,7 +139,7 @@ impl Report {
 
     /// A case failed.
     fn not_kept(&self, before: bool) {
-        self.stays("not written, since it is not as its cases expect", before);
+        self.stays("not written: its cases fail", before);
     }
 
     /// The sources do not build.
@@ -157,7 +157,7 @@ impl Report {
         let what = self.style.paint(what, AnsiColor::Red);
         let target = shown(&self.target);
         self.line(&match before {
-            true => format!("{what}; {target} has what was good last"),
+            true => format!("{what}; {target} keeps the last good build"),
             false => format!("{what}; nothing was written to {target}"),
         });
     }

@@ -3,6 +3,7 @@
 use host_agent::{CompressionStatus, Sessions};
 use host_app::error::Failure;
 use host_app::plugins::reload::ReloadTrigger;
+use host_message::counted;
 use host_terminal::{self as terminal, Choice, Chosen, Looks, Question};
 use host_text::{exact, visible};
 use host_tool::ApprovalMode;
@@ -22,7 +23,7 @@ impl Talk {
             }
             Command::Reload => {
                 if self.reload(ReloadTrigger::Requested).await == 0 {
-                    self.note("the plugins are as they were");
+                    self.note("no plugin changed");
                 }
             }
             Command::Agents => {
@@ -37,10 +38,10 @@ impl Talk {
                 self.terminal.lines(&visible(&self.stats.text(&self.session.model().id, self.session.id())))
             }
             Command::Thoughts => self.note(match self.printer.toggle_thoughts() {
-                drawn::Thoughts::Whole => "thoughts are shown from here on",
-                drawn::Thoughts::Subjects => "only what thoughts are about is shown from here on",
+                drawn::Thoughts::Whole => "showing full thoughts",
+                drawn::Thoughts::Subjects => "showing thought titles only",
             }),
-            Command::Model(None) => self.note(&format!("{}; /model ID asks another", self.session.model().id)),
+            Command::Model(None) => self.note(&format!("{} · /model ID to change", self.session.model().id)),
             Command::Model(Some(id)) => self.choose(&id)?,
             Command::Compress => self.compress().await?,
             Command::Clear => self.clear()?,
@@ -60,7 +61,7 @@ impl Talk {
 
     fn choose(&mut self, id: &str) -> Result<(), Failure> {
         self.session.set_model(id)?;
-        self.note(&format!("{} is asked from here on", self.session.model().id));
+        self.note(&format!("model: {}", self.session.model().id));
         Ok(())
     }
 
@@ -68,20 +69,20 @@ impl Talk {
         let mode: ApprovalMode =
             mode.parse().map_err(|error: host_tool::UnknownMode| Failure::input(error.to_string()))?;
         self.session.set_mode(mode)?;
-        self.note(&format!("the mode is {mode} from here on: {}", about(mode)));
+        self.note(&format!("mode: {mode} – {}", about(mode)));
         Ok(())
     }
 
     async fn compress(&mut self) -> Result<(), Failure> {
         let turn = self.stop.child_token();
         self.terminal.works_on(&turn);
-        self.printer.waits_for("shortening the conversation");
+        self.printer.waits_for("compressing the conversation");
         let status = self.session.compress(&turn).await;
         self.printer.waits_no_more();
         self.terminal.rests();
         match status? {
-            _ if turn.is_cancelled() => self.note("stopped; the conversation is as it was"),
-            CompressionStatus::Nothing => self.note("there is nothing to shorten"),
+            _ if turn.is_cancelled() => self.note("stopped; the conversation is unchanged"),
+            CompressionStatus::Nothing => self.note("there is nothing to compress"),
             // The printer has said it.
             CompressionStatus::Summarised
             | CompressionStatus::Shortened
@@ -98,7 +99,7 @@ impl Talk {
         let before = self.session.clear()?;
         self.answer = None;
         self.stats.begin();
-        self.note(&format!("a new conversation; host run --resume {before} goes on with the last one"));
+        self.note(&format!("new conversation; to resume the last one: host run --resume {before}"));
         Ok(())
     }
 
@@ -107,15 +108,14 @@ impl Talk {
             return Err(Failure::input("there is no answer to copy").help("ask something first"));
         };
         if self.terminal.looks() == Looks::Plain {
-            return Err(Failure::input("this terminal has no clipboard").help("/export writes all of it to a file"));
+            return Err(
+                Failure::input("this terminal has no clipboard").help("use /export to write the session to a file")
+            );
         }
         let sequence = clipboard::sequence(answer, &self.session.app().environment)?;
         self.terminal.steer(&sequence);
         let characters = answer.chars().count();
-        self.note(&format!(
-            "the last answer, {characters} characters, was handed to the terminal for its clipboard (OSC 52); one that \
-             does not take it says nothing"
-        ));
+        self.note(&format!("copied {} (if your terminal supports OSC 52)", counted(characters, "character")));
         Ok(())
     }
 
@@ -129,8 +129,8 @@ impl Talk {
         if path.symlink_metadata().is_ok() {
             let choice = |letter, label: &str| Choice { letter, label: label.to_owned() };
             let question = Question {
-                lines: vec![format!("{shown} is there already.")],
-                choices: vec![choice('n', "Keep it"), choice('y', "Write over it")],
+                lines: vec![format!("{shown} already exists.")],
+                choices: vec![choice('n', "Keep"), choice('y', "Overwrite")],
                 preselected: 0,
             };
             if self.terminal.ask(question).await != Chosen::Choice(1) {
@@ -142,17 +142,17 @@ impl Talk {
             Failure::input(format!("`{shown}` cannot be written: {error}"))
                 .help("name a file in a folder that you may write: /export FILE")
         })?;
-        self.note(&format!("the session was written to {shown}"));
+        self.note(&format!("session written to {shown}"));
         Ok(())
     }
 
     fn undo(&mut self) -> Result<(), Failure> {
         let Some(text) = self.session.undo_last_prompt()? else {
-            return Err(Failure::input("there is no prompt to take back"));
+            return Err(Failure::input("there is no prompt to remove"));
         };
         self.answer = None;
         self.terminal.suggest(&text);
-        self.note("the last prompt was taken back, with all that came of it; files stay as they are now");
+        self.note("removed the last prompt and its reply; files were not changed back");
         Ok(())
     }
 }
@@ -163,15 +163,15 @@ fn about_mode(now: ApprovalMode, columns: usize) -> String {
         let mark = if this == now { "›" } else { " " };
         terminal::wrapped(&format!("{mark} {:9}  {words}", mode(this)), columns, 13) + "\n"
     };
-    ApprovalMode::ALL.map(line).concat() + &terminal::wrapped("/mode MODE changes it", columns, 0)
+    ApprovalMode::ALL.map(line).concat() + &terminal::wrapped("/mode MODE to change", columns, 0)
 }
 
 /// What a mode lets a run do without asking.
 fn about(mode: ApprovalMode) -> &'static str {
     match mode {
-        ApprovalMode::Plan => "reading only, whatever else was granted; nothing is asked about",
-        ApprovalMode::Default => "reading, and what was granted besides; the rest is asked about",
-        ApprovalMode::AutoEdit => "also changing files of the workspace",
-        ApprovalMode::Yolo => "also running programs and fetching",
+        ApprovalMode::Plan => "reads only, whatever else was granted; asks nothing",
+        ApprovalMode::Default => "reads, and does what else was granted; asks before the rest",
+        ApprovalMode::AutoEdit => "also changes files of the workspace without asking",
+        ApprovalMode::Yolo => "also runs programs and fetches without asking",
     }
 }

@@ -1,4 +1,4 @@
-//! A text for the terminal's clipboard: OSC 52, which reaches the machine that the person sits at, also over ssh.
+//! A text for the terminal's clipboard: OSC 52, which reaches the machine that the user sits at, also over ssh.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,7 +12,7 @@ const MAX_TEXT: usize = 74_000;
 pub(super) fn sequence(text: &str, environment: &Environment) -> Result<String, Failure> {
     if text.len() > MAX_TEXT {
         let message = format!("the answer has {} bytes, and a terminal's clipboard takes {MAX_TEXT}", text.len());
-        return Err(Failure::input(message).help("/export writes all of it to a file"));
+        return Err(Failure::input(message).help("use /export to write the session to a file"));
     }
     let sequence = format!("\u{1b}]52;c;{}\u{7}", STANDARD.encode(text));
     Ok(if environment.variable("TMUX").is_some() {

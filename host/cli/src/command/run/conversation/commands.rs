@@ -49,19 +49,19 @@ pub(super) struct Known {
 /// All of them, in the order in which help has them.
 pub(super) const ALL: &[Known] = &[
     alone("/help", "Show the commands and the keys", Command::Help),
-    with("/model", "[ID]", "Show the model, or ask another from here on", Command::Model),
+    with("/model", "[ID]", "Show or change the model", Command::Model),
     alone("/tools", "List the tools and what they may touch", Command::Tools),
-    alone("/reload", "Take plugins anew that are others than before; each prompt does it too", Command::Reload),
+    alone("/reload", "Reload plugins that changed (also done before each prompt)", Command::Reload),
     alone("/agents", "List the agents that the model can call", Command::Agents),
-    with("/mode", "[MODE]", "Show what needs no asking, or change it from here on", Command::Mode),
-    alone("/thoughts", "Show all of what the model thinks, or no more than what it is about", Command::Thoughts),
-    alone("/compress", "Shorten the conversation: a summary stands for its beginning", Command::Compress),
-    alone("/clear", "Begin a new conversation", Command::Clear),
+    with("/mode", "[MODE]", "Show or change what is allowed without asking", Command::Mode),
+    alone("/thoughts", "Switch between full thoughts and their titles", Command::Thoughts),
+    alone("/compress", "Summarise the conversation so far to free up context", Command::Compress),
+    alone("/clear", "Start a new conversation", Command::Clear),
     alone("/stats", "Show tokens, turns, calls and time", Command::Stats),
     alone("/copy", "Copy the last answer to the clipboard", Command::Copy),
     with("/export", "[FILE]", "Write the session to a file, as Markdown", Command::Export),
-    alone("/undo-last-prompt", "Take the last prompt back, with all that came of it", Command::UndoLastPrompt),
-    alone("/quit", "Leave", Command::Quit),
+    alone("/undo-last-prompt", "Remove the last prompt and its reply from the conversation", Command::UndoLastPrompt),
+    alone("/quit", "Quit", Command::Quit),
 ];
 
 /// How wide the names of commands and keys are in help.
@@ -70,11 +70,11 @@ const NAMES: usize = 27;
 const KEYS: &[(&str, &str)] = &[
     ("Enter", "send; while the model works: queue"),
     ("Alt-Enter, Ctrl-J, \\ Enter", "a new line"),
-    ("Up, Down", "what you said before, that begins like what you wrote"),
+    ("Up, Down", "earlier prompts that begin with what you typed"),
     ("Tab", "complete a /command or an @path"),
-    ("Esc", "clear what you wrote; Ctrl-U, Ctrl-K, Ctrl-W a part of it"),
-    ("Ctrl-C", "stop the model; again: leave at once"),
-    ("Ctrl-D", "leave"),
+    ("Esc", "clear the input; Ctrl-U, Ctrl-K, Ctrl-W: part of it"),
+    ("Ctrl-C", "stop the model; again: quit now"),
+    ("Ctrl-D", "quit"),
 ];
 
 const fn alone(name: &'static str, words: &'static str, command: Command) -> Known {
@@ -101,11 +101,11 @@ pub(super) fn meant(line: &str) -> Meant {
     }
     let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let argument = Some(rest.trim()).filter(|rest| !rest.is_empty()).map(str::to_owned);
-    let as_prompt = format!("a prompt that begins with `/` is written with two: /{}", first_line(text));
+    let as_prompt = format!("to send text that begins with `/`, type `/{}`", first_line(text));
     match (ALL.iter().find(|known| known.name == name).map(|known| &known.made), argument) {
         (Some(Made::Alone(command)), None) => Meant::Command(command.clone()),
         (Some(Made::Alone(_)), Some(_)) => {
-            Meant::Nothing(Failure::input(format!("`{name}` takes nothing behind it")).help(as_prompt))
+            Meant::Nothing(Failure::input(format!("`{name}` takes no argument")).help(as_prompt))
         }
         (Some(Made::With(made)), argument) => Meant::Command(made(argument)),
         (None, _) => {
@@ -137,7 +137,7 @@ pub(super) fn help(columns: usize) -> String {
         text.push('\n');
     }
     let files =
-        "A prompt may attach files: @path, a folder or a glob. A prompt that begins with / is written with two.";
+        "Attach files with @path: a file, a folder or a glob. To send text that begins with /, type it twice: //text.";
     text.push_str(&terminal::wrapped(files, columns, 0));
     text
 }
@@ -166,18 +166,14 @@ mod tests {
             (
                 "/hlep",
                 "there is no command `/hlep`",
-                "did you mean `/help`? a prompt that begins with `/` is written with two: //hlep",
+                "did you mean `/help`? to send text that begins with `/`, type `//hlep`",
             ),
             (
                 "/etc/hosts has what?",
                 "there is no command `/etc/hosts`",
-                "a prompt that begins with `/` is written with two: //etc/hosts has what?",
+                "to send text that begins with `/`, type `//etc/hosts has what?`",
             ),
-            (
-                "/quit now",
-                "`/quit` takes nothing behind it",
-                "a prompt that begins with `/` is written with two: //quit now",
-            ),
+            ("/quit now", "`/quit` takes no argument", "to send text that begins with `/`, type `//quit now`"),
         ] {
             let Meant::Nothing(failure) = meant(line) else { panic!("{line} is no command") };
             assert_eq!((failure.message.as_str(), failure.help.as_deref()), (message, Some(help)));

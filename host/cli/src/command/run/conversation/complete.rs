@@ -11,7 +11,7 @@ use host_terminal::{Completer, Completions};
 
 use super::commands;
 
-/// The most candidates that are looked at. Protects the person who waits for a folder with very many files.
+/// The most candidates that are considered. Protects the user's time in a folder with very many files.
 const MAX_CANDIDATES: usize = 1_000;
 
 /// Completes what can be completed in this workspace.

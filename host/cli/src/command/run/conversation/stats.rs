@@ -13,7 +13,7 @@ use crate::printer::terminal::Terminal;
 pub(super) struct Stats {
     shown: Arc<Terminal>,
     counts: Mutex<Counts>,
-    /// Held while the person is asked.
+    /// Held while the user is asked.
     run_clock: PausableClock,
 }
 
@@ -23,9 +23,9 @@ struct Counts {
     turns: u64,
     calls: u64,
     failed: u64,
-    /// A person said yes.
+    /// A user said yes.
     approved: u64,
-    /// A person said no.
+    /// A user said no.
     declined: u64,
     /// A rule or a grant said no.
     denied: u64,
@@ -78,7 +78,7 @@ impl Stats {
         }
     }
 
-    /// All of it, for a person.
+    /// All of it, for a user.
     pub(super) fn text(&self, model: &ModelId, session: &SessionId) -> String {
         let counts = self.counts();
         let Counts { prompts, turns, calls, failed, approved, declined, denied, usage, cost, working, since } =
@@ -88,7 +88,7 @@ impl Stats {
         let cached = if usage.cached > 0 { format!(", of which cached {}", usage.cached) } else { String::new() };
         format!(
             "session   {session}\nmodel     {model}\nprompts   {prompts}, {turns}\ncalls     {calls}, {failed} \
-             failed; {approved} approved, {declined} declined, {denied} refused\ntokens    {} in{cached}, {} out, {} thinking\n{cost}time      {} s working, of which {} s waiting for you; {} s in all\n",
+             failed; {approved} approved, {declined} rejected, {denied} denied\ntokens    {} in{cached}, {} out, {} thinking\n{cost}time      {} s working, of which {} s waiting for you; {} s in all\n",
             usage.input,
             usage.output,
             usage.thought,
