@@ -28,7 +28,7 @@ trait Frontend {
     /// Sends a prompt, answers its questions in order, and returns when the model has said `end`.
     fn prompt(&mut self, text: &str, replies: &[Reply], end: &str);
 
-    /// Sends a prompt, waits until its program has printed `begun`, and cancels it.
+    /// Sends a prompt, waits until its program has printed `begun` (which its command line does not show), and cancels it.
     fn cancel(&mut self, text: &str);
 
     /// Leaves the conversation.
@@ -57,7 +57,7 @@ fn first() -> Vec<Value> {
         calls(write("changed.txt", "the model's\n")),
         says("the user's", "Changed it is."),
         calls(
-            json!({"call": {"name": "shell", "arguments": {"command": "echo begun; while [ ! -e never ]; do sleep 0.02; done"}}}),
+            json!({"call": {"name": "shell", "arguments": {"command": "echo be\"\"gun; while [ ! -e never ]; do sleep 0.02; done"}}}),
         ),
     ]
 }

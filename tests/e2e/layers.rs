@@ -41,7 +41,11 @@ const KEPT: &[(&str, &[&str], &str)] = &[
     ("anyhow", &["host"], "an error below the binary says which of its cases it is"),
     ("wasmtime", &["host-plugin"], "guests run in one place"),
     ("wasmtime-wasi", &["host-plugin"], "guests run in one place"),
-    ("reqwest", &["host-plugin", "host-registry", "host-model"], "what else speaks HTTP goes through one of them"),
+    (
+        "reqwest",
+        &["host-http", "host-plugin", "host-registry", "host-model"],
+        "what else speaks HTTP goes through one of them",
+    ),
     ("wit-bindgen-c", &["host-devkit"], "`host run` builds no plugin"),
     ("wit-bindgen-core", &["host-devkit"], "`host run` builds no plugin"),
     ("wit-component", &["host-plugin", "host-devkit"], "`host run` builds no plugin; tests of admission do"),

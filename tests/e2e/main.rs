@@ -23,6 +23,7 @@ mod providers;
 mod reference;
 mod run;
 mod sandbox;
+mod screens;
 mod session;
 mod settings;
 mod tools;

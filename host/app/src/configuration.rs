@@ -36,6 +36,9 @@ use crate::error::Failure;
 /// The largest file that is read.
 const MAX_FILE: u64 = 1 << 20;
 
+/// The names of context files, unless `[context] files` sets others.
+pub const CONTEXT_FILES: &[&str] = &["AGENTS.md", "GEMINI.md"];
+
 /// The configuration file, `config.toml`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

@@ -20,9 +20,6 @@ use crate::app::App;
 use crate::grants::UserGrants;
 use crate::repository::REPOSITORY_MARKS;
 
-/// The usual names of context files.
-pub const USUAL_FILES: &[&str] = &["AGENTS.md", "GEMINI.md"];
-
 /// The context of a workspace.
 #[derive(Debug)]
 pub struct Context {

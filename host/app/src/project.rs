@@ -171,7 +171,7 @@ impl Project {
                 if let Some(more) = changes.len().checked_sub(NOTED_CHANGES).filter(|more| *more > 0) {
                     shown.push(format!("{more} more"));
                 }
-                Some(format!("`{folder}` is not as it was when it was trusted ({})", shown.join(", ")))
+                Some(format!("`{folder}` has changed since you trusted it ({})", shown.join(", ")))
             }
             TrustState::Unusable(why) => Some(format!("`{folder}` cannot be trusted: {why}")),
         }
@@ -183,7 +183,7 @@ impl Project {
             TrustState::Unusable(_) => "`host trust` has more",
             _ => "`host trust` shows it, `host trust add` trusts it",
         };
-        self.reason().map(|reason| format!("{reason}, and nothing of it is used; {help}"))
+        self.reason().map(|reason| format!("{reason} and is ignored; {help}"))
     }
 
     /// A failure because the project is not trusted; `None` if it is.

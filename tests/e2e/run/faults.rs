@@ -285,7 +285,7 @@ async fn a_fault_in_the_middle_of_a_task_leaves_no_trace_in_it() {
             let server = serve(move |at| answers.get(at).cloned().unwrap_or_else(|| Answer::status(500, ""))).await;
             let (ended, host) = run(host(format, &server)).await;
             assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "The whole answer.\n"), "{what}: {ended:?}");
-            assert!(ended.stderr.contains("asked for again in "), "{what}: a pause is explained: {ended:?}");
+            assert!(ended.stderr.contains("; retrying in "), "{what}: a pause is explained: {ended:?}");
             check_words(&ended, &what);
             let requests = format.asked(&server);
             assert_eq!(requests.len(), 3, "{what}");

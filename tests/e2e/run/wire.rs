@@ -312,7 +312,7 @@ fn a_service_that_is_not_there_is_named() {
         .configured("[retry]\nattempts = 3\nfirst_pause_seconds = 0.01\n")
         .run();
     assert_eq!(ended.code, Some(59), "{ended:?}");
-    assert_eq!(ended.stderr.matches("asked for again").count(), 2, "{ended:?}");
+    assert_eq!(ended.stderr.matches("; retrying").count(), 2, "{ended:?}");
     assert!(ended.stderr.contains("127.0.0.1:1") && ended.stderr.contains("help: "), "{ended:?}");
 }
 

@@ -73,7 +73,7 @@ fn a_person_is_asked_once_and_again_when_something_changed() {
     let (seen, code) = dialogue(&host, "", &["w\n"]);
     assert_eq!(code, Some(0), "{seen}");
     assert!(seen.contains("changed since you trusted them") && seen.contains("`config.toml` changed"), "{seen}");
-    assert!(seen.contains("nothing of it is used"), "{seen}");
+    assert!(seen.contains("is ignored"), "{seen}");
     assert!(!is_trusted(&host));
 }
 
@@ -114,7 +114,7 @@ fn names_and_manifests_cannot_write_the_question() {
     assert_eq!(code, Some(55), "{seen}");
     assert_eq!(seen.matches(QUESTION).count(), 1, "{seen}");
     assert!(!seen.contains("\u{1b}[2J") && !seen.contains('\u{202e}') && !seen.contains("\nForged"), "{seen}");
-    assert!(seen.contains("\\n[t]rust it") && seen.contains("more; `host trust status` has them all"), "{seen}");
+    assert!(seen.contains("\\n[t]rust it") && seen.contains("more; `host trust status` lists all"), "{seen}");
 }
 
 #[test]

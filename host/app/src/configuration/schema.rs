@@ -9,8 +9,7 @@ use host_tool::ApprovalMode;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema as _, Schema, SchemaGenerator, json_schema};
 
-use super::{Configuration, Service};
-use crate::context::USUAL_FILES;
+use super::{CONTEXT_FILES, Configuration, Service};
 
 /// The schema of `config.toml`, read as JSON.
 pub fn schema() -> Schema {
@@ -19,7 +18,7 @@ pub fn schema() -> Schema {
 
 /// The names of context files that are looked for by default.
 pub(super) fn context_files() -> Vec<&'static str> {
-    USUAL_FILES.to_vec()
+    CONTEXT_FILES.to_vec()
 }
 
 pub(super) fn approval_mode(_: &mut SchemaGenerator) -> Schema {

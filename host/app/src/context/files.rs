@@ -10,8 +10,9 @@ use host_capability::PluginName;
 use host_plugin::{ReadError, Reader, Workspace};
 
 use super::include::includes;
-use super::{USUAL_FILES, name};
+use super::name;
 use crate::app::App;
+use crate::configuration::CONTEXT_FILES;
 use crate::grants::UserGrants;
 use crate::repository::repository_of;
 
@@ -66,7 +67,7 @@ struct Collector {
 
 /// Reads the context files of a workspace.
 pub(super) fn read(app: &App, grants: &UserGrants) -> Files {
-    let usual = || USUAL_FILES.iter().map(|name| (*name).to_owned()).collect();
+    let usual = || CONTEXT_FILES.iter().map(|name| (*name).to_owned()).collect();
     let configuration = &app.configuration;
     let own: Vec<String> = configuration.context.files.clone().unwrap_or_else(usual);
     // A project names its own files and none of the user's, whose folder has more in it than a model may see.

@@ -55,7 +55,7 @@ pub fn list(contents: &Contents, length: Length) -> String {
         let _ = writeln!(text, "  `{}`: {} ({size} bytes)", name(path), what(path, file, contents));
     }
     if let Some(more) = files.len().checked_sub(taken).filter(|more| *more > 0) {
-        let _ = writeln!(text, "  … and {more} more; `host trust status` has them all");
+        let _ = writeln!(text, "  … and {more} more; `host trust status` lists all");
     }
     if files.is_empty() {
         text.push_str("  nothing any more\n");

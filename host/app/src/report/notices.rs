@@ -6,10 +6,10 @@ use host_text::{exact, visible_line};
 /// A retry of a request: why, when, and which attempt it is.
 pub fn again(reason: &str, wait_ms: u64, attempt: u32, attempts: u32) -> String {
     let when = match wait_ms {
-        0 => "again".to_owned(),
-        wait => format!("again in {}.{} s", wait / 1000, wait % 1000 / 100),
+        0 => "retrying".to_owned(),
+        wait => format!("retrying in {}.{} s", wait / 1000, wait % 1000 / 100),
     };
-    format!("{}; asked for {when} (try {attempt} of {attempts})", visible_line(reason))
+    format!("{}; {when} (attempt {attempt} of {attempts})", visible_line(reason))
 }
 
 /// A switch to another model.
@@ -26,7 +26,7 @@ pub fn compressed(status: CompressionStatus, before: u64, after: u64, reason: Op
         CompressionStatus::Inflated => "the model's summary was not shorter; nothing was changed",
         CompressionStatus::Empty => "the model's summary was empty; nothing was changed",
         CompressionStatus::Failed => "it could not be summarised",
-        CompressionStatus::Nothing => "there is nothing to shorten",
+        CompressionStatus::Nothing => "there is nothing to compress",
     };
     let why = reason.map(|reason| format!(": {}", visible_line(reason))).unwrap_or_default();
     let size = if after == before { format!("{before} tokens") } else { format!("{before} tokens, now {after}") };
@@ -35,5 +35,5 @@ pub fn compressed(status: CompressionStatus, before: u64, after: u64, reason: Op
 
 /// A loop of the model.
 pub fn circles(repeated: &str) -> String {
-    format!("the model goes round in circles: {}", visible_line(repeated))
+    format!("the model is repeating itself: {}", visible_line(repeated))
 }

@@ -142,7 +142,7 @@ async fn a_project_that_is_not_as_it_was_trusted_is_not_read_again_without_trust
     change(&component);
     manifest(&component, "\"version\": \"0.1.0\"", "\"version\": \"0.2.0\"");
     pty.types("second\r")
-        .saw("is not as it was when it was trusted")
+        .saw("has changed since you trusted it")
         .saw("what it brought when it was trusted stays in use");
     counted(&mut pty, 2);
     assert!(!pty.everything().contains("was reloaded"), "{}", pty.everything());

@@ -1,0 +1,57 @@
+//! The questions: before a call, about a project, before an installation.
+
+use super::*;
+
+const LISTENS: &str = "› 1 y  Yes, this once";
+
+/// The question of one call, and what is left of it once it was declined.
+#[track_caller]
+fn asked(name: &str, call: Value, host: impl FnOnce(Host) -> Host) {
+    let host = host(calling(&[call], &[]));
+    let mut pty = begin(&host, &["Do it"]);
+    pty.sees(LISTENS);
+    shown(&host, name, &mut pty);
+    pty.types("n").saw("All is done.");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+    shown(&host, &format!("{name}_declined"), &mut pty);
+}
+
+#[test]
+fn screens_question_of_an_edit() {
+    let edit =
+        json!({"path": "src/fuel.rs", "old_string": "let fuel = 1;", "new_string": "let fuel = 2;\nburn(fuel);"});
+    let source = "fn main() {\n    let fuel = 1;\n}\n";
+    asked("question_edit", call("edit", edit), |host| host.file("src/fuel.rs", source));
+}
+
+#[test]
+fn screens_question_of_a_new_file() {
+    let write = json!({"path": "notes.md", "content": "# Notes\n\nFly to the moon.\n"});
+    asked("question_write", call("write_file", write), |host| host);
+}
+
+#[test]
+fn screens_question_of_a_command() {
+    let command = json!({"command": "cargo test --workspace && git push", "description": "Tests and pushes"});
+    asked("question_shell", call("shell", command), |host| host);
+}
+
+#[test]
+fn screens_question_of_a_request() {
+    let fetch = json!({"url": "https://example.com/a?b=c"});
+    asked("question_fetch", call("web_fetch", fetch), |host| host);
+}
+
+#[test]
+fn screens_question_of_a_project() {
+    let host = Host::scripted(&[answer("All is done.")], &[]).file(".host/config.toml", "[run]\nmax_turns = 5\n").file(
+        ".host/agents/surveyor.md",
+        "---\nname: surveyor\ndescription: Surveys.\ntools: [ls]\n---\nYou survey.\n",
+    );
+    let mut pty = begin(&host, &["Look"]);
+    pty.sees("[q]uit? ");
+    shown(&host, "question_project", &mut pty);
+    pty.types("w\r").saw("All is done.");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+    shown(&host, "question_project_without", &mut pty);
+}
