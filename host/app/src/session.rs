@@ -16,6 +16,7 @@ pub mod resume;
 mod setup;
 mod subagents;
 pub mod task;
+pub mod transcript;
 
 use std::path::PathBuf;
 use std::sync::Arc;

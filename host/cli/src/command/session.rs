@@ -6,7 +6,6 @@
 mod list;
 mod markdown;
 mod show;
-mod transcript;
 
 use std::path::{Path, PathBuf};
 
@@ -14,9 +13,9 @@ use host_agent::{Sessions, Stored};
 use host_app::environment::Environment;
 use host_app::error::Failure;
 use host_app::session::find;
+use host_app::session::transcript::Transcript;
 use tokio_util::sync::CancellationToken;
 
-use self::transcript::Transcript;
 use crate::arguments::{ExportFormat, Session};
 use crate::exit::Code;
 use crate::printer::Out;

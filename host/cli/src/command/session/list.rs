@@ -8,6 +8,7 @@ use std::path::Path;
 
 use host_agent::{Logged, ReadError, Record, Sessions, Stored, TerminateReason};
 use host_app::error::Failure;
+use host_app::session::transcript;
 use host_message::{AgentId, Role, counted};
 use host_text::{clip, visible_line};
 use jiff::Timestamp;
@@ -67,7 +68,7 @@ pub(super) fn of(sessions: &Sessions, workspace: Option<&Path>) -> Result<Vec<Li
 
 /// As JSON.
 pub(super) fn json(listed: &[Listed]) -> Result<String, Failure> {
-    super::transcript::to_json(&listed)
+    transcript::to_json(&listed)
 }
 
 /// As lines.

@@ -4,11 +4,11 @@
 use std::fmt::Write as _;
 
 use host_agent::CallStatus;
+use host_app::session::transcript::{Call, Entry, Said, Transcript, What};
 use host_message::{Display, counted};
 use host_text::{fenced, inline_code, visible};
 
 use super::list::{end_word, local};
-use super::transcript::{Call, Entry, Said, Transcript, What};
 
 /// The document.
 pub(super) fn text(transcript: &Transcript) -> String {

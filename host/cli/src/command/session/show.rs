@@ -4,11 +4,11 @@
 use std::fmt::Write as _;
 
 use host_agent::{CallStatus, TerminateReason};
+use host_app::session::transcript::{Call, Entry, Said, Transcript, What};
 use host_message::{Display, counted};
 use host_text::{clip, visible};
 
 use super::list::{end_word, local};
-use super::transcript::{Call, Entry, Said, Transcript, What};
 
 /// How many entries are shown, the last ones.
 const ENTRIES: usize = 300;

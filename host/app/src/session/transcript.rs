@@ -1,130 +1,172 @@
-//! A session as a list of what was said and done, each call with its outcome: what is shown and exported.
+//! A recorded session as a list of what was said and done, each call with its outcome: what is shown and exported.
 //!
-//! The shapes that are serialised here are the program's interface, apart from the log's own.
+//! The shapes that are serialised here are the program's interface, apart from the log's own. Deliberately not here: pages
+//! for a reader, which each frontend writes.
 
 use std::collections::HashMap;
 
 use host_agent::{CallStatus, Logged, ReadError, Record, Stored, TerminateReason};
-use host_app::error::{ErrorKind, Failure};
 use host_message::{CallId, Content, Display, Part, PartData, ResponseBody, Role, Usage};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::error::{ErrorKind, Failure};
+
 /// A session, as far as its log can be read.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Transcript {
-    pub(super) id: String,
-    pub(super) began: Option<Timestamp>,
-    pub(super) workspace: Option<String>,
-    pub(super) model: Option<String>,
+pub struct Transcript {
+    /// The session's id.
+    pub id: String,
+    /// When its first entry was written.
+    pub began: Option<Timestamp>,
+    /// The folder that it works in.
+    pub workspace: Option<String>,
+    /// The model that was asked last.
+    pub model: Option<String>,
     /// What all requests cost, of all agents.
-    pub(super) usage: Usage,
+    pub usage: Usage,
     /// Bytes of a half-written entry at the end, which is left out.
     #[serde(skip_serializing_if = "is_zero")]
-    pub(super) torn_bytes: u64,
-    pub(super) entries: Vec<Entry>,
+    pub torn_bytes: u64,
+    /// What was said and done, in order.
+    pub entries: Vec<Entry>,
     #[serde(skip)]
     damage: Option<ReadError>,
 }
 
 /// Something that was said or done.
 #[derive(Debug, Serialize)]
-pub(super) struct Entry {
-    pub(super) time: Timestamp,
+pub struct Entry {
+    /// When it was recorded.
+    pub time: Timestamp,
     /// Which agent of the session; none when it is about the session.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) agent: Option<String>,
+    pub agent: Option<String>,
+    /// What it is.
     #[serde(flatten)]
-    pub(super) what: What,
+    pub what: What,
 }
 
 /// What it is.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum What {
+pub enum What {
+    /// A run of an agent started.
     RunStarted {
+        /// The agent's name.
         name: String,
+        /// The model that it asks.
         model: String,
     },
+    /// The session was resumed.
     Resumed {
+        /// The model that is asked now.
         model: String,
     },
+    /// A message of the user, or of the host in the user's place.
     User(Said),
+    /// A message of the model.
     Model(Said),
+    /// A call.
     Call(Call),
-    /// The conversation before this was replaced by so many messages.
+    /// The conversation before this was replaced.
     HistoryReplaced {
+        /// The messages in its place.
         messages: Vec<Content>,
     },
-    /// The user took the last prompt back; so many messages of the conversation stay.
+    /// The last prompt was removed from the conversation.
     TakenBack {
+        /// How many messages of the conversation stay.
         messages: u64,
     },
-    /// Another model is asked from here on.
+    /// The user chose another model.
     ModelChosen {
+        /// The model.
         model: String,
     },
+    /// A limit was reached, and the model is asked to wrap up.
     RecoveryStarted {
+        /// Which limit.
         reason: TerminateReason,
     },
-    /// Nothing came of what was asked last.
+    /// The last request has no reply.
     Withdrawn,
+    /// Something failed.
     Error {
+        /// What.
         message: String,
     },
+    /// A run ended.
     RunEnded {
+        /// How.
         terminate_reason: TerminateReason,
+        /// How many turns it took.
         turns: u32,
+        /// The tokens that it used.
         usage: Usage,
     },
 }
 
 /// A message.
 #[derive(Debug, Serialize)]
-pub(super) struct Said {
-    pub(super) text: String,
+pub struct Said {
+    /// Its visible text.
+    pub text: String,
+    /// The model's thoughts; empty if there are none.
     #[serde(skip_serializing_if = "String::is_empty")]
-    pub(super) thoughts: String,
+    pub thoughts: String,
     /// What is in it besides text, by media type.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) data: Vec<String>,
+    pub data: Vec<String>,
 }
 
 /// A call with its outcome.
 #[derive(Debug, Serialize)]
-pub(super) struct Call {
-    pub(super) id: String,
-    pub(super) name: String,
-    pub(super) arguments: Map<String, Value>,
-    /// None while it has no outcome.
+pub struct Call {
+    /// The call's id.
+    pub id: String,
+    /// The tool's name.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: Map<String, Value>,
+    /// Its outcome; `None` while it has none.
     #[serde(flatten)]
-    pub(super) outcome: Option<Outcome>,
+    pub outcome: Option<Outcome>,
 }
 
+/// The outcome of a call.
 #[derive(Debug, Serialize)]
-pub(super) struct Outcome {
+pub struct Outcome {
+    /// How it ended.
     #[serde(flatten)]
-    pub(super) status: CallStatus,
-    pub(super) duration_ms: u64,
-    /// What the model was told.
-    pub(super) response: String,
+    pub status: CallStatus,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// The text of the response that the model got.
+    pub response: String,
+    /// What is in it besides text, by media type.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) data: Vec<String>,
+    pub data: Vec<String>,
+    /// What is shown of it besides, such as the difference of an edit.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) display: Option<Display>,
+    pub display: Option<Display>,
 }
 
 impl Transcript {
-    /// Reads a log to its end, or to where it makes no sense any more.
-    pub(super) fn read(stored: &Stored) -> Self {
+    /// Reads a log to its end, or to the first entry that cannot be read.
+    pub fn read(stored: &Stored) -> Self {
         let mut transcript = Self { id: stored.id.to_string(), ..Self::default() };
         transcript.damage = transcript.take_all(stored).err();
         transcript
     }
 
-    /// The same, when nothing was wrong with the log.
-    pub(super) fn whole(mut self) -> Result<Self, Failure> {
+    /// The transcript, if the log could be read to its end.
+    ///
+    /// # Errors
+    ///
+    /// When it could not.
+    pub fn whole(mut self) -> Result<Self, Failure> {
         match self.damage.take() {
             None => Ok(self),
             Some(error) => Err(Failure::of(ErrorKind::Input, &error)
@@ -133,8 +175,12 @@ impl Transcript {
         }
     }
 
-    /// As JSON.
-    pub(super) fn json(&self) -> Result<String, Failure> {
+    /// The transcript as JSON that is safe on a terminal.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be serialised.
+    pub fn json(&self) -> Result<String, Failure> {
         to_json(self)
     }
 
@@ -212,7 +258,8 @@ impl Transcript {
 }
 
 impl Said {
-    pub(super) fn of(content: &Content) -> Self {
+    /// The message of a content.
+    pub fn of(content: &Content) -> Self {
         let thoughts = content.parts.iter().filter(|part| part.thought).filter_map(Part::as_text).collect();
         Self { text: content.visible_text(), thoughts, data: data(&content.parts) }
     }
@@ -241,7 +288,7 @@ impl Outcome {
 
 impl Call {
     /// How it ended, in words.
-    pub(super) fn ending(&self) -> String {
+    pub fn ending(&self) -> String {
         match &self.outcome {
             None => "no outcome yet".to_owned(),
             Some(Outcome { status, duration_ms, .. }) => match status {
@@ -254,8 +301,12 @@ impl Call {
     }
 }
 
-/// Any of our shapes as JSON that is safe on a terminal.
-pub(super) fn to_json(value: &impl Serialize) -> Result<String, Failure> {
+/// A value as JSON in which every character that is unsafe on a terminal is escaped.
+///
+/// # Errors
+///
+/// When it cannot be serialised.
+pub fn to_json(value: &impl Serialize) -> Result<String, Failure> {
     let json = serde_json::to_string_pretty(value)
         .map_err(|error| Failure::configuration(format!("cannot write the session as JSON: {error}")))?;
     let mut safe = String::with_capacity(json.len() + 1);
