@@ -234,15 +234,13 @@ fn has_flag(help: &str, flag: &str) -> bool {
     flag == "--help" || help.match_indices(flag).any(|(at, _)| ends(&help[at + flag.len()..]))
 }
 
-/// Whether the reference has this key in this table, or as a table.
+/// Whether the reference has this key in this table, or keys beneath it.
 fn has_setting(reference: &str, table: &str, key: &str) -> bool {
-    let table = table.replace("ID", "NAME");
-    if reference.contains(&format!("\n## `[{table}.{key}]`\n")) {
-        return true;
-    }
-    let heading = format!("\n## `[{table}]`\n");
+    let heading = format!("\n## `[{}]`\n", table.replace("ID", "NAME"));
     let section = reference.split_once(&heading).map(|(_, rest)| rest.split("\n## ").next().unwrap_or(rest));
-    section.is_some_and(|section| section.contains(&format!("\n| `{key}` |")))
+    section.is_some_and(|section| {
+        [format!("\n| `{key}` |"), format!("\n| `{key}.")].iter().any(|row| section.contains(row))
+    })
 }
 
 /// The anchors of a document's headings, as web pages of repositories make them.

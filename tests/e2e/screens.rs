@@ -99,7 +99,7 @@ fn without_figures(word: &str, behind: &str) -> String {
     let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let unit = behind.strip_prefix(' ').unwrap_or("");
     let is_unit = |unit: &str| {
-        ["ms", "s", "µs", "min"]
+        ["ms", "s", "min", "B"]
             .iter()
             .any(|name| unit.strip_prefix(name).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
     };

@@ -85,7 +85,7 @@ const FAULTS: &[Fault] = &[
         answer: |_| Answer::status(429, r#"{"error": {"message": "slow down"}}"#).header("retry-after", "1"),
         code: 59,
         requests: 3,
-        says: "again in 1.0 s",
+        says: "retrying in 1.0 s",
     },
     Fault {
         name: "429 with a delay that nobody waits for",

@@ -28,7 +28,7 @@ fn a_model_that_repeats_a_call_is_told_and_can_go_another_way() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let lines = ended.lines();
     let warnings: Vec<_> = lines.iter().filter(|line| line["severity"] == "warning").collect();
-    assert!(warnings.len() == 1 && warnings[0].to_string().contains("round in circles"), "{warnings:?}");
+    assert!(warnings.len() == 1 && warnings[0].to_string().contains("repeating itself"), "{warnings:?}");
     let started = host.session().iter().filter(|line| line["type"] == "call_started").count();
     assert_eq!(started, 4, "the call that closed the loop did not run");
 }

@@ -9,9 +9,12 @@ fn screens_conversation_with_its_commands() {
     let host = Host::scripted(&[answer("It is a rocket."), answer("To the moon.")], &[]);
     let mut pty = begin(&host, &[]);
     pty.sees(PROMPT).types("What is it?\r").saw("It is a rocket.").sees(PROMPT);
-    for (command, seen) in
-        [("/help", "/compress"), ("/mode plan", "plan › "), ("/mode default", PROMPT), ("/nonsense", "no command")]
-    {
+    for (command, seen) in [
+        ("/help", "/compress"),
+        ("/mode plan", "plan ›"),
+        ("/mode default", "mode: default"),
+        ("/nonsense", "no command"),
+    ] {
         pty.types(&format!("{command}\r")).saw(seen);
     }
     // A command that does not exist stays in the line, to be put right.

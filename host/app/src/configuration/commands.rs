@@ -97,12 +97,14 @@ impl ToolCommands {
                 Owner::User => (
                     !program.contains('/') || program.starts_with('/'),
                     "is neither a name nor an absolute path",
-                    "a relative path would run a different program in each folder; write the absolute path of a program, or its name if it is in PATH",
+                    "a relative path would run a different program in each folder; write the absolute path of a program, \
+                     or its name if it is in PATH",
                 ),
                 Owner::Project => (
                     program.strip_prefix(PROGRAMS).is_some_and(is_file_name),
                     "is not a file in the project's `.host/tools/`",
-                    "put the program there, so that it is trusted with the project and you are asked again when it changes, and write it as `.host/tools/NAME`",
+                    "put the program there, so that it is trusted with the project and you are asked again when it \
+                     changes, and write it as `.host/tools/NAME`",
                 ),
             };
             if !fits {

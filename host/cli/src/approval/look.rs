@@ -68,7 +68,7 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
             page.list("it could touch", (touches != "nothing").then_some(touches).into_iter());
         }
     }
-    page.list("asked because", question.reasons.iter().cloned());
+    page.list("reason", question.reasons.iter().cloned());
     if let Some(origin) =
         question.origin.as_ref().filter(|origin| origin.plugin.as_str() != question.call.name.as_str())
     {

@@ -86,7 +86,7 @@ impl<'s> Compiler<'s> {
                 let target = crate::words::name(target);
                 return Err(self.error(
                     at,
-                    format!("{target} is in a different document, and none is ever loaded: put it under `$defs` and refer to it there"),
+                    format!("{target} is in a different document, which is never loaded: put it under `$defs` and refer to it there"),
                 ));
             };
             found

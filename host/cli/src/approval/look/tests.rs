@@ -46,7 +46,7 @@ fn a_command_stands_with_its_parts_behind_a_bar() {
                   │ make && rm -rf x\n  \
                   it runs: make\n  \
                   it runs: rm -rf x\n  \
-                  asked because: by the rule at mine.toml:1";
+                  reason: by the rule at mine.toml:1";
     assert_eq!(shown(&exec("make && rm -rf x")), want);
 }
 
@@ -139,7 +139,7 @@ fn a_call_is_shown_by_its_arguments_and_what_it_asks_for() {
         writes: vec!["f".to_owned()],
     };
     let shown = shown(&question(info));
-    assert!(shown.contains("it asks:\n  │ GET https://example.com/\n  it changes:\n  │ f\n"), "{shown}");
+    assert!(shown.contains("it sends:\n  │ GET https://example.com/\n  it changes:\n  │ f\n"), "{shown}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `host session list`: a line for each session.
 //!
-//! A session in which nothing was said is not in the list; a log that is damaged is, with what is wrong with it. A session whose last run has no end is
-//! `unfinished`: it still runs, or its process died.
+//! A session in which nothing was said is not listed; a damaged log is, with what is wrong with it. A session whose last
+//! run has no end is `unfinished`: it still runs, or its process died.
 
 use std::fmt::Write as _;
 use std::path::Path;
