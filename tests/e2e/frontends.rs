@@ -11,8 +11,9 @@ use std::path::Path;
 use host_tests::host::Host;
 use serde_json::{Value, json};
 
-use in_process::InProcess;
-use terminal::OnTerminal;
+use self::in_process::InProcess;
+use self::terminal::OnTerminal;
+use crate::publisher::{self, Publisher, READS};
 
 /// What the user answers to a question about a call.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +25,13 @@ enum Reply {
 }
 
 /// A frontend that holds one conversation.
-trait Frontend {
+trait Frontend: Sized {
+    /// Starts it with this script for a model, in a new session or in the last one.
+    fn start(host: &Host, script: &Path, resumes: bool) -> Self;
+
+    /// Installs a bundle for the user, if the question about it is answered with a yes.
+    fn install(host: &Host, bundle: &Path, yes: bool);
+
     /// Sends a prompt, answers its questions in order, and returns when the model has said `end`.
     fn prompt(&mut self, text: &str, replies: &[Reply], end: &str);
 
@@ -32,7 +39,7 @@ trait Frontend {
     fn cancel(&mut self, text: &str);
 
     /// Leaves the conversation.
-    fn leave(self: Box<Self>);
+    fn leave(self);
 }
 
 fn write(path: &str, content: &str) -> Value {
@@ -56,6 +63,8 @@ fn first() -> Vec<Value> {
         says("approved.txt", "Approved it is."),
         calls(write("changed.txt", "the model's\n")),
         says("the user's", "Changed it is."),
+        calls(json!({"call": {"name": "count_lines", "arguments": {"path": "changed.txt"}}})),
+        says("1 lines", "Counted it is."),
         calls(
             json!({"call": {"name": "shell", "arguments": {"command": "echo be\"\"gun; while [ ! -e never ]; do sleep 0.02; done"}}}),
         ),
@@ -67,23 +76,34 @@ fn second() -> Vec<Value> {
     vec![json!({"expect": {"last_text": "and now"}, "chunks": [{"text": "Resumed it is."}]})]
 }
 
-/// Holds the conversation; the files that it left, and what was decided about each call.
-fn hold(start: impl Fn(&Host, &Path, bool) -> Box<dyn Frontend>) -> (Vec<(String, String)>, Vec<Value>) {
+/// Installs a plugin and holds the conversation; the files that it left, and what was decided about each call.
+fn hold<F: Frontend>() -> (Vec<(String, String)>, Vec<Value>) {
     let host = Host::new(["run"]).file(".host/config.toml", "[compression]\nthreshold = 0.7\n");
     let script = |name: &str, replies: &[Value]| {
         let path = host.home().join(name);
         std::fs::write(&path, replies.iter().map(|reply| format!("{reply}\n")).collect::<String>()).expect("written");
         path
     };
+    let acme = Publisher::new("acme");
+    publisher::trust(&host, &acme);
+    let bundle = host.home().join("counts.tar");
+    let signed = tokio::runtime::Runtime::new().expect("threads").block_on(acme.signed("1.0.0", READS));
+    std::fs::write(&bundle, signed.to_archive()).expect("written");
+    let installed = || host.run_of(&["plugin", "list", "--json"]).stdout.contains("acme/counts");
+    F::install(&host, &bundle, false);
+    assert!(!installed(), "nothing is kept after a no");
+    F::install(&host, &bundle, true);
+    assert!(installed());
     // The project is trusted by the answer to a question; the second process finds it trusted.
-    let mut frontend = start(&host, &script("first.jsonl", &first()), false);
+    let mut frontend = F::start(&host, &script("first.jsonl", &first()), false);
     frontend.prompt("deny it", &[Reply::No], "Denied it is.");
     frontend.prompt("approve it", &[Reply::Yes], "Approved it is.");
     frontend.prompt("change it", &[Reply::Change, Reply::Yes], "Changed it is.");
+    frontend.prompt("count it", &[], "Counted it is.");
     frontend.cancel("cancel it");
     frontend.leave();
     assert_eq!(host.run_of(&["trust", "status", "--json"]).json()["trust"], "trusted");
-    let mut frontend = start(&host, &script("second.jsonl", &second()), true);
+    let mut frontend = F::start(&host, &script("second.jsonl", &second()), true);
     frontend.prompt("and now", &[], "Resumed it is.");
     frontend.leave();
     let files = ["denied.txt", "approved.txt", "changed.txt"];
@@ -95,11 +115,10 @@ fn hold(start: impl Fn(&Host, &Path, bool) -> Box<dyn Frontend>) -> (Vec<(String
 
 #[test]
 fn frontends_hold_the_same_conversation_with_the_same_decisions() {
-    let (files, decided) = hold(|host, script, resumes| Box::new(InProcess::start(host, script, resumes)));
+    let (files, decided) = hold::<InProcess>();
     let expected = [("approved.txt", "yes\n"), ("changed.txt", "the user's\n")];
     assert_eq!(files, expected.map(|(name, text)| (name.to_owned(), text.to_owned())));
     let statuses: Vec<&str> = decided.iter().map(|one| one[0].as_str().unwrap_or_default()).collect();
-    assert_eq!(statuses, ["cancelled", "success", "success", "cancelled"], "{decided:?}");
-    let on_terminal = hold(|host, script, resumes| Box::new(OnTerminal::start(host, script, resumes)));
-    assert_eq!(on_terminal, (files, decided));
+    assert_eq!(statuses, ["cancelled", "success", "success", "success", "cancelled"], "{decided:?}");
+    assert_eq!(hold::<OnTerminal>(), (files, decided));
 }

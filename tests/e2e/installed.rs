@@ -1,90 +1,16 @@
 //! Plugins of others: installed from a file, a folder, a registry, an address; used, updated, revoked.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use host_bundle::{Bundle, KeyPair, LockFile, Parts, SecretKeyFile};
-use host_manifest::{Manifest, Source, SourceManifest};
-use host_plugin::admission::CONTRACT;
+use host_bundle::{Bundle, LockFile, Parts};
+use host_manifest::Manifest;
 use host_tests::host::{Ended, Host};
 use host_tests::pty::Pty;
 use host_tests::registry::{DockerRegistry, LOGIN};
 use host_tests::server::{Answer, Server};
-use host_tests::{guest, runtime};
 use serde_json::json;
 
-/// A publisher with a key.
-struct Publisher {
-    folder: tempfile::TempDir,
-    name: &'static str,
-}
-
-impl Publisher {
-    fn new(name: &'static str) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let pair = KeyPair::generate("correct horse").expect("made");
-        pair.write(&folder.path().join("key")).expect("written");
-        std::fs::write(folder.path().join("key.pub"), pair.public().to_file()).expect("written");
-        Self { folder, name }
-    }
-
-    fn public(&self) -> PathBuf {
-        self.folder.path().join("key.pub")
-    }
-
-    fn id(&self) -> String {
-        let text = std::fs::read_to_string(self.public()).expect("it is there");
-        text.parse::<host_bundle::PublicKey>().expect("a key").id().to_string()
-    }
-
-    /// The guest `counts` as a plugin of theirs that asks for these capabilities, whether or not it uses them.
-    async fn bundle(&self, version: &str, capabilities: &[(&str, &str)]) -> Bundle {
-        self.bundle_that(version, capabilities, "").await
-    }
-
-    /// The same with more of this in its plugin.toml.
-    async fn bundle_that(&self, version: &str, capabilities: &[(&str, &str)], more: &str) -> Bundle {
-        let table = |(name, scope): &(&str, &str)| {
-            format!("[capabilities.{name}]\nscope = \"{scope}\"\nreason = \"to try it\"\n")
-        };
-        let text = format!(
-            "name = \"{}/counts\"\nversion = \"{version}\"\nlicense = \"MIT\"\ndescription = \"Counts the lines of a file.\"\n{}{more}",
-            self.name,
-            capabilities.iter().map(table).collect::<String>()
-        );
-        let source = SourceManifest::parse(&text, &Source::File(PathBuf::from("plugin.toml"))).expect("it is right");
-        let plugin = guest("counts");
-        let tools = runtime().describe(plugin).await.expect("it describes itself");
-        let manifest = Manifest::new(source, CONTRACT, tools).expect("it is right");
-        let component = plugin.component().to_vec();
-        Bundle::pack(Parts { manifest, component, readme: None, license: None }).expect("packed")
-    }
-
-    fn sign(&self, bundle: &mut Bundle) {
-        let secret = SecretKeyFile::read(&self.folder.path().join("key")).expect("read");
-        bundle.sign(&secret.open("correct horse").expect("opened")).expect("signed");
-    }
-
-    async fn signed(&self, version: &str, capabilities: &[(&str, &str)]) -> Bundle {
-        let mut bundle = self.bundle(version, capabilities).await;
-        self.sign(&mut bundle);
-        bundle
-    }
-}
-
-/// What it needs.
-const READS: &[(&str, &str)] = &[("fs-read", "*")];
-
-fn file(host: &Host, name: &str, bundle: &Bundle) -> String {
-    let path = host.repository().join(name);
-    std::fs::write(&path, bundle.to_archive()).expect("written");
-    path.display().to_string()
-}
-
-fn trust(host: &Host, publisher: &Publisher) {
-    let key = publisher.public().display().to_string();
-    let ended = host.run_of(&["keys", "trust", &key, "--for", &format!("{}/*", publisher.name)]);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-}
+use crate::publisher::{Publisher, READS, file, trust};
 
 fn install(host: &Host, arguments: &[&str]) -> Ended {
     host.run_of(&[&["plugin", "install"], arguments].concat())

@@ -20,6 +20,7 @@ mod plugin_dev;
 mod plugin_test;
 mod policy;
 mod providers;
+mod publisher;
 mod reference;
 mod run;
 mod sandbox;

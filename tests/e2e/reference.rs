@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use host_tests::repository;
 
 /// The command that writes the pages.
-const COMMAND: &str = "HOST_BLESS=1 cargo test -p host-tests --test e2e reference";
+const COMMAND: &str = "HOST_BLESS=1 cargo test --test e2e reference";
 
 /// A page of `docs/reference/`.
 struct Page {

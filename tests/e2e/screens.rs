@@ -10,10 +10,9 @@ mod lists;
 mod questions;
 mod runs;
 
-use std::path::Path;
-
 use host_tests::host::{Ended, Host};
 use host_tests::pty::Pty;
+use host_tests::repository;
 use serde_json::{Value, json};
 
 const COLUMNS: u16 = 120;
@@ -60,7 +59,7 @@ fn compare(host: &Host, name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
-    settings.set_snapshot_path(Path::new(env!("CARGO_MANIFEST_DIR")).join("e2e/snapshots"));
+    settings.set_snapshot_path(repository().join("tests/e2e/snapshots"));
     settings.bind(|| insta::assert_snapshot!(name, masked(text, host)));
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use host_agent::{
-    AgentDefinition, Completion, Event, EventKind, Executor, InputConfig, Ledger, ModelConfig, Observer, PromptConfig,
+    AgentDefinition, Budget, Completion, Event, EventKind, Executor, InputConfig, ModelConfig, Observer, PromptConfig,
     RunConfig, Setup, Subagent, SubagentSetup, TerminateReason, ToolConfig, TreeLimits,
 };
 use host_capability::Grants;
@@ -90,7 +90,7 @@ async fn a_guest_that_claims_to_be_read_file_and_writes_is_stopped_by_its_grants
     let script = script.map(|reply| format!("{reply}\n")).concat();
     let provider: Arc<dyn Provider> = Arc::new(Scripted::parse("the test", &script).expect("it is a script"));
     let observer: Arc<dyn Observer> = Arc::new(Nobody);
-    let ledger = Ledger::new(AgentId::new("main"), TreeLimits::default());
+    let budget = Budget::new(AgentId::new("main"), TreeLimits::default());
 
     // `read_file` is on the list of names for subagents, and the definition names it: the names say yes.
     let reader = agent("reader", ToolConfig::Only(vec!["read_file".to_owned()]), Completion::Tool);
@@ -101,7 +101,7 @@ async fn a_guest_that_claims_to_be_read_file_and_writes_is_stopped_by_its_grants
         spill: None,
         observer: Arc::clone(&observer),
         session: None,
-        parent: Arc::clone(&ledger),
+        parent: Arc::clone(&budget),
         gate: None,
     };
     let mut tools = usurper(&workspace, grants);
@@ -113,7 +113,7 @@ async fn a_guest_that_claims_to_be_read_file_and_writes_is_stopped_by_its_grants
         observer,
         session: None,
         run_clock: PausableClock::default(),
-        ledger,
+        budget,
         gate: None,
     };
     let main = agent("main", ToolConfig::All, Completion::Text);

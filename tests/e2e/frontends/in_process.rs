@@ -6,15 +6,17 @@ use std::sync::Arc;
 
 use host_agent::{Event, EventKind, Observer};
 use host_app::app::{self, App};
-use host_app::environment::{Environment, Terminals};
+use host_app::environment::{Environment, Folders, Terminals};
+use host_app::install::{self, InstallAnswer, InstallPlan, InstallRequest, Installer, Target};
 use host_app::project::question::{TrustAnswer, TrustQuestion};
 use host_app::request::{AccessRequest, FolderRequest, RunRequest};
 use host_app::session::resume::Resume;
 use host_app::session::{Session, SessionRequest};
 use host_plugin::Confirmation;
-use host_tests::cache;
 use host_tests::host::Host;
+use host_tests::{cache, runtime as plugin_runtime};
 use host_tool::{Answer, Listener, Notice};
+use jiff::Timestamp;
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -40,13 +42,38 @@ impl Observer for Begun {
     }
 }
 
-impl InProcess {
-    pub(super) fn start(host: &Host, script: &Path, resumes: bool) -> Self {
+/// The environment of the application, and where it keeps its files.
+fn surroundings(host: &Host) -> (Environment, Folders) {
+    let variables = [("PATH", std::env::var_os("PATH").unwrap_or_default()), ("XDG_CACHE_HOME", cache().into())];
+    let variables = BTreeMap::from(variables.map(|(name, value)| (name.into(), value)));
+    let environment = Environment::new(variables, Some(host.home().to_owned()), Terminals::default());
+    let folders = environment.folders().expect("there is a home");
+    (environment, folders)
+}
+
+/// Answers the questions that come, in order, and each that comes after them with a yes.
+async fn answer(listener: &mut Listener, replies: &[Reply]) {
+    let mut replies = replies.iter();
+    while let Some(notice) = listener.next().await {
+        let Notice::Asked { id, question } = notice else { continue };
+        let answer = match replies.next().unwrap_or(&Reply::Yes) {
+            Reply::Yes => Answer::ProceedOnce,
+            Reply::No => Answer::Cancel { reason: None },
+            Reply::Change => {
+                let Confirmation::Edit { proposed, .. } = &question.confirmation else {
+                    panic!("only an edit is changed here, not {question:?}")
+                };
+                Answer::Modify { text: proposed.replace("the model's", "the user's") }
+            }
+        };
+        listener.answer(id, answer).expect("nobody else answers");
+    }
+}
+
+impl Frontend for InProcess {
+    fn start(host: &Host, script: &Path, resumes: bool) -> Self {
         let runtime = Runtime::new().expect("threads");
-        let variables = [("PATH", std::env::var_os("PATH").unwrap_or_default()), ("XDG_CACHE_HOME", cache().into())];
-        let variables = BTreeMap::from(variables.map(|(name, value)| (name.into(), value)));
-        let environment = Environment::new(variables, Some(host.home().to_owned()), Terminals::default());
-        let folders = environment.folders().expect("there is a home");
+        let (environment, folders) = surroundings(host);
         let place = FolderRequest { folder: Some(host.repository().to_owned()), any_folder: false };
         let project = app::project(&place, &folders).expect("it can be read");
         let project = match TrustQuestion::about(project) {
@@ -72,28 +99,22 @@ impl InProcess {
         let listener = session.approvals().listen();
         Self { runtime, session, listener, begun }
     }
-}
 
-/// Answers the questions that come, in order, and each that comes after them with a yes.
-async fn answer(listener: &mut Listener, replies: &[Reply]) {
-    let mut replies = replies.iter();
-    while let Some(notice) = listener.next().await {
-        let Notice::Asked { id, question } = notice else { continue };
-        let answer = match replies.next().unwrap_or(&Reply::Yes) {
-            Reply::Yes => Answer::ProceedOnce,
-            Reply::No => Answer::Cancel { reason: None },
-            Reply::Change => {
-                let Confirmation::Edit { proposed, .. } = &question.confirmation else {
-                    panic!("only an edit is changed here, not {question:?}")
-                };
-                Answer::Modify { text: proposed.replace("the model's", "the user's") }
-            }
-        };
-        listener.answer(id, answer).expect("nobody else answers");
+    fn install(host: &Host, bundle: &Path, yes: bool) {
+        let (_, folders) = surroundings(host);
+        let request = InstallRequest::default();
+        let installer =
+            Installer { request: &request, folders: &folders, runtime: plugin_runtime(), now: Timestamp::now() };
+        let mut target = Target::for_user(&folders).expect("a list");
+        let bundle = install::read_bundle(bundle).expect("a bundle");
+        let plan = Runtime::new().expect("threads").block_on(installer.plan(bundle, "counts.tar", &target));
+        let InstallPlan::Ready(installation) = plan.expect("it may be installed") else { panic!("it is installed") };
+        assert!(!installation.question().is_answered, "reading files is new");
+        let answer = if yes { InstallAnswer::Install } else { InstallAnswer::Decline };
+        let outcome = installation.install(answer, &mut target, &folders).expect("it can be written");
+        assert_eq!(outcome.is_some(), yes, "{outcome:?}");
     }
-}
 
-impl Frontend for InProcess {
     fn prompt(&mut self, text: &str, replies: &[Reply], end: &str) {
         let Self { runtime, session, listener, .. } = self;
         let result = runtime.block_on(async {
@@ -128,5 +149,5 @@ impl Frontend for InProcess {
         assert_eq!(session.history().contents().len(), before, "a cancelled prompt leaves the history as it was");
     }
 
-    fn leave(self: Box<Self>) {}
+    fn leave(self) {}
 }

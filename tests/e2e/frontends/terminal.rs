@@ -14,7 +14,15 @@ const LISTENS: &str = "› 1 y  ";
 pub(super) struct OnTerminal(Pty);
 
 impl OnTerminal {
-    pub(super) fn start(host: &Host, script: &Path, resumes: bool) -> Self {
+    /// Answers the question that listens.
+    fn answer(&mut self, key: &str) {
+        let listens = |screen: &str| screen.lines().any(|row| row.starts_with(LISTENS));
+        self.0.until("a question", listens).types(key);
+    }
+}
+
+impl Frontend for OnTerminal {
+    fn start(host: &Host, script: &Path, resumes: bool) -> Self {
         let editor = host.home().join("editor.sh");
         std::fs::write(&editor, "#!/bin/sh\nsed -i \"s/the model's/the user's/\" \"$1\"\n").expect("written");
         std::fs::set_permissions(&editor, std::fs::Permissions::from_mode(0o755)).expect("it can be run");
@@ -30,14 +38,13 @@ impl OnTerminal {
         Self(pty)
     }
 
-    /// Answers the question that listens.
-    fn answer(&mut self, key: &str) {
-        let listens = |screen: &str| screen.lines().any(|row| row.starts_with(LISTENS));
-        self.0.until("a question", listens).types(key);
+    fn install(host: &Host, bundle: &Path, yes: bool) {
+        let bundle = bundle.display().to_string();
+        let mut pty = Pty::start(host.command_of(&["plugin", "install", &bundle, "--user"]), 100, 40);
+        pty.sees("Install it?").types(if yes { "y\r" } else { "n\r" });
+        assert_eq!(pty.ends(), Some(if yes { 0 } else { 130 }), "{}", pty.everything());
     }
-}
 
-impl Frontend for OnTerminal {
     fn prompt(&mut self, text: &str, replies: &[Reply], end: &str) {
         self.0.types(text).types("\r");
         for reply in replies {
@@ -59,7 +66,7 @@ impl Frontend for OnTerminal {
         self.0.sees("begun").types("\u{3}").sees("stopped").sees("default › ");
     }
 
-    fn leave(mut self: Box<Self>) {
+    fn leave(mut self) {
         // What a cancelled prompt gave back to the line goes first.
         self.0.types("\u{15}\u{4}");
         assert_eq!(self.0.ends(), Some(0), "{}", self.0.everything());

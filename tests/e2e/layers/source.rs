@@ -50,13 +50,13 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, Source)>) {
         } else if path.extension().is_some_and(|end| end == "rs") {
             let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             let name = path.strip_prefix(root).expect("it was found there").display().to_string();
-            files.push((name, Source::of(&text)));
+            files.push((name, Source::parse(&text)));
         }
     }
 }
 
 impl Source {
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         let (code, texts) = without_text(text);
         let mut source = Self { code, test_modules: Vec::new(), texts };
         for attribute in ["#[cfg(test)]", "#[cfg(all(test,"] {

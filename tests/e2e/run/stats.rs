@@ -48,6 +48,6 @@ fn a_program_is_told_whose_the_time_was_and_what_it_cost() {
     let stats = host.configured(&price).run().json()["stats"].clone();
     let time = |name: &str| stats[name].as_u64().unwrap_or_else(|| panic!("{name} in {stats}"));
     assert!(time("tools_ms") >= 300 && time("model_ms") < 300, "{stats}");
-    assert!(time("tools_ms") + time("model_ms") <= time("duration_ms") && time("person_ms") == 0, "{stats}");
+    assert!(time("tools_ms") + time("model_ms") <= time("duration_ms") && time("user_ms") == 0, "{stats}");
     assert_eq!((&stats["cost"], &stats["tools"]["shell"]["success"]), (&json!(2.5), &json!(1)), "{stats}");
 }

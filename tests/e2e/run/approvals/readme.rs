@@ -1,6 +1,6 @@
 //! The picture of a session in README.md is what the program prints on a terminal, apart from the times in it.
 //!
-//! `HOST_BLESS=1 cargo test -p host-tests --test e2e readme_picture` makes it anew, with the times of that session.
+//! `HOST_BLESS=1 cargo test --test e2e readme_picture` makes it anew, with the times of that session.
 
 use host_tests::picture::{self, Span, svg};
 use host_tests::repository;
@@ -61,7 +61,7 @@ fn readme_picture_is_a_real_session() {
     assert!(
         same,
         "{PICTURE} does not show what the program prints; run: \
-         HOST_BLESS=1 cargo test -p host-tests --test e2e readme_picture\n{}",
+         HOST_BLESS=1 cargo test --test e2e readme_picture\n{}",
         pty.everything()
     );
 }

@@ -1,0 +1,88 @@
+//! A publisher of plugins, for tests of installing. Deliberately not here: registries, which `host_tests` has.
+
+use std::path::PathBuf;
+
+use host_bundle::{Bundle, KeyPair, Parts, SecretKeyFile};
+use host_manifest::{Manifest, Source, SourceManifest};
+use host_plugin::admission::CONTRACT;
+use host_tests::host::Host;
+use host_tests::{guest, runtime};
+
+/// A publisher with a key.
+pub(crate) struct Publisher {
+    folder: tempfile::TempDir,
+    name: &'static str,
+}
+
+impl Publisher {
+    /// A publisher who makes plugins below this name.
+    pub(crate) fn new(name: &'static str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pair = KeyPair::generate("correct horse").expect("made");
+        pair.write(&folder.path().join("key")).expect("written");
+        std::fs::write(folder.path().join("key.pub"), pair.public().to_file()).expect("written");
+        Self { folder, name }
+    }
+
+    /// The file of the public key.
+    pub(crate) fn public(&self) -> PathBuf {
+        self.folder.path().join("key.pub")
+    }
+
+    /// The key's id.
+    pub(crate) fn id(&self) -> String {
+        let text = std::fs::read_to_string(self.public()).expect("it is there");
+        text.parse::<host_bundle::PublicKey>().expect("a key").id().to_string()
+    }
+
+    /// The guest `counts` as a plugin of theirs that asks for these capabilities, whether or not it uses them.
+    pub(crate) async fn bundle(&self, version: &str, capabilities: &[(&str, &str)]) -> Bundle {
+        self.bundle_that(version, capabilities, "").await
+    }
+
+    /// The same with more of this in its plugin.toml.
+    pub(crate) async fn bundle_that(&self, version: &str, capabilities: &[(&str, &str)], more: &str) -> Bundle {
+        let table = |(name, scope): &(&str, &str)| {
+            format!("[capabilities.{name}]\nscope = \"{scope}\"\nreason = \"to try it\"\n")
+        };
+        let text = format!(
+            "name = \"{}/counts\"\nversion = \"{version}\"\nlicense = \"MIT\"\ndescription = \"Counts the lines of a file.\"\n{}{more}",
+            self.name,
+            capabilities.iter().map(table).collect::<String>()
+        );
+        let source = SourceManifest::parse(&text, &Source::File(PathBuf::from("plugin.toml"))).expect("it is right");
+        let plugin = guest("counts");
+        let tools = runtime().describe(plugin).await.expect("it describes itself");
+        let manifest = Manifest::new(source, CONTRACT, tools).expect("it is right");
+        let component = plugin.component().to_vec();
+        Bundle::pack(Parts { manifest, component, readme: None, license: None }).expect("packed")
+    }
+
+    pub(crate) fn sign(&self, bundle: &mut Bundle) {
+        let secret = SecretKeyFile::read(&self.folder.path().join("key")).expect("read");
+        bundle.sign(&secret.open("correct horse").expect("opened")).expect("signed");
+    }
+
+    pub(crate) async fn signed(&self, version: &str, capabilities: &[(&str, &str)]) -> Bundle {
+        let mut bundle = self.bundle(version, capabilities).await;
+        self.sign(&mut bundle);
+        bundle
+    }
+}
+
+/// What it needs.
+pub(crate) const READS: &[(&str, &str)] = &[("fs-read", "*")];
+
+/// Writes a bundle into the folder of a host.
+pub(crate) fn file(host: &Host, name: &str, bundle: &Bundle) -> String {
+    let path = host.repository().join(name);
+    std::fs::write(&path, bundle.to_archive()).expect("written");
+    path.display().to_string()
+}
+
+/// Has the user of a host trust a publisher.
+pub(crate) fn trust(host: &Host, publisher: &Publisher) {
+    let key = publisher.public().display().to_string();
+    let ended = host.run_of(&["keys", "trust", &key, "--for", &format!("{}/*", publisher.name)]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}
