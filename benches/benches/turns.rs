@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 use host_agent::{
-    About, AgentDefinition, Clock, Completion, Event, Executor, InputConfig, Ledger, ModelConfig, Observer,
+    About, AgentDefinition, Budget, Clock, Completion, Event, Executor, InputConfig, ModelConfig, Observer,
     PromptConfig, RunConfig, SessionLog, Setup, TerminateReason, ToolConfig, TreeLimits,
 };
 use host_message::{
@@ -93,7 +93,7 @@ async fn one_run(folder: &Path) -> Result<Vec<Duration>, Box<dyn Error>> {
     };
     let about = About { workspace: folder, model: &ModelId::new("bench") };
     let setup = Setup {
-        ledger: Ledger::new(AgentId::new("main"), TreeLimits::default()),
+        budget: Budget::new(AgentId::new("main"), TreeLimits::default()),
         provider: Arc::clone(&model) as Arc<dyn Provider>,
         tools,
         responder: Responder::default(),

@@ -115,7 +115,7 @@ bool host_fail_state(const host_cap_state_error_t *error, host_failure *failure)
 typedef struct {
     const char *capability;    /* "fs-read", … as in plugin.toml */
     const char *scope;         /* in the words of a --grant; "*" asks for whatever the user gives */
-    const char *reason;        /* in one line for the person who is asked */
+    const char *reason;        /* in one line for the user who is asked */
 } host_need;
 
 typedef struct {
@@ -127,11 +127,11 @@ typedef struct {
     bool read_only, destructive, idempotent, open_world;
     const host_need *needs;                           /* ends with {0}; NULL for none */
     bool (*call)(const host_json *arguments, host_outcome *outcome, host_failure *failure);
-    /* What a call would do, for the person who is asked; sets `asks` where there is something to ask. NULL: asked by
+    /* What a call would do, for the user who is asked; sets `asks` where there is something to ask. NULL: asked by
      * name and arguments as soon as the tool needs more than reading. What it says is freed by the binding: take
      * `host_format` for a text and not `host_literal`. */
     bool (*preview)(const host_json *arguments, bool *asks, host_confirmation *what, host_failure *failure);
-    /* The arguments, a JSON object, of the call that does what the person made of this one: `text` stands in the place of
+    /* The arguments, a JSON object, of the call that does what the user made of this one: `text` stands in the place of
      * what the preview proposed (of an edit) or of the command line (of an exec), and is freed too. NULL: no change. */
     bool (*revise)(const host_json *arguments, host_string text, host_string *answer, host_failure *failure);
 } host_tool;

@@ -28,11 +28,11 @@ export interface Answer {
   text: string;
   /** The same as a JSON value, for a tool with an output schema. */
   structured?: unknown;
-  /** One line for the person at the terminal. */
+  /** One line for the user. */
   summary?: string;
 }
 
-/** What a call would do, for the person who is asked. */
+/** What a call would do, for the user who is asked. */
 export type Confirmation =
   | { tag: 'exec'; val: { argv: string[]; directory: string } }
   | { tag: 'edit'; val: { path: string; unified: string; proposed: string } }
@@ -56,7 +56,7 @@ export interface Tool<Arguments = any> {
   /** Without it a call of a tool that needs more than reading is asked about by name and arguments. */
   preview?(values: Arguments): Confirmation | undefined;
   /**
-   * The arguments of the call that does what the person made of this one: `text` stands in the place of `proposed` where
+   * The arguments of the call that does what the user made of this one: `text` stands in the place of `proposed` where
    * the preview was an `edit`, and of the command line where it was an `exec`. Without it a call is allowed or refused.
    */
   revise?(values: Arguments, text: string): Arguments;

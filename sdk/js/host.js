@@ -56,7 +56,7 @@ export const READ_ONLY = { readOnly: true, destructive: false, idempotent: true,
 /** A line in the host's log. */
 export const log = Object.fromEntries(LEVELS.map((level) => [level, (message) => context.log(level, String(message))]));
 
-/** Live output for the person; no part of the answer. */
+/** Live output for the user; no part of the answer. */
 export const emit = (output) => context.emit(output);
 /** How far the call is, in a unit that the message names. */
 export const progress = (done, total, message = '') => context.progress(done, total, message);

@@ -127,7 +127,7 @@ class Answer:
     structured: Any = None
     """The same as a value that JSON has, for a tool with an output schema."""
     summary: Optional[str] = None
-    """One line for the person at the terminal."""
+    """One line for the user."""
 
 
 @dataclass
@@ -170,7 +170,7 @@ def tool(
     `preview` takes the arguments too and returns what the call would do, a `types.Confirmation_…`, or None when there is
     nothing to ask. Without it a call of a tool that needs more than reading is asked about by name and arguments.
 
-    `revise` takes the arguments and a text that the person wrote in the place of what the preview proposed (of an edit) or
+    `revise` takes the arguments and a text that the user wrote in the place of what the preview proposed (of an edit) or
     of the command line (of an exec), and returns the arguments of the call that does that. Without it a call is allowed
     or refused.
     """
@@ -196,7 +196,7 @@ def log(level: str, message: str) -> None:
 
 
 def emit(output: str) -> None:
-    """Live output for the person; no part of the answer."""
+    """Live output for the user; no part of the answer."""
     context.emit(output)
 
 

@@ -264,7 +264,7 @@ pub enum CallStatus {
 
 impl CallStatus {
     /// The status of an outcome.
-    pub fn of(outcome: &Outcome) -> Self {
+    pub fn from_outcome(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Success(_) => Self::Success,
             Outcome::Error(failure) => Self::Error { kind: failure.kind },

@@ -29,7 +29,7 @@ use crate::compress::last_prompt;
 use crate::deadline::Deadline;
 use crate::event::CompressionStatus;
 use crate::{
-    AgentDefinition, Completion, Entry, Event, EventKind, History, Ledger, ModelConfig, Observer, Past, SessionLog,
+    AgentDefinition, Budget, Completion, Entry, Event, EventKind, History, ModelConfig, Observer, Past, SessionLog,
     ToolConfig, fill,
 };
 
@@ -55,7 +55,7 @@ pub struct Setup {
     /// Held while a user is asked: the time of a run stands still meanwhile.
     pub run_clock: PausableClock,
     /// Where what it uses up is counted, and its id: the agent's own, beneath its parent's where it has one.
-    pub ledger: Arc<Ledger>,
+    pub budget: Arc<Budget>,
     /// Decides about its calls. Without one each runs with what its tool may touch anyway.
     pub gate: Option<Gate>,
 }
@@ -103,7 +103,7 @@ struct Agent {
     observer: Arc<dyn Observer>,
     session: Option<Arc<SessionLog>>,
     run_clock: PausableClock,
-    ledger: Arc<Ledger>,
+    budget: Arc<Budget>,
     gate: Option<Gate>,
 }
 
@@ -129,10 +129,10 @@ impl Executor {
     ///
     /// When the definition names a tool that there is not, or its output schema cannot be used.
     pub fn new(definition: AgentDefinition, setup: Setup) -> Result<Self, SetupError> {
-        let Setup { provider, tools, responder, observer, session, ledger, run_clock, gate } = setup;
-        let gate = gate.map(|gate| gate.of(&definition.name, ledger.id()));
+        let Setup { provider, tools, responder, observer, session, budget, run_clock, gate } = setup;
+        let gate = gate.map(|gate| gate.for_agent(&definition.name, budget.id()));
         let name = || definition.name.clone();
-        let tools = definition.tools.of(tools).map_err(|cause| SetupError::Tools { agent: name(), cause })?;
+        let tools = definition.tools.select(tools).map_err(|cause| SetupError::Tools { agent: name(), cause })?;
         let tools = without_denied(tools, gate.as_ref());
         if definition.completion == Completion::Tool {
             let complete = Arc::new(CompleteTask::new(definition.output.as_ref()));
@@ -140,8 +140,8 @@ impl Executor {
                 .map_err(|cause| SetupError::Output { agent: name(), cause })?;
             tools.clone().register(complete).map_err(|cause| SetupError::Tools { agent: name(), cause })?;
         }
-        let id = ledger.id().clone();
-        let agent = Agent { definition, id, provider, tools, responder, observer, session, run_clock, ledger, gate };
+        let id = budget.id().clone();
+        let agent = Agent { definition, id, provider, tools, responder, observer, session, run_clock, budget, gate };
         Ok(Self { agent, history: History::new(), state: Conversation::default() })
     }
 
@@ -240,12 +240,12 @@ impl Executor {
     /// was.
     pub fn choose_model(&mut self, id: &ModelId, model: ModelConfig, chosen: ChosenModel) -> Result<(), RunError> {
         let ChosenModel { provider, window, tools } = chosen;
-        let tools = without_denied(self.agent.definition.tools.of(tools)?, self.agent.gate.as_ref());
+        let tools = without_denied(self.agent.definition.tools.select(tools)?, self.agent.gate.as_ref());
         if let Some(session) = &self.agent.session {
             session.record(Entry::ModelChosen { model: id })?;
         }
         self.agent.tools = tools;
-        self.agent.ledger.answered_by(id.as_str());
+        self.agent.budget.answered_by(id.as_str());
         self.agent.definition.model = model;
         self.agent.definition.run.compression.window = window;
         self.agent.provider = provider;
@@ -261,8 +261,8 @@ impl Executor {
     ///
     /// When the definition names a tool that is not among them.
     pub fn regrant(&mut self, tools: Registry, gate: &Gate, system: Option<String>) -> Result<(), RunError> {
-        let gate = gate.of(&self.agent.definition.name, &self.agent.id);
-        self.agent.tools = without_denied(self.agent.definition.tools.of(tools)?, Some(&gate));
+        let gate = gate.for_agent(&self.agent.definition.name, &self.agent.id);
+        self.agent.tools = without_denied(self.agent.definition.tools.select(tools)?, Some(&gate));
         self.agent.gate = Some(gate);
         self.agent.definition.prompt.system = system;
         Ok(())
@@ -308,7 +308,7 @@ impl Executor {
 
 impl ToolConfig {
     /// The agent's among these.
-    fn of(&self, tools: Registry) -> Result<Registry, RegistryError> {
+    fn select(&self, tools: Registry) -> Result<Registry, RegistryError> {
         match self {
             Self::All => Ok(tools),
             Self::Only(names) => tools.only(names.iter().map(String::as_str)),
@@ -329,7 +329,7 @@ impl Agent {
 
     /// The model as the user names it, where that is known.
     fn model(&self) -> String {
-        self.ledger.model().unwrap_or_else(|| self.definition.model.model.clone())
+        self.budget.model().unwrap_or_else(|| self.definition.model.model.clone())
     }
 
     /// The tools of one run: a run that ends by `complete_task` has its own, declared last.

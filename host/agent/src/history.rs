@@ -108,7 +108,7 @@ impl History {
     /// # Errors
     ///
     /// When a call is not followed by its outcome, each message's in the order of the calls, or two calls have one id.
-    pub fn of_contents(contents: Vec<Content>) -> Result<Self, HistoryError> {
+    pub fn from_contents(contents: Vec<Content>) -> Result<Self, HistoryError> {
         let mut calls = HashSet::new();
         let mut due: Vec<(&CallId, &ToolName)> = Vec::new();
         for (at, content) in contents.iter().enumerate() {
@@ -152,9 +152,9 @@ impl History {
     ///
     /// # Errors
     ///
-    /// As [`History::of_contents`]; the conversation then stays as it was.
+    /// As [`History::from_contents`]; the conversation then stays as it was.
     pub(crate) fn take_over(&mut self, contents: Vec<Content>) -> Result<(), HistoryError> {
-        let Self { contents, calls } = Self::of_contents(contents)?;
+        let Self { contents, calls } = Self::from_contents(contents)?;
         self.contents = contents;
         self.calls.extend(calls);
         Ok(())

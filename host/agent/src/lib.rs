@@ -3,7 +3,7 @@
 //! Owns [`AgentDefinition`] and the [`Executor`] that asks a model, runs the calls it wants and asks again until
 //! one of six ends; the [`History`] in which no call stays without its outcome; the [`SessionLog`] that writes
 //! everything down as it happens, and [`Recorded`], which goes on from it; the [`Event`]s by which others watch; and
-//! agents that are tools of another agent, with the [`Ledger`] that bounds all of them together.
+//! agents that are tools of another agent, with the [`Budget`] that bounds all of them together.
 //!
 //! It promises that a run ends within its limits and says how it ended, that dropping a run cancels all that it
 //! started, and that nothing runs which the session log could not record.
@@ -11,6 +11,7 @@
 //! Deliberately not here: printing and reading the environment (the binary does both), what a tool does, and any
 //! provider's wire format.
 
+mod budget;
 mod clock;
 mod complete;
 mod compress;
@@ -20,7 +21,6 @@ mod definition;
 mod event;
 mod executor;
 mod history;
-mod ledger;
 mod loops;
 mod reason;
 mod reply;
@@ -30,6 +30,7 @@ mod template;
 mod thought;
 mod warning;
 
+pub use budget::{Budget, Cost, Exceeded, Price, Prices, Spending, TreeLimits};
 pub use clock::Clock;
 pub use complete::COMPLETE_TASK;
 pub use compression_config::CompressionConfig;
@@ -41,7 +42,6 @@ pub use definition::{
 pub use event::{CallStatus, CompressionStatus, Event, EventKind, Observer};
 pub use executor::{ChosenModel, Executor, Partial, RunError, RunResult, Setup, SetupError};
 pub use history::{Exchange, History, HistoryError, Replied, Unsettled};
-pub use ledger::{Cost, Exceeded, Ledger, Price, Prices, Spent, TreeLimits};
 pub use loops::Repeated;
 pub use reason::TerminateReason;
 pub use reply::{Reply, ReplyError};

@@ -45,7 +45,7 @@ pub enum Repeated {
 
 /// The detector of one run.
 #[derive(Debug)]
-pub(crate) struct Loops {
+pub(crate) struct LoopDetector {
     detection: LoopDetection,
     calls: Mutex<CallWatch>,
 }
@@ -58,7 +58,7 @@ pub(crate) struct ReplyWatch {
     found: CancellationToken,
 }
 
-impl Loops {
+impl LoopDetector {
     pub(crate) fn new(detection: LoopDetection) -> Self {
         Self { detection, calls: Mutex::default() }
     }

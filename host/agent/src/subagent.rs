@@ -25,7 +25,7 @@ use host_tool::{
 };
 
 use crate::{
-    AgentDefinition, Completion, Executor, Ledger, Observer, RunResult, SessionLog, Setup, SetupError, TerminateReason,
+    AgentDefinition, Budget, Completion, Executor, Observer, RunResult, SessionLog, Setup, SetupError, TerminateReason,
     TreeLimits,
 };
 
@@ -56,8 +56,8 @@ pub struct SubagentSetup {
     pub observer: Arc<dyn Observer>,
     /// The parent's session log.
     pub session: Option<Arc<SessionLog>>,
-    /// The parent's ledger.
-    pub parent: Arc<Ledger>,
+    /// The parent's budget.
+    pub parent: Arc<Budget>,
     /// Decides about its calls.
     pub gate: Option<Gate>,
 }
@@ -80,30 +80,30 @@ impl Subagent {
             annotations: Annotations { read_only: true, destructive: false, idempotent: false, open_world: false },
         };
         let subagent = Self { spec, definition, setup };
-        // Its own ledger is made when it is called; this one only serves to try.
-        let trial = Ledger::new(subagent.setup.parent.id().clone(), TreeLimits::default());
+        // Its own budget is made when it is called; this one only serves to try.
+        let trial = Budget::new(subagent.setup.parent.id().clone(), TreeLimits::default());
         subagent.executor(trial, PausableClock::default())?;
         Ok(subagent)
     }
 
-    fn executor(&self, ledger: Arc<Ledger>, run_clock: PausableClock) -> Result<Executor, SetupError> {
+    fn executor(&self, budget: Arc<Budget>, run_clock: PausableClock) -> Result<Executor, SetupError> {
         let SubagentSetup { model, provider, tools, spill, observer, session, parent, gate } = self.setup.clone();
-        ledger.answered_by(model.as_str());
+        budget.answered_by(model.as_str());
         let definition = AgentDefinition { run: parent.shorten(self.definition.run), ..self.definition.clone() };
         let responder = Responder::new(spill.map(Spill::new));
-        Executor::new(definition, Setup { provider, tools, responder, observer, session, ledger, run_clock, gate })
+        Executor::new(definition, Setup { provider, tools, responder, observer, session, budget, run_clock, gate })
     }
 
     async fn run(&self, call: &FunctionCall, context: CallContext) -> Outcome {
         let name = self.definition.name.as_str();
-        let ledger = match self.setup.parent.beneath(name) {
-            Ok(ledger) => ledger,
+        let budget = match self.setup.parent.child(name) {
+            Ok(budget) => budget,
             Err(exceeded) => {
                 let words = format!("Subagent '{name}' was not started: {exceeded}; {}", exceeded.help());
                 return CallFailure::new(FailureKind::Unavailable, words).into();
             }
         };
-        let mut executor = match self.executor(ledger, context.run_clock.clone()) {
+        let mut executor = match self.executor(budget, context.run_clock.clone()) {
             Ok(executor) => executor,
             Err(error) => {
                 let words = format!("Subagent '{name}' was not started: {}", with_causes(&error));

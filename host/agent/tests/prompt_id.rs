@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 use host_agent::{
-    AgentDefinition, Completion, Event, Executor, InputConfig, Ledger, ModelConfig, Observer, PromptConfig, RunConfig,
+    AgentDefinition, Budget, Completion, Event, Executor, InputConfig, ModelConfig, Observer, PromptConfig, RunConfig,
     Setup, ToolConfig, TreeLimits,
 };
 use host_message::{
@@ -111,7 +111,7 @@ async fn the_prompt_id_reaches_every_log_line_of_its_turn() {
         completion: Completion::Text,
     };
     let setup = Setup {
-        ledger: Ledger::new(AgentId::new("main"), TreeLimits::default()),
+        budget: Budget::new(AgentId::new("main"), TreeLimits::default()),
         provider: Arc::new(Model::default()),
         tools,
         responder: Responder::default(),

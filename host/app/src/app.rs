@@ -135,7 +135,7 @@ impl App {
 
 /// The project of the folder to work in.
 pub fn project(place: &FolderRequest, folders: &Folders) -> Result<Project, Failure> {
-    Project::of(&folder(place)?, folders)
+    Project::find(&folder(place)?, folders)
 }
 
 /// The folder to work in, with its symbolic links resolved.

@@ -25,7 +25,7 @@ use serde::Deserialize;
 use self::commands::ToolCommands;
 pub use self::commands::{Commands, Owner};
 pub use self::plugins::{
-    FileSecret, PluginConfig, PluginConfigs, SecretSource, VARIABLE, VariableSecret, beneath, of_environment,
+    FileSecret, PluginConfig, PluginConfigs, SecretSource, VARIABLE, VariableSecret, from_environment, overlay,
 };
 use self::project::ProjectConfig;
 pub use self::range::{AtLeastOne, InnerShare, OutOfRange};
@@ -459,7 +459,7 @@ impl Configuration {
     }
 
     /// An agent's run with what holds for every agent that asks a model which takes so many tokens at once.
-    pub fn of_every_run(&self, run: RunConfig, window: Option<u64>) -> RunConfig {
+    pub fn with_run_defaults(&self, run: RunConfig, window: Option<u64>) -> RunConfig {
         RunConfig {
             grace: self.run.grace_seconds.map_or(run.grace, Duration::from_secs),
             reply: self.retry.reply(),

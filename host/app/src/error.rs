@@ -84,7 +84,7 @@ impl Failure {
     }
 
     /// A failure out of an error, with its chain of causes.
-    pub fn of(kind: ErrorKind, error: &dyn Error) -> Self {
+    pub fn from_error(kind: ErrorKind, error: &dyn Error) -> Self {
         let mut failure = Self::new(kind, error.to_string());
         let mut cause = error.source();
         while let Some(error) = cause {
@@ -108,19 +108,19 @@ impl From<SessionError> for Failure {
             | SessionError::Lock { .. } => ErrorKind::Configuration,
             SessionError::Open { .. } | SessionError::Read { .. } | SessionError::Held { .. } => ErrorKind::Input,
         };
-        Self::of(kind, &error).help(error.help())
+        Self::from_error(kind, &error).help(error.help())
     }
 }
 
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
-        let failure = Self::of(model_kind(&error), &error);
+        let failure = Self::from_error(model_kind(&error), &error);
         Self { help: error.help(), ..failure }
     }
 }
 
 /// The failure of a run; `None` if it reached its end.
-pub fn of_run(result: &RunResult) -> Option<Failure> {
+pub fn run_failure(result: &RunResult) -> Option<Failure> {
     let kind = match result.terminate_reason {
         TerminateReason::Goal => return None,
         TerminateReason::Timeout => ErrorKind::TimeLimit,
@@ -133,7 +133,7 @@ pub fn of_run(result: &RunResult) -> Option<Failure> {
     let mut failure = match (result.terminate_reason, &result.error) {
         (TerminateReason::Error, Some(error))
         | (TerminateReason::MaxTurns | TerminateReason::Timeout, Some(error @ RunError::Exceeded(_))) => {
-            let failure = Failure::of(kind, error);
+            let failure = Failure::from_error(kind, error);
             Failure { help: error.help(), ..failure }
         }
         (TerminateReason::Timeout, _) => Failure::new(kind, format!("timed out after {turns}"))

@@ -97,12 +97,14 @@ impl Installer<'_> {
         let manifest = bundle.manifest();
         let name = manifest.name.as_str();
         let (signers, not_counted) = self.signers(&bundle)?;
-        let store = PluginStore::of(self.folders);
+        let store = PluginStore::new(self.folders);
         let locked = Locked::new(&bundle, source, signers.clone(), Agreed::new());
         let (mut before, mut agreed_before) = (None, Agreed::new());
         if let Some(old) = target.list.file.plugins.get(name) {
             let update = check_update((name, old), (name, &locked));
-            update.permit(name, self.request.allow).map_err(|error| Failure::of(ErrorKind::Untrusted, &error))?;
+            update
+                .permit(name, self.request.allow)
+                .map_err(|error| Failure::from_error(ErrorKind::Untrusted, &error))?;
             before = store.bundle(&old.digest)?;
             if update.version == VersionChange::Same && before.is_some() && self.request.grants.is_empty() {
                 return Ok(InstallPlan::AlreadyInstalled(old.version.clone()));
@@ -111,7 +113,7 @@ impl Installer<'_> {
         }
         self.check_names(manifest, target)?;
         let imports = admission::imports(&manifest.plugin_name(), bundle.component())
-            .map_err(|error| Failure::of(ErrorKind::Input, &error))?;
+            .map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
         self.check_description(&bundle).await?;
         let before = before.as_ref().map(Bundle::manifest);
         let agreed = question::agreed_without_asking(manifest, agreed_before, &self.request.grants)?;
@@ -161,7 +163,7 @@ impl Installer<'_> {
         for installed in plugins::built_in_plugins(&PathBuf::from("/"))? {
             others.push(installed.manifest);
         }
-        let store = PluginStore::of(self.folders);
+        let store = PluginStore::new(self.folders);
         for (other, locked) in List::own(self.folders)?.file.plugins.iter().chain(&target.list.file.plugins) {
             if other != name
                 && let Some(bundle) = store.bundle(&locked.digest)?
@@ -227,7 +229,7 @@ impl Installation {
             InstallAnswer::InstallAndGrant => agreed.extend(question.capabilities),
         }
         let Manifest { name, version, .. } = question.manifest.clone();
-        PluginStore::of(folders).keep(&bundle, agreed.clone())?;
+        PluginStore::new(folders).keep(&bundle, agreed.clone())?;
         target.list.file.plugins.insert(name.clone(), Locked { grants: agreed.clone(), ..locked });
         let note = target.save(folders)?;
         let required = settings::to_be_set(&question.manifest);

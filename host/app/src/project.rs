@@ -104,9 +104,9 @@ pub struct ProjectFiles {
 
 impl Project {
     /// The project of a folder, whose path is real. Of one that was never trusted no file is opened.
-    pub fn of(folder: &Path, folders: &Folders) -> Result<Self, Failure> {
+    pub fn find(folder: &Path, folders: &Folders) -> Result<Self, Failure> {
         let root = Self::root_of(folder);
-        let trust_state = TrustState::of(&root, &Store::at(folders.trust.clone()))?;
+        let trust_state = TrustState::read(&root, &Store::at(folders.trust.clone()))?;
         Ok(Self { root, trust_state })
     }
 
@@ -227,8 +227,8 @@ impl Project {
 }
 
 impl TrustState {
-    fn of(root: &Path, store: &Store) -> Result<Self, Failure> {
-        let listing = match Listing::of(root) {
+    fn read(root: &Path, store: &Store) -> Result<Self, Failure> {
+        let listing = match Listing::scan(root) {
             Ok(listing) => listing,
             Err(Unusable(why)) => return Ok(Self::Unusable(why)),
         };

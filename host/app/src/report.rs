@@ -4,8 +4,8 @@
 
 pub mod json;
 pub mod notices;
+pub mod run_stats;
 pub mod stream_json;
-pub mod tally;
 
 use host_agent::{CompressionStatus, Observer, RunResult};
 use host_tool::PausableClock;
@@ -51,5 +51,5 @@ fn generator() -> SchemaGenerator {
 
 /// Writes the outcome of compressing a conversation as JSON.
 pub fn compressed_json(sink: &Sink, status: CompressionStatus) {
-    json::write(sink, &json::Document::Compressed(json::Compressed::of(status)));
+    json::write(sink, &json::Document::Compressed(json::Compressed::new(status)));
 }

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use host_agent::{
-    AgentDefinition, ChosenModel, CompressionStatus, Executor, History, Ledger, Left, ModelConfig, RunResult,
+    AgentDefinition, Budget, ChosenModel, CompressionStatus, Executor, History, Left, ModelConfig, RunResult,
     SessionLog,
 };
 use host_message::{AgentId, ModelId, SessionId};
@@ -87,7 +87,7 @@ pub struct Session {
 struct Conversation {
     executor: Executor,
     log: Arc<SessionLog>,
-    ledger: Arc<Ledger>,
+    budget: Arc<Budget>,
     gate: Gate,
     /// The folder for large outputs.
     outputs: PathBuf,
@@ -366,8 +366,8 @@ impl Session {
         gate: &Gate,
         model: &Model,
     ) -> Result<Registry, Failure> {
-        let Conversation { log, ledger, outputs, .. } = &self.conversation;
-        let around = setup::Around { session: log, observers: &self.observers, ledger, gate, outputs };
+        let Conversation { log, budget, outputs, .. } = &self.conversation;
+        let context = setup::SubagentContext { session: log, observers: &self.observers, budget, gate, outputs };
         let tools = setup::Tools {
             app: &self.app,
             agents: &self.agents,
@@ -377,12 +377,12 @@ impl Session {
             model,
             recording: self.recording.as_ref(),
         };
-        tools.with_agents(&around)
+        tools.with_agents(&context)
     }
 }
 
 fn run_failure(error: &host_agent::RunError) -> Failure {
-    let failure = Failure::of(ErrorKind::Configuration, error);
+    let failure = Failure::from_error(ErrorKind::Configuration, error);
     Failure { help: error.help(), ..failure }
 }
 

@@ -23,12 +23,12 @@ pub struct Programs(Antichain<Prefix>);
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Prefix {
     words: Vec<String>,
-    then: Then,
+    then: Rest,
 }
 
 /// What may stand behind the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Then {
+enum Rest {
     Anything,
     Nothing,
 }
@@ -43,12 +43,12 @@ impl Programs {
     /// This command and no other; none when it has no program.
     pub(crate) fn exactly(argv: &[String]) -> Option<Self> {
         argv.first().filter(|program| !program.is_empty())?;
-        Some(Self(Antichain::new([Prefix { words: argv.to_vec(), then: Then::Nothing }])))
+        Some(Self(Antichain::new([Prefix { words: argv.to_vec(), then: Rest::Nothing }])))
     }
 
     /// The granted prefixes that let anything follow, sorted, each as its words; one without words covers every command.
     pub fn prefixes(&self) -> impl Iterator<Item = &[String]> {
-        let open = |prefix: &&Prefix| prefix.then == Then::Anything;
+        let open = |prefix: &&Prefix| prefix.then == Rest::Anything;
         self.0.iter().filter(open).map(|prefix| prefix.words.as_slice())
     }
 
@@ -74,12 +74,12 @@ impl Programs {
 fn prefix(item: Item) -> Result<Prefix, ScopeError> {
     let bare = |word: &list::Word, text: &str| !word.quoted && word.text == text;
     let (words, then) = match item.words.as_slice() {
-        [words @ .., last] if bare(last, END) => (words, Then::Nothing),
-        words => (words, Then::Anything),
+        [words @ .., last] if bare(last, END) => (words, Rest::Nothing),
+        words => (words, Rest::Anything),
     };
     match words {
         [] => Err(ScopeError::Empty { text: visible(&item.whole.text) }),
-        [only] if bare(only, "*") && then == Then::Anything => Ok(Prefix { words: Vec::new(), then }),
+        [only] if bare(only, "*") && then == Rest::Anything => Ok(Prefix { words: Vec::new(), then }),
         words if words.iter().any(|word| bare(word, "*")) => {
             Err(ScopeError::PartialCommand { text: visible(&item.whole.text) })
         }
@@ -91,8 +91,8 @@ fn prefix(item: Item) -> Result<Prefix, ScopeError> {
 impl Prefix {
     fn covers(&self, argv: &[String]) -> bool {
         match self.then {
-            Then::Anything => argv.starts_with(&self.words),
-            Then::Nothing => argv == self.words,
+            Rest::Anything => argv.starts_with(&self.words),
+            Rest::Nothing => argv == self.words,
         }
     }
 }
@@ -107,7 +107,7 @@ impl Element for Prefix {
     }
 
     fn is_below(&self, other: &Self) -> bool {
-        (self.then == Then::Nothing || other.then == Then::Anything) && other.covers(&self.words)
+        (self.then == Rest::Nothing || other.then == Rest::Anything) && other.covers(&self.words)
     }
 }
 
@@ -117,8 +117,8 @@ impl fmt::Display for Programs {
             f.write_str(if at > 0 { "," } else { "" })?;
             f.write_str(&command(&prefix.words))?;
             match prefix.then {
-                Then::Anything => {}
-                Then::Nothing => write!(f, " {END}")?,
+                Rest::Anything => {}
+                Rest::Nothing => write!(f, " {END}")?,
             }
         }
         Ok(())

@@ -67,7 +67,7 @@ impl Scope {
     /// # Errors
     ///
     /// When the path is relative or cannot be written as the text of a scope, or the capability is not one of files.
-    pub fn of_path(capability: Capability, path: &Path) -> Result<Self, ScopeError> {
+    pub fn for_path(capability: Capability, path: &Path) -> Result<Self, ScopeError> {
         let text = path.to_str().unwrap_or("\u{fffd}");
         match capability {
             Capability::FsRead | Capability::FsWrite => Self::parse_absolute(capability, &quote(text)),
@@ -81,9 +81,9 @@ impl Scope {
     ///
     /// # Errors
     ///
-    /// As [`Scope::of_path`].
-    pub fn of_file(capability: Capability, path: &Path) -> Result<Self, ScopeError> {
-        let folder = Self::of_path(capability, path)?;
+    /// As [`Scope::for_path`].
+    pub fn for_file(capability: Capability, path: &Path) -> Result<Self, ScopeError> {
+        let folder = Self::for_path(capability, path)?;
         let text = path.to_str().unwrap_or("\u{fffd}").trim_end_matches('/');
         let beneath = format!("{}/*", escaped(text));
         Self::parse_absolute(capability, &format!("{folder},!{}", quote(&beneath)))
@@ -96,7 +96,7 @@ impl Scope {
     /// # Errors
     ///
     /// When the method cannot be written as the text of a scope.
-    pub fn of_request(method: &str, to: &Authority) -> Result<Self, ScopeError> {
+    pub fn for_request(method: &str, to: &Authority) -> Result<Self, ScopeError> {
         if !is_method(method) {
             return Err(ScopeError::Method { text: visible(method) });
         }
@@ -105,7 +105,7 @@ impl Scope {
     }
 
     /// Running this command, and with no argument more; none when it names no program.
-    pub fn of_command(argv: &[String]) -> Option<Self> {
+    pub fn for_command(argv: &[String]) -> Option<Self> {
         Programs::exactly(argv).map(Self::Process)
     }
 

@@ -17,20 +17,25 @@ use tokio::task::AbortHandle;
 
 use crate::printer::Style;
 
-/// Whoever is asked. Dropping it ends that.
-pub(crate) struct Person(AbortHandle);
+/// Asks the user about calls until it is dropped.
+pub(crate) struct ApprovalTask(AbortHandle);
 
-impl Drop for Person {
+impl Drop for ApprovalTask {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
-/// Has the user at this terminal asked from here on.
-pub(crate) fn listen(queue: &ApprovalQueue, terminal: Terminal, style: Style, environment: &Environment) -> Person {
-    let asking = Asking { terminal, style, editor: edit::Editor::of(environment) };
+/// Starts asking the user at this terminal about calls.
+pub(crate) fn listen(
+    queue: &ApprovalQueue,
+    terminal: Terminal,
+    style: Style,
+    environment: &Environment,
+) -> ApprovalTask {
+    let asking = Asking { terminal, style, editor: edit::Editor::from_environment(environment) };
     let listener = queue.listen();
-    Person(tokio::spawn(asking.ask_all(listener)).abort_handle())
+    ApprovalTask(tokio::spawn(asking.ask_all(listener)).abort_handle())
 }
 
 struct Asking {

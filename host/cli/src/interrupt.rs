@@ -28,7 +28,7 @@ where
     // Before the work begins: whoever sees something of it may press Ctrl-C.
     let signals = {
         let _entered = runtime.enter();
-        Signals::of_this_process()?
+        Signals::subscribe()?
     };
     // A task of its own, so that it runs on the threads that its connections run on. From the thread that blocks here,
     // each piece of a reply would be two hops from thread to thread, which cost ten times as much as reading it.
@@ -58,7 +58,7 @@ struct Signals {
 
 impl Signals {
     /// From here on they end nothing by themselves.
-    fn of_this_process() -> Result<Self, Failure> {
+    fn subscribe() -> Result<Self, Failure> {
         let unable = |error: std::io::Error| Failure::configuration(format!("signals cannot be received: {error}"));
         Ok(Self {
             interrupt: signal(SignalKind::interrupt()).map_err(unable)?,

@@ -27,7 +27,7 @@ pub(crate) fn is_drawn(format: Format, environment: &Environment) -> bool {
 }
 
 /// The printer of a format, where nothing is drawn.
-pub(crate) fn of(format: Format, environment: &Environment, out: Out, about: About) -> Arc<dyn Report> {
+pub(crate) fn for_format(format: Format, environment: &Environment, out: Out, about: About) -> Arc<dyn Report> {
     match format {
         Format::Text => Arc::new(text::Text::new(out, environment, about)),
         Format::Json => Arc::new(Json::new(out.sink(), about)),

@@ -3,7 +3,7 @@
 use std::io::IsTerminal as _;
 
 use host_app::environment::{Environment, Terminals};
-use host_terminal::Looks;
+use host_terminal::TerminalMode;
 
 /// The environment of this process.
 pub(crate) fn environment() -> Environment {
@@ -17,9 +17,9 @@ pub(crate) fn environment() -> Environment {
 }
 
 /// What the terminal can show.
-pub(crate) fn looks(environment: &Environment) -> Looks {
+pub(crate) fn looks(environment: &Environment) -> TerminalMode {
     match environment.text("TERM").as_deref() {
-        None | Some("dumb") => Looks::Plain,
-        Some(_) => Looks::Moving,
+        None | Some("dumb") => TerminalMode::Dumb,
+        Some(_) => TerminalMode::Ansi,
     }
 }

@@ -103,7 +103,7 @@ pub async fn run_cases(
     ended: impl Fn(&CaseResult, Option<&CaseResult>),
 ) -> Result<Vec<CaseResult>, CaseError> {
     let scratch = tempfile::tempdir().map_err(CaseError::Scratch)?;
-    let world = World::beneath(&std::fs::canonicalize(scratch.path()).map_err(CaseError::Scratch)?);
+    let world = World::at(&std::fs::canonicalize(scratch.path()).map_err(CaseError::Scratch)?);
     let runtime = Runtime::new(RuntimeOptions {
         cache: options.cache.clone(),
         state: Some(world.state.clone()),
@@ -165,7 +165,7 @@ struct World {
 }
 
 impl World {
-    fn beneath(folder: &Path) -> Self {
+    fn at(folder: &Path) -> Self {
         Self { workspace: folder.join("workspace"), state: folder.join("state") }
     }
 
@@ -196,7 +196,7 @@ async fn run_case(
     world: &World,
 ) -> Result<Vec<String>, CaseError> {
     world.make(case).map_err(|error| CaseError::Make { case: case.name.clone(), error })?;
-    let tested = match Prepared::of(case, manifest, &world.workspace) {
+    let tested = match Prepared::new(case, manifest, &world.workspace) {
         Ok(tested) => tested,
         Err(why) => return Ok(vec![why]),
     };

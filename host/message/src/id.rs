@@ -95,7 +95,7 @@ fn is_name_character(c: char) -> bool {
 
 impl AgentId {
     /// The id of an agent that this one starts: `main/codebase_investigator-1`.
-    pub fn beneath(&self, name: &str, number: u32) -> Self {
+    pub fn child(&self, name: &str, number: u32) -> Self {
         Self(format!("{self}/{name}-{number}"))
     }
 
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn an_agent_says_in_its_id_who_started_it() {
         let main = AgentId::new("main");
-        let beneath = main.beneath("reader", 2);
+        let beneath = main.child("reader", 2);
         assert_eq!(beneath.as_str(), "main/reader-2");
         assert_eq!((main.is_subagent(), beneath.is_subagent()), (false, true));
     }

@@ -107,7 +107,7 @@ impl Thought {
     }
 
     /// The block that a part carries, if it is one of this service's.
-    fn of(part: &Part) -> Option<Self> {
+    fn from_part(part: &Part) -> Option<Self> {
         serde_json::from_str(part.signature_by(NAME)?).ok()
     }
 }

@@ -151,11 +151,11 @@ impl Hearing<'_> {
         let items = self.items.as_mut()?;
         let event = match self.inner.next().await {
             Some(Ok(event)) => {
-                items.extend(Item::of(&event));
+                items.extend(Item::from_event(&event));
                 return Some(Ok(event));
             }
             Some(Err(error)) => {
-                items.push(Item::of_error(&error));
+                items.push(Item::from_error(&error));
                 Some(Err(error))
             }
             None => {

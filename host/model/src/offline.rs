@@ -74,7 +74,7 @@ impl Provider for Offline {
 
 /// The whole reply to a request.
 fn reply(request: &Request<'_>) -> Vec<Chunk> {
-    let past = Past::of(request.contents);
+    let past = Past::new(request.contents);
     let task = Task::read(past.prompt);
     let calls = if past.wrap_up { Vec::new() } else { next_calls(&task, &past, request.tools) };
     let mut parts = Vec::new();
@@ -110,7 +110,7 @@ fn next_calls(task: &Task, past: &Past<'_>, tools: &[ToolSpec]) -> Vec<PartData>
     // Searching goes along with the second look, which knows what there is to be read.
     let can_look = looks_around && tools.iter().any(|tool| matches!(tool.name.as_str(), "ls" | "glob"));
     if !can_look || past.made("ls") || past.made("glob") {
-        let known = findings::Known::of(past);
+        let known = findings::KnownFiles::new(past);
         wanted.extend(known.reads(task).into_iter().map(|path| ("read_file", json!({"path": path}))));
         wanted.extend(known.lists(task).into_iter().map(|path| ("ls", json!({"path": path}))));
         let grep = tools.iter().find(|tool| tool.name.as_str() == "grep");

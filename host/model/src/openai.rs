@@ -64,7 +64,7 @@ impl OpenAi {
     }
 
     fn dialect(&self) -> request::Dialect {
-        request::Dialect::of(self.transport.base())
+        request::Dialect::for_base(self.transport.base())
     }
 }
 

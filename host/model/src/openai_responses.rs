@@ -62,7 +62,7 @@ impl Provider for OpenAiResponses {
     }
 
     fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {
-        let dialect = Dialect::of(self.transport.base());
+        let dialect = Dialect::for_base(self.transport.base());
         let url = self.transport.url(["responses"]);
         self.transport.stream(url, move || request::body(&request, dialect), Reply::default())
     }

@@ -103,7 +103,7 @@ impl CallState {
     }
 
     fn readable(&self, path: &str) -> Result<Readable, Error> {
-        Readable::of(&self.workspace, &self.grants, &self.plugin, path)
+        Readable::new(&self.workspace, &self.grants, &self.plugin, path)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::bindings::fs_write::{Error, Expected, Host, Span, Written};
 use crate::digest::{Digest, hex};
 use crate::limits::MAX_WHOLE;
 use crate::lock::lock;
-use crate::shown::{Change, Shown};
+use crate::preview_guard::{Change, PreviewGuard};
 use crate::store::CallState;
 use crate::workspace::{MakeFolders, OpenError, Workspace};
 
@@ -88,7 +88,7 @@ impl Host for CallState {
 /// A path that may be changed.
 struct Writable {
     workspace: Arc<Workspace>,
-    shown: Shown,
+    shown: PreviewGuard,
     absolute: std::path::PathBuf,
     permit: WritePermit,
 }

@@ -132,7 +132,7 @@ impl Caller {
             let Some(next) = redirect(&answer) else {
                 return taken(answer, request.size_limit.min(SIZE_LIMIT), &carried).await;
             };
-            let next = next.map_err(|why| Error::Unavailable(carried.blotted(why)))?;
+            let next = next.map_err(|why| Error::Unavailable(carried.redacted(why)))?;
             if changes_method(answer.status(), &method) {
                 (method, body) = (Method::GET, None);
                 headers.remove(reqwest::header::CONTENT_TYPE);
@@ -141,8 +141,8 @@ impl Caller {
                 let Denial { capability, wanted, help } = denial(&refused);
                 Error::RedirectDenied(Denial {
                     capability,
-                    wanted: carried.blotted(wanted),
-                    help: carried.blotted(help),
+                    wanted: carried.redacted(wanted),
+                    help: carried.redacted(help),
                 })
             })?;
             url = next;
@@ -159,10 +159,10 @@ enum Way<'a> {
 
 /// The permits of one fetch, by host name; also what resolves names for it.
 #[derive(Clone, Debug, Default)]
-struct Permits(Arc<Mutex<Known>>);
+struct Permits(Arc<Mutex<KnownPermits>>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownPermits {
     permits: HashMap<String, HttpPermit>,
     refused: Option<Denied>,
 }
@@ -267,14 +267,14 @@ fn changes_method(status: StatusCode, method: &Method) -> bool {
 
 async fn taken(answer: reqwest::Response, limit: u32, carried: &Carried) -> Result<Response, Error> {
     let status = answer.status().as_u16();
-    let url = carried.blotted(answer.url().to_string());
+    let url = carried.redacted(answer.url().to_string());
     let mut size = 0;
     let headers = answer
         .headers()
         .iter()
         .filter(|(name, _)| !HIDDEN.contains(&name.as_str()))
         .map(|(name, value)| {
-            (name.as_str().to_owned(), carried.blotted(String::from_utf8_lossy(value.as_bytes()).into_owned()))
+            (name.as_str().to_owned(), carried.redacted(String::from_utf8_lossy(value.as_bytes()).into_owned()))
         })
         .take_while(|(name, value)| {
             size += name.len() + value.len();
@@ -294,7 +294,7 @@ async fn taken(answer: reqwest::Response, limit: u32, carried: &Carried) -> Resu
             break;
         }
     }
-    carried.blot(&mut body);
+    carried.redact(&mut body);
     let cut = body.len() > limit;
     body.truncate(limit);
     Ok(Response { status, url, headers, body, cut })

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use reqwest::{Method, ResponseBuilderExt as _, Url};
 
 use crate::lock::lock;
-use crate::origin::are_one;
+use crate::origin::same_request;
 
 /// Requests that are kept: protects memory from a plugin that sends them in a loop.
 const MAX_SEEN: usize = 10_000;
@@ -114,7 +114,8 @@ impl PreparedNetwork {
             seen.push(SeenRequest { method: method.to_owned(), url: url.to_owned(), body, secrets });
         }
         let mut answers = lock(&self.answers);
-        let matching = |(answer, _): &(PreparedAnswer, usize)| answer.method == method && are_one(&answer.url, url);
+        let matching =
+            |(answer, _): &(PreparedAnswer, usize)| answer.method == method && same_request(&answer.url, url);
         let next = answers.iter().position(|answer| matching(answer) && answer.1 == 0);
         let Some(place) = next.or_else(|| answers.iter().rposition(matching)) else {
             return Err(format!("no answer is prepared for `{method} {url}`"));

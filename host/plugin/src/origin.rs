@@ -46,7 +46,7 @@ pub(crate) fn address(text: &str) -> Result<Url, Error> {
 }
 
 /// Whether two addresses are one request: what stands behind `#` is not sent.
-pub(crate) fn are_one(one: &str, other: &str) -> bool {
+pub(crate) fn same_request(one: &str, other: &str) -> bool {
     let sent = |text: &str| {
         let mut url = address(text).ok()?;
         url.set_fragment(None);

@@ -31,7 +31,7 @@ pub(crate) struct Readable {
 }
 
 impl Readable {
-    pub(crate) fn of(
+    pub(crate) fn new(
         workspace: &Arc<Workspace>,
         grants: &Grants,
         plugin: &PluginName,

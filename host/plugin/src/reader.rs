@@ -101,7 +101,7 @@ impl Reader {
     ///
     /// When it is not permitted, or cannot be opened.
     pub fn stat(&self, path: &str) -> Result<Found, ReadError> {
-        let (kind, ignored) = self.readable(path)?.look().map_err(|error| of(error, 0))?;
+        let (kind, ignored) = self.readable(path)?.look().map_err(|error| read_error(error, 0))?;
         Ok(Found { kind: kind.into(), ignored })
     }
 
@@ -123,7 +123,7 @@ impl Reader {
                 read => Ok(read.map_err(std::io::Error::from)?),
             }
         };
-        read().map_err(|error| of(error, limit))
+        read().map_err(|error| read_error(error, limit))
     }
 
     /// The entries of a folder, in no order, without what a deny leaves out.
@@ -132,7 +132,8 @@ impl Reader {
     ///
     /// When it is not permitted, is no folder, has too many entries, or cannot be read.
     pub fn list(&self, path: &str) -> Result<Vec<Listed>, ReadError> {
-        let entries = self.readable(path)?.entries().map_err(|error| of(error, readable::MAX_ENTRIES as u64))?;
+        let entries =
+            self.readable(path)?.entries().map_err(|error| read_error(error, readable::MAX_ENTRIES as u64))?;
         let listed = |entry: crate::bindings::fs_read::Entry| Listed {
             name: entry.name,
             found: Found { kind: entry.kind.into(), ignored: entry.ignored },
@@ -141,15 +142,15 @@ impl Reader {
     }
 
     fn readable(&self, path: &str) -> Result<Readable, ReadError> {
-        Readable::of(&self.workspace, &self.grants, &self.name, path).map_err(|error| match error {
+        Readable::new(&self.workspace, &self.grants, &self.name, path).map_err(|error| match error {
             Error::Denied(denial) => ReadError::Denied { wanted: denial.wanted, help: denial.help },
-            other => of(other, 0),
+            other => read_error(other, 0),
         })
     }
 }
 
 /// An error of a path that was permitted.
-fn of(error: Error, limit: u64) -> ReadError {
+fn read_error(error: Error, limit: u64) -> ReadError {
     match error {
         Error::Denied(denial) => ReadError::LeadsOut { wanted: denial.wanted, help: denial.help },
         Error::NotFound(path) => ReadError::NotFound(path),

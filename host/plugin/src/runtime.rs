@@ -33,9 +33,9 @@ use crate::lock::lock;
 use crate::missing::{self, NotThere};
 use crate::network::Network;
 use crate::plugin::{Linked, Missing, Plugin};
+use crate::preview_guard::PreviewGuard;
 use crate::secrets::Secrets;
 use crate::shared::Shared;
-use crate::shown::Shown;
 use crate::store::CallState;
 use crate::wasi;
 use crate::workspace::Workspace;
@@ -280,7 +280,7 @@ impl Runtime {
         let state = CallState {
             plugin: plugin.name().clone(),
             grants,
-            shown: Shown::of(invocation.shown),
+            shown: PreviewGuard::new(invocation.shown),
             workspace: invocation.workspace,
             shared: Arc::clone(&self.shared),
             config: invocation.config,

@@ -2,7 +2,7 @@
 //!
 //! Promises: a value goes into one header field of a request to a server that was named for it, over a connection that
 //! nobody on the way reads, and nowhere else: not on to where a server redirects, not into anything that a guest is told,
-//! not into what `Debug` shows. What a server sends back of a value is blotted out before the guest gets it.
+//! not into what `Debug` shows. What a server sends back of a value is redacted out before the guest gets it.
 //!
 //! Deliberately not here: what a server sends back of it in another form, such as base64, which cannot be told from
 //! anything else; which secrets a plugin declares (`host-manifest`), and where their values come from (the binary).
@@ -19,7 +19,7 @@ use reqwest::{Method, Url};
 
 use crate::bindings::http::{Denial, Error};
 
-/// Characters of a value. Fewer would be found by chance in what a server sends, and be blotted out there; more than the
+/// Characters of a value. Fewer would be found by chance in what a server sends, and be redacted out there; more than the
 /// most are no header field that a server takes.
 const CHARACTERS: std::ops::RangeInclusive<usize> = 8..=8192;
 /// Characters of a format. Protects the line that it is shown on.
@@ -222,7 +222,7 @@ impl Carried {
     }
 
     /// Blots out every value that stands in these bytes.
-    pub(crate) fn blot(&self, bytes: &mut [u8]) {
+    pub(crate) fn redact(&self, bytes: &mut [u8]) {
         for secret in &self.secrets {
             let length = secret.value.len();
             let found: Vec<usize> = memchr::memmem::find_iter(bytes, secret.value.as_bytes()).collect();
@@ -235,7 +235,7 @@ impl Carried {
     }
 
     /// The same for a text.
-    pub(crate) fn blotted(&self, text: String) -> String {
+    pub(crate) fn redacted(&self, text: String) -> String {
         self.secrets.iter().fold(text, |text, secret| match text.contains(&secret.value) {
             true => text.replace(&secret.value, &"*".repeat(secret.value.len())),
             false => text,
@@ -335,9 +335,9 @@ mod tests {
     fn what_comes_back_of_a_value_is_blotted_out() {
         let carried = carried("a.example", &["token"], "https://a.example/").expect("it is sent");
         let mut bytes = format!("a {VALUE}{VALUE} b").into_bytes();
-        carried.blot(&mut bytes);
+        carried.redact(&mut bytes);
         assert_eq!(String::from_utf8(bytes).expect("text"), format!("a {} b", "*".repeat(2 * VALUE.len())));
-        assert_eq!(carried.blotted(format!("x{VALUE}")), format!("x{}", "*".repeat(VALUE.len())));
+        assert_eq!(carried.redacted(format!("x{VALUE}")), format!("x{}", "*".repeat(VALUE.len())));
         assert_eq!(carried.margin(), VALUE.len());
     }
 

@@ -12,9 +12,9 @@ use crate::engine::Ticking;
 use crate::limits::Meter;
 use crate::listener::CallListener;
 use crate::network::Network;
+use crate::preview_guard::PreviewGuard;
 use crate::secrets::Secrets;
 use crate::shared::Shared;
-use crate::shown::Shown;
 use crate::workspace::Workspace;
 
 /// Everything that host functions reach during one call.
@@ -24,7 +24,7 @@ pub(crate) struct CallState {
     /// What it may touch.
     pub(crate) grants: Arc<Grants>,
     /// What its preview named, which is all that it may do.
-    pub(crate) shown: Shown,
+    pub(crate) shown: PreviewGuard,
     /// Where relative paths start.
     pub(crate) workspace: Arc<Workspace>,
     /// What all calls share: the environment for programs, the web client, the folder of states.

@@ -47,7 +47,7 @@ impl Confirmation {
     /// When something that is named can be no grant.
     pub fn touches(&self, needs: &Grants, workspace: &Workspace) -> Result<Grants, TouchError> {
         let besides = match self {
-            Self::Exec { argv, .. } => Grants::none().with(Scope::of_command(argv).ok_or(TouchError::NoProgram)?),
+            Self::Exec { argv, .. } => Grants::none().with(Scope::for_command(argv).ok_or(TouchError::NoProgram)?),
             Self::Edit { path, .. } => Grants::none().with(file(path, workspace)?),
             Self::Info { requests, writes, .. } => {
                 let files = writes.iter().map(|path| file(path, workspace));
@@ -70,7 +70,7 @@ fn file(path: &str, workspace: &Workspace) -> Result<Scope, TouchError> {
         return Err(TouchError::Link { path: PathBuf::from(workspace.shown(&absolute)), real });
     }
     // The name may be a folder's, or become one's.
-    Ok(Scope::of_file(Capability::FsWrite, &absolute)?)
+    Ok(Scope::for_file(Capability::FsWrite, &absolute)?)
 }
 
 /// The path with the links in its folders resolved; what is not there yet is taken as written.
@@ -84,7 +84,7 @@ fn resolved(path: &Path) -> PathBuf {
 
 fn request(method: &str, url: &str) -> Result<Scope, TouchError> {
     let authority = origin::authority(url).map_err(TouchError::Request)?;
-    Ok(Scope::of_request(method, &authority)?)
+    Ok(Scope::for_request(method, &authority)?)
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ pub enum RegistryError {
         limit: u64,
     },
     /// It broke off, time after time.
-    #[error("`{registry}` broke off after {done}{} bytes of {digest}; run the same command again to continue", of(*total))]
+    #[error("`{registry}` broke off after {done}{} bytes of {digest}; run the same command again to continue", out_of(*total))]
     BrokeOff {
         /// The server.
         registry: String,
@@ -111,6 +111,6 @@ pub enum RegistryError {
     },
 }
 
-fn of(total: Option<u64>) -> String {
+fn out_of(total: Option<u64>) -> String {
     total.map(|total| format!(" of {total}")).unwrap_or_default()
 }

@@ -301,7 +301,7 @@ impl Check<'_> {
 
     /// A rule in which no other node has a say.
     fn alone(&mut self, rule: &Rule, value: &Value, at: &At<'_>, report: Option<&mut Report>) -> bool {
-        self.accepts(rule, value) || self.fail(report, at, |_| violation::of(rule, value))
+        self.accepts(rule, value) || self.fail(report, at, |_| violation::describe(rule, value))
     }
 
     /// Whether such a rule accepts a value. What a keyword does not speak of, it accepts.
@@ -315,7 +315,7 @@ impl Check<'_> {
             (Rule::MultipleOf(divisor), Value::Number(number)) => crate::number::is_multiple(number, divisor),
             (Rule::Size(size, limit), _) => {
                 self.take(if let Value::String(text) = value { steps_of(text) } else { 0 });
-                size.of(value).is_none_or(|actual| size.accepts(actual, *limit))
+                size.measure(value).is_none_or(|actual| size.accepts(actual, *limit))
             }
             (Rule::Pattern(pattern), Value::String(text)) => {
                 // Without steps left nothing is matched, and the check has no answer.

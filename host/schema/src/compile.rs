@@ -25,7 +25,7 @@ const SUBSCHEMAS: usize = 20_000;
 pub(crate) fn compile(document: &Value) -> Result<(Vec<Node>, bool), SchemaError> {
     let mut compiler = Compiler {
         ignores_neighbours: ignores_neighbours(document),
-        resources: Resources::of(document),
+        resources: Resources::new(document),
         places: Places::default(),
         patterns: Patterns::default(),
         ids: HashMap::new(),

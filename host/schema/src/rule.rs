@@ -148,7 +148,7 @@ impl Bound {
 
 impl Size {
     /// The size of a value that has one: characters, items or properties.
-    pub(crate) fn of(self, value: &Value) -> Option<u64> {
+    pub(crate) fn measure(self, value: &Value) -> Option<u64> {
         let size = match (self, value) {
             (Self::MinLength | Self::MaxLength, Value::String(text)) => text.chars().count(),
             (Self::MinItems | Self::MaxItems, Value::Array(items)) => items.len(),

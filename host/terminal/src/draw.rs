@@ -9,8 +9,8 @@ use tokio::sync::oneshot;
 
 use super::question::{Listening, Open};
 use super::screen::Live;
-use super::width::{fitting, width};
-use super::{Activity, Chosen, End, Keyboard, Looks, Question, Shared, State, Turn, raw};
+use super::width::{truncate_to_width, width};
+use super::{Activity, Chosen, End, Keyboard, Question, Shared, State, TerminalMode, Turn, raw};
 
 /// How a spinner looks, step by step.
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -79,8 +79,8 @@ impl Shared {
             return;
         }
         let out = match self.setup.looks {
-            Looks::Plain => text.to_owned(),
-            Looks::Moving => {
+            TerminalMode::Dumb => text.to_owned(),
+            TerminalMode::Ansi => {
                 let live = self.live(state);
                 state.screen.draw(text, &live)
             }
@@ -102,7 +102,7 @@ impl Shared {
     /// Another program has the terminal from here on.
     pub(super) fn lend(&self) {
         let mut state = self.state();
-        if self.setup.looks == Looks::Moving {
+        if self.setup.looks == TerminalMode::Ansi {
             let out = state.screen.leave();
             self.write(&mut state, &out);
             raw::restore();
@@ -118,7 +118,7 @@ impl Shared {
         state.lent = false;
         state.given_back = Some(Instant::now());
         let reads = self.setup.keyboard == Keyboard::Always || !state.questions.is_empty();
-        if reads && self.setup.looks == Looks::Moving && state.end == End::NotYet {
+        if reads && self.setup.looks == TerminalMode::Ansi && state.end == End::NotYet {
             raw::enter().ok();
         }
         self.redraw(&mut state);
@@ -150,7 +150,7 @@ impl Shared {
         state.questions.drain(..).for_each(|open| open.answered(Chosen::Nobody));
         state.activity.clear();
         let held = std::mem::take(&mut state.held);
-        if self.setup.looks == Looks::Moving {
+        if self.setup.looks == TerminalMode::Ansi {
             // What is written is no text that stays.
             state.turn = Turn::Model(None);
             state.editor.take();
@@ -204,7 +204,7 @@ impl Shared {
 
     fn label(&self, state: &State) -> String {
         match state.turn {
-            Turn::Person => self.setup.style.bold(&state.prompt),
+            Turn::User => self.setup.style.bold(&state.prompt),
             Turn::Model(_) => self.setup.style.dim(&state.prompt),
         }
     }
@@ -215,7 +215,7 @@ impl Shared {
         let time = activity.since.elapsed();
         let time = if time < LONG { String::new() } else { format!(" ({} s)", time.as_secs()) };
         let room = columns.saturating_sub(width(&time) + 3);
-        format!("{frame} {}{}", fitting(&activity.words, room), self.setup.style.dim(&time))
+        format!("{frame} {}{}", truncate_to_width(&activity.words, room), self.setup.style.dim(&time))
     }
 
     fn queued(&self, queued: &VecDeque<String>) -> Vec<String> {
@@ -235,7 +235,7 @@ impl Shared {
         let mut state = self.state();
         state.frame = state.frame.wrapping_add(1);
         let listens = state.questions.front_mut().is_some_and(|open| open.listens_now(Instant::now()));
-        if listens && self.setup.looks == Looks::Plain {
+        if listens && self.setup.looks == TerminalMode::Dumb {
             let columns = state.screen.columns();
             let look = |open: &Open| open.look(self.setup.style, columns, usize::MAX).rows.join("\n");
             let choices = state.questions.front().map(look);
@@ -263,7 +263,7 @@ impl Shared {
         match state.questions.front_mut() {
             Some(open) if open.state == Listening::Waits => {
                 let lines = std::mem::take(&mut open.question.lines);
-                if self.setup.keyboard == Keyboard::WhenAsked && self.setup.looks == Looks::Moving {
+                if self.setup.keyboard == Keyboard::WhenAsked && self.setup.looks == TerminalMode::Ansi {
                     raw::enter().ok();
                 }
                 // First what was shown before it, then its own lines, and then nothing until it is answered.
@@ -271,7 +271,7 @@ impl Shared {
                 let mut text = if state.screen.is_within_line() { "\n".to_owned() } else { String::new() };
                 lines.iter().for_each(|line| text.extend([line.as_str(), "\n"]));
                 // What was typed until here is read as typed before, or was meant for another program.
-                if self.setup.keyboard == Keyboard::WhenAsked || self.setup.looks == Looks::Plain {
+                if self.setup.keyboard == Keyboard::WhenAsked || self.setup.looks == TerminalMode::Dumb {
                     raw::forget_typed();
                 }
                 if let Some(open) = state.questions.front_mut() {

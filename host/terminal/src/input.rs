@@ -10,7 +10,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::keys::{Keys, Lines};
 use super::question::{Listening, QUIET};
-use super::{End, Keyboard, Looks, Shared, raw};
+use super::{End, Keyboard, Shared, TerminalMode, raw};
 
 /// How often what moves is drawn.
 const FRAME: Duration = Duration::from_millis(100);
@@ -69,7 +69,7 @@ impl Shared {
             Listening::NotYet(last) => Some(QUIET.saturating_sub(last.elapsed())),
             Listening::Waits | Listening::Now => None,
         });
-        let moves = self.setup.looks == Looks::Moving && !state.activity.is_empty();
+        let moves = self.setup.looks == TerminalMode::Ansi && !state.activity.is_empty();
         let times = [is_within_key.then_some(ESCAPE), moves.then_some(FRAME), listens_in];
         Wait::For { keys: reads && !state.lent && state.end != End::Gone, time: times.into_iter().flatten().min() }
     }
@@ -77,8 +77,8 @@ impl Shared {
 
 fn read(shared: &Weak<Shared>, woken: &OwnedFd) {
     let Some(lines) = shared.upgrade().map(|shared| match shared.setup.looks {
-        Looks::Moving => Lines::Raw,
-        Looks::Plain => Lines::Cooked,
+        TerminalMode::Ansi => Lines::Raw,
+        TerminalMode::Dumb => Lines::Cooked,
     }) else {
         return;
     };

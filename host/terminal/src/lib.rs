@@ -42,7 +42,7 @@ use self::question::Open;
 pub use self::question::{Choice, Chosen, Question};
 use self::screen::Screen;
 pub use self::style::Style;
-pub use self::width::{broken_at, fitting, width, wrapped};
+pub use self::width::{broken_at, truncate_to_width, width, wrapped};
 
 /// The terminal that is drawn on now, for those who have something to say and know of none.
 static DRAWN_ON: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
@@ -56,7 +56,7 @@ pub struct Setup {
     /// When keys are read.
     pub keyboard: Keyboard,
     /// What it can show.
-    pub looks: Looks,
+    pub looks: TerminalMode,
     /// Whether it takes colour.
     pub style: Style,
     /// What Ctrl-C is handed to.
@@ -80,11 +80,11 @@ pub enum Keyboard {
 
 /// What the terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Looks {
+pub enum TerminalMode {
     /// It moves its cursor as it is told.
-    Moving,
+    Ansi,
     /// It shows line after line, and lets the user edit a line by itself.
-    Plain,
+    Dumb,
 }
 
 /// What may stand behind a text: how many of its last bytes are replaced, and by which of these.
@@ -112,7 +112,7 @@ pub struct Activity {
 
 /// What a user did when there was something to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum TerminalInput {
     /// They sent a prompt.
     Prompt(String),
     /// They left, or the terminal is gone.
@@ -158,7 +158,7 @@ struct State {
 
 /// Whose turn it is in a conversation.
 enum Turn {
-    Person,
+    User,
     /// Ctrl-C stops what has a token.
     Model(Option<CancellationToken>),
 }
@@ -205,7 +205,7 @@ impl Terminal {
             end: End::NotYet,
         };
         let shared = Arc::new(Shared { setup, state: Mutex::new(state), said: Notify::new(), wake });
-        if shared.setup.keyboard == Keyboard::Always && shared.setup.looks == Looks::Moving {
+        if shared.setup.keyboard == Keyboard::Always && shared.setup.looks == TerminalMode::Ansi {
             raw::enter()?;
         }
         *DRAWN_ON.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&shared);
@@ -269,10 +269,10 @@ impl Terminal {
     }
 
     /// Waits until there is a prompt: what was queued, or what is written now behind this label.
-    pub async fn next(&self, label: &str) -> Said {
+    pub async fn next(&self, label: &str) -> TerminalInput {
         loop {
             let said = self.0.said.notified();
-            if let Some(said) = self.0.take_said(label) {
+            if let Some(said) = self.0.take_input(label) {
                 return said;
             }
             said.await;
@@ -318,7 +318,7 @@ impl Terminal {
     }
 
     /// Whether it moves its cursor.
-    pub fn looks(&self) -> Looks {
+    pub fn looks(&self) -> TerminalMode {
         self.0.setup.looks
     }
 }

@@ -11,7 +11,7 @@
 
 use std::fmt::Write as _;
 
-use super::width::{LastRow, fitting, width};
+use super::width::{LastRow, truncate_to_width, width};
 
 /// The rows that change, and where among them the cursor stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Screen {
             Some((_, line)) => line.to_owned(),
             None => before + text,
         };
-        self.tail = LastRow::of(&line, self.columns);
+        self.tail = LastRow::new(&line, self.columns);
         self.drawn.clear();
         if self.is_within_line() {
             out.push_str("\u{1b}[0m");
@@ -95,7 +95,7 @@ impl Screen {
                 out.push_str("\r\n");
             }
             // A row that is full would leave the cursor between two rows.
-            let row = fitting(row, self.columns - 1);
+            let row = truncate_to_width(row, self.columns - 1);
             self.drawn.push(width(&row));
             out.push_str(&row);
         }

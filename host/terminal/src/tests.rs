@@ -35,7 +35,7 @@ async fn scenario() {
     // The other tests run it, on terminals of theirs; by itself it is nothing.
     let Ok(scenario) = std::env::var(SCENARIO) else { return };
     let keyboard = if scenario.starts_with("talk") { Keyboard::Always } else { Keyboard::WhenAsked };
-    let looks = if scenario.contains("plain") { Looks::Plain } else { Looks::Moving };
+    let looks = if scenario.contains("plain") { TerminalMode::Dumb } else { TerminalMode::Ansi };
     let interrupt = Interrupt::default();
     let terminal = Terminal::open(Setup {
         keyboard,

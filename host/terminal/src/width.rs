@@ -48,7 +48,7 @@ pub fn width(text: &str) -> usize {
 }
 
 /// The beginning of a line that fits, with a `…` where it was cut. Colours are left as they were without the rest.
-pub fn fitting(text: &str, columns: usize) -> String {
+pub fn truncate_to_width(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
@@ -139,7 +139,7 @@ pub(super) struct LastRow {
 
 impl LastRow {
     /// The last row of a line.
-    pub(super) fn of(line: &str, columns: usize) -> Self {
+    pub(super) fn new(line: &str, columns: usize) -> Self {
         let columns = columns.max(1);
         let (mut begins, mut column) = (0, 0);
         let (mut colours, mut colours_at_beginning) = (String::new(), String::new());
@@ -179,7 +179,7 @@ mod tests {
             ("abcd", 0, ""),
             ("", 3, ""),
         ] {
-            assert_eq!(fitting(text, columns), expected, "{text:?} in {columns}");
+            assert_eq!(truncate_to_width(text, columns), expected, "{text:?} in {columns}");
             assert!(width(expected) <= columns);
         }
     }
@@ -203,7 +203,7 @@ mod tests {
             ("a\tb", 20, "a\tb", 9),
             ("abcdef\tgh", 8, "h", 1),
         ] {
-            assert_eq!(LastRow::of(line, columns), LastRow { text: text.to_owned(), width }, "{line:?} in {columns}");
+            assert_eq!(LastRow::new(line, columns), LastRow { text: text.to_owned(), width }, "{line:?} in {columns}");
         }
     }
 }

@@ -7,7 +7,7 @@ use host_text::visible_line;
 use super::editor::Edited;
 use super::keys::Key;
 use super::question::Listening;
-use super::{Chosen, End, Keyboard, Looks, Said, Shared, State, Turn, raw};
+use super::{Chosen, End, Keyboard, Shared, State, TerminalInput, TerminalMode, Turn, raw};
 
 /// The most lines of a prompt that stay on the screen once it was said.
 const SHOWN_LINES: usize = 20;
@@ -26,7 +26,7 @@ impl Shared {
         if key == Key::Interrupt {
             self.interrupt(state);
         } else if key == Key::Suspend {
-            let out = if self.setup.looks == Looks::Moving { state.screen.leave() } else { String::new() };
+            let out = if self.setup.looks == TerminalMode::Ansi { state.screen.leave() } else { String::new() };
             self.write(state, &out);
             raw::suspend();
         } else {
@@ -65,18 +65,18 @@ impl Shared {
                 turn.cancel();
                 state.hint = Some("stopping · Ctrl-C again to quit now".to_owned());
             }
-            Turn::Person | Turn::Model(None) if !state.editor.is_empty() => {
+            Turn::User | Turn::Model(None) if !state.editor.is_empty() => {
                 state.editor.take();
                 state.history.left();
                 state.hint = None;
             }
-            Turn::Person | Turn::Model(None) if state.leaves_next => self.left(state),
-            Turn::Person | Turn::Model(None) => {
+            Turn::User | Turn::Model(None) if state.leaves_next => self.left(state),
+            Turn::User | Turn::Model(None) => {
                 state.leaves_next = true;
                 let words = "press Ctrl-C again, or Ctrl-D, to quit";
                 match self.setup.looks {
-                    Looks::Moving => state.hint = Some(words.to_owned()),
-                    Looks::Plain => self.lines(state, &format!("{words}\n{}", state.prompt)),
+                    TerminalMode::Ansi => state.hint = Some(words.to_owned()),
+                    TerminalMode::Dumb => self.lines(state, &format!("{words}\n{}", state.prompt)),
                 }
             }
         }
@@ -97,10 +97,10 @@ impl Shared {
         state.leaves_next = false;
         state.leaves_then = false;
         state.hint = None;
-        let is_persons = matches!(state.turn, Turn::Person);
+        let is_users_turn = matches!(state.turn, Turn::User);
         match key {
             Key::Enter => self.say(state),
-            Key::EndOfInput if state.editor.is_empty() && is_persons => self.left(state),
+            Key::EndOfInput if state.editor.is_empty() && is_users_turn => self.left(state),
             Key::EndOfInput if state.editor.is_empty() => {
                 state.leaves_then = true;
                 state.hint = Some("quitting when the model is done · any key to stay · Ctrl-C to stop now".to_owned());
@@ -130,7 +130,8 @@ impl Shared {
                 Edited::No => {}
             },
         }
-        if !is_persons && !state.editor.is_empty() && state.hint.is_none() && self.setup.looks == Looks::Moving {
+        if !is_users_turn && !state.editor.is_empty() && state.hint.is_none() && self.setup.looks == TerminalMode::Ansi
+        {
             state.hint = Some("Enter to send when the model is done · Esc to clear".to_owned());
         }
     }
@@ -144,7 +145,7 @@ impl Shared {
         }
         if state.editor.text().trim().is_empty() {
             state.editor.take();
-            if self.setup.looks == Looks::Plain && matches!(state.turn, Turn::Person) {
+            if self.setup.looks == TerminalMode::Dumb && matches!(state.turn, Turn::User) {
                 self.write(state, &state.prompt.clone());
             }
             return;
@@ -156,26 +157,26 @@ impl Shared {
     }
 
     /// What was said, when something was; else it is the user's turn from here on.
-    pub(super) fn take_said(&self, label: &str) -> Option<Said> {
+    pub(super) fn take_input(&self, label: &str) -> Option<TerminalInput> {
         let mut guard = self.state();
         let state = &mut *guard;
         label.clone_into(&mut state.prompt);
         match state.end {
             End::NotYet => {}
-            End::Left | End::Gone | End::Closed => return Some(Said::Leave),
+            End::Left | End::Gone | End::Closed => return Some(TerminalInput::Leave),
         }
         let Some(text) = state.queued.pop_front() else {
             if state.leaves_then {
                 state.end = End::Left;
-                return Some(Said::Leave);
+                return Some(TerminalInput::Leave);
             }
-            let is_new = !matches!(state.turn, Turn::Person);
-            state.turn = Turn::Person;
+            let is_new = !matches!(state.turn, Turn::User);
+            state.turn = Turn::User;
             // It is said of leaving, too.
             if !state.leaves_next {
                 state.hint = None;
             }
-            if is_new && self.setup.looks == Looks::Plain {
+            if is_new && self.setup.looks == TerminalMode::Dumb {
                 self.lines(state, "");
                 self.write(state, label);
             }
@@ -187,10 +188,10 @@ impl Shared {
         state.hint = None;
         // Where the terminal echoes what is typed it stands there already.
         match self.setup.looks {
-            Looks::Moving => self.lines(state, &self.said_lines(label, &text)),
-            Looks::Plain => {}
+            TerminalMode::Ansi => self.lines(state, &self.said_lines(label, &text)),
+            TerminalMode::Dumb => {}
         }
-        Some(Said::Prompt(text))
+        Some(TerminalInput::Prompt(text))
     }
 
     /// A prompt as it stays.

@@ -101,7 +101,7 @@ impl Gate {
 
     /// The gate for an agent.
     #[must_use]
-    pub fn of(&self, agent: &str, agent_id: &AgentId) -> Self {
+    pub fn for_agent(&self, agent: &str, agent_id: &AgentId) -> Self {
         Self { agent: agent.to_owned(), agent_id: agent_id.clone(), ..self.clone() }
     }
 

@@ -132,7 +132,7 @@ impl PluginTool {
     /// What a call touches of which nothing more is known: what is granted for it, and where nothing is, what could be;
     /// of files those of the workspace.
     fn unnamed(&self, touches: &Grants, granted: &Grants, at_most: &Grants) -> Grants {
-        let workspace = Scope::of_path(Capability::FsWrite, self.sandbox.workspace.root()).ok();
+        let workspace = Scope::for_path(Capability::FsWrite, self.sandbox.workspace.root()).ok();
         let scope = |capability: Capability| match (granted.scope(capability), at_most.scope(capability)) {
             (Some(held), _) => Some(held.clone()),
             (None, Some(most)) if capability == Capability::FsWrite => most.meet(workspace.as_ref()?),

@@ -148,7 +148,7 @@ fn report(stdout: Printed, stderr: Printed, error: Option<String>, exit: &Exit) 
     .join("\n")
 }
 
-/// Whether the person sees what is printed as it comes.
+/// Whether the user sees what is printed as it comes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Live {
     Shown,

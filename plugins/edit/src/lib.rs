@@ -61,7 +61,7 @@ fn preview(arguments: Arguments) -> Result<Option<Confirmation>, Failure> {
     Ok(Some(Confirmation::Edit(plan(arguments)?.difference)))
 }
 
-/// The call that replaces the whole file, as it is now, with what the person made of it.
+/// The call that replaces the whole file, as it is now, with what the user made of it.
 fn revise(arguments: Arguments, content: String) -> Result<Value, Failure> {
     let path = arguments.path;
     let old_string = match fs_read::read_whole(&path) {

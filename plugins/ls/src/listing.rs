@@ -37,7 +37,7 @@ pub(crate) fn write(path: &str, entries: &[Entry], ignored: usize) -> String {
     text
 }
 
-/// The line for a person.
+/// The line for a user.
 pub(crate) fn summary(path: &str, entries: usize, ignored: usize) -> String {
     let entries = if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };
     let path = printable(path);

@@ -84,7 +84,7 @@ impl Facts {
         text
     }
 
-    /// The line for a person.
+    /// The line for a user.
     pub(crate) fn summary(&self) -> String {
         match self.facts.len() {
             1 => "1 fact".to_owned(),

@@ -40,7 +40,7 @@ pub(crate) fn write(path: &str, shown: &Shown) -> Result<String, Failure> {
     Ok(format!("({})\n{}", notes.join("; "), shown.text))
 }
 
-/// The line for a person.
+/// The line for a user.
 pub(crate) fn summary(path: &str, shown: &Shown) -> String {
     let path = printable(path);
     match shown.is_whole() {

@@ -35,7 +35,7 @@ pub(crate) struct Collected {
 pub(crate) struct Finished {
     /// The text for a model.
     pub(crate) text: String,
-    /// The line for a person.
+    /// The line for a user.
     pub(crate) summary: String,
     media: Vec<Blob>,
 }

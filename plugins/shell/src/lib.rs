@@ -43,7 +43,7 @@ struct Arguments {
     command: String,
     #[serde(default)]
     directory: String,
-    /// For the person who approves the call, who sees the arguments.
+    /// For the user who approves the call, who sees the arguments.
     #[serde(default)]
     description: String,
 }

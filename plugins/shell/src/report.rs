@@ -6,7 +6,7 @@ use host_sdk::process::Exit;
 
 use crate::SILENCE_LIMIT;
 
-/// How many characters of the command stand in the line for a person.
+/// How many characters of the command stand in the line for a user.
 const MAX_COMMAND: usize = 60;
 
 /// A command that has ended.
@@ -54,7 +54,7 @@ impl Report {
         text
     }
 
-    /// The line for a person.
+    /// The line for a user.
     pub(crate) fn summary(&self, command: &str) -> String {
         let first = command.lines().next().unwrap_or_default();
         let mut line: String = first.chars().take(MAX_COMMAND).collect();

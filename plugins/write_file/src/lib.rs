@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 const DESCRIPTION: &str = "\
-Writes a whole file: makes it, or replaces everything that is in it. The person who approves the call is shown the \
+Writes a whole file: makes it, or replaces everything that is in it. The user who approves the call is shown the \
 difference first. To change part of a file use `edit`.";
 
 export_plugin!(write_file());

@@ -1,6 +1,6 @@
 //! The running call's line to the host. It needs no grant, and reaches nothing but the host itself.
 //!
-//! [`emit`] and [`progress`] show the person what goes on, [`log`] writes a line to the host's log, [`config`] reads the
+//! [`emit`] and [`progress`] show the user what goes on, [`log`] writes a line to the host's log, [`config`] reads the
 //! plugin's own configuration. A tool that may take long asks [`should_stop`] now and then, and answers with what it has:
 //!
 //! ```

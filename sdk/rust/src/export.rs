@@ -26,7 +26,7 @@ pub fn preview(tools: &[Tool], call: &Call) -> Result<Option<Confirmation>, Fail
     find(tools, call)?.run_preview(&call.arguments)
 }
 
-/// The arguments with which the call does what a person made of it.
+/// The arguments with which the call does what a user made of it.
 ///
 /// # Errors
 ///

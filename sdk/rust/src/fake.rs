@@ -68,7 +68,7 @@ pub const WORKSPACE: &str = "/workspace";
 #[derive(Clone, Debug)]
 pub struct FakeHost {
     world: Rc<RefCell<World>>,
-    /// What a person granted.
+    /// What a user granted.
     grants: Grants,
     /// The capabilities for which the test said what is granted.
     said: Vec<host_capability::Capability>,
@@ -275,7 +275,7 @@ impl FakeHost {
         self.installed(grants, || tool.run_preview(&arguments.to_string()))
     }
 
-    /// Asks the tool for the arguments of the call that does what a person made of this one.
+    /// Asks the tool for the arguments of the call that does what a user made of this one.
     ///
     /// # Errors
     ///

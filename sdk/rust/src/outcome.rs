@@ -21,13 +21,13 @@ impl Outcome {
         Self { content, structured: None, display: None }
     }
 
-    /// Shows the person this one line instead of the content.
+    /// Shows the user this one line instead of the content.
     pub fn with_summary(mut self, line: impl Into<String>) -> Self {
         self.display = Some(Display::Summary(line.into()));
         self
     }
 
-    /// Shows the person a change to a file instead of the content.
+    /// Shows the user a change to a file instead of the content.
     pub fn with_difference(mut self, difference: FileDifference) -> Self {
         self.display = Some(Display::Difference(difference));
         self

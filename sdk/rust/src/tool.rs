@@ -100,7 +100,7 @@ impl Tool {
     }
 
     /// A capability that it needs: the name of an interface (`fs-read`), a scope in the words of a `--grant`
-    /// (`*` asks for whatever the user gives), and the reason, one line for the person who is asked.
+    /// (`*` asks for whatever the user gives), and the reason, one line for the user who is asked.
     pub fn needs(mut self, name: &str, scope: &str, reason: &str) -> Self {
         self.definition.capabilities.push(CapabilityNeed {
             name: name.to_owned(),
@@ -110,10 +110,10 @@ impl Tool {
         self
     }
 
-    /// What a call would do, for the person who is asked before it; none for a call that is to run with what is granted
+    /// What a call would do, for the user who is asked before it; none for a call that is to run with what is granted
     /// already. It has the reading part of the grants.
     ///
-    /// Without a preview a person is shown the tool's name and its arguments, unless all that the tool needs is reading.
+    /// Without a preview a user is shown the tool's name and its arguments, unless all that the tool needs is reading.
     pub fn preview<A: DeserializeOwned>(
         mut self,
         preview: impl Fn(A) -> Result<Option<Confirmation>, Failure> + 'static,
@@ -122,7 +122,7 @@ impl Tool {
         self
     }
 
-    /// The arguments with which a call does what a person made of it: the text stands in the place of the content or
+    /// The arguments with which a call does what a user made of it: the text stands in the place of the content or
     /// the command line that the preview proposed. It has the reading part of the grants.
     pub fn revise<A: DeserializeOwned>(
         mut self,
@@ -173,7 +173,7 @@ impl Tool {
         }
     }
 
-    /// Makes new arguments of these and what a person wrote.
+    /// Makes new arguments of these and what a user wrote.
     pub(crate) fn run_revise(&self, arguments: &str, text: String) -> Result<String, Failure> {
         match &self.revise {
             Some(revise) => revise(arguments, text),

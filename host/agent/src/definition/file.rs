@@ -107,7 +107,7 @@ fn parse(text: &str) -> Result<Declared, Wrong> {
     let written = front_matter::read(front)?;
     let system = body.trim();
     if system.is_empty() {
-        return Err((Spot::of(text, text.len() - body.len()), DefinitionFault::NoPrompt));
+        return Err((Spot::at(text, text.len() - body.len()), DefinitionFault::NoPrompt));
     }
     let name = written.name.value.as_str();
     check_name(name).map_err(|why| (written.name.referenced.into(), why))?;
@@ -115,7 +115,7 @@ fn parse(text: &str) -> Result<Declared, Wrong> {
     let inputs = inputs(&written.inputs)?;
     // Where the body stands in the file, so that a placeholder in it is told with its own line.
     let at = text.len() - body.trim_start().len();
-    let mut unknown = unknown_names(system, "the system prompt names", &inputs, |offset| Spot::of(text, at + offset));
+    let mut unknown = unknown_names(system, "the system prompt names", &inputs, |offset| Spot::at(text, at + offset));
     if let Some(query) = &written.query {
         unknown.extend(unknown_names(&query.value, "the query names", &inputs, |_| query.referenced.into()));
     }

@@ -67,7 +67,7 @@ struct Shorter {
 }
 
 impl Shorter {
-    fn of(status: CompressionStatus) -> Self {
+    fn new(status: CompressionStatus) -> Self {
         Self { status, contents: None, reason: None }
     }
 }
@@ -219,7 +219,7 @@ impl Run<'_> {
         let before = estimate_contents(history.contents());
         let Shorter { mut status, mut contents, reason } = match how {
             How::Summary => self.summarise(history, declared, deadline).await?,
-            How::Outputs => Shorter::of(CompressionStatus::Nothing),
+            How::Outputs => Shorter::new(CompressionStatus::Nothing),
         };
         if status == CompressionStatus::Nothing {
             contents = shortened(history.contents(), limit.min(before / 2))
@@ -259,13 +259,13 @@ impl Run<'_> {
     ) -> Result<Shorter, Stop> {
         let contents = history.contents();
         let share = self.agent.definition.run.compression.summarised;
-        let Some(at) = split(contents, share) else { return Ok(Shorter::of(CompressionStatus::Nothing)) };
+        let Some(at) = split(contents, share) else { return Ok(Shorter::new(CompressionStatus::Nothing)) };
         let question = Content::user(ASK_FOR_SUMMARY);
         let room = self.room_for_contents(history, declared);
         let room = room.saturating_sub(estimate_contents(std::slice::from_ref(&question)));
         let mut asked = with_outputs_cut(contents.get(..at).unwrap_or_default(), room);
         if estimate_contents(&asked) > room {
-            return Ok(Shorter::of(CompressionStatus::Nothing));
+            return Ok(Shorter::new(CompressionStatus::Nothing));
         }
         asked.push(question);
         let prompt = self.take_prompt();
@@ -273,15 +273,15 @@ impl Run<'_> {
         let summary = match self.ask_for_summary(&asked, &prompt, declared, deadline).instrument(span).await? {
             Ok(summary) => summary,
             Err(error) => {
-                return Ok(Shorter { reason: Some(with_causes(&error)), ..Shorter::of(CompressionStatus::Failed) });
+                return Ok(Shorter { reason: Some(with_causes(&error)), ..Shorter::new(CompressionStatus::Failed) });
             }
         };
         Ok(match summarised(contents, at, &summary) {
-            None => Shorter::of(CompressionStatus::Empty),
+            None => Shorter::new(CompressionStatus::Empty),
             Some(shorter) if estimate_contents(&shorter) >= estimate_contents(contents) || !is_whole(&shorter) => {
-                Shorter::of(CompressionStatus::Inflated)
+                Shorter::new(CompressionStatus::Inflated)
             }
-            Some(shorter) => Shorter { contents: Some(shorter), ..Shorter::of(CompressionStatus::Summarised) },
+            Some(shorter) => Shorter { contents: Some(shorter), ..Shorter::new(CompressionStatus::Summarised) },
         })
     }
 
@@ -304,7 +304,7 @@ impl Run<'_> {
             match kind {
                 EventKind::Retry { .. } => agent.tell(kind),
                 EventKind::ModelSwitched { model, .. } => {
-                    agent.ledger.answered_by(model);
+                    agent.budget.answered_by(model);
                     agent.tell(kind);
                 }
                 _ => {}
@@ -318,7 +318,7 @@ impl Run<'_> {
             ended = read(agent.provider.stream(request), &mut builder, &tell) => ended,
         };
         let usage = builder.usage();
-        agent.ledger.add_usage(usage);
+        agent.budget.add_usage(usage);
         if usage != Usage::default() {
             self.record(Entry::Usage { prompt, usage })?;
         }

@@ -9,7 +9,7 @@ use super::turn::{Step, Stop};
 use super::{Agent, Conversation, Partial, RunError, RunResult};
 use crate::complete::{COMPLETE_TASK, CompleteTask};
 use crate::deadline::Deadline;
-use crate::loops::{Loops, note};
+use crate::loops::{LoopDetector, note};
 use crate::warning::WARNING_END;
 use crate::{Completion, Entry, EventKind, History, Repeated, SessionError, TerminateReason};
 
@@ -23,7 +23,7 @@ pub(super) struct Run<'r> {
     pub(super) finish: Option<FinishReason>,
     /// The last text that the model wrote.
     pub(super) partial: Option<String>,
-    pub(super) loops: Loops,
+    pub(super) loops: LoopDetector,
     /// How often the model went round in circles.
     looped: u32,
     pub(super) state: &'r mut Conversation,
@@ -63,7 +63,7 @@ impl<'r> Run<'r> {
             Completion::Text => None,
         };
         let (finish, partial) = (None, None);
-        let loops = Loops::new(agent.definition.run.loops);
+        let loops = LoopDetector::new(agent.definition.run.loops);
         Self {
             agent,
             cancel,
@@ -138,7 +138,7 @@ impl<'r> Run<'r> {
         let agent = self.agent;
         let limits = agent.definition.run;
         let deadline = Deadline::after(limits.max_time, &agent.run_clock);
-        agent.ledger.begin(deadline.clone());
+        agent.budget.begin(deadline.clone());
         self.record(Entry::RunStarted {
             agent: &agent.definition.name,
             agent_id: &agent.id,
@@ -156,7 +156,7 @@ impl<'r> Run<'r> {
             if limits.max_turns.is_some_and(|limit| self.turns >= limit) {
                 return Ok(Ending::without_answer(TerminateReason::MaxTurns));
             }
-            if let Err(exceeded) = agent.ledger.check() {
+            if let Err(exceeded) = agent.budget.check() {
                 return Ok(Ending { error: Some(exceeded.into()), ..Ending::without_answer(exceeded.reason()) });
             }
             // Who cancels wants an end, not a last request: the cancel comes before the deadline.
@@ -171,7 +171,7 @@ impl<'r> Run<'r> {
             }
             agent.tell(EventKind::TurnStarted { turn: self.turns });
             self.turns += 1;
-            agent.ledger.add_turn();
+            agent.budget.add_turn();
             match self.ask(history, message, &tools, &tools, &deadline).await {
                 Ok(Step::Called) => {}
                 Ok(Step::Completed(result)) => return Ok(Ending::goal(result)),
@@ -267,14 +267,14 @@ impl<'r> Run<'r> {
     fn warning(&self, met: TerminateReason) -> String {
         let limits = self.agent.definition.run;
         let what = match met {
-            TerminateReason::Timeout => match self.agent.ledger.check_budget() {
+            TerminateReason::Timeout => match self.agent.budget.check_budget() {
                 Ok(()) => {
                     let limit = limits.max_time.map_or(0, |limit| limit.as_secs());
                     format!("The time limit of this run, {limit} s, has passed.")
                 }
                 Err(exceeded) => format!("A limit is reached: {exceeded}."),
             },
-            TerminateReason::MaxTurns => match self.agent.ledger.check() {
+            TerminateReason::MaxTurns => match self.agent.budget.check() {
                 Ok(()) => {
                     let limit = counted(limits.max_turns.unwrap_or_default(), "turn");
                     format!("The limit of this run, {limit}, is reached.")
@@ -303,8 +303,8 @@ impl<'r> Run<'r> {
             error,
             recovered_from,
             finish: self.finish.clone(),
-            usage: self.agent.ledger.spent().usage,
-            cost: self.agent.ledger.has_prices().then(|| self.agent.ledger.spent().cost),
+            usage: self.agent.budget.spent().usage,
+            cost: self.agent.budget.has_prices().then(|| self.agent.budget.spent().cost),
             turns: self.turns,
         };
         let recorded = self.report(&result).and_then(|()| self.record_end(&result));

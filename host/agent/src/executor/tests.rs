@@ -272,7 +272,7 @@ fn bench_of(
     }
     let watcher = Arc::new(Watcher::default());
     let setup = Setup {
-        ledger: Ledger::new(AgentId::new("main"), limits),
+        budget: Budget::new(AgentId::new("main"), limits),
         provider: Arc::clone(&model) as Arc<dyn Provider>,
         tools,
         responder: Responder::default(),

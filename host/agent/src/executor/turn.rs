@@ -125,7 +125,7 @@ impl Run<'_> {
             attempt += 1;
             agent.tell(EventKind::retry(&Again { reason, wait: policy.pause, attempt, attempts: policy.attempts }));
             settings.temperature = Some(policy.temperature);
-            agent.ledger.check_budget().map_err(RunError::Exceeded)?;
+            agent.budget.check_budget().map_err(RunError::Exceeded)?;
             tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return Err(Stop::Cancelled),
@@ -159,7 +159,7 @@ impl Run<'_> {
         let tell = |kind: EventKind<'_>| {
             watch.observe(&kind);
             if let EventKind::ModelSwitched { model, .. } = kind {
-                agent.ledger.answered_by(model);
+                agent.budget.answered_by(model);
             }
             agent.tell(kind);
         };
@@ -176,7 +176,7 @@ impl Run<'_> {
             }
         };
         let usage = builder.usage();
-        agent.ledger.add_usage(usage);
+        agent.budget.add_usage(usage);
         self.state.size.count(builder.prompt_tokens(), contents.len());
         let text = builder.visible_text();
         let found = watch.into_found();

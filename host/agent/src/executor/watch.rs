@@ -66,7 +66,7 @@ impl<'w> Watch<'w> {
         let FunctionCall { id: call_id, name, .. } = call.as_ref();
         self.run.loops.settled(call, outcome);
         let parts = self.run.agent.responder.respond(settled);
-        let status = CallStatus::of(outcome);
+        let status = CallStatus::from_outcome(outcome);
         let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         let response = parts.first().map_or("", |part| match &part.data {
             PartData::FunctionResponse(response) => response.body.text(),

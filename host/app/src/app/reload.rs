@@ -46,7 +46,7 @@ impl App {
 
     /// Reads the project again, if it may be used; returns what the user should know if it may not be used any more.
     fn reload_project(&mut self) -> Option<String> {
-        let now = match Project::of(self.workspace.root(), &self.folders) {
+        let now = match Project::find(self.workspace.root(), &self.folders) {
             Ok(now) => now,
             Err(failure) => return Some(in_one_line(&failure)),
         };

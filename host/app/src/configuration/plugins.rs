@@ -95,7 +95,7 @@ impl fmt::Debug for SecretSource {
 }
 
 /// What `HOST_PLUGINS` says.
-pub fn of_environment(environment: &Environment) -> Result<PluginConfigs, Failure> {
+pub fn from_environment(environment: &Environment) -> Result<PluginConfigs, Failure> {
     let Some(text) = environment.variable(VARIABLE) else { return Ok(PluginConfigs::new()) };
     let wrong = |why: String| {
         Failure::configuration(format!("invalid variable {VARIABLE}"))
@@ -108,7 +108,7 @@ pub fn of_environment(environment: &Environment) -> Result<PluginConfigs, Failur
 }
 
 /// What is set, with more over it: each key and each secret for itself.
-pub fn beneath(own: PluginConfigs, over: PluginConfigs) -> PluginConfigs {
+pub fn overlay(own: PluginConfigs, over: PluginConfigs) -> PluginConfigs {
     let mut all = own;
     for (name, of_plugin) in over {
         let both = all.entry(name).or_default();

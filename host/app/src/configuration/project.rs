@@ -14,7 +14,7 @@ use host_tool::ApprovalMode;
 use toml::de::{DeTable, DeValue};
 
 use super::commands::{Owner, ToolCommands};
-use super::{Agent, Amount, Compression, Configuration, Context, Limits, Model, Routing, Run, beneath};
+use super::{Agent, Amount, Compression, Configuration, Context, Limits, Model, Routing, Run, overlay};
 use crate::error::Failure;
 use crate::project::{ProjectFile, shown};
 
@@ -78,17 +78,17 @@ impl Configuration {
         let project = Self::parse(text, &file.path)?;
         check(text, &file.path)?;
         project.tools.check_programs(Owner::Project, &file.path)?;
-        Ok(self.beneath(project))
+        Ok(self.overlaid_by(project))
     }
 
-    fn beneath(self, project: Self) -> Self {
+    fn overlaid_by(self, project: Self) -> Self {
         let mode = |mode: ApprovalMode| mode.min(self.approval_mode.unwrap_or(ApprovalMode::Default));
         let mut routing = self.routing;
         routing.models.extend(project.routing.models);
         let mut models = self.models;
         for (id, over) in project.models {
             let model = models.remove(&id).unwrap_or_default();
-            models.insert(id, model.beneath(over));
+            models.insert(id, model.overlaid_by(over));
         }
         Self {
             model: project.model.or(self.model),
@@ -111,7 +111,7 @@ impl Configuration {
             },
             models,
             agents: self.agents,
-            plugins: beneath(self.plugins, project.plugins),
+            plugins: overlay(self.plugins, project.plugins),
             project: ProjectConfig {
                 context_files: project.context.files,
                 agents: project.agents,
@@ -157,7 +157,7 @@ impl Limits {
 }
 
 impl Model {
-    fn beneath(self, project: Self) -> Self {
+    fn overlaid_by(self, project: Self) -> Self {
         Self {
             temperature: project.temperature.or(self.temperature),
             top_p: project.top_p.or(self.top_p),

@@ -117,5 +117,5 @@ pub fn registry_failure(error: RegistryError) -> Failure {
         | RegistryError::TooLarge { .. }
         | RegistryError::BrokeOff { .. } => ErrorKind::Input,
     };
-    Failure::of(kind, &error)
+    Failure::from_error(kind, &error)
 }

@@ -23,7 +23,7 @@ impl Target {
     /// # Errors
     ///
     /// When it cannot be read.
-    pub fn of_user(folders: &Folders) -> Result<Self, Failure> {
+    pub fn for_user(folders: &Folders) -> Result<Self, Failure> {
         Ok(Self { list: List::own(folders)?, project: None })
     }
 
@@ -32,7 +32,7 @@ impl Target {
     /// # Errors
     ///
     /// When the project is unusable, or the list cannot be read.
-    pub fn of_project(project: Project) -> Result<Self, Failure> {
+    pub fn for_project(project: Project) -> Result<Self, Failure> {
         if let TrustState::Unusable(why) = &project.trust_state {
             return Err(
                 Failure::new(ErrorKind::Untrusted, "the project's list of plugins cannot be used").cause(why.clone())
@@ -48,7 +48,7 @@ impl Target {
     ///
     /// When an installed bundle was changed.
     pub fn missing(&self, folders: &Folders) -> Result<Vec<(String, Locked)>, Failure> {
-        let store = PluginStore::of(folders);
+        let store = PluginStore::new(folders);
         let mut missing = Vec::new();
         for (name, locked) in &self.list.file.plugins {
             if store.bundle(&locked.digest)?.is_none() {
@@ -70,7 +70,7 @@ impl Target {
         let was_open = matches!(project.trust_state, TrustState::Nothing | TrustState::Trusted(_));
         let before = project.read().1.fingerprint();
         self.list.save()?;
-        let (project, contents) = Project::of(&root, folders)?.read();
+        let (project, contents) = Project::find(&root, folders)?.read();
         let but_the_list = |mut files: BTreeMap<String, String>| {
             files.remove(LOCK);
             files

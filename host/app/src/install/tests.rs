@@ -63,7 +63,7 @@ impl World {
 
     async fn plan(&self, bundle: Bundle, request: &InstallRequest) -> Result<InstallPlan, Failure> {
         let installer = Installer { request, folders: &self.folders, runtime: &self.runtime, now: now() };
-        installer.plan(bundle, "test", &Target::of_user(&self.folders)?).await
+        installer.plan(bundle, "test", &Target::for_user(&self.folders)?).await
     }
 
     /// The installation that waits for an answer.
@@ -76,7 +76,7 @@ impl World {
     }
 
     fn answer(&self, installation: Installation, answer: InstallAnswer) -> Option<InstallOutcome> {
-        let mut target = Target::of_user(&self.folders).expect("a list");
+        let mut target = Target::for_user(&self.folders).expect("a list");
         installation.install(answer, &mut target, &self.folders).expect("it can be written")
     }
 

@@ -16,8 +16,8 @@ use host_plugin::{Secret, Secrets};
 use host_text::{exact, name_help, visible_line};
 
 use crate::configuration::{
-    Configuration, FileSecret, PluginConfig, PluginConfigs, SecretSource, VARIABLE, VariableSecret, beneath,
-    of_environment,
+    Configuration, FileSecret, PluginConfig, PluginConfigs, SecretSource, VARIABLE, VariableSecret, from_environment,
+    overlay,
 };
 use crate::environment::Environment;
 use crate::error::Failure;
@@ -44,7 +44,7 @@ pub enum ConfigResolution {
 impl PluginSettings {
     /// Reads the configuration, and over it the variable.
     pub fn read(configuration: &Configuration, environment: &Environment) -> Result<Self, Failure> {
-        let of_plugins = beneath(configuration.plugins.clone(), of_environment(environment)?);
+        let of_plugins = overlay(configuration.plugins.clone(), from_environment(environment)?);
         Ok(Self { of_plugins, environment: environment.clone() })
     }
 

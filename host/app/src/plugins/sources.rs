@@ -150,7 +150,7 @@ impl PluginSources {
         Self { sources, settings, stamps: FileStamps::default() }
     }
 
-    /// Looks at the files of all sources; whether one of them changed since the last look. It comes before the search, so
+    /// TerminalMode at the files of all sources; whether one of them changed since the last look. It comes before the search, so
     /// that a change during the search is noticed by the next look.
     pub(crate) fn look(&mut self, project: &Path, folders: &Folders) -> bool {
         let mut stamps = FileStamps::default();

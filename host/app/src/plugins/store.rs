@@ -49,7 +49,7 @@ struct Document {
 
 impl PluginStore {
     /// The store of this user.
-    pub fn of(folders: &Folders) -> Self {
+    pub fn new(folders: &Folders) -> Self {
         Self { folder: folders.plugins.clone() }
     }
 
@@ -130,7 +130,7 @@ impl List {
     }
 
     /// The one that a trusted project has.
-    pub fn of_project(file: &ProjectFile) -> Result<Self, Failure> {
+    pub fn from_project(file: &ProjectFile) -> Result<Self, Failure> {
         Self::parse(file.path.clone(), file.text()?)
     }
 
@@ -153,7 +153,7 @@ impl List {
 
 /// The keys that the user trusts.
 pub fn trusted_keys(folders: &Folders) -> Result<Trust, Failure> {
-    TrustStore::at(folders.keys.clone()).load().map_err(|error| Failure::of(ErrorKind::Configuration, &error))
+    TrustStore::at(folders.keys.clone()).load().map_err(|error| Failure::from_error(ErrorKind::Configuration, &error))
 }
 
 /// The user's grants, parsed.

@@ -125,7 +125,7 @@ pub struct Unusable(pub String);
 
 impl Listing {
     /// Lists the `.host/` of a project, whose path has no symbolic link in it.
-    pub fn of(root: &Path) -> Result<Self, Unusable> {
+    pub fn scan(root: &Path) -> Result<Self, Unusable> {
         let mut listing = Self { root: root.to_owned(), folders: BTreeMap::new(), entries: BTreeMap::new() };
         let top = rustix::fs::open(root, folder_flags(), Mode::empty()).map_err(|error| unreadable(root, error))?;
         let above = root.join(FOLDER);

@@ -8,7 +8,7 @@ use host_agent::{CompressionStatus, Event, Observer, Partial, RunResult, Termina
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::tally::{Statistics, Tally};
+use super::run_stats::{RunStats, Statistics};
 use super::{About, Report, Sink};
 use crate::error::Failure;
 use crate::project::TrustStatus;
@@ -17,7 +17,7 @@ use crate::project::TrustStatus;
 pub struct Json {
     sink: Sink,
     project_trust: Option<TrustStatus>,
-    tally: Mutex<Tally>,
+    stats: Mutex<RunStats>,
 }
 
 /// What is printed: one of these.
@@ -151,14 +151,14 @@ impl From<CompressionStatus> for Compression {
 
 impl Compressed {
     /// The document for this outcome.
-    pub fn of(status: CompressionStatus) -> Self {
+    pub fn new(status: CompressionStatus) -> Self {
         Self { r#type: CompressedTag::Compressed, status: status.into() }
     }
 }
 
 impl<'a> Wrong<'a> {
     /// The error as it is printed.
-    pub fn of(failure: &'a Failure) -> Self {
+    pub fn new(failure: &'a Failure) -> Self {
         Self {
             code: failure.kind.number(),
             message: &failure.message,
@@ -172,29 +172,29 @@ impl Json {
     /// A report that writes to `sink`.
     pub fn new(sink: Sink, about: About) -> Self {
         let About { project_trust, run_clock, .. } = about;
-        Self { sink, project_trust, tally: Mutex::new(Tally::new(run_clock)) }
+        Self { sink, project_trust, stats: Mutex::new(RunStats::new(run_clock)) }
     }
 }
 
 impl Observer for Json {
     fn event(&self, event: &Event<'_>) {
-        self.tally.lock().unwrap_or_else(PoisonError::into_inner).count(event);
+        self.stats.lock().unwrap_or_else(PoisonError::into_inner).count(event);
     }
 }
 
 impl Report for Json {
     fn finish(&self, result: &RunResult, failure: Option<&Failure>) {
-        let tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let stats = self.stats.lock().unwrap_or_else(PoisonError::into_inner);
         let object = Object {
-            session_id: tally.session.as_deref(),
-            model: &tally.model,
+            session_id: stats.session.as_deref(),
+            model: &stats.model,
             project_trust: self.project_trust,
             terminate_reason: result.terminate_reason.into(),
             response: result.result.as_deref(),
             response_is_cut_short: result.is_cut_short(),
             partial_response: result.partial.as_ref().map(Partial::text),
-            error: failure.map(Wrong::of),
-            stats: tally.statistics(result),
+            error: failure.map(Wrong::new),
+            stats: stats.statistics(result),
         };
         write(&self.sink, &Document::Run(Box::new(object)));
     }

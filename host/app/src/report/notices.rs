@@ -34,6 +34,6 @@ pub fn compressed(status: CompressionStatus, before: u64, after: u64, reason: Op
 }
 
 /// A loop of the model.
-pub fn circles(repeated: &str) -> String {
+pub fn repetition(repeated: &str) -> String {
     format!("the model is repeating itself: {}", visible_line(repeated))
 }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::json::{Compression, End, Wrong};
 use super::notices;
-use super::tally::{Statistics, Tally};
+use super::run_stats::{RunStats, Statistics};
 use super::{About, Report, Sink};
 use crate::error::Failure;
 use crate::project::TrustStatus;
@@ -24,7 +24,7 @@ use crate::project::TrustStatus;
 pub struct StreamJson {
     sink: Sink,
     project_trust: Option<TrustStatus>,
-    tally: Mutex<Tally>,
+    stats: Mutex<RunStats>,
 }
 
 /// One line.
@@ -140,7 +140,7 @@ impl StreamJson {
     /// A report that writes to `sink`.
     pub fn new(sink: Sink, about: About) -> Self {
         let About { project_trust, run_clock, .. } = about;
-        Self { sink, project_trust, tally: Mutex::new(Tally::new(run_clock)) }
+        Self { sink, project_trust, stats: Mutex::new(RunStats::new(run_clock)) }
     }
 
     /// Writes a line, of a subagent where there is one.
@@ -165,7 +165,7 @@ fn write(sink: &Sink, subagent: Option<(&str, &AgentId)>, line: Line<'_>) {
 
 impl Observer for StreamJson {
     fn event(&self, event: &Event<'_>) {
-        self.tally.lock().unwrap_or_else(PoisonError::into_inner).count(event);
+        self.stats.lock().unwrap_or_else(PoisonError::into_inner).count(event);
         let subagent = event.agent_id.is_subagent().then_some((event.agent, event.agent_id));
         let say = |line| self.line(subagent, line);
         match event.kind {
@@ -217,7 +217,7 @@ impl Observer for StreamJson {
             EventKind::LoopDetected { repeated } => {
                 let message = format!(
                     "{}; asking it to try another way, and an unfinished reply is discarded",
-                    notices::circles(repeated)
+                    notices::repetition(repeated)
                 );
                 say(Line::Error { severity: Severity::Warning, message: &message });
             }
@@ -244,7 +244,7 @@ impl Observer for StreamJson {
 
 impl Report for StreamJson {
     fn finish(&self, result: &RunResult, failure: Option<&Failure>) {
-        let tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let stats = self.stats.lock().unwrap_or_else(PoisonError::into_inner);
         self.line(
             None,
             Line::Result {
@@ -253,8 +253,8 @@ impl Report for StreamJson {
                 response: result.result.as_deref(),
                 response_is_cut_short: result.is_cut_short(),
                 partial_response: result.partial.as_ref().map(Partial::text),
-                error: failure.map(Wrong::of),
-                stats: tally.statistics(result),
+                error: failure.map(Wrong::new),
+                stats: stats.statistics(result),
             },
         );
     }

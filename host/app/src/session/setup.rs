@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use host_agent::{
-    About, AgentDefinition, Clock, Executor, Ledger, Observer, Reopened, SessionLog, Setup, SubagentSetup,
+    About, AgentDefinition, Budget, Clock, Executor, Observer, Reopened, SessionLog, Setup, SubagentSetup,
 };
 use host_message::{AgentId, ModelId, ToolName};
 use host_model::Recording;
@@ -128,40 +128,45 @@ impl Start<'_> {
         // Large results go there, and the model is told to read them there.
         let outputs = log.path().with_extension("outputs");
         let grants = grants.reading_outputs(&outputs)?;
-        let ledger = Ledger::with_prices(AgentId::new(MAIN), limits, Arc::new(app.configuration.prices()));
-        ledger.answered_by(model.id.as_str());
+        let budget = Budget::with_prices(AgentId::new(MAIN), limits, Arc::new(app.configuration.prices()));
+        budget.answered_by(model.id.as_str());
         if let Some((_, beneath)) = &past {
-            ledger.skip(*beneath);
+            budget.skip(*beneath);
         }
         let gate = app.gate(self.approvals.clone(), grants.mode());
-        let around =
-            Around { session: &log, observers: self.observers, ledger: &ledger, gate: &gate, outputs: &outputs };
+        let context = SubagentContext {
+            session: &log,
+            observers: self.observers,
+            budget: &budget,
+            gate: &gate,
+            outputs: &outputs,
+        };
         let (plugins, recording) = (app.plugins.as_slice(), self.recording);
-        let tools = Tools { app, agents, plugins, grants: &grants, request, model, recording }.with_agents(&around)?;
+        let tools = Tools { app, agents, plugins, grants: &grants, request, model, recording }.with_agents(&context)?;
         let setup = Setup {
             provider: Arc::clone(&model.provider),
             tools,
             responder: Responder::new(Some(Spill::new(outputs.clone()))),
             observer: Arc::clone(self.observers) as Arc<dyn Observer>,
             session: Some(Arc::clone(&log)),
-            ledger: Arc::clone(&ledger),
+            budget: Arc::clone(&budget),
             run_clock: self.run_clock.clone(),
             gate: Some(gate.clone()),
         };
-        let mut executor =
-            Executor::new(definition.clone(), setup).map_err(|error| Failure::of(ErrorKind::Configuration, &error))?;
+        let mut executor = Executor::new(definition.clone(), setup)
+            .map_err(|error| Failure::from_error(ErrorKind::Configuration, &error))?;
         if let Some((past, _)) = past {
             executor = executor.resume(past);
         }
-        Ok((Conversation { executor, log, ledger, gate, outputs }, grants))
+        Ok((Conversation { executor, log, budget, gate, outputs }, grants))
     }
 }
 
 /// What the agents beneath the main one share with it.
-pub(super) struct Around<'a> {
+pub(super) struct SubagentContext<'a> {
     pub(super) session: &'a Arc<SessionLog>,
     pub(super) observers: &'a Arc<Observers>,
-    pub(super) ledger: &'a Arc<Ledger>,
+    pub(super) budget: &'a Arc<Budget>,
     pub(super) gate: &'a Gate,
     pub(super) outputs: &'a Path,
 }
@@ -179,7 +184,7 @@ pub(super) struct Tools<'a> {
 
 impl Tools<'_> {
     /// The tools, with the agents that are tools of the main one. They are loaded in the background.
-    pub(super) fn with_agents(&self, around: &Around<'_>) -> Result<Registry, Failure> {
+    pub(super) fn with_agents(&self, context: &SubagentContext<'_>) -> Result<Registry, Failure> {
         let Self { app, agents, plugins, grants, request, model, recording } = *self;
         let mut tools = app.tools_of(plugins, grants)?;
         app.warm(plugins, &tools);
@@ -191,11 +196,11 @@ impl Tools<'_> {
             model: model.id.clone(),
             provider: Arc::clone(&model.provider),
             tools: app.reading_tools_of(plugins, grants)?,
-            spill: Some(around.outputs.to_owned()),
-            observer: Arc::clone(around.observers) as Arc<dyn Observer>,
-            session: Some(Arc::clone(around.session)),
-            parent: Arc::clone(around.ledger),
-            gate: Some(around.gate.clone()),
+            spill: Some(context.outputs.to_owned()),
+            observer: Arc::clone(context.observers) as Arc<dyn Observer>,
+            session: Some(Arc::clone(context.session)),
+            parent: Arc::clone(context.budget),
+            gate: Some(context.gate.clone()),
         };
         subagents::add(&mut tools, agents, &setup, Asked { model, recording }, &app.configuration, &app.environment)?;
         Ok(tools)

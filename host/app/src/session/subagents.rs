@@ -19,7 +19,7 @@ pub(super) fn tree_limits(asked: &RunRequest, configuration: &Configuration) -> 
     let usual = TreeLimits::default();
     TreeLimits {
         tokens: asked.max_tokens.or(configuration.run.max_tokens.map(AtLeastOne::get)),
-        cost: asked.max_cost.or(configuration.run.max_cost.map(|amount| amount.0)).map(Cost::of),
+        cost: asked.max_cost.or(configuration.run.max_cost.map(|amount| amount.0)).map(Cost::from_amount),
         subagents: configuration.run.max_subagents.unwrap_or(usual.subagents),
         turns: configuration.run.max_total_turns.map(AtLeastOne::get),
         ..usual
@@ -70,7 +70,8 @@ pub(super) fn add(
             }
         };
         let unusable = |error: &dyn std::error::Error| {
-            Failure::of(ErrorKind::Configuration, error).help(format!("it is {}: fix or remove it", agent.source))
+            Failure::from_error(ErrorKind::Configuration, error)
+                .help(format!("it is {}: fix or remove it", agent.source))
         };
         let subagent = Subagent::new(definition, SubagentSetup { model: id, provider, ..setup.clone() })
             .map_err(|error| unusable(&error))?;

@@ -21,7 +21,7 @@ async fn session(replies: &str) -> (Session, tempfile::TempDir) {
     let place = FolderRequest { folder: Some(repository), any_folder: false };
     let folders = environment.folders().expect("there is a home");
     let root = std::fs::canonicalize(place.folder.as_deref().unwrap_or(Path::new("."))).expect("it is there");
-    let project = Project::of(&root, &folders).expect("it brings nothing");
+    let project = Project::find(&root, &folders).expect("it brings nothing");
     let stop = CancellationToken::new();
     let access = AccessRequest::default();
     let app = App::open(&place, &access, project, &environment, &|_| {}, &stop).await.expect("it opens");

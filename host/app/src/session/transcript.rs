@@ -65,9 +65,9 @@ pub enum What {
         model: String,
     },
     /// A message of the user, or of the host in the user's place.
-    User(Said),
+    User(Message),
     /// A message of the model.
-    Model(Said),
+    Model(Message),
     /// A call.
     Call(Call),
     /// The conversation before this was replaced.
@@ -110,7 +110,7 @@ pub enum What {
 
 /// A message.
 #[derive(Debug, Serialize)]
-pub struct Said {
+pub struct Message {
     /// Its visible text.
     pub text: String,
     /// The model's thoughts; empty if there are none.
@@ -169,7 +169,7 @@ impl Transcript {
     pub fn whole(mut self) -> Result<Self, Failure> {
         match self.damage.take() {
             None => Ok(self),
-            Some(error) => Err(Failure::of(ErrorKind::Input, &error)
+            Some(error) => Err(Failure::from_error(ErrorKind::Input, &error)
                 .cause(format!("the session `{}` cannot be read further", self.id))
                 .help("to see what comes before: host session show")),
         }
@@ -206,7 +206,7 @@ impl Transcript {
                 }
                 Record::Content { prompt, content } => {
                     let agent = prompt.agent.to_string();
-                    let said = Said::of(&content);
+                    let said = Message::from_content(&content);
                     match content.role {
                         Role::User => add(Some(agent), What::User(said)),
                         Role::Model => {
@@ -243,7 +243,7 @@ impl Transcript {
                 Record::CallSettled { prompt, call_id, status, duration_ms, parts, display, .. } => {
                     let at = open.remove(&(prompt.agent.to_string(), call_id));
                     if let Some(Entry { what: What::Call(call), .. }) = at.and_then(|at| self.entries.get_mut(at)) {
-                        call.outcome = Some(Outcome::of(status, duration_ms, parts, display));
+                        call.outcome = Some(Outcome::new(status, duration_ms, parts, display));
                     }
                 }
                 Record::Error { agent_id, message } => add(Some(agent_id.to_string()), What::Error { message }),
@@ -257,9 +257,9 @@ impl Transcript {
     }
 }
 
-impl Said {
+impl Message {
     /// The message of a content.
-    pub fn of(content: &Content) -> Self {
+    pub fn from_content(content: &Content) -> Self {
         let thoughts = content.parts.iter().filter(|part| part.thought).filter_map(Part::as_text).collect();
         Self { text: content.visible_text(), thoughts, data: data(&content.parts) }
     }
@@ -270,7 +270,7 @@ impl Said {
 }
 
 impl Outcome {
-    fn of(status: CallStatus, duration_ms: u64, parts: Vec<Part>, display: Option<Display>) -> Self {
+    fn new(status: CallStatus, duration_ms: u64, parts: Vec<Part>, display: Option<Display>) -> Self {
         let data = data(&parts);
         let response = parts.into_iter().find_map(|part| match part.data {
             PartData::FunctionResponse(response) => Some(response.body),

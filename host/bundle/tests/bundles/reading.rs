@@ -27,15 +27,15 @@ fn what_no_bundle_has_is_refused_by_its_name_and_kind() {
         (Entry::file("blobs/sha256/short", b"x"), "which no bundle has"),
         (Entry::file(&blob.replace("0/", "0//").to_uppercase(), b"x"), "which no bundle has"),
         (Entry::file("blobs/md5/0", b"x"), "which no bundle has"),
-        (Entry::of(EntryType::Symlink, &blob), "a link"),
-        (Entry::of(EntryType::Link, &blob), "a link"),
-        (Entry::of(EntryType::Symlink, "blobs"), "a link"),
-        (Entry::of(EntryType::Char, &blob), "a device"),
-        (Entry::of(EntryType::Block, &blob), "a device"),
-        (Entry::of(EntryType::Fifo, &blob), "a pipe"),
-        (Entry::of(EntryType::GNUSparse, &blob), "a sparse file"),
-        (Entry::of(EntryType::Directory, "plugins/"), "which no bundle has"),
-        (Entry::of(EntryType::Directory, "../"), "which no bundle has"),
+        (Entry::new(EntryType::Symlink, &blob), "a link"),
+        (Entry::new(EntryType::Link, &blob), "a link"),
+        (Entry::new(EntryType::Symlink, "blobs"), "a link"),
+        (Entry::new(EntryType::Char, &blob), "a device"),
+        (Entry::new(EntryType::Block, &blob), "a device"),
+        (Entry::new(EntryType::Fifo, &blob), "a pipe"),
+        (Entry::new(EntryType::GNUSparse, &blob), "a sparse file"),
+        (Entry::new(EntryType::Directory, "plugins/"), "which no bundle has"),
+        (Entry::new(EntryType::Directory, "../"), "which no bundle has"),
         (
             Entry { kind: EntryType::GNULongName, ..Entry::file("././@LongLink", b"oci-layout\0") },
             "how others are to be",
@@ -79,7 +79,7 @@ fn what_is_there_twice_too_large_or_without_end_is_refused() {
         let error = refused(&bytes);
         assert!(error.contains(says) || error.contains("size is not the declared one"), "{name} {size}: {error}");
     }
-    let many: Vec<Entry> = (0..1001).map(|_| Entry::of(EntryType::Directory, "blobs/")).collect();
+    let many: Vec<Entry> = (0..1001).map(|_| Entry::new(EntryType::Directory, "blobs/")).collect();
     assert!(refused(&archive(&many)).contains("over 1000 files"));
     // Each is within its own limit, and all together are not.
     let large: Vec<Entry> = (0u8..3)

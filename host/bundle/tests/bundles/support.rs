@@ -85,7 +85,7 @@ impl Entry {
         Self { name: name.to_owned(), kind: tar::EntryType::Regular, bytes: bytes.to_vec(), size, link: "" }
     }
 
-    pub(crate) fn of(kind: tar::EntryType, name: &str) -> Self {
+    pub(crate) fn new(kind: tar::EntryType, name: &str) -> Self {
         Self { kind, link: "/etc/passwd", ..Self::file(name, b"") }
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct Editor {
 
 impl Editor {
     /// `VISUAL`, else `EDITOR`, else `vi`, as POSIX has it for those who set neither.
-    pub(super) fn of(environment: &Environment) -> Self {
+    pub(super) fn from_environment(environment: &Environment) -> Self {
         let command = ["VISUAL", "EDITOR"].into_iter().find_map(|name| environment.variable(name));
         Self { command: command.map_or_else(|| "vi".into(), OsString::from) }
     }

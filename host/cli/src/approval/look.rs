@@ -87,13 +87,13 @@ pub(super) fn objection(words: &str, style: Style) -> String {
 
 /// A text as one line in which nothing is hidden.
 pub(super) fn line(text: &str) -> String {
-    unmistakable(&text.replace('\n', "\\n"))
+    escape_confusables(&text.replace('\n', "\\n"))
 }
 
 /// The text, escaped exactly.
 ///
 /// Of a line that is too long the beginning and the end are shown: what is hidden in a long line stands at its end.
-fn unmistakable(text: &str) -> String {
+fn escape_confusables(text: &str) -> String {
     let shown = |text: &str| exact(&text.replace('\t', "    ")).into_owned();
     let count = text.chars().count();
     if count <= LINE_CHARACTERS {
@@ -158,7 +158,7 @@ impl Page {
     }
 
     fn text(&mut self, text: &str, most: usize) {
-        let lines: Vec<_> = text.split('\n').map(|line| (unmistakable(line), None)).collect();
+        let lines: Vec<_> = text.split('\n').map(|line| (escape_confusables(line), None)).collect();
         self.barred(&lines, most);
     }
 
@@ -170,7 +170,7 @@ impl Page {
                 Some(b'@') => Some(AnsiColor::Cyan),
                 _ => None,
             };
-            (unmistakable(line), colour)
+            (escape_confusables(line), colour)
         };
         let lines: Vec<_> = unified.lines().map(coloured).collect();
         self.barred(&lines, DIFFERENCE_LINES);

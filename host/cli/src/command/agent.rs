@@ -24,7 +24,7 @@ pub(crate) fn run(command: arguments::Agent, environment: &Environment) -> Resul
     let folders = environment.folders()?;
     let here = std::fs::canonicalize(".")
         .map_err(|error| Failure::input(format!("the current folder cannot be read: {error}")))?;
-    let project = Project::of(&here, &folders)?;
+    let project = Project::find(&here, &folders)?;
     printer::notes(project.note().as_slice(), environment);
     let files = project.files();
     let configuration = Configuration::read(environment, &folders)?.with_project(files.configuration.as_ref())?;

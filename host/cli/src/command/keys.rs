@@ -43,7 +43,8 @@ pub(crate) fn run(keys: Keys, environment: &Environment) -> Result<Code, Failure
             format!("The key {id} is trusted for {}{}.\n", shown.join(", "), until(expires))
         }
         Keys::Rotate { statement: Some(file), .. } => {
-            let rotation = Rotation::parse(&text(&file)?).map_err(|error| Failure::of(ErrorKind::Input, &error))?;
+            let rotation =
+                Rotation::parse(&text(&file)?).map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
             store.change(|trust| trust.rotate(&rotation, now)).map_err(of_store)?;
             format!("The key {} replaces {}.\n", rotation.new_key().id(), rotation.old_key().id())
         }
@@ -71,9 +72,9 @@ pub(crate) fn public(given: &str) -> Result<PublicKey, Failure> {
     if !given.starts_with("RW") || path.is_file() {
         let words =
             text(path).map_err(|failure| failure.help("give the key, a line that begins with RW, or its .pub file"))?;
-        return words.parse().map_err(|error: host_bundle::KeyError| Failure::of(ErrorKind::Input, &error));
+        return words.parse().map_err(|error: host_bundle::KeyError| Failure::from_error(ErrorKind::Input, &error));
     }
-    given.parse().map_err(|error: host_bundle::KeyError| Failure::of(ErrorKind::Input, &error))
+    given.parse().map_err(|error: host_bundle::KeyError| Failure::from_error(ErrorKind::Input, &error))
 }
 
 /// A short text out of a file.
@@ -100,8 +101,8 @@ fn generate(out: &Path, password: Option<&Path>, environment: &Environment) -> R
     }
     let what = format!("`{}`", out.display());
     let password = password::read(&what, password, Ask::Twice, environment)?;
-    let pair = KeyPair::generate(&password).map_err(|error| Failure::of(ErrorKind::Configuration, &error))?;
-    pair.write(out).map_err(|error| Failure::of(ErrorKind::Input, &error))?;
+    let pair = KeyPair::generate(&password).map_err(|error| Failure::from_error(ErrorKind::Configuration, &error))?;
+    pair.write(out).map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
     let mut file = File::create_new(&beside).map_err(|error| failed(&beside, error))?;
     file.write_all(pair.public().to_file().as_bytes()).map_err(|error| failed(&beside, error))?;
     Ok(format!(
@@ -120,7 +121,7 @@ fn say(
     password: Option<&Path>,
     environment: &Environment,
 ) -> Result<String, Failure> {
-    let failed = |error: &dyn std::error::Error| Failure::of(ErrorKind::Input, error);
+    let failed = |error: &dyn std::error::Error| Failure::from_error(ErrorKind::Input, error);
     let new = public(to)?;
     let secret = SecretKeyFile::read(key).map_err(|error| failed(&error))?;
     let password = match secret.is_encrypted() {
@@ -140,7 +141,7 @@ fn say(
 fn revoked(what: &str) -> Result<Revoked, Failure> {
     if what.starts_with("sha256:") {
         let digest: Result<OciDigest, _> = what.parse();
-        return digest.map(Revoked::Digest).map_err(|error| Failure::of(ErrorKind::Input, &error));
+        return digest.map(Revoked::Digest).map_err(|error| Failure::from_error(ErrorKind::Input, &error));
     }
     match what.parse() {
         Ok(id) => Ok(Revoked::Key(id)),
@@ -220,5 +221,5 @@ fn of_store(error: StoreError) -> Failure {
         | StoreError::Malformed { .. }
         | StoreError::Unwritable { .. } => ErrorKind::Configuration,
     };
-    Failure::of(code, &error)
+    Failure::from_error(code, &error)
 }

@@ -28,7 +28,7 @@ pub(crate) async fn run(policy: Policy, environment: Environment, stop: Cancella
             let is_main = agent == "main";
             let tools = if is_main { place.tools(&place.grants)? } else { place.reading_tools(&place.grants)? };
             let tool = tools.admit(&call).map_err(|failure| Failure::input(failure.message))?;
-            let gate = place.gate(ApprovalQueue::new(), place.grants.mode()).of(&agent, &AgentId::new(&agent));
+            let gate = place.gate(ApprovalQueue::new(), place.grants.mode()).for_agent(&agent, &AgentId::new(&agent));
             let told = match gate.explain(&call, &tool, &stop).await {
                 Ok((intent, verdict)) => Told {
                     decision: verdict.decision.name(),

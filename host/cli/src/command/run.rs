@@ -2,7 +2,7 @@
 
 mod compress;
 mod conversation;
-mod said;
+mod user_input;
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use host_agent::Left;
 use host_app::app::{self, App};
 use host_app::attach::{Attached, attach};
 use host_app::environment::Environment;
-use host_app::error::{Failure, of_run};
+use host_app::error::{Failure, run_failure};
 use host_app::project::Project;
 use host_app::report::Report;
 use host_app::session::resume::Resume;
@@ -18,8 +18,8 @@ use host_app::session::{Session, SessionRequest};
 use host_terminal::{self as terminal, Interrupt, Keyboard, Terminal};
 use tokio_util::sync::CancellationToken;
 
-use self::said::{Said, joined, said};
-use crate::approval::{self, Person};
+use self::user_input::{UserInput, joined, read_input};
+use crate::approval::{self, ApprovalTask};
 use crate::arguments::{Format, Run};
 use crate::exit::{self, Code};
 use crate::printer::terminal::{self as drawn, Stats};
@@ -43,8 +43,8 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
     }
     let can_talk = conversation::is_possible(&run, &environment);
     let words = match run.agent {
-        None => said(&run.prompt, resume.is_some() || can_talk, &environment, &stop).await?,
-        Some(_) => Said::nothing(),
+        None => read_input(&run.prompt, resume.is_some() || can_talk, &environment, &stop).await?,
+        Some(_) => UserInput::nothing(),
     };
     let is_prompted = run.agent.is_some() || !words.is_nothing();
     let talks = can_talk && !is_prompted;
@@ -71,7 +71,7 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
         return conversation::hold(session, interrupt, run.stats).await;
     }
     let terminal = terminal(&environment, run.output_format, interrupt)?;
-    let _person = person(&session, terminal.as_ref(), &environment);
+    let _approvals = listen(&session, terminal.as_ref(), &environment);
     let out = Out::new(stop.clone());
     let report = report(&session, &run, terminal.as_ref(), out.clone(), &environment);
     session.observers().add(Arc::new(Watch(Arc::clone(&report))));
@@ -83,14 +83,14 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
         None if run.agent.is_some() => session.run_agent(&stop).await,
         None => session.finish_left(&stop).await,
     };
-    let failure = of_run(&result);
+    let failure = run_failure(&result);
     report.finish(&result, failure.as_ref());
     Ok(failure.as_ref().into())
 }
 
 /// The prompt with what it attaches. Material from a pipe beside words is not searched for `@`.
-async fn prompt(said: Said, app: &App, stop: &CancellationToken) -> Result<Attached, Failure> {
-    let Said { words, piped } = said;
+async fn prompt(input: UserInput, app: &App, stop: &CancellationToken) -> Result<Attached, Failure> {
+    let UserInput { words, piped } = input;
     let (mentioning, beside) = if words.is_empty() { (piped, String::new()) } else { (words, piped) };
     let attached = attach(&mentioning, app, &app.grants, stop).await?;
     Ok(Attached { prompt: joined(&attached.prompt, &beside), ..attached })
@@ -139,7 +139,7 @@ fn terminal(environment: &Environment, format: Format, interrupt: Interrupt) -> 
 }
 
 /// The user at the terminal, who is asked about calls where there is a keyboard.
-fn person(session: &Session, terminal: Option<&Terminal>, environment: &Environment) -> Option<Person> {
+fn listen(session: &Session, terminal: Option<&Terminal>, environment: &Environment) -> Option<ApprovalTask> {
     let terminal = terminal.filter(|_| environment.stdin_is_terminal)?;
     Some(approval::listen(session.approvals(), terminal.clone(), printer::style(environment), environment))
 }
@@ -158,7 +158,7 @@ fn report(
             let stats = if run.stats { Stats::Table } else { Stats::Line };
             Arc::new(drawn::Terminal::new(terminal.clone(), printer::style(environment), about, stats))
         }
-        None => printer::of(run.output_format, environment, out, about),
+        None => printer::for_format(run.output_format, environment, out, about),
     }
 }
 

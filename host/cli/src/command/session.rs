@@ -26,7 +26,7 @@ pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, F
     match session {
         Session::List { folder, all, json } => {
             let here = canonical(folder.as_deref().unwrap_or(Path::new(".")))?;
-            let listed = list::of(&sessions, (!all).then_some(here.as_path()))?;
+            let listed = list::listed(&sessions, (!all).then_some(here.as_path()))?;
             out.write(&if json { list::json(&listed)? } else { list::text(&listed, all) });
         }
         Session::Show { id } => {

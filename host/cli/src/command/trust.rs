@@ -29,7 +29,7 @@ pub(crate) fn run(trust: Option<Trust>, environment: &Environment) -> Result<Cod
 }
 
 fn status(folder: Option<&Path>, json: bool, folders: &Folders) -> Result<String, Failure> {
-    let (project, contents) = Project::of(&real(folder)?, folders)?.read();
+    let (project, contents) = Project::find(&real(folder)?, folders)?.read();
     if json {
         return pretty(&described(&project, &contents));
     }
@@ -58,7 +58,7 @@ fn status(folder: Option<&Path>, json: bool, folders: &Folders) -> Result<String
 }
 
 fn add(folder: Option<&Path>, folders: &Folders) -> Result<String, Failure> {
-    let (project, contents) = Project::of(&real(folder)?, folders)?.read();
+    let (project, contents) = Project::find(&real(folder)?, folders)?.read();
     let place = project.shown_folder();
     match &project.trust_state {
         TrustState::Nothing => {

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use host_agent::{Event, EventKind, Observer, RunResult};
 use host_app::error::Failure;
-use host_app::report::tally::Tally;
+use host_app::report::run_stats::RunStats;
 use host_app::report::{About, Report, notices};
 use host_terminal::{self as terminal, Activity};
 use host_text::{Escaper, Newlines, exact, visible, visible_line};
@@ -25,7 +25,7 @@ pub(crate) struct Terminal {
     style: Style,
     /// What is said of it at the end.
     stats: Stats,
-    tally: Mutex<Tally>,
+    run_stats: Mutex<RunStats>,
     state: Mutex<State>,
 }
 
@@ -70,8 +70,8 @@ impl Terminal {
             thinks: false,
             thought: Escaper::new(Newlines::Keep),
         };
-        let tally = Mutex::new(Tally::new(about.run_clock));
-        Self { terminal, style, stats, tally, state: Mutex::new(state) }
+        let run_stats = Mutex::new(RunStats::new(about.run_clock));
+        Self { terminal, style, stats, run_stats, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -145,7 +145,7 @@ impl Terminal {
             EventKind::ChatCompressed { status, tokens_before, tokens_after, reason } => {
                 notices::compressed(status, tokens_before, tokens_after, reason)
             }
-            EventKind::LoopDetected { repeated } => notices::circles(repeated),
+            EventKind::LoopDetected { repeated } => notices::repetition(repeated),
             EventKind::RecoveryStarted { .. } => "limit reached; asking it to wrap up".to_owned(),
             EventKind::Error { message } => visible(message).into_owned(),
             EventKind::RunStarted { .. } => {
@@ -211,7 +211,7 @@ impl State {
 
 impl Observer for Terminal {
     fn event(&self, event: &Event<'_>) {
-        self.tally.lock().unwrap_or_else(PoisonError::into_inner).count(event);
+        self.run_stats.lock().unwrap_or_else(PoisonError::into_inner).count(event);
         let mut guard = self.state();
         let state = &mut *guard;
         if event.agent_id.is_subagent() && self.of_subagent(state, event) {
@@ -275,7 +275,7 @@ impl Observer for Terminal {
             EventKind::LoopDetected { repeated } => {
                 state.waiting = None;
                 let void = state.void_reply();
-                self.note(state, &format!("{}; asking it to try another way{void}", notices::circles(repeated)));
+                self.note(state, &format!("{}; asking it to try another way{void}", notices::repetition(repeated)));
             }
             EventKind::RunEnded { .. } => {
                 state.waiting = None;
@@ -312,8 +312,8 @@ impl Report for Terminal {
             }
             lines.push_str(&words(failure, self.style));
         }
-        let tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
-        let statistics = tally.statistics(result);
+        let run_stats = self.run_stats.lock().unwrap_or_else(PoisonError::into_inner);
+        let statistics = run_stats.statistics(result);
         match self.stats {
             Stats::Nothing => {}
             Stats::Line => lines.push_str(&self.style.dim(&format!("{}\n", statistics.line()))),

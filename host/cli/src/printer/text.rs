@@ -9,7 +9,7 @@ use anstyle::AnsiColor;
 use host_agent::{CallStatus, Event, EventKind, Observer, Partial, RunResult};
 use host_app::environment::Environment;
 use host_app::error::Failure;
-use host_app::report::tally::Tally;
+use host_app::report::run_stats::RunStats;
 use host_app::report::{About, Report, notices};
 use host_text::{clip, exact, visible};
 use host_tool::FailureKind;
@@ -29,7 +29,7 @@ pub(super) struct Text {
     stats: bool,
     /// Whether standard output is a terminal, as it is when standard error alone goes elsewhere.
     escapes: bool,
-    tally: Mutex<Tally>,
+    run_stats: Mutex<RunStats>,
     /// The lines about refused calls that were printed: a model that tries again is refused with the same words.
     refusals: Mutex<HashSet<String>>,
 }
@@ -38,8 +38,8 @@ impl Text {
     pub(super) fn new(out: Out, environment: &Environment, about: About) -> Self {
         let About { run_clock, stats, .. } = about;
         let (style, escapes) = (super::style(environment), environment.stdout_is_terminal);
-        let (tally, refusals) = (Mutex::new(Tally::new(run_clock)), Mutex::default());
-        Self { out, style, stats, escapes, tally, refusals }
+        let (run_stats, refusals) = (Mutex::new(RunStats::new(run_clock)), Mutex::default());
+        Self { out, style, stats, escapes, run_stats, refusals }
     }
 
     /// A line about a refused call, if it is a new one.
@@ -53,7 +53,7 @@ impl Text {
 
 impl Observer for Text {
     fn event(&self, event: &Event<'_>) {
-        self.tally.lock().unwrap_or_else(PoisonError::into_inner).count(event);
+        self.run_stats.lock().unwrap_or_else(PoisonError::into_inner).count(event);
         // A wait of seconds must be explained even where nothing else is shown before the answer.
         let note = match event.kind {
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
@@ -93,8 +93,8 @@ impl Report for Text {
             to_stderr(&words(failure, self.style));
         }
         if self.stats {
-            let tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
-            to_stderr(&tally.statistics(result).table());
+            let run_stats = self.run_stats.lock().unwrap_or_else(PoisonError::into_inner);
+            to_stderr(&run_stats.statistics(result).table());
         }
     }
 }

@@ -196,7 +196,7 @@ fn changed(what: &str, expected: Option<&Vec<u8>>, found: &[u8]) -> String {
 }
 
 /// A request as a case has it.
-fn of(request: &SeenRequest) -> String {
+fn request_line(request: &SeenRequest) -> String {
     let with = match request.secrets.as_slice() {
         [] => String::new(),
         secrets => format!(" with {}", secrets.join(", ")),
@@ -206,7 +206,7 @@ fn of(request: &SeenRequest) -> String {
 
 fn requests(expect: &Expect, seen: &Seen, wrong: &mut Vec<String>) {
     let Some(expected) = &expect.requests else { return };
-    let found: Vec<String> = seen.requests.iter().map(of).collect();
+    let found: Vec<String> = seen.requests.iter().map(request_line).collect();
     if *expected != found {
         wrong.push(format!("the requests are different:\n{}", difference(&lines(expected), &lines(&found))));
     }

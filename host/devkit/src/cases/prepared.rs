@@ -29,7 +29,7 @@ pub(super) struct Prepared<'m> {
 }
 
 impl<'m> Prepared<'m> {
-    pub(super) fn of(case: &Case, manifest: &'m Manifest, workspace: &Path) -> Result<Self, String> {
+    pub(super) fn new(case: &Case, manifest: &'m Manifest, workspace: &Path) -> Result<Self, String> {
         let tool = tool(case.tool.as_deref(), manifest)?;
         let schema = |schema: &Value| Schema::compile(schema).map_err(|error| error.to_string());
         Ok(Self {

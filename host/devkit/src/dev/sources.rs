@@ -119,7 +119,7 @@ impl Sources {
             if kind.is_dir() {
                 snapshot.folders.insert(path);
             } else if kind.is_file() {
-                let stamp = Stamp::of(&path);
+                let stamp = Stamp::read(&path);
                 snapshot.files.insert(path, stamp);
             }
             if snapshot.files.len() > MAX_FILES {
@@ -130,7 +130,7 @@ impl Sources {
             }
         }
         for file in &self.elsewhere {
-            snapshot.elsewhere.insert(file.clone(), Stamp::of(file));
+            snapshot.elsewhere.insert(file.clone(), Stamp::read(file));
             snapshot.folders.extend(file.parent().map(Path::to_owned));
         }
         Ok(snapshot)
@@ -155,7 +155,7 @@ fn is_written(entry: &DirEntry) -> bool {
 }
 
 impl Stamp {
-    fn of(path: &Path) -> Self {
+    fn read(path: &Path) -> Self {
         let large = |about: Metadata| Self::Large { size: about.len(), written: about.modified().ok() };
         match std::fs::metadata(path) {
             Ok(about) if about.len() > MAX_READ => large(about),

@@ -123,7 +123,7 @@ fn user_blocks(content: &Content) -> Vec<Block<'_>> {
 
 fn model_block(part: &Part) -> Option<Block<'_>> {
     if part.thought {
-        return Thought::of(part).map(Block::Thought);
+        return Thought::from_part(part).map(Block::Thought);
     }
     match &part.data {
         PartData::Text(text) => text_block(text),

@@ -63,23 +63,23 @@ impl Credentials {
     /// Those of the file, or of the metadata server where there need not be a file and is none.
     pub(super) fn read(login: &Login) -> Result<Self, LoginError> {
         let file = match &login.file {
-            None => return Self::of_machine(login, None),
+            None => return Self::from_machine(login, None),
             Some(CredentialsFile::Named(file) | CredentialsFile::Usual(file)) => file,
         };
         let shown = clip(&file.display().to_string());
         match read(file) {
             Ok(text) => {
                 let origin = format!("the credentials `{shown}`");
-                Self::of_file(&text, &origin).map_err(|why| LoginError::Unusable { origin, why })
+                Self::from_file(&text, &origin).map_err(|why| LoginError::Unusable { origin, why })
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound && login.is_unnamed() => {
-                Self::of_machine(login, Some(&shown))
+                Self::from_machine(login, Some(&shown))
             }
             Err(error) => Err(LoginError::Unreadable { file: shown, why: error.to_string() }),
         }
     }
 
-    fn of_machine(login: &Login, missing: Option<&str>) -> Result<Self, LoginError> {
+    fn from_machine(login: &Login, missing: Option<&str>) -> Result<Self, LoginError> {
         let host = login.metadata_host.as_deref().unwrap_or(METADATA_HOST);
         let address = format!("http://{host}/computeMetadata/v1/instance/service-accounts/default/token");
         let missing = missing.map_or_else(String::new, |file| format!(" (there is no file `{file}`)"));
@@ -95,7 +95,7 @@ impl Credentials {
         })
     }
 
-    fn of_file(text: &str, origin: &str) -> Result<Self, String> {
+    fn from_file(text: &str, origin: &str) -> Result<Self, String> {
         // The parser's words can hold a part of what it read, so they are told without it.
         let not_json = |error: serde_json::Error| match error.classify() {
             serde_json::error::Category::Data => "it has a field of the wrong type".to_owned(),

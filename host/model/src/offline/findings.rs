@@ -9,7 +9,7 @@ use super::prompt::Task;
 use super::{COMPLETE_TASK, MAX_READS};
 
 /// What is known of the files, from the listings.
-pub(super) struct Known {
+pub(super) struct KnownFiles {
     pub(super) root: Option<Folder>,
     pub(super) tree: Option<Tree>,
 }
@@ -17,7 +17,7 @@ pub(super) struct Known {
 /// All that the report is made of.
 pub(super) struct Findings {
     pub(super) survey: bool,
-    pub(super) known: Known,
+    pub(super) known: KnownFiles,
     /// Each manifest that was read, with its path.
     pub(super) manifests: Vec<(String, Manifest)>,
     pub(super) readme: Option<(String, Readme)>,
@@ -45,8 +45,8 @@ pub(super) struct Search {
     pub(super) top: Vec<(String, usize)>,
 }
 
-impl Known {
-    pub(super) fn of(past: &Past<'_>) -> Self {
+impl KnownFiles {
+    pub(super) fn new(past: &Past<'_>) -> Self {
         let root = past.outputs("ls", "path").find(|(path, _, _)| *path == ".");
         let tree = past.outputs("glob", "pattern").find(|(pattern, _, _)| *pattern == "**/*");
         Self {
@@ -113,7 +113,7 @@ impl Known {
 
 impl Findings {
     pub(super) fn gather(task: &Task, past: &Past<'_>, tools: &[ToolSpec]) -> Self {
-        let known = Known::of(past);
+        let known = KnownFiles::new(past);
         let reads = known.reads(task);
         let read =
             |path: &str| past.outputs("read_file", "path").find(|(read, _, _)| *read == path).map(|(_, _, text)| text);
@@ -132,7 +132,7 @@ impl Findings {
             survey: task.survey,
             manifests: manifests.filter_map(|path| Some((path.clone(), Manifest::read(path, read(path)?)))).collect(),
             readme: readme.filter_map(|path| Some((path.clone(), Readme::read(read(path)?)))).next(),
-            searches: task.words.iter().filter_map(|word| Search::of(word, past)).collect(),
+            searches: task.words.iter().filter_map(|word| Search::find(word, past)).collect(),
             looked_at,
             failures: failures(past),
             missing: missing(task, tools),
@@ -148,7 +148,7 @@ impl Findings {
 }
 
 impl Search {
-    fn of(word: &str, past: &Past<'_>) -> Option<Self> {
+    fn find(word: &str, past: &Past<'_>) -> Option<Self> {
         let (mut counted, mut shown) = (None, None);
         for (pattern, call, text) in past.outputs("grep", "pattern") {
             if pattern == word || pattern == super::escape(word) {

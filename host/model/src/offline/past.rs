@@ -16,7 +16,7 @@ pub(super) struct Past<'a> {
 }
 
 impl<'a> Past<'a> {
-    pub(super) fn of(contents: &'a [Content]) -> Self {
+    pub(super) fn new(contents: &'a [Content]) -> Self {
         let mut past = Self { prompt: "", results: Vec::new(), wrap_up: false };
         let mut calls: Vec<&FunctionCall> = Vec::new();
         for content in contents {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use host_text::count;
 
-use super::findings::{Findings, Known, Search};
+use super::findings::{Findings, KnownFiles, Search};
 use super::output::Tree;
 use super::project;
 
@@ -90,7 +90,7 @@ fn what_it_is(out: &mut String, findings: &Findings) {
     }
 }
 
-fn size(out: &mut String, known: &Known) {
+fn size(out: &mut String, known: &KnownFiles) {
     if known.tree.is_none() && known.root.is_none() {
         return;
     }

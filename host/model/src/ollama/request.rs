@@ -16,7 +16,7 @@ use crate::Request;
 /// The body of the request.
 pub(super) fn body(request: &Request<'_>) -> Vec<u8> {
     let mut messages = Vec::with_capacity(request.contents.len() + 1);
-    messages.extend(request.system.map(|text| Message { content: text.to_owned(), ..Message::of("system") }));
+    messages.extend(request.system.map(|text| Message { content: text.to_owned(), ..Message::with_role("system") }));
     let asked = request.contents.iter().rposition(is_said_by_user).unwrap_or(0);
     for (at, content) in request.contents.iter().enumerate() {
         match content.role {
@@ -48,7 +48,7 @@ fn is_said_by_user(content: &Content) -> bool {
 
 /// Results first, since they must follow their calls directly; then what the user said beside them.
 fn push_user<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content) {
-    let mut said = Message::of("user");
+    let mut said = Message::with_role("user");
     for part in content.parts.iter().filter(|part| !part.thought) {
         match &part.data {
             PartData::FunctionResponse(response) => messages.push(Message {
@@ -59,7 +59,7 @@ fn push_user<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content) {
                 },
                 tool_name: Some(response.name.sendable()),
                 tool_call_id: Some(response.id.as_str()),
-                ..Message::of("tool")
+                ..Message::with_role("tool")
             }),
             PartData::Text(text) => said.content.push_str(text),
             PartData::InlineData(InlineData { mime_type, base64 }) if mime_type.starts_with("image/") => {
@@ -77,7 +77,7 @@ fn push_user<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content) {
 }
 
 fn push_model<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content, with_thoughts: bool) {
-    let mut said = Message::of("assistant");
+    let mut said = Message::with_role("assistant");
     for part in &content.parts {
         match &part.data {
             PartData::Text(text) if part.thought => {
@@ -151,7 +151,7 @@ struct Message<'a> {
 
 impl Message<'_> {
     /// A message in which nothing is said yet.
-    fn of(role: &'static str) -> Self {
+    fn with_role(role: &'static str) -> Self {
         Self {
             role,
             content: String::new(),

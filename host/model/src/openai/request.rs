@@ -24,7 +24,7 @@ pub(crate) enum Dialect {
 
 impl Dialect {
     /// That of the server with this base address.
-    pub(crate) fn of(base: &Url) -> Self {
+    pub(crate) fn for_base(base: &Url) -> Self {
         match base.host_str() {
             Some("api.openai.com") => Self::OpenAi,
             Some(_) | None => Self::Compatible,

@@ -177,10 +177,10 @@ impl Item {
     }
 
     /// What an event of a reply is in a script, piece by piece.
-    pub(crate) fn of(event: &ModelEvent) -> Vec<Self> {
+    pub(crate) fn from_event(event: &ModelEvent) -> Vec<Self> {
         match event {
             ModelEvent::Chunk(Chunk { parts, finish, usage, citations }) => {
-                let parts = parts.iter().map(Self::of_part);
+                let parts = parts.iter().map(Self::from_part);
                 let citations = citations.iter().cloned().map(Self::Citation);
                 let usage = usage.iter().copied().map(Self::Usage);
                 let finish = finish.iter().cloned().map(|finish| Self::Finish(Some(finish)));
@@ -195,7 +195,7 @@ impl Item {
         }
     }
 
-    fn of_part(part: &Part) -> Self {
+    fn from_part(part: &Part) -> Self {
         match part {
             Part { data: PartData::Text(text), thought: false, signature: None } => Self::Text(text.clone()),
             Part { data: PartData::Text(text), thought: true, signature: None } => Self::Thought(text.clone()),
@@ -208,7 +208,7 @@ impl Item {
     }
 
     /// An error, as it is worded.
-    pub(crate) fn of_error(error: &ModelError) -> Self {
+    pub(crate) fn from_error(error: &ModelError) -> Self {
         let (kind, status, help) = (error.kind(), error.status(), error.help());
         Self::Failed(Failed { kind, status, message: with_causes(error), help })
     }

@@ -26,7 +26,7 @@ pub(super) fn place(at: &At<'_>) -> String {
 }
 
 /// What a rule says of a value that it does not accept, where no other node has a say.
-pub(super) fn of(rule: &Rule, value: &Value) -> String {
+pub(super) fn describe(rule: &Rule, value: &Value) -> String {
     let short = quoted(value);
     match rule {
         Rule::Types(types) => match &types[..] {

@@ -26,7 +26,7 @@ pub(super) struct Resources<'s> {
 const DATA: &[&str] = &["const", "default", "enum", "examples"];
 
 impl<'s> Resources<'s> {
-    pub(super) fn of(document: &'s Value) -> Self {
+    pub(super) fn new(document: &'s Value) -> Self {
         let mut resources = Self { list: Vec::new(), by_address: HashMap::new(), anchors: HashMap::new() };
         let name = document.get("$id").and_then(Value::as_str).map_or("", without_fragment).to_owned();
         resources.add(name, document);

@@ -77,7 +77,7 @@ impl Gate {
             plugin: Some(plugin.as_str().to_owned()),
             digest: Some(digest),
             workspace: Some(self.shared.workspace.clone()),
-            ..Rule::new(Decision::Allow, RuleSource::of(Tier::User))
+            ..Rule::new(Decision::Allow, RuleSource::from_tier(Tier::User))
         };
         Some(match (lasting, &question.confirmation) {
             (Lasting::Always, Confirmation::Exec { .. }) => {
@@ -128,7 +128,7 @@ impl Gate {
     /// the servers that the call names. Who says yes to changes of files says nothing of commands, though the tool may
     /// ask for both. `None` if it would not cover this very call, or would reach further than a lasting answer may.
     fn within(&self, intent: &Intent) -> Option<Grants> {
-        let workspace = Scope::of_path(Capability::FsWrite, &self.shared.workspace).ok();
+        let workspace = Scope::for_path(Capability::FsWrite, &self.shared.workspace).ok();
         let within = |scope: &Scope| match (scope, intent.touches.scope(scope.capability())) {
             (Scope::FsRead(_), _) => None,
             (Scope::FsWrite(_), _) => scope.meet(workspace.as_ref()?),

@@ -58,7 +58,7 @@ impl Tool for Fake {
         let (confirmation, touches) = match (text("command"), text("path")) {
             (Some(line), _) => {
                 let argv = vec!["sh".to_owned(), "-c".to_owned(), line];
-                let touches = Grants::none().with(Scope::of_command(&argv).expect("it has a program"));
+                let touches = Grants::none().with(Scope::for_command(&argv).expect("it has a program"));
                 let directory = text("directory").unwrap_or_else(|| ".".to_owned());
                 (Confirmation::Exec { argv, directory, input: None }, touches)
             }
@@ -76,7 +76,7 @@ impl Tool for Fake {
                 }
                 let request = |host: &String| {
                     let server = Authority::new(host, 443).expect("a host");
-                    Scope::of_request("GET", &server).expect("GET is a method")
+                    Scope::for_request("GET", &server).expect("GET is a method")
                 };
                 let touches = hosts.iter().map(request).collect();
                 let requests = hosts.iter().map(|host| ("GET".to_owned(), format!("https://{host}/"))).collect();
@@ -320,12 +320,12 @@ async fn an_answer_for_good_is_a_rule_bound_to_what_was_shown() {
     // Who is asked about it is told why.
     let mut listener = queue.listen();
     let running = Scheduler::new(&registry).with_gate(Some(&gate)).run(call, &token, &observe);
-    let person = async {
+    let user = async {
         let Some(Notice::Asked { id, question }) = listener.next().await else { panic!("it is asked") };
         listener.answer(id, cancel(None)).expect("it is open");
         question.reasons.clone()
     };
-    let (_, reasons) = tokio::join!(running, person);
+    let (_, reasons) = tokio::join!(running, user);
     let words = "the plugin `fake` has changed since you allowed this at user";
     assert!(reasons.iter().any(|reason| reason == words), "{reasons:?}");
 }
@@ -503,14 +503,14 @@ async fn while_somebody_is_asked_time_stands_still_and_a_cancel_takes_the_questi
     };
     let scheduler = Scheduler::new(&registry).with_gate(Some(&gate)).with_standstill(&run_clock);
     let running = scheduler.run(calls(&[command("make"), command("git status")]), &cancel, &observe);
-    let person = async {
+    let user = async {
         let id = asked(&mut listener).await;
         tokio::time::sleep(Duration::from_secs(600)).await;
         token.cancel();
         assert!(matches!(listener.next().await, Some(Notice::Withdrawn { id: told }) if told == id));
     };
     let began = Instant::now();
-    let (settled, ()) = tokio::join!(running, person);
+    let (settled, ()) = tokio::join!(running, user);
     assert_eq!(began.elapsed(), run_clock.paused_for());
     assert_eq!(words(&settled), ["None cancelled: cancelled by the user"; 2]);
     assert_eq!(states.into_inner().expect("no test panics with it"), ["Awaitin", "Settled", "Settled"]);
@@ -541,7 +541,7 @@ async fn one_is_asked_after_the_other_while_what_may_run_runs() {
     let look = |line: &str| ("look", json!({ "command": line }));
     let wanted = calls(&[look("git status"), look("make a"), look("make b")]);
     let running = Scheduler::new(&registry).with_gate(Some(&gate)).run(wanted, &cancel, &observe);
-    let person = async {
+    let user = async {
         for _ in 0..2 {
             let id = asked(&mut listener).await;
             assert_eq!(open.fetch_add(1, Ordering::SeqCst), 0, "one question at a time");
@@ -554,7 +554,7 @@ async fn one_is_asked_after_the_other_while_what_may_run_runs() {
             assert!(matches!(listener.next().await, Some(Notice::Answered { .. })));
         }
     };
-    let (all, ()) = tokio::join!(running, person);
+    let (all, ()) = tokio::join!(running, user);
     assert_eq!(all.len(), 3);
 }
 

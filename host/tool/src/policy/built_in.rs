@@ -32,6 +32,6 @@ fn ask_about(danger: Danger) -> Rule {
         command: commands.map(|words| words.into_iter().map(str::to_owned).collect()).collect(),
         mode: MODES.to_vec(),
         priority: PRIORITY,
-        ..Rule::new(Decision::Ask, RuleSource::of(Tier::BuiltIn))
+        ..Rule::new(Decision::Ask, RuleSource::from_tier(Tier::BuiltIn))
     }
 }

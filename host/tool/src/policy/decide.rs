@@ -61,7 +61,7 @@ impl Policy {
             };
             return verdict(vec![reason], base);
         };
-        let who = Who::of(query);
+        let who = Who::new(query);
         let picky = |rule: &&Rule| {
             rule.source.tier > Tier::BuiltIn
                 && !rule.command.is_empty()

@@ -76,6 +76,6 @@ pub(super) fn granted(grants: &Grants, words: &[Word]) -> Option<usize> {
     let begun = programs.prefixes().filter_map(|prefix| exactly(prefix, words)).max();
     begun.or_else(|| {
         let argv = words.iter().map(|word| word.literal().map(str::to_owned)).collect::<Option<Vec<_>>>()?;
-        Scope::of_command(&argv).is_some_and(|command| command.le(held)).then_some(words.len())
+        Scope::for_command(&argv).is_some_and(|command| command.le(held)).then_some(words.len())
     })
 }

@@ -85,7 +85,7 @@ pub struct RuleSource {
 
 impl RuleSource {
     /// A rule in no file.
-    pub fn of(tier: Tier) -> Self {
+    pub fn from_tier(tier: Tier) -> Self {
         Self { tier, file: None, line: 0 }
     }
 }
@@ -133,7 +133,7 @@ impl PartialEq for ArgumentsPattern {
 
 /// A rule. Every criterion that is there has to hold; an empty list or `None` is no criterion.
 ///
-/// To make one: `Rule { tool: vec!["shell".into()], ..Rule::new(Decision::Allow, RuleSource::of(Tier::User)) }`.
+/// To make one: `Rule { tool: vec!["shell".into()], ..Rule::new(Decision::Allow, RuleSource::from_tier(Tier::User)) }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     /// Names of tools, one of which it has to be; a `*` at the end of one stands for any rest.
@@ -221,7 +221,7 @@ impl Rule {
 
     /// Whether all criteria hold but `command`; `arguments` are the call's, as text.
     pub(super) fn holds(&self, query: &Query<'_>, arguments: &str) -> bool {
-        self.is_about(&Who::of(query))
+        self.is_about(&Who::new(query))
             && self.scope.as_ref().is_none_or(|scope| query.touches.le(scope))
             && (self.capability.is_empty() || self.capability.iter().any(|one| query.touches.has(*one)))
             && self.arguments.as_ref().is_none_or(|pattern| pattern.matches(arguments))
@@ -278,7 +278,7 @@ pub(super) struct Who<'a> {
 }
 
 impl<'a> Who<'a> {
-    pub(super) fn of(query: &Query<'a>) -> Self {
+    pub(super) fn new(query: &Query<'a>) -> Self {
         Self {
             tool: query.tool.as_str(),
             plugin: query.plugin,

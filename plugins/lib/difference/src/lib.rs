@@ -13,10 +13,10 @@ use tool_text::printable;
 const CONTEXT_LINES: usize = 3;
 
 /// How many lines around and between the changes are compared to each other. Comparing costs their number squared at
-/// the worst, and a person who reads such a difference is not helped by a minimal one.
+/// the worst, and a user who reads such a difference is not helped by a minimal one.
 const MAX_COMPARED_LINES: usize = 20_000;
 
-/// How many bytes of difference are written; what a person reads in a terminal has an end.
+/// How many bytes of difference are written; what a user reads in a terminal has an end.
 const MAX_DIFFERENCE: usize = 1024 * 1024;
 
 /// The unified difference from `old` (none for a file that is not there) to `new`; empty when they are alike.

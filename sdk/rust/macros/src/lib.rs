@@ -45,10 +45,10 @@ use proc_macro::TokenStream;
 ///   `= false`. What is not said is taken for the worst: it changes things, may lose some, and reaches outside of this
 ///   machine; after `read_only` it is taken for the best.
 /// * `needs(fs_read = "*", reason = "…")`, once for each capability: the scope in the words of a `--grant`, and why, in
-///   one line for the person who is asked. `needs(fs_read, reason = "…")` asks for whatever the user gives.
+///   one line for the user who is asked. `needs(fs_read, reason = "…")` asks for whatever the user gives.
 /// * `preview = path`: a function of the same parameters that says what a call would do.
 /// * `revise = path`: a function of the same parameters and a text, which answers the arguments of the call that does
-///   what a person made of this one.
+///   what a user made of this one.
 /// * `text = path`: a function that puts a reference to the result into words.
 #[proc_macro_attribute]
 pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {

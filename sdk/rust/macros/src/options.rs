@@ -139,7 +139,7 @@ fn function(input: ParseStream<'_>, option: &Ident) -> syn::Result<Path> {
 
 /// `(fs_read = "*", reason = "…")`.
 fn need(input: ParseStream<'_>, option: &Ident) -> syn::Result<(Span, Need)> {
-    let form = "`needs` is written `needs(fs_read = \"*\", reason = \"why, for the person who is asked\")`";
+    let form = "`needs` is written `needs(fs_read = \"*\", reason = \"why, for the user who is asked\")`";
     if !input.peek(syn::token::Paren) {
         return Err(syn::Error::new(option.span(), form));
     }
@@ -154,7 +154,7 @@ fn need(input: ParseStream<'_>, option: &Ident) -> syn::Result<(Span, Need)> {
         return Err(unknown(name.span(), "capability", &word, CAPABILITIES));
     }
     let scope = if content.peek(Token![=]) { text(&content, &name)?.value() } else { "*".to_owned() };
-    let no_reason = || format!("why does it need `{word}`? Add `reason = \"…\"`, one line for the person who is asked");
+    let no_reason = || format!("why does it need `{word}`? Add `reason = \"…\"`, one line for the user who is asked");
     if content.is_empty() {
         return Err(syn::Error::new(name.span(), no_reason()));
     }

@@ -26,7 +26,7 @@ pub fn log(level: Level, message: &str) {
     ask("context::log", |world, _| world.logged.push((level, cut(message, MAX_LINE).to_owned())));
 }
 
-/// Shows live output of this call to the person, as it comes. It is no part of the outcome. At most 64 KiB at once and
+/// Shows live output of this call to the user, as it comes. It is no part of the outcome. At most 64 KiB at once and
 /// 8 MiB a call; what is over is dropped and the display says so.
 pub fn emit(output: &str) {
     ask("context::emit", |world, _| {

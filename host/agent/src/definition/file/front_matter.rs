@@ -131,7 +131,7 @@ impl Spot {
     pub(super) const START: Self = Self { line: 1, column: 1 };
 
     /// The place of a byte in a text.
-    pub(super) fn of(text: &str, at: usize) -> Self {
+    pub(super) fn at(text: &str, at: usize) -> Self {
         let before = &text[..text.floor_char_boundary(at)];
         let line = before.matches('\n').count() as u64 + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() as u64 + 1;

@@ -179,7 +179,7 @@ async fn strict(
     let mut bench = bench(small(window), []);
     bench.executor.agent.provider = Arc::clone(&service) as Arc<dyn Provider>;
     bench.executor.agent.definition.run.max_turns = None;
-    bench.executor.history = History::of_contents(past).expect("it is in order");
+    bench.executor.history = History::from_contents(past).expect("it is in order");
     bench.executor.state.begun = true;
     let result = bench.run().await;
     let largest = *service.largest.lock().expect("no test panics with it");

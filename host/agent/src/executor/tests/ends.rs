@@ -137,7 +137,7 @@ async fn tools_that_are_not_the_agents_do_not_run() {
 fn a_definition_that_cannot_run_is_refused() {
     let refused = |definition: AgentDefinition, tools: Registry| {
         let setup = Setup {
-            ledger: Ledger::new(AgentId::new("main"), TreeLimits::default()),
+            budget: Budget::new(AgentId::new("main"), TreeLimits::default()),
             provider: Model::new([]),
             tools,
             responder: Responder::default(),

@@ -45,7 +45,7 @@ pub(super) fn family<const N: usize>(
     session: Option<Arc<SessionLog>>,
 ) -> Family {
     let (model, watcher) = (Model::new(replies), Arc::new(Watcher::default()));
-    let ledger = Ledger::new(AgentId::new("main"), limits);
+    let budget = Budget::new(AgentId::new("main"), limits);
     let dropped = Arc::new(AtomicBool::new(false));
     let mut tools = Registry::new();
     for name in ["read", "write", "wait", "ask"] {
@@ -67,7 +67,7 @@ pub(super) fn family<const N: usize>(
         spill: None,
         observer: Arc::clone(&watcher) as Arc<dyn Observer>,
         session: session.clone(),
-        parent: Arc::clone(&ledger),
+        parent: Arc::clone(&budget),
         gate: None,
     };
     let helper = Subagent::new(helper, setup).expect("the definition is good");
@@ -80,7 +80,7 @@ pub(super) fn family<const N: usize>(
         responder: Responder::default(),
         observer: Arc::clone(&watcher) as Arc<dyn Observer>,
         session,
-        ledger,
+        budget,
         run_clock: PausableClock::default(),
         gate: None,
     };
@@ -306,7 +306,7 @@ fn a_subagent_that_could_not_run_is_refused_when_it_is_made() {
         spill: None,
         observer: Arc::new(Watcher::default()),
         session: None,
-        parent: Ledger::new(AgentId::new("main"), TreeLimits::default()),
+        parent: Budget::new(AgentId::new("main"), TreeLimits::default()),
         gate: None,
     };
     let unknown = ToolConfig::Only(vec!["web_search".to_owned()]);

@@ -234,7 +234,7 @@ proptest! {
         if let Ok(recorded) = read(text.as_bytes()) {
             for (_, past) in recorded.agents() {
                 past.left();
-                prop_assert!(crate::History::of_contents(past.history().contents().to_vec()).is_ok());
+                prop_assert!(crate::History::from_contents(past.history().contents().to_vec()).is_ok());
             }
         }
     }

@@ -171,7 +171,7 @@ fn a_log_that_broke_off_at_any_byte_is_gone_on_with() {
         let again = Recorded::read(&mut Records::new(text.as_bytes())).expect("it is whole again");
         let again = again.into_past(&AgentId::new("main"));
         assert_eq!(again.history().contents(), past.history().contents(), "at {end}");
-        assert!(crate::History::of_contents(past.history().contents().to_vec()).is_ok(), "at {end}");
+        assert!(crate::History::from_contents(past.history().contents().to_vec()).is_ok(), "at {end}");
     }
 }
 

@@ -82,7 +82,7 @@ async fn load(
         is_taken: &|name| taken.contains(name),
     };
     let tools = discovered(&printed, around).map_err(|error| {
-        let Failure { message, causes, .. } = Failure::of(ErrorKind::Configuration, &error);
+        let Failure { message, causes, .. } = Failure::from_error(ErrorKind::Configuration, &error);
         let failure = failed(&commands, "printed no list of tools that can be used").cause(message);
         causes.into_iter().fold(failure, Failure::cause)
     })?;
@@ -111,7 +111,7 @@ fn confined(commands: BTreeMap<ToolName, Vec<String>>, tools: Option<Vec<ToolEnt
     let mut manifest = built_in.manifest()?;
     manifest.tools = tools.unwrap_or(manifest.tools);
     // Narrower than what it was built to request.
-    let declared: Grants = commands.values().filter_map(|command| Scope::of_command(command)).collect();
+    let declared: Grants = commands.values().filter_map(|command| Scope::for_command(command)).collect();
     let text = declared.scope(Capability::Process).map(ToString::to_string);
     match (manifest.capabilities.get_mut(Capability::Process.name()), text) {
         (Some(requested), Some(text)) => requested.scope = text,

@@ -24,13 +24,13 @@ pub(super) fn find(context: &SourceContext<'_>, skipped: &mut Vec<String>) -> Re
     let SourceContext { project, folders, workspace, .. } = context;
     let mut all: BTreeMap<String, Locked> = List::own(folders)?.file.plugins;
     if let Some(file) = &project.lock {
-        all.extend(List::of_project(file)?.file.plugins);
+        all.extend(List::from_project(file)?.file.plugins);
     }
     let mut found = Vec::new();
     if all.is_empty() {
         return Ok(found);
     }
-    let (store, trust, now) = (PluginStore::of(folders), trusted_keys(folders)?, Timestamp::now());
+    let (store, trust, now) = (PluginStore::new(folders), trusted_keys(folders)?, Timestamp::now());
     for (name, locked) in all {
         let Some(bundle) = store.bundle(&locked.digest)? else {
             skipped.push(format!("the plugin `{name}` is not installed here; `host plugin install` gets it"));

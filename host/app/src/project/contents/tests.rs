@@ -20,7 +20,7 @@ fn project() -> tempfile::TempDir {
 }
 
 fn why(folder: &Path) -> String {
-    match Listing::of(folder).and_then(|listing| listing.read()) {
+    match Listing::scan(folder).and_then(|listing| listing.read()) {
         Ok(contents) => panic!("{contents:?}"),
         Err(Unusable(why)) => why,
     }
@@ -29,16 +29,16 @@ fn why(folder: &Path) -> String {
 #[test]
 fn only_what_can_be_used_is_read() {
     let folder = project();
-    let listing = Listing::of(folder.path()).expect("it is right");
+    let listing = Listing::scan(folder.path()).expect("it is right");
     assert!(listing.has(Part::Agent) && !listing.has(Part::Rules));
     let contents = listing.read().expect("it is right");
     let names: Vec<&str> = contents.iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["agents/x.md", "config.toml", "plugins/p.wasm"]);
     assert_eq!(contents.get("config.toml").map(|file| file.bytes.as_slice()), Some(&b"a"[..]));
     let nothing = tempfile::tempdir().expect("a folder");
-    assert!(Listing::of(nothing.path()).expect("it is right").is_empty());
+    assert!(Listing::scan(nothing.path()).expect("it is right").is_empty());
     fs::write(nothing.path().join(FOLDER), "").expect("written");
-    assert!(Listing::of(nothing.path()).expect("a file is no folder").is_empty());
+    assert!(Listing::scan(nothing.path()).expect("a file is no folder").is_empty());
 }
 
 // promise project.links
@@ -59,14 +59,14 @@ fn no_link_is_followed_wherever_it_stands_and_leads() {
 #[test]
 fn a_link_that_takes_a_files_place_after_the_listing_is_not_followed() {
     let folder = project();
-    let listing = Listing::of(folder.path()).expect("it is right");
+    let listing = Listing::scan(folder.path()).expect("it is right");
     let path = folder.path().join(FOLDER).join("config.toml");
     fs::remove_file(&path).expect("removed");
     symlink("/etc/hostname", &path).expect("linked");
     assert!(listing.read().is_err());
     // Nor is a folder that was swapped: the one that was listed is open.
     let folder = project();
-    let listing = Listing::of(folder.path()).expect("it is right");
+    let listing = Listing::scan(folder.path()).expect("it is right");
     let agents = folder.path().join(FOLDER).join("agents");
     fs::rename(&agents, folder.path().join("moved")).expect("moved");
     fs::create_dir(&agents).expect("made");
@@ -95,7 +95,7 @@ fn what_is_no_file_or_too_much_is_refused() {
 #[test]
 fn a_pipe_is_not_waited_for() {
     let folder = project();
-    let listing = Listing::of(folder.path()).expect("it is right");
+    let listing = Listing::scan(folder.path()).expect("it is right");
     let path = folder.path().join(FOLDER).join("config.toml");
     fs::remove_file(&path).expect("removed");
     rustix::fs::mknodat(rustix::fs::CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("made");

@@ -18,7 +18,7 @@ pub(super) async fn run(folder: &Path, target: &Path, check: bool, environment: 
     let output = build(folder, environment).await?;
     let mut text = String::new();
     if check {
-        output.compare(target).map_err(|stale| Failure::of(ErrorKind::Tool, &stale).help(stale.help()))?;
+        output.compare(target).map_err(|stale| Failure::from_error(ErrorKind::Tool, &stale).help(stale.help()))?;
         text.push_str(&format!("{} files are what the sources build\n", output.names().len()));
     } else {
         output.write(target).map_err(failed)?;
@@ -45,7 +45,7 @@ pub(super) async fn plugins(plugins: &Sources, environment: &Environment) -> Res
 
 pub(super) fn failed(error: PluginError) -> Failure {
     let help = error.help();
-    Failure { help, ..Failure::of(ErrorKind::Input, &error) }
+    Failure { help, ..Failure::from_error(ErrorKind::Input, &error) }
 }
 
 /// The runtime that asks a plugin for its tools.

@@ -30,7 +30,9 @@ pub(super) async fn run(
         if environment.stderr_is_terminal {
             printer::notes(&[format!("compiling {}", plugin.manifest.name)], environment);
         }
-        let one = host_devkit::check(plugin, &released).await.map_err(|error| Failure::of(ErrorKind::Input, &error))?;
+        let one = host_devkit::check(plugin, &released)
+            .await
+            .map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
         if !arguments.json {
             out.write(&told(&one, printer::stdout_style(environment)));
         }

@@ -28,13 +28,13 @@ pub(super) async fn run(dev: PluginDev, environment: &Environment, stop: Cancell
 
 fn failed(error: &DevError) -> Failure {
     let failure = match error {
-        DevError::Watch(error) => Failure::of(ErrorKind::Configuration, error),
+        DevError::Watch(error) => Failure::from_error(ErrorKind::Configuration, error),
         DevError::Cases(error) => test::failed(error),
         DevError::Folder { .. }
         | DevError::NoPlugin(_)
         | DevError::TargetHasSources(_)
         | DevError::Sources(_)
-        | DevError::Plugin(_) => Failure::of(ErrorKind::Input, error),
+        | DevError::Plugin(_) => Failure::from_error(ErrorKind::Input, error),
     };
     Failure { help: error.help(), ..failure }
 }

@@ -28,8 +28,8 @@ pub(super) async fn run(
 ) -> Result<Code, Failure> {
     let folders = environment.folders()?;
     let mut target = match install.user {
-        true => Target::of_user(&folders)?,
-        false => Target::of_project(app::project(&install.place.request(), &folders)?)?,
+        true => Target::for_user(&folders)?,
+        false => Target::for_project(app::project(&install.place.request(), &folders)?)?,
     };
     let request = InstallRequest {
         grants: install.grant.clone(),

@@ -18,7 +18,7 @@ use crate::printer::{self, Out};
 
 pub(super) fn list(list: &arguments::List, environment: &Environment) -> Result<Code, Failure> {
     let folders = environment.folders()?;
-    let project = Target::of_project(app::project(&list.place.request(), &folders)?)?;
+    let project = Target::for_project(app::project(&list.place.request(), &folders)?)?;
     let mut rows = Vec::new();
     for (whose, file) in [("project", project.list.file), ("user", List::own(&folders)?.file)] {
         for (name, locked) in file.plugins {
@@ -62,8 +62,8 @@ pub(super) fn list(list: &arguments::List, environment: &Environment) -> Result<
 pub(super) fn remove(remove: &arguments::Remove, environment: &Environment) -> Result<Code, Failure> {
     let folders = environment.folders()?;
     let mut target = match remove.user {
-        true => Target::of_user(&folders)?,
-        false => Target::of_project(app::project(&remove.place.request(), &folders)?)?,
+        true => Target::for_user(&folders)?,
+        false => Target::for_project(app::project(&remove.place.request(), &folders)?)?,
     };
     if target.list.file.plugins.remove(&remove.plugin).is_none() {
         let other = if remove.user { "the project's list may have it" } else { "use --user for your own list" };
@@ -83,7 +83,7 @@ enum State {
 }
 
 fn state(locked: &Locked, folders: &Folders) -> Result<State, Failure> {
-    let store = PluginStore::of(folders);
+    let store = PluginStore::new(folders);
     let Some(bundle) = store.bundle(&locked.digest)? else {
         return Ok(State::Not("it is not installed here; `host plugin install` gets it".to_owned()));
     };

@@ -22,5 +22,5 @@ pub(super) fn run(name: &str, language: &str, into: Option<&Path>) -> Result<Cod
 
 fn failed(error: &NewPluginError) -> Failure {
     let help = error.help().map(str::to_owned);
-    Failure { help, ..Failure::of(ErrorKind::Input, error) }
+    Failure { help, ..Failure::from_error(ErrorKind::Input, error) }
 }

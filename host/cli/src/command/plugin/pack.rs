@@ -27,7 +27,7 @@ pub(super) async fn run(pack: Pack, environment: &Environment) -> Result<Code, F
     let readme = text(pack.readme.as_deref(), &beside, READMES)?;
     let license = text(pack.license.as_deref(), &beside, LICENSES)?;
     let bundle = Bundle::pack(Parts { manifest, component, readme, license })
-        .map_err(|error| Failure::of(ErrorKind::Input, &error))?;
+        .map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
     let Manifest { name, version, .. } = bundle.manifest();
     let out = pack.out.unwrap_or_else(|| PathBuf::from(file_name(bundle.manifest())));
     write(&out, &bundle, if pack.force { Existing::Replace } else { Existing::Refuse })?;
@@ -40,10 +40,10 @@ pub(super) async fn run(pack: Pack, environment: &Environment) -> Result<Code, F
 async fn plugin(path: &Path, environment: &Environment) -> Result<(Manifest, Vec<u8>, PathBuf), Failure> {
     if path.join("plugin.toml").is_file() {
         let wanted = host_devkit::read_manifest(&path.join("plugin.toml"))
-            .map_err(|error| Failure::of(ErrorKind::Input, &error))?;
+            .map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
         // Before minutes of building in vain.
         if wanted.description.is_none() {
-            return Err(Failure::of(ErrorKind::Input, &PackError::NoDescription(wanted.name)));
+            return Err(Failure::from_error(ErrorKind::Input, &PackError::NoDescription(wanted.name)));
         }
         let built = host_devkit::compile(path, tools(environment)).await.map_err(failed)?;
         let built = built.into_iter().find(|built| built.manifest.name == wanted.name).ok_or_else(|| {
@@ -62,8 +62,8 @@ async fn plugin(path: &Path, environment: &Environment) -> Result<(Manifest, Vec
     let json = component.with_extension("json");
     let manifest = String::from_utf8(read(&json)?)
         .map_err(|_| Failure::input(format!("the manifest `{}` is not UTF-8 text", json.display())))?;
-    let manifest =
-        Manifest::parse(&manifest, Source::File(json)).map_err(|error| Failure::of(ErrorKind::Input, &error))?;
+    let manifest = Manifest::parse(&manifest, Source::File(json))
+        .map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
     let beside = component.parent().unwrap_or(Path::new(".")).to_owned();
     Ok((manifest, read(&component)?, beside))
 }

@@ -14,7 +14,7 @@ use crate::password::{self, Ask};
 use crate::printer::Out;
 
 pub(super) fn run(sign: &Sign, environment: &Environment) -> Result<Code, Failure> {
-    let failed = |error: &dyn std::error::Error| Failure::of(ErrorKind::Input, error);
+    let failed = |error: &dyn std::error::Error| Failure::from_error(ErrorKind::Input, error);
     if sign.file.is_dir() {
         return Err(Failure::input(format!(
             "`{}` is a folder, and a signature is added to a file",
@@ -46,12 +46,12 @@ pub(super) fn run(sign: &Sign, environment: &Environment) -> Result<Code, Failur
 
 /// Adds a signature that was made elsewhere: one that says that it is of this bundle. Whether it is, `verify` says.
 fn add(bundle: &mut Bundle, text: &str) -> Result<(), Failure> {
-    let signature = Signature::new(text).map_err(|error| Failure::of(ErrorKind::Input, &error))?;
-    let of = signature.statement().map_err(|error| Failure::of(ErrorKind::Input, &error))?;
+    let signature = Signature::new(text).map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
+    let of = signature.statement().map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
     if of != bundle.statement() {
         return Err(Failure::input(format!("the signature is for `{of}`"))
             .cause(format!("this bundle is `{}`", bundle.statement()))
             .help(format!("sign its manifest with minisign -t '{}'", bundle.statement())));
     }
-    bundle.add_signature(signature).map_err(|error| Failure::of(ErrorKind::Input, &error))
+    bundle.add_signature(signature).map_err(|error| Failure::from_error(ErrorKind::Input, &error))
 }

@@ -48,7 +48,7 @@ pub(super) fn failed(error: &CaseError) -> Failure {
         CaseError::Folder { .. } | CaseError::File(_) | CaseError::Manifest(_) => ErrorKind::Input,
         CaseError::Scratch(_) | CaseError::Make { .. } | CaseError::Workspace { .. } => ErrorKind::Configuration,
     };
-    Failure::of(kind, error)
+    Failure::from_error(kind, error)
 }
 
 fn nothing(plugins: &[BuiltPlugin], arguments: &PluginTest) -> Failure {

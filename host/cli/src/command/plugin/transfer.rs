@@ -68,7 +68,7 @@ pub(super) async fn get(
 }
 
 fn reference(text: &str) -> Result<Reference, Failure> {
-    text.parse().map_err(|error: NoReference| Failure::of(ErrorKind::Input, &error))
+    text.parse().map_err(|error: NoReference| Failure::from_error(ErrorKind::Input, &error))
 }
 
 /// The login that Docker keeps for a registry.

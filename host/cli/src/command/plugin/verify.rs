@@ -21,7 +21,7 @@ pub(super) fn run(verify: &Verify, environment: &Environment) -> Result<Code, Fa
     let bundle = install::read_bundle(&verify.file)?;
     let now = Timestamp::now();
     let store = TrustStore::at(environment.folders()?.keys);
-    let trust = store.load().map_err(|error| Failure::of(ErrorKind::Configuration, &error))?;
+    let trust = store.load().map_err(|error| Failure::from_error(ErrorKind::Configuration, &error))?;
     let trust = match &verify.key {
         Some(key) => only(key, &bundle, &trust, now)?,
         None => trust,
@@ -49,7 +49,7 @@ pub(super) fn run(verify: &Verify, environment: &Environment) -> Result<Code, Fa
 
 /// This key alone, for this plugin; what is revoked stays revoked.
 fn only(key: &str, bundle: &Bundle, known: &Trust, now: Timestamp) -> Result<Trust, Failure> {
-    let failed = |error: &dyn std::error::Error| Failure::of(ErrorKind::Input, error);
+    let failed = |error: &dyn std::error::Error| Failure::from_error(ErrorKind::Input, error);
     let pattern: Pattern = bundle.manifest().name.parse().map_err(|_| {
         Failure::new(
             ErrorKind::Untrusted,
@@ -62,7 +62,7 @@ fn only(key: &str, bundle: &Bundle, known: &Trust, now: Timestamp) -> Result<Tru
     for revocation in known.revoked() {
         trust.revoke(revocation.what.clone(), &revocation.reason, now).map_err(|error| failed(&error))?;
     }
-    trust.trust(key, vec![pattern], None, now).map_err(|error| Failure::of(ErrorKind::Untrusted, &error))?;
+    trust.trust(key, vec![pattern], None, now).map_err(|error| Failure::from_error(ErrorKind::Untrusted, &error))?;
     Ok(trust)
 }
 

@@ -18,17 +18,17 @@ use std::time::Instant;
 
 use host_agent::{Left, RunResult, TerminateReason};
 use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure, of_run};
+use host_app::error::{ErrorKind, Failure, run_failure};
 use host_app::plugins::reload::ReloadTrigger;
 use host_app::report::Report as _;
 use host_app::session::Session;
 use host_message::counted;
-use host_terminal::{self as terminal, History, Interrupt, Keyboard, Said, Terminal};
+use host_terminal::{self as terminal, History, Interrupt, Keyboard, Terminal, TerminalInput};
 use host_text::{exact, visible};
 use host_tool::ApprovalMode;
 use tokio_util::sync::CancellationToken;
 
-use self::commands::Meant;
+use self::commands::ParsedLine;
 use self::stats::Stats;
 use crate::approval;
 use crate::arguments::Run;
@@ -48,7 +48,7 @@ pub(super) fn is_possible(run: &Run, environment: &Environment) -> bool {
 }
 
 /// A conversation under way.
-struct Talk {
+struct Repl {
     session: Session,
     terminal: Terminal,
     style: Style,
@@ -60,8 +60,8 @@ struct Talk {
 }
 
 /// What comes after a command.
-enum Then {
-    GoOn,
+enum Flow {
+    Continue,
     Leave,
 }
 
@@ -71,14 +71,14 @@ pub(super) async fn hold(session: Session, interrupt: Interrupt, stats: bool) ->
     let environment = &session.app().environment;
     let style = printer::style(environment);
     let terminal = open(&session, style, interrupt)?;
-    let _person = approval::listen(session.approvals(), terminal.clone(), style, environment);
+    let _approvals = approval::listen(session.approvals(), terminal.clone(), style, environment);
     let about = session.about(stats);
     let held = about.run_clock.clone();
     let shown = if stats { drawn::Stats::Table } else { drawn::Stats::Nothing };
     let printer = Arc::new(drawn::Terminal::new(terminal.clone(), style, about, shown));
     let stats = Arc::new(Stats::new(Arc::clone(&printer), held));
     session.observers().add(Arc::clone(&stats) as Arc<_>);
-    let mut talk = Talk { session, terminal, style, printer, stats, answer: None, stop };
+    let mut talk = Repl { session, terminal, style, printer, stats, answer: None, stop };
     talk.greet();
     if talk.session.left() != Left::Nothing {
         talk.note("picking up unfinished work");
@@ -104,28 +104,28 @@ fn open(session: &Session, style: Style, interrupt: Interrupt) -> Result<Termina
     Ok(terminal)
 }
 
-impl Talk {
+impl Repl {
     async fn hold(mut self) -> Result<Code, Failure> {
         loop {
             let label = format!("{} › ", mode(self.session.mode()));
             let stop = self.stop.clone();
-            let said = tokio::select! {
+            let input = tokio::select! {
                 biased;
                 () = stop.cancelled() => return Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
-                said = self.terminal.next(&label) => said,
+                input = self.terminal.next(&label) => input,
             };
-            let Said::Prompt(text) = said else { return Ok(self.left()) };
-            match commands::meant(&text) {
-                Meant::Prompt(prompt) => {
+            let TerminalInput::Prompt(text) = input else { return Ok(self.left()) };
+            match commands::parse(&text) {
+                ParsedLine::Prompt(prompt) => {
                     self.reload(ReloadTrigger::FilesChanged).await;
                     self.run(Some(&prompt)).await;
                 }
-                Meant::Command(command) => match self.command(command).await {
-                    Ok(Then::GoOn) => {}
-                    Ok(Then::Leave) => return Ok(self.left()),
+                ParsedLine::Command(command) => match self.command(command).await {
+                    Ok(Flow::Continue) => {}
+                    Ok(Flow::Leave) => return Ok(self.left()),
                     Err(failure) => self.told(&failure),
                 },
-                Meant::Nothing(failure) => self.gives_back(&text, &failure),
+                ParsedLine::Nothing(failure) => self.gives_back(&text, &failure),
             }
         }
     }
@@ -145,14 +145,14 @@ impl Talk {
         let columns = self.terminal.columns();
         let mut lines = vec![
             format!("{} · {} · {mode}", self.style.bold(HOST), exact(self.session.model().id.as_str())),
-            terminal::fitting(&exact(&folder), columns),
+            terminal::truncate_to_width(&exact(&folder), columns),
         ];
         if self.session.is_resumed() {
             let messages = counted(self.session.history().contents().len(), "message");
             lines.push(format!("resumed session {} ({messages})", self.session.id()));
         }
         let help = "/help for commands · @path to attach a file · Ctrl-D to quit";
-        lines.push(self.style.dim(&terminal::fitting(help, columns)));
+        lines.push(self.style.dim(&terminal::truncate_to_width(help, columns)));
         self.terminal.lines(&(lines.join("\n") + "\n\n"));
     }
 
@@ -187,7 +187,7 @@ impl Talk {
         if let Some(answer) = &result.result {
             self.answer = Some(answer.clone());
         }
-        let failure = of_run(result);
+        let failure = run_failure(result);
         if failure.is_some() {
             // What was queued was written before the user saw how this prompt ended.
             self.terminal.unqueue();
@@ -217,10 +217,10 @@ impl Talk {
         self.terminal.lines(&self.style.dim(&note));
     }
 
-    /// Nothing came of what was said: it comes back to be changed.
-    fn gives_back(&self, said: &str, failure: &Failure) {
+    /// Nothing came of what was sent: it comes back to be changed.
+    fn gives_back(&self, input: &str, failure: &Failure) {
         self.terminal.unqueue();
-        self.terminal.suggest(said);
+        self.terminal.suggest(input);
         self.told(failure);
     }
 

@@ -54,7 +54,7 @@ enum End {
 }
 
 /// The sessions of a folder, or all, in which something was said; the one that was written last first.
-pub(super) fn of(sessions: &Sessions, workspace: Option<&Path>) -> Result<Vec<Listed>, Failure> {
+pub(super) fn listed(sessions: &Sessions, workspace: Option<&Path>) -> Result<Vec<Listed>, Failure> {
     let here = workspace.map(Path::to_string_lossy);
     let is_wanted = |stored: &Stored| match (&here, stored.workspace()) {
         (None, _) => true,
@@ -62,7 +62,7 @@ pub(super) fn of(sessions: &Sessions, workspace: Option<&Path>) -> Result<Vec<Li
         (Some(_), Err(_)) => false,
     };
     let all = sessions.all()?;
-    let listed = all.iter().filter(|stored| is_wanted(stored)).map(Listed::of);
+    let listed = all.iter().filter(|stored| is_wanted(stored)).map(Listed::new);
     Ok(listed.filter(|session| session.end != End::Empty).collect())
 }
 
@@ -104,7 +104,7 @@ pub(super) fn local(time: Timestamp) -> String {
 }
 
 impl Listed {
-    fn of(stored: &Stored) -> Self {
+    fn new(stored: &Stored) -> Self {
         let mut listed = Self {
             id: stored.id.to_string(),
             began: None,

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use host_agent::CallStatus;
-use host_app::session::transcript::{Call, Entry, Said, Transcript, What};
+use host_app::session::transcript::{Call, Entry, Message, Transcript, What};
 use host_message::{Display, counted};
 use host_text::{fenced, inline_code, visible};
 
@@ -55,7 +55,7 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
             }
             kinds(text, &said.data)
         }
-        What::Model(Said { text: said, thoughts, data }) => {
+        What::Model(Message { text: said, thoughts, data }) => {
             let _ = writeln!(text, "## Model");
             if !thoughts.is_empty() {
                 let _ = writeln!(

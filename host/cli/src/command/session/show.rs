@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use host_agent::{CallStatus, TerminateReason};
-use host_app::session::transcript::{Call, Entry, Said, Transcript, What};
+use host_app::session::transcript::{Call, Entry, Message, Transcript, What};
 use host_message::{Display, counted};
 use host_text::{clip, visible};
 
@@ -95,7 +95,7 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
     };
 }
 
-fn message(said: &Said) -> String {
+fn message(said: &Message) -> String {
     let mut text = clip(&said.text, MESSAGE).into_owned();
     for kind in &said.data {
         let _ = write!(text, "\n[{kind}]");

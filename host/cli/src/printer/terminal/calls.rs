@@ -123,7 +123,7 @@ impl Calls {
         // A line is a line: what does not fit beside the rest is in the session log.
         let taken = terminal::width(&begin) + terminal::width(&time) + 2;
         let room = columns.saturating_sub(taken).max(SHORTEST_SUMMARY);
-        let summary = terminal::fitting(&visible_line(end.summary), room);
+        let summary = terminal::truncate_to_width(&visible_line(end.summary), room);
         let mut lines = format!("{begin}{summary} {}\n", style.dim(&time));
         // One that was declined was on the screen when it was asked about.
         if let (CallStatus::Success, Some(Display::Difference { unified, .. })) = (end.status, end.display) {

@@ -368,9 +368,9 @@ fn an_added_rule_counts_like_one_from_a_file() {
     let mut policy = example();
     assert_eq!(Case::line(&policy, "make x").decision(), Decision::Ask);
     let command = vec![vec!["make".to_owned()]];
-    policy.add(Rule { command, ..Rule::new(Decision::Allow, RuleSource::of(Tier::User)) });
+    policy.add(Rule { command, ..Rule::new(Decision::Allow, RuleSource::from_tier(Tier::User)) });
     assert_eq!(Case::line(&policy, "make x").decision(), Decision::Allow);
-    policy.add(Rule::new(Decision::Deny, RuleSource::of(Tier::Administrator)));
+    policy.add(Rule::new(Decision::Deny, RuleSource::from_tier(Tier::Administrator)));
     assert_eq!(Case::line(&policy, "make x").decision(), Decision::Deny);
     assert!(policy.rules().is_sorted_by_key(Rule::order));
 }

@@ -118,7 +118,7 @@ fn what_is_written_is_read_back() {
         assert_eq!(read[0], Rule { source, ..rule }, "{text}");
         assert_eq!(read.len(), 2);
     };
-    let blank = || Rule::new(Decision::Allow, RuleSource::of(Tier::User));
+    let blank = || Rule::new(Decision::Allow, RuleSource::from_tier(Tier::User));
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     check(blank());
     check(Rule { tool: words(&["shell"]), command: vec![words(&["cargo", "test"])], ..blank() });

@@ -62,7 +62,7 @@ fn an_answer_for_good_covers_a_program_and_its_command() {
 fn what_is_suggested_allows_what_it_was_suggested_for() {
     for command in ["cargo test --all", "git status -s", "npm run build", "ls -l", "./build x"] {
         let prefix = suggested_prefix(&words(command)).expect("a prefix");
-        let rule = Rule { command: vec![prefix], ..Rule::new(Decision::Allow, RuleSource::of(Tier::User)) };
+        let rule = Rule { command: vec![prefix], ..Rule::new(Decision::Allow, RuleSource::from_tier(Tier::User)) };
         let policy = Policy::new([rule]);
         assert_eq!(Case::line(&policy, command).verdict().decision, Decision::Allow, "{command}");
         assert_ne!(Case::line(&policy, &format!("{command}; make")).verdict().decision, Decision::Allow);

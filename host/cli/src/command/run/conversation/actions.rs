@@ -4,19 +4,19 @@ use host_agent::{CompressionStatus, Sessions};
 use host_app::error::Failure;
 use host_app::plugins::reload::ReloadTrigger;
 use host_message::counted;
-use host_terminal::{self as terminal, Choice, Chosen, Looks, Question};
+use host_terminal::{self as terminal, Choice, Chosen, Question, TerminalMode};
 use host_text::{exact, visible};
 use host_tool::ApprovalMode;
 
 use super::commands::{self, Command};
-use super::{Talk, Then, clipboard, mode};
+use super::{Flow, Repl, clipboard, mode};
 use crate::printer::terminal as drawn;
 
-impl Talk {
+impl Repl {
     /// Does what a command says.
-    pub(super) async fn command(&mut self, command: Command) -> Result<Then, Failure> {
+    pub(super) async fn command(&mut self, command: Command) -> Result<Flow, Failure> {
         match command {
-            Command::Quit => return Ok(Then::Leave),
+            Command::Quit => return Ok(Flow::Leave),
             Command::Help => self.terminal.lines(&commands::help(self.terminal.columns())),
             Command::Tools => {
                 self.terminal.lines(&crate::command::tool::listed(self.session.app(), self.session.grants()))
@@ -49,7 +49,7 @@ impl Talk {
             Command::Export(file) => self.export(file.as_deref()).await?,
             Command::UndoLastPrompt => self.undo()?,
         }
-        Ok(Then::GoOn)
+        Ok(Flow::Continue)
     }
 
     /// Takes up plugins that changed, and tells what there is to say of that; how many lines that was.
@@ -107,7 +107,7 @@ impl Talk {
         let Some(answer) = &self.answer else {
             return Err(Failure::input("there is no answer to copy").help("ask something first"));
         };
-        if self.terminal.looks() == Looks::Plain {
+        if self.terminal.looks() == TerminalMode::Dumb {
             return Err(
                 Failure::input("this terminal has no clipboard").help("use /export to write the session to a file")
             );

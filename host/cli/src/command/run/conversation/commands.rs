@@ -25,29 +25,29 @@ pub(super) enum Command {
 
 /// What a line means.
 #[derive(Debug)]
-pub(super) enum Meant {
+pub(super) enum ParsedLine {
     Prompt(String),
     Command(Command),
     /// It looks like a command and is none.
     Nothing(Failure),
 }
 
-/// How a command is made of what stands behind its name.
-enum Made {
+/// Whether a command takes an argument.
+enum Arguments {
     Alone(Command),
     With(fn(Option<String>) -> Command),
 }
 
 /// A command as it is written, and what it does.
-pub(super) struct Known {
+pub(super) struct CommandSpec {
     pub(super) name: &'static str,
     argument: &'static str,
     words: &'static str,
-    made: Made,
+    arguments: Arguments,
 }
 
 /// All of them, in the order in which help has them.
-pub(super) const ALL: &[Known] = &[
+pub(super) const ALL: &[CommandSpec] = &[
     alone("/help", "Show the commands and the keys", Command::Help),
     with("/model", "[ID]", "Show or change the model", Command::Model),
     alone("/tools", "List the tools and what they may touch", Command::Tools),
@@ -77,41 +77,41 @@ const KEYS: &[(&str, &str)] = &[
     ("Ctrl-D", "quit"),
 ];
 
-const fn alone(name: &'static str, words: &'static str, command: Command) -> Known {
-    Known { name, argument: "", words, made: Made::Alone(command) }
+const fn alone(name: &'static str, words: &'static str, command: Command) -> CommandSpec {
+    CommandSpec { name, argument: "", words, arguments: Arguments::Alone(command) }
 }
 
 const fn with(
     name: &'static str,
     argument: &'static str,
     words: &'static str,
-    made: fn(Option<String>) -> Command,
-) -> Known {
-    Known { name, argument, words, made: Made::With(made) }
+    build: fn(Option<String>) -> Command,
+) -> CommandSpec {
+    CommandSpec { name, argument, words, arguments: Arguments::With(build) }
 }
 
 /// What a line means.
-pub(super) fn meant(line: &str) -> Meant {
+pub(super) fn parse(line: &str) -> ParsedLine {
     let text = line.trim();
     if let Some(rest) = text.strip_prefix("//") {
-        return Meant::Prompt(format!("/{rest}"));
+        return ParsedLine::Prompt(format!("/{rest}"));
     }
     if !text.starts_with('/') {
-        return Meant::Prompt(line.to_owned());
+        return ParsedLine::Prompt(line.to_owned());
     }
     let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let argument = Some(rest.trim()).filter(|rest| !rest.is_empty()).map(str::to_owned);
     let as_prompt = format!("to send text that begins with `/`, type `/{}`", first_line(text));
-    match (ALL.iter().find(|known| known.name == name).map(|known| &known.made), argument) {
-        (Some(Made::Alone(command)), None) => Meant::Command(command.clone()),
-        (Some(Made::Alone(_)), Some(_)) => {
-            Meant::Nothing(Failure::input(format!("`{name}` takes no argument")).help(as_prompt))
+    match (ALL.iter().find(|known| known.name == name).map(|known| &known.arguments), argument) {
+        (Some(Arguments::Alone(command)), None) => ParsedLine::Command(command.clone()),
+        (Some(Arguments::Alone(_)), Some(_)) => {
+            ParsedLine::Nothing(Failure::input(format!("`{name}` takes no argument")).help(as_prompt))
         }
-        (Some(Made::With(made)), argument) => Meant::Command(made(argument)),
+        (Some(Arguments::With(build)), argument) => ParsedLine::Command(build(argument)),
         (None, _) => {
             let failure = Failure::input(format!("there is no command `{}`", first_line(name)));
             let is_path = name.get(1..).is_some_and(|rest| rest.contains(['/', '*', '.']));
-            Meant::Nothing(match is_path {
+            ParsedLine::Nothing(match is_path {
                 true => failure.help(as_prompt),
                 false => failure.help(name_help(name, ALL.iter().map(|known| known.name), &as_prompt)),
             })
@@ -156,7 +156,7 @@ mod tests {
             ("/export a b.md", Command::Export(Some("a b.md".to_owned()))),
             ("/undo-last-prompt", Command::UndoLastPrompt),
         ] {
-            assert!(matches!(meant(line), Meant::Command(command) if command == expected), "{line}");
+            assert!(matches!(parse(line), ParsedLine::Command(command) if command == expected), "{line}");
         }
     }
 
@@ -175,7 +175,7 @@ mod tests {
             ),
             ("/quit now", "`/quit` takes no argument", "to send text that begins with `/`, type `//quit now`"),
         ] {
-            let Meant::Nothing(failure) = meant(line) else { panic!("{line} is no command") };
+            let ParsedLine::Nothing(failure) = parse(line) else { panic!("{line} is no command") };
             assert_eq!((failure.message.as_str(), failure.help.as_deref()), (message, Some(help)));
         }
     }
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn everything_else_is_a_prompt() {
         for (line, prompt) in [("hello", "hello"), ("//etc/hosts?", "/etc/hosts?"), (" what is a/b", " what is a/b")] {
-            assert!(matches!(meant(line), Meant::Prompt(text) if text == prompt), "{line}");
+            assert!(matches!(parse(line), ParsedLine::Prompt(text) if text == prompt), "{line}");
         }
     }
 

@@ -42,8 +42,8 @@ fn entries(reader: &Reader, folder: &str) -> Vec<Entry> {
 fn command(before: &str) -> Option<Completions> {
     let is_name = before.starts_with('/') && !before.starts_with("//") && !before.contains(char::is_whitespace);
     is_name.then(|| {
-        let fitting = commands::ALL.iter().filter(|known| known.name.starts_with(before));
-        Completions { replaced: before.len(), candidates: fitting.map(|known| format!("{} ", known.name)).collect() }
+        let matching = commands::ALL.iter().filter(|known| known.name.starts_with(before));
+        Completions { replaced: before.len(), candidates: matching.map(|known| format!("{} ", known.name)).collect() }
     })
 }
 

@@ -1,11 +1,11 @@
 //! What a run and all agents beneath it have used up, and how far they may go together.
 //!
-//! Each agent has a ledger. What it spends is written into its own and into every one above it, so the run's own ledger
-//! always holds the whole, and a bound that is checked there holds for the whole tree of agents. A ledger is of one run
+//! Each agent has a budget. What it spends is written into its own and into every one above it, so the run's own budget
+//! always holds the whole, and a bound that is checked there holds for the whole tree of agents. A budget is of one run
 //! at a time: the next run of the same conversation begins with nothing spent.
 //!
 //! Deliberately not here: the limits of a single agent (its definition has them) and cancelling: who starts an agent
-//! cancels it, and a ledger only counts.
+//! cancels it, and a budget only counts.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -60,7 +60,7 @@ pub struct Cost(u64);
 
 /// What was used up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct Spending {
     /// Tokens.
     pub usage: Usage,
     /// What they cost, as far as their models have a price.
@@ -112,17 +112,17 @@ pub enum Exceeded {
 
 /// What an agent and those beneath it have used up. All who count in it share it.
 #[derive(Debug)]
-pub struct Ledger {
-    above: Option<Arc<Ledger>>,
+pub struct Budget {
+    above: Option<Arc<Budget>>,
     id: AgentId,
     limits: TreeLimits,
     prices: Arc<Prices>,
-    book: Mutex<Book>,
+    state: Mutex<BudgetState>,
 }
 
 #[derive(Debug, Default)]
-struct Book {
-    spent: Spent,
+struct BudgetState {
+    spent: Spending,
     /// What the model that answers now costs, where that is known.
     price: Option<Price>,
     /// Its id.
@@ -132,15 +132,15 @@ struct Book {
     named: u32,
 }
 
-impl Ledger {
-    /// The ledger of an agent that no other has started. Nothing has a price in it.
+impl Budget {
+    /// The budget of an agent that no other has started. Nothing has a price in it.
     pub fn new(id: AgentId, limits: TreeLimits) -> Arc<Self> {
         Self::with_prices(id, limits, Arc::default())
     }
 
     /// The same, with these prices.
     pub fn with_prices(id: AgentId, limits: TreeLimits, prices: Arc<Prices>) -> Arc<Self> {
-        Arc::new(Self { above: None, id, limits, prices, book: Mutex::default() })
+        Arc::new(Self { above: None, id, limits, prices, state: Mutex::default() })
     }
 
     /// Whether any model has a price.
@@ -150,54 +150,54 @@ impl Ledger {
 
     /// Sets the model that answers the agent now, by the id that the user has for it.
     pub fn answered_by(&self, model: &str) {
-        let mut book = self.book();
-        book.price = self.prices.get(model).copied();
-        book.model = Some(model.to_owned());
+        let mut state = self.state();
+        state.price = self.prices.get(model).copied();
+        state.model = Some(model.to_owned());
     }
 
     /// The id of the model that answers the agent now. `None` if it was never set.
     pub fn model(&self) -> Option<String> {
-        self.book().model.clone()
+        self.state().model.clone()
     }
 
-    /// A ledger for an agent that this one starts. It counts as started in every ledger from here up.
+    /// A budget for an agent that this one starts. It counts as started in every budget from here up.
     ///
     /// # Errors
     ///
     /// When that would be too deep, or one too many.
-    pub fn beneath(self: &Arc<Self>, name: &str) -> Result<Arc<Self>, Exceeded> {
+    pub fn child(self: &Arc<Self>, name: &str) -> Result<Arc<Self>, Exceeded> {
         let TreeLimits { depth, subagents, .. } = self.limits;
         if self.upwards().count() as u64 > u64::from(depth) {
             return Err(Exceeded::Depth { limit: depth });
         }
         {
             // The topmost counts all of them; it is held while it is compared, so that no two get the last place.
-            let mut top = self.top().book();
+            let mut top = self.top().state();
             if top.spent.subagents >= subagents {
                 return Err(Exceeded::Subagents { limit: subagents });
             }
             top.spent.subagents += 1;
         }
-        self.upwards().filter(|ledger| ledger.above.is_some()).for_each(|ledger| ledger.book().spent.subagents += 1);
+        self.upwards().filter(|budget| budget.above.is_some()).for_each(|budget| budget.state().spent.subagents += 1);
         let named = {
-            let mut book = self.book();
-            book.named = book.named.saturating_add(1);
-            book.named
+            let mut state = self.state();
+            state.named = state.named.saturating_add(1);
+            state.named
         };
-        let id = self.id.beneath(name, named);
+        let id = self.id.child(name, named);
         Ok(Arc::new(Self {
             above: Some(Arc::clone(self)),
             id,
             limits: self.limits,
             prices: Arc::clone(&self.prices),
-            book: Mutex::default(),
+            state: Mutex::default(),
         }))
     }
 
     /// Takes the ids of this many agents as given, which another process started beneath this one.
     pub fn skip(&self, agents: usize) {
-        let mut book = self.book();
-        book.named = book.named.saturating_add(u32::try_from(agents).unwrap_or(u32::MAX));
+        let mut state = self.state();
+        state.named = state.named.saturating_add(u32::try_from(agents).unwrap_or(u32::MAX));
     }
 
     /// How far this agent and the others may go together.
@@ -205,14 +205,14 @@ impl Ledger {
         self.limits
     }
 
-    /// Whose ledger it is.
+    /// Whose budget it is.
     pub fn id(&self) -> &AgentId {
         &self.id
     }
 
     /// What the agent and those beneath it have used up since its run began.
-    pub fn spent(&self) -> Spent {
-        self.book().spent
+    pub fn spent(&self) -> Spending {
+        self.state().spent
     }
 
     /// Whether another turn may be taken.
@@ -233,7 +233,7 @@ impl Ledger {
     ///
     /// When a budget of the whole tree is used up.
     pub fn check_budget(&self) -> Result<(), Exceeded> {
-        let Spent { usage, cost: spent, .. } = self.top().spent();
+        let Spending { usage, cost: spent, .. } = self.top().spent();
         match (self.limits.tokens, self.limits.cost) {
             (Some(limit), _) if usage.total() >= limit => Err(Exceeded::Tokens { limit, spent: usage.total() }),
             (_, Some(limit)) if spent >= limit => Err(Exceeded::Cost { limit, spent }),
@@ -243,9 +243,9 @@ impl Ledger {
 
     /// Counts the tokens of a reply, and what they cost.
     pub fn add_usage(&self, usage: Usage) {
-        let cost = self.book().price.map_or(Cost::default(), |price| price.of(usage));
-        self.upwards().for_each(|ledger| {
-            let Spent { usage: all, cost: sum, .. } = &mut ledger.book().spent;
+        let cost = self.state().price.map_or(Cost::default(), |price| price.cost(usage));
+        self.upwards().for_each(|budget| {
+            let Spending { usage: all, cost: sum, .. } = &mut budget.state().spent;
             all.add(usage);
             *sum = sum.plus(cost);
         });
@@ -253,23 +253,23 @@ impl Ledger {
 
     /// Counts a turn.
     pub fn add_turn(&self) {
-        self.upwards().for_each(|ledger| {
-            let mut book = ledger.book();
-            book.spent.turns = book.spent.turns.saturating_add(1);
+        self.upwards().for_each(|budget| {
+            let mut state = budget.state();
+            state.spent.turns = state.spent.turns.saturating_add(1);
         });
     }
 
     /// A run begins, and has until then: nothing is spent yet.
     pub(crate) fn begin(&self, deadline: Deadline) {
-        let mut book = self.book();
-        book.spent = Spent::default();
-        book.deadline = Some(deadline);
+        let mut state = self.state();
+        state.spent = Spending::default();
+        state.deadline = Some(deadline);
     }
 
     /// The limits that an agent has which is started now: it is done, its last request with it, before the time of
     /// those above is over.
     pub(crate) fn shorten(&self, wanted: RunConfig) -> RunConfig {
-        let deadlines = self.upwards().filter_map(|ledger| ledger.book().deadline.as_ref().map(Deadline::at));
+        let deadlines = self.upwards().filter_map(|budget| budget.state().deadline.as_ref().map(Deadline::at));
         let Some(left) = deadlines.min().map(|deadline| deadline.saturating_duration_since(Instant::now())) else {
             return wanted;
         };
@@ -282,16 +282,16 @@ impl Ledger {
     }
 
     fn upwards(&self) -> impl Iterator<Item = &Self> {
-        std::iter::successors(Some(self), |ledger| ledger.above.as_deref())
+        std::iter::successors(Some(self), |budget| budget.above.as_deref())
     }
 
     fn top(&self) -> &Self {
         self.upwards().last().unwrap_or(self)
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
+    fn state(&self) -> MutexGuard<'_, BudgetState> {
         // It holds numbers alone, so whoever panicked with it left it in order.
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -300,20 +300,20 @@ const MARGIN: Duration = Duration::from_millis(100);
 
 impl Price {
     /// What a reply costs.
-    pub fn of(self, usage: Usage) -> Cost {
+    pub fn cost(self, usage: Usage) -> Cost {
         let Usage { input, output, cached, thought } = usage;
         let cached = cached.min(input);
         let cost = (input - cached) as f64 * self.input
             + cached as f64 * self.cached
             + output.saturating_add(thought) as f64 * self.output;
         // Prices are for a million tokens.
-        Cost::of(cost / 1e6)
+        Cost::from_amount(cost / 1e6)
     }
 }
 
 impl Cost {
     /// This much of the currency; nothing for what is no amount.
-    pub fn of(amount: f64) -> Self {
+    pub fn from_amount(amount: f64) -> Self {
         // A float becomes the nearest number that there is.
         Self((amount * 1e9).round() as u64)
     }
@@ -370,37 +370,37 @@ mod tests {
 
     use super::*;
 
-    fn top(limits: TreeLimits) -> Arc<Ledger> {
-        Ledger::new(AgentId::new("main"), limits)
+    fn top(limits: TreeLimits) -> Arc<Budget> {
+        Budget::new(AgentId::new("main"), limits)
     }
 
     #[test]
     fn what_is_spent_beneath_counts_above_and_not_beside() {
         let main = top(TreeLimits { depth: 2, ..TreeLimits::default() });
-        let one = main.beneath("a").expect("there is room");
-        let two = main.beneath("b").expect("there is room");
-        let below = two.beneath("c").expect("there is room");
-        assert_eq!([&one, &two, &below].map(|ledger| ledger.id().as_str()), ["main/a-1", "main/b-2", "main/b-2/c-1"]);
+        let one = main.child("a").expect("there is room");
+        let two = main.child("b").expect("there is room");
+        let below = two.child("c").expect("there is room");
+        assert_eq!([&one, &two, &below].map(|budget| budget.id().as_str()), ["main/a-1", "main/b-2", "main/b-2/c-1"]);
         let usage = Usage { input: 5, ..Usage::default() };
-        for ledger in [&main, &one, &below] {
-            ledger.add_usage(usage);
-            ledger.add_turn();
+        for budget in [&main, &one, &below] {
+            budget.add_usage(usage);
+            budget.add_turn();
         }
-        let spent = |ledger: &Ledger| (ledger.spent().usage.input, ledger.spent().turns, ledger.spent().subagents);
+        let spent = |budget: &Budget| (budget.spent().usage.input, budget.spent().turns, budget.spent().subagents);
         assert_eq!(
             (spent(&main), spent(&one), spent(&two), spent(&below)),
             ((15, 3, 3), (5, 1, 0), (5, 1, 1), (5, 1, 0))
         );
         main.begin(Deadline::after(Some(Duration::ZERO), &PausableClock::default()));
-        assert_eq!(main.spent(), Spent::default(), "a run begins with nothing spent");
-        assert_eq!(main.beneath("a").expect("there is room").id().as_str(), "main/a-3", "and no id comes twice");
+        assert_eq!(main.spent(), Spending::default(), "a run begins with nothing spent");
+        assert_eq!(main.child("a").expect("there is room").id().as_str(), "main/a-3", "and no id comes twice");
     }
 
     #[test]
     fn tokens_and_cost_are_bounded_for_the_whole_tree() {
         let usage = Usage { input: 600_000, cached: 100_000, output: 50_000, thought: 50_000 };
         let tokens = top(TreeLimits { tokens: Some(1_000_000), ..TreeLimits::default() });
-        let one = tokens.beneath("a").expect("there is room");
+        let one = tokens.child("a").expect("there is room");
         one.add_usage(usage);
         assert_eq!((tokens.check(), one.check()), (Ok(()), Ok(())));
         tokens.add_usage(usage);
@@ -410,22 +410,22 @@ mod tests {
 
         let prices = [("m", 1.0, 0.1, 10.0), ("cheap", 0.0, 0.0, 0.5)]
             .map(|(id, input, cached, output)| (id.to_owned(), Price { input, cached, output }));
-        let limits = TreeLimits { cost: Some(Cost::of(3.0)), ..TreeLimits::default() };
-        let cost = Ledger::with_prices(AgentId::new("main"), limits, Arc::new(prices.into()));
+        let limits = TreeLimits { cost: Some(Cost::from_amount(3.0)), ..TreeLimits::default() };
+        let cost = Budget::with_prices(AgentId::new("main"), limits, Arc::new(prices.into()));
         cost.add_usage(usage);
         assert_eq!(cost.spent().cost, Cost::default(), "what has no price costs nothing");
         assert_eq!(cost.model(), None);
         cost.answered_by("m");
-        let one = cost.beneath("a").expect("there is room");
+        let one = cost.child("a").expect("there is room");
         one.answered_by("cheap");
         assert_eq!((cost.model().as_deref(), one.model().as_deref()), (Some("m"), Some("cheap")));
         one.add_usage(usage);
-        assert_eq!((one.spent().cost, cost.spent().cost), (Cost::of(0.05), Cost::of(0.05)));
+        assert_eq!((one.spent().cost, cost.spent().cost), (Cost::from_amount(0.05), Cost::from_amount(0.05)));
         cost.add_usage(usage);
-        assert_eq!(cost.spent().cost, Cost::of(0.05 + 0.5 + 0.01 + 1.0));
+        assert_eq!(cost.spent().cost, Cost::from_amount(0.05 + 0.5 + 0.01 + 1.0));
         assert_eq!(one.check(), Ok(()));
         cost.add_usage(usage);
-        assert_eq!(one.check(), Err(Exceeded::Cost { limit: Cost::of(3.0), spent: Cost::of(3.07) }));
+        assert_eq!(one.check(), Err(Exceeded::Cost { limit: Cost::from_amount(3.0), spent: Cost::from_amount(3.07) }));
     }
 
     #[test]
@@ -438,24 +438,24 @@ mod tests {
             (0.000_001_25, "0.00000125"),
             (-1.0, "0.00"),
         ] {
-            assert_eq!(Cost::of(amount).to_string(), written);
+            assert_eq!(Cost::from_amount(amount).to_string(), written);
         }
-        assert_eq!(Cost::of(f64::NAN), Cost::default());
+        assert_eq!(Cost::from_amount(f64::NAN), Cost::default());
     }
 
     #[test]
     fn depth_number_and_turns_are_bounded_for_the_whole_tree() {
         let main = top(TreeLimits { depth: 1, subagents: 2, turns: Some(2), ..TreeLimits::default() });
-        let one = main.beneath("a").expect("there is room");
-        assert_eq!(one.beneath("b").map(|_| ()), Err(Exceeded::Depth { limit: 1 }));
-        main.beneath("a").expect("there is room");
-        assert_eq!(main.beneath("a").map(|_| ()), Err(Exceeded::Subagents { limit: 2 }));
+        let one = main.child("a").expect("there is room");
+        assert_eq!(one.child("b").map(|_| ()), Err(Exceeded::Depth { limit: 1 }));
+        main.child("a").expect("there is room");
+        assert_eq!(main.child("a").map(|_| ()), Err(Exceeded::Subagents { limit: 2 }));
         assert_eq!(main.check(), Ok(()));
         one.add_turn();
         main.add_turn();
         assert_eq!((main.check(), one.check()), (Err(Exceeded::Turns { limit: 2 }), Err(Exceeded::Turns { limit: 2 })));
         assert_eq!(
-            top(TreeLimits { depth: 0, ..TreeLimits::default() }).beneath("a").map(|_| ()),
+            top(TreeLimits { depth: 0, ..TreeLimits::default() }).child("a").map(|_| ()),
             Err(Exceeded::Depth { limit: 0 })
         );
     }

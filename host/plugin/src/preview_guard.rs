@@ -23,20 +23,20 @@ const WANTED: usize = 200;
 
 /// What the preview of a call named; the default is a call of which nothing was said, which is bound by its grants alone.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Shown(Option<Arc<Confirmation>>);
+pub(crate) struct PreviewGuard(Option<Arc<Confirmation>>);
 
 /// How a path is to be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// A file gets content, which [`Shown::content`] is asked about.
+    /// A file gets content, which [`PreviewGuard::content`] is asked about.
     Content,
     /// It is removed, renamed, or made as a folder.
     Name,
 }
 
-impl Shown {
+impl PreviewGuard {
     /// What this preview named.
-    pub(crate) fn of(confirmation: Option<Arc<Confirmation>>) -> Self {
+    pub(crate) fn new(confirmation: Option<Arc<Confirmation>>) -> Self {
         Self(confirmation.filter(|confirmation| **confirmation != Confirmation::Call))
     }
 
@@ -89,7 +89,7 @@ impl Shown {
         let Some(shown) = self.0.as_deref() else { return Ok(()) };
         let named = match shown {
             Confirmation::Info { requests, .. } => {
-                requests.iter().any(|(known, address)| known == method && origin::are_one(address, url))
+                requests.iter().any(|(known, address)| known == method && origin::same_request(address, url))
             }
             Confirmation::Exec { .. } | Confirmation::Edit { .. } | Confirmation::Call => false,
         };
@@ -115,8 +115,8 @@ mod tests {
         Workspace::new(PathBuf::from("/w"))
     }
 
-    fn shown(confirmation: Confirmation) -> Shown {
-        Shown::of(Some(Arc::new(confirmation)))
+    fn shown(confirmation: Confirmation) -> PreviewGuard {
+        PreviewGuard::new(Some(Arc::new(confirmation)))
     }
 
     fn words(words: &[&str]) -> Vec<String> {
@@ -133,15 +133,15 @@ mod tests {
         }
     }
 
-    fn exec() -> Shown {
+    fn exec() -> PreviewGuard {
         shown(Confirmation::Exec { argv: words(&["git", "status"]), directory: "src".to_owned(), input: None })
     }
 
-    fn edit() -> Shown {
+    fn edit() -> PreviewGuard {
         shown(Confirmation::Edit { path: "./a/../f".to_owned(), unified: String::new(), proposed: "new".to_owned() })
     }
 
-    fn info() -> Shown {
+    fn info() -> PreviewGuard {
         shown(Confirmation::Info {
             text: String::new(),
             requests: vec![("GET".to_owned(), "https://example.com/a?b#c".to_owned())],
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_call_of_which_nothing_was_said_is_bound_by_its_grants_alone() {
-        for all in [Shown::default(), shown(Confirmation::Call)] {
+        for all in [PreviewGuard::default(), shown(Confirmation::Call)] {
             assert!(all.command(&command(&["rm"], "/"), &workspace()).is_ok());
             assert!(all.change(Path::new("/x"), Change::Name, &workspace()).is_ok());
             assert!(all.content(Path::new("/x"), b"x", &workspace()).is_ok());

@@ -18,7 +18,7 @@ use serde::Serialize;
 const SHOWN_TOOLS: usize = 20;
 
 /// What a run cost until now.
-pub struct Tally {
+pub struct RunStats {
     /// The id of the session, once the run has begun.
     pub session: Option<String>,
     /// The model that answers.
@@ -113,7 +113,7 @@ pub struct Statistics<'a> {
     /// Of that, while calls ran, subagents among them.
     tools_ms: u64,
     /// Of that, while the user was asked.
-    person_ms: u64,
+    user_ms: u64,
     turns: u32,
     tokens: Tokens,
     /// In the currency of the configured prices; none where there is no price.
@@ -139,7 +139,7 @@ struct Tokens {
     total: u64,
 }
 
-impl Tally {
+impl RunStats {
     /// Counts from now on; time while `run_clock` is held is the user's.
     pub fn new(run_clock: PausableClock) -> Self {
         let now = Instant::now();
@@ -205,7 +205,7 @@ impl Tally {
             duration_ms: milliseconds(self.started.elapsed()),
             model_ms: milliseconds(self.phases.model),
             tools_ms: milliseconds(self.phases.tools),
-            person_ms: milliseconds(self.phases.run_clock.paused_for()),
+            user_ms: milliseconds(self.phases.run_clock.paused_for()),
             turns: result.turns,
             tokens: Tokens { input, output, cached, thought, total: result.usage.total() },
             cost: result.cost.map(Cost::amount),
@@ -263,7 +263,7 @@ impl Statistics<'_> {
             let _ = write!(line, " · cost {cost:.4}");
         }
         let _ = write!(line, " · {} (model {}", seconds(self.duration_ms), seconds(self.model_ms));
-        for (whose, time) in [("tools", self.tools_ms), ("you", self.person_ms)] {
+        for (whose, time) in [("tools", self.tools_ms), ("you", self.user_ms)] {
             if time > 0 {
                 let _ = write!(line, ", {whose} {}", seconds(time));
             }
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn time_is_counted_to_whose_it_was() {
-        let mut phases = Tally::new(PausableClock::default()).phases;
+        let mut phases = RunStats::new(PausableClock::default()).phases;
         let long_ago = |phases: &mut Phases, seconds| {
             phases.since = phases.since.checked_sub(Duration::from_secs(seconds)).expect("the machine runs for longer");
         };
@@ -360,7 +360,7 @@ mod tests {
             duration_ms: 12_345,
             model_ms: 10_000,
             tools_ms: 2_100,
-            person_ms: 0,
+            user_ms: 0,
             turns: 3,
             tokens: Tokens { input: 12_345, output: 67, cached: 8_000, thought: 0, total: 12_412 },
             cost: Some(0.5),

@@ -21,14 +21,14 @@ const TOLD: Duration = Duration::from_secs(3);
 const MAX_INPUT: u64 = 16 << 20;
 
 /// What to do.
-pub(super) struct Said {
+pub(super) struct UserInput {
     /// The words of the command line.
     pub(super) words: String,
     /// Standard input, where it is no terminal.
     pub(super) piped: String,
 }
 
-impl Said {
+impl UserInput {
     /// Not a word.
     pub(super) fn nothing() -> Self {
         Self { words: String::new(), piped: String::new() }
@@ -41,12 +41,12 @@ impl Said {
 }
 
 /// Reads what to do. Nothing is enough only where something may be left to do.
-pub(super) async fn said(
+pub(super) async fn read_input(
     words: &[String],
     may_be_nothing: bool,
     environment: &Environment,
     stop: &CancellationToken,
-) -> Result<Said, Failure> {
+) -> Result<UserInput, Failure> {
     let words = Some(words.join(" ")).filter(|words| !words.trim().is_empty()).unwrap_or_default();
     let needed = words.is_empty() && !may_be_nothing;
     let piped = match environment.stdin_is_terminal {
@@ -61,7 +61,7 @@ pub(super) async fn said(
         return Err(Failure::input("no prompt")
             .help("pass it as an argument, such as host run \"Survey this repository\", or on standard input"));
     }
-    Ok(Said { words, piped })
+    Ok(UserInput { words, piped })
 }
 
 /// Both, parted by a line; whichever is blank is left out.
