@@ -223,6 +223,14 @@ fn modules_of_a_crate_form_no_cycle_of_more_than_three() {
 }
 
 /// Fails with every place that has one of the words and is not allowed to.
+#[test]
+fn layers_every_crate_is_quick_to_build_again() {
+    let root: Table = read(&repository().join("Cargo.toml")).parse().expect("a manifest is TOML");
+    let level = |name: &str| root["profile"]["dev"]["package"].get(name)?.get("opt-level")?.as_integer();
+    let slow: Vec<&str> = LAYERS.iter().map(|(name, _)| *name).filter(|name| level(name) != Some(0)).collect();
+    assert!(slow.is_empty(), "optimised in each build for tests; add to `profile.dev.package`: {slow:?}");
+}
+
 fn check(words: &[&str], allowed: impl Fn(&str, &str) -> bool, rule: &str) {
     let mut wrong = Vec::new();
     let mut permitted = 0;

@@ -1,6 +1,7 @@
 //! The questions: before a call, about a project, before an installation.
 
 use super::*;
+use crate::publisher::{self, Publisher, READS};
 
 const LISTENS: &str = "› 1 y  Yes, this once";
 
@@ -54,4 +55,18 @@ fn screens_question_of_a_project() {
     pty.types("w\r").saw("All is done.");
     assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
     shown(&host, "question_project_without", &mut pty);
+}
+
+#[tokio::test]
+async fn screens_question_of_an_installation() {
+    let host = Host::new(["run"]);
+    let asks = [READS, &[("http", "GET api.example.com")]].concat();
+    let bundle = publisher::file(&host, "counts.tar", &Publisher::new("acme").bundle("1.0.0", &asks).await);
+    let install = ["plugin", "install", &bundle, "--user", "--allow-unsigned"];
+    for (name, key) in [("question_install_declined", "n\r"), ("question_install", "y\r")] {
+        let mut pty = Pty::start(host.command_of(&install), COLUMNS, ROWS);
+        pty.sees("[n]o: ").types(key);
+        pty.ends();
+        shown(&host, name, &mut pty);
+    }
 }
