@@ -185,7 +185,7 @@ async fn cancelling_the_parent_cancels_its_subagent_whatever_it_does() {
     let stuck = || calls([("stuck", json!({})), ("wait", json!({}))]);
     let mut child = limits();
     child.reply.pause = Duration::from_secs(3_600);
-    // The last one is no good, and waits to be asked again.
+    // The last one is invalid, and waits to be requested again.
     let replies = [(hangs("half"), false), (calls([("wait", json!({}))]), false), (stuck(), true), (text(""), false)];
     for (reply, tool_ran) in replies {
         let Family { mut bench, dropped } = family([ask(), reply], TreeLimits::default(), child, None);
