@@ -1,6 +1,7 @@
-//! The user's configuration file, and over it that of a trusted project: read once, strict, every key read by somebody.
+//! The user's configuration file, overridden by that of a trusted project: both are read once and strictly, and every
+//! key has an effect.
 //!
-//! Flags win over the environment, the environment over the project's file, that over the user's.
+//! Flags override the environment, the environment overrides the project's file, and that overrides the user's file.
 
 mod commands;
 mod plugins;
@@ -74,7 +75,7 @@ pub struct Configuration {
     pub agents: BTreeMap<String, Agent>,
     /// Settings of plugins, by their names.
     pub plugins: PluginConfigs,
-    /// What a trusted project says beside that; no key of a file.
+    /// Other settings of a trusted project; not a key of a file.
     #[serde(skip)]
     pub project: ProjectConfig,
 }
@@ -105,7 +106,7 @@ pub struct Run {
     pub max_total_turns: Option<AtLeastOne<u32>>,
 }
 
-/// What a model is told before it is asked.
+/// Context that a model gets before the first message.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Context {
@@ -193,7 +194,7 @@ impl TryFrom<f64> for Seconds {
 }
 
 impl Retry {
-    /// How a request that failed is sent again.
+    /// Returns how a failed request is sent again.
     pub fn policy(&self) -> RetryPolicy {
         let usual = RetryPolicy::default();
         let time = |set: Option<Seconds>, usual: Duration| set.map_or(usual, |seconds| seconds.0);
@@ -206,7 +207,7 @@ impl Retry {
         }
     }
 
-    /// How a reply that is no good is asked for again.
+    /// Returns how an invalid reply is requested again.
     pub fn reply(&self) -> ReplyPolicy {
         let usual = ReplyPolicy::default();
         ReplyPolicy {
@@ -442,14 +443,14 @@ impl Configuration {
         Ok(())
     }
 
-    /// The commands by which more tools are found and called; those of a project go before the user's. None where
-    /// nobody set them.
+    /// Returns the commands that list and call more tools; those of a project override the user's. `None` if neither
+    /// configures any.
     pub fn commands(&self) -> Option<Commands> {
         let of_project = self.project.tools.commands(Owner::Project);
         of_project.or_else(|| self.tools.commands(Owner::User))
     }
 
-    /// What models cost.
+    /// Returns the prices of models.
     pub fn prices(&self) -> Prices {
         let price = |ModelPrice { input, output, cached }: ModelPrice| {
             let cached = cached.unwrap_or(input);
@@ -458,7 +459,7 @@ impl Configuration {
         self.models.iter().filter_map(|(id, options)| Some((id.clone(), price(options.price?)))).collect()
     }
 
-    /// An agent's run with what holds for every agent that asks a model which takes so many tokens at once.
+    /// Returns an agent's limits with the defaults for every agent whose model takes this many tokens at once.
     pub fn with_run_defaults(&self, run: RunConfig, window: Option<u64>) -> RunConfig {
         RunConfig {
             grace: self.run.grace_seconds.map_or(run.grace, Duration::from_secs),
@@ -483,7 +484,7 @@ impl Configuration {
         }
     }
 
-    /// What one call may use.
+    /// Returns the limits of one call.
     pub fn limits(&self) -> host_plugin::Limits {
         let usual = host_plugin::Limits::default();
         host_plugin::Limits {
