@@ -92,7 +92,7 @@ pub struct Trust {
     revoked: Vec<Revocation>,
 }
 
-/// Whose signatures a bundle has.
+/// The result of checking a bundle's signatures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Keys that are trusted for this plugin signed it.
@@ -244,7 +244,7 @@ impl Trust {
         }
     }
 
-    /// Which key a signature counts for.
+    /// Returns the key for which a signature counts.
     fn judge(&self, signature: &Signature, bundle: &Bundle, now: Timestamp) -> Result<KeyId, Refusal> {
         let plugin = &bundle.manifest().name;
         let key = signature.key_id().map_err(|error| Refusal::BadSignature { why: error.to_string() })?;
@@ -275,7 +275,7 @@ impl Trust {
         }
     }
 
-    /// Whether a key may come into the list.
+    /// Checks that a key may be added to the list.
     fn admits(&self, key: &PublicKey) -> Result<(), TrustError> {
         let id = key.id();
         if let Some(revoked) = self.revocation(id) {
