@@ -137,7 +137,7 @@ pub enum BuildError {
     TooMany {
         /// The package.
         folder: PathBuf,
-        /// Maximum number of files.
+        /// The limit.
         limit: usize,
         /// Of what.
         what: &'static str,

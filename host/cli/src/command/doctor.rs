@@ -18,7 +18,7 @@ use crate::arguments::Doctor;
 use crate::exit::Code;
 use crate::printer::{self, Out, Style};
 
-/// What was looked at.
+/// The result of a check.
 #[derive(Serialize)]
 struct Finding {
     about: &'static str,
@@ -145,7 +145,7 @@ fn print(findings: &[Finding], doctor: &Doctor, environment: &Environment) -> Re
     Ok(())
 }
 
-/// Whether the program of a command is a file, at its path or in `PATH`.
+/// Returns whether the program of a command is a file, at its path or in `PATH`.
 fn is_there(words: &[String], environment: &Environment) -> bool {
     let program = words.first().map(String::as_str).unwrap_or_default();
     if program.contains('/') {
