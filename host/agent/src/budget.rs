@@ -90,7 +90,7 @@ pub enum Exceeded {
     Tokens {
         /// The most.
         limit: u64,
-        /// Number of those used.
+        /// Number of tokens used.
         spent: u64,
     },
     /// It cost enough.
@@ -295,7 +295,7 @@ impl Budget {
     }
 }
 
-/// How much earlier than its parent a subagent ends, so that its end is reported before the parent's time is over.
+/// Time by which a subagent ends before its parent, so that its end is reported before the parent's time is over.
 const MARGIN: Duration = Duration::from_millis(100);
 
 impl Price {
@@ -314,7 +314,7 @@ impl Price {
 impl Cost {
     /// Creates a cost from an amount of the currency; zero if it is negative or not a number.
     pub fn from_amount(amount: f64) -> Self {
-        // A float becomes the nearest number that there is.
+        // The cast saturates: a float becomes the nearest representable number.
         Self((amount * 1e9).round() as u64)
     }
 

@@ -61,7 +61,7 @@ impl CompleteTask {
         Self { spec, argument: argument.to_owned(), transform, accepted: Arc::default() }
     }
 
-    /// Takes the answer; `None` from the second time on.
+    /// Takes the accepted answer; `None` if there is none, or it was already taken.
     pub(crate) fn take(&self) -> Option<String> {
         let mut accepted = self.accepted.lock().unwrap_or_else(PoisonError::into_inner);
         match mem::replace(&mut *accepted, Accepted::Taken) {

@@ -125,7 +125,7 @@ pub enum LoopDetection {
 /// The tools that an agent may call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ToolConfig {
-    /// All that there are.
+    /// All tools.
     #[default]
     All,
     /// Those with these names.

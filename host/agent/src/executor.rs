@@ -44,7 +44,7 @@ pub struct Executor {
 pub struct Setup {
     /// The model's service.
     pub provider: Arc<dyn Provider>,
-    /// The tools that there are; the definition says which of them are the agent's.
+    /// All available tools; the definition selects those of the agent.
     pub tools: Registry,
     /// Puts outcomes into words.
     pub responder: Responder,
@@ -66,14 +66,14 @@ pub struct ChosenModel {
     pub provider: Arc<dyn Provider>,
     /// The most tokens that it takes at once; `None` looks it up by its name.
     pub window: Option<u64>,
-    /// The tools that there are, as in [`Setup`]: agents among them may ask the same model.
+    /// All available tools, as in [`Setup`]: agents among them may ask the same model.
     pub tools: Registry,
 }
 
 /// Why an agent cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// The agent's list of tools names one that there is not.
+    /// The agent's list of tools names an unknown tool.
     #[error("invalid tools of the agent `{agent}`")]
     Tools {
         /// The agent.
@@ -127,7 +127,7 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// When the definition names a tool that there is not, or its output schema cannot be used.
+    /// When the definition names an unknown tool, or its output schema cannot be used.
     pub fn new(definition: AgentDefinition, setup: Setup) -> Result<Self, SetupError> {
         let Setup { provider, tools, responder, observer, session, budget, run_clock, gate } = setup;
         let gate = gate.map(|gate| gate.for_agent(&definition.name, budget.id()));

@@ -1,11 +1,10 @@
-//! Notices when a model goes round in circles: the same calls with the same results, or the same words.
+//! Detects a model that repeats itself: the same calls with the same results, or the same words.
 //!
-//! Promises: what it costs grows with the length of what is watched and no faster, what it keeps is bounded, and a
-//! text under 500 characters is never a loop. The numbers are those of Gemini CLI, whose users taught it what is *no*
-//! loop: a call that is repeated until its result changes, and everything whose form repeats itself (code, tables,
-//! lists, drawings).
+//! Promises: its cost is linear in the length of the watched text, its memory is bounded, and a text under 500
+//! characters is never a loop. The numbers are those of Gemini CLI, whose users showed what is *not* a loop: a call
+//! that is repeated until its result changes, and everything whose form repeats itself (code, tables, lists, drawings).
 //!
-//! Deliberately not here: what is done about a loop, which the run decides, and asking a model whether it is one.
+//! Deliberately not here: the reaction to a loop, which the run decides, and asking a model whether it is one.
 
 mod calls;
 mod lines;

@@ -47,8 +47,8 @@ pub struct SubagentSetup {
     pub model: ModelId,
     /// The model's service.
     pub provider: Arc<dyn Provider>,
-    /// The tools that there are, with grants that are cut down to reading. The definition says which of them it has.
-    /// No agent is among them.
+    /// All available tools, with grants that are reduced to reading. The definition selects those of the subagent. No
+    /// agent is among them.
     pub tools: Registry,
     /// The folder that takes the whole text of long outputs, where there is one.
     pub spill: Option<PathBuf>,

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 pub struct TemplateError {
     /// The names without an input, in the order of their first use.
     pub missing: Vec<String>,
-    /// The inputs that there are.
+    /// The declared inputs.
     pub available: Vec<String>,
 }
 

@@ -116,7 +116,7 @@ pub struct Context {
     pub files: Option<Vec<String>>,
 }
 
-/// What a conversation is like.
+/// Settings of a conversation.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Conversation {
@@ -124,7 +124,7 @@ pub struct Conversation {
     pub bell_seconds: Option<u64>,
 }
 
-/// What is different about an agent.
+/// Changes to an agent.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Agent {
@@ -156,7 +156,7 @@ pub struct Limits {
     pub memory_mib: Option<usize>,
 }
 
-/// How requests to a model are asked again.
+/// Settings for retries of requests to a model.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Retry {
@@ -247,7 +247,7 @@ impl TryFrom<f64> for Share {
     }
 }
 
-/// How a service is reached.
+/// Connection to a service.
 #[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Service {
@@ -284,7 +284,7 @@ impl fmt::Debug for Service {
     }
 }
 
-/// How a model is to answer; what is not there is the service's own default.
+/// Settings for a model's replies; missing values are the service's own defaults.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Model {
@@ -311,7 +311,7 @@ pub struct Model {
     pub tools: Option<Tools>,
 }
 
-/// What a million tokens of a model costs, in any currency.
+/// Price of a million tokens of a model, in any currency.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModelPrice {
@@ -336,7 +336,7 @@ impl TryFrom<f64> for Amount {
     }
 }
 
-/// Which models the model `auto` picks from, and who picks.
+/// The models from which the model `auto` picks, and the model that picks.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Routing {
@@ -348,7 +348,7 @@ pub struct Routing {
     pub models: BTreeMap<String, String>,
 }
 
-/// How a model is offered its tools.
+/// The way in which a model is offered its tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tools {

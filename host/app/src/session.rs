@@ -163,7 +163,7 @@ impl Session {
         &self.app
     }
 
-    /// The agents that there are.
+    /// Returns all agents.
     pub fn agents(&self) -> &Agents {
         &self.agents
     }

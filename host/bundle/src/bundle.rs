@@ -151,7 +151,8 @@ impl Bundle {
         self.add_signature(signature)
     }
 
-    /// Adds a signature that was made elsewhere, of which nothing is believed; one that is there already stays there once.
+    /// Adds a signature that was made elsewhere, without trusting it; a signature that the bundle already has is not
+    /// added again.
     ///
     /// # Errors
     ///

@@ -24,7 +24,7 @@ pub(crate) const EMPTY: &[u8] = b"{}";
 
 /// The file at the top of a layout, and what it says.
 pub(crate) const LAYOUT_FILE: &str = "oci-layout";
-/// The only version of layouts that there is.
+/// The only version of layouts.
 pub(crate) const LAYOUT: &str = "{\"imageLayoutVersion\":\"1.0.0\"}";
 /// The file that lists the manifests of a layout.
 pub(crate) const INDEX_FILE: &str = "index.json";

@@ -286,7 +286,7 @@ pub(crate) enum Format {
     StreamJson,
 }
 
-/// What there is a schema of.
+/// The documents that have a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Schema {
     Json,

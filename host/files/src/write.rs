@@ -55,7 +55,7 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// `AlreadyExists` if something is there; when it cannot be synchronised or renamed.
+    /// `AlreadyExists` if the path exists; when it cannot be synchronised or renamed.
     pub fn create(self) -> io::Result<()> {
         self.file.as_file().sync_all()?;
         self.file.persist_noclobber(&self.path).map_err(|error| error.error)?;
@@ -83,7 +83,7 @@ impl Write for NewFile {
     }
 }
 
-/// Writes a file whole or not at all, in the place of one that is there.
+/// Writes a file whole or not at all, replacing an existing one.
 ///
 /// # Errors
 ///
@@ -98,7 +98,7 @@ pub fn replace(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// `AlreadyExists` if something is there; when it cannot be written.
+/// `AlreadyExists` if the path exists; when it cannot be written.
 pub fn create(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
     let mut file = NewFile::beside(path, mode)?;
     file.write_all(bytes)?;
@@ -118,7 +118,7 @@ pub fn make_private_folder(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// `AlreadyExists` if something is there; when it cannot be made.
+/// `AlreadyExists` if the path exists; when it cannot be made.
 pub fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)
 }

@@ -41,7 +41,7 @@ fn the_cut_is_before_the_first_message_of_the_users_behind_the_share() {
     check(&[('u', 100)], None);
     check(&[('u', 100), ('m', 100)], None);
     check(&[('u', 400), ('m', 400), ('u', 100), ('m', 100)], Some(2));
-    // Not the first that there is, but the first behind the share.
+    // Not the first message, but the first one after the share.
     check(&[('u', 100), ('m', 100), ('u', 300), ('m', 300), ('u', 50), ('m', 50)], Some(4));
     // None is behind it: the last before it.
     check(&[('u', 100), ('m', 100), ('u', 100), ('m', 700)], Some(2));

@@ -52,7 +52,7 @@ pub enum InputError {
     Unknown {
         /// The name.
         name: String,
-        /// The inputs that there are.
+        /// The declared inputs.
         available: Vec<String>,
     },
     /// It is of another kind.

@@ -1,5 +1,5 @@
-//! Which lines of a model's text are prose, and which have a form that repeats itself by nature: fenced and other
-//! code, tables, lists, headings, quotes, rules, drawings, JSON.
+//! Distinguishes the prose in a model's text from lines whose form repeats itself by nature: fenced and other code,
+//! tables, lists, headings, quotes, rules, drawings, JSON.
 //!
 //! It is judged by the look of a line alone, the whole of it or its first [`HELD`] characters.
 

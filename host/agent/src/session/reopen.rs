@@ -1,11 +1,11 @@
-//! Going on with a log: locked, read, mended at its end, and its open calls settled.
+//! Resumes a log: locks it, reads it, repairs its end, and settles its open calls.
 //!
-//! Whoever holds a [`Reopened`] is the only one to write the log, but writes nothing before [`Reopened::resume`]: a
-//! command that cannot continue for another reason leaves the log as it was.
+//! Only the holder of a [`Reopened`] can write the log, and it writes nothing before [`Reopened::resume`]: a command
+//! that cannot continue for another reason leaves the log as it was.
 //!
-//! The lock is the system's, on the open file: it ends with the process, so that no file has to be cleared away after
-//! a crash. A program that the process starts does not get the file. Deliberately not here: what the log says, which
-//! [`Recorded`] has.
+//! The lock is the system's, on the open file: it ends with the process, so that no file has to be removed after a
+//! crash. A program that the process starts does not inherit the file. Deliberately not here: the contents of the log,
+//! which [`Recorded`] has.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};

@@ -35,11 +35,11 @@ pub struct Commands {
     pub discovery: Vec<String>,
     /// Calls one of them, whose name comes behind these words.
     pub call: Vec<String>,
-    /// Who configured them.
+    /// The owner of their configuration.
     pub owner: Owner,
 }
 
-/// Who configured the commands: it decides which programs they may name.
+/// The owner of the commands' configuration, which decides which programs they may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// The user, who can name any program.

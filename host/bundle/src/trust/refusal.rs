@@ -154,7 +154,7 @@ pub enum TrustError {
         /// The key.
         key: KeyId,
     },
-    /// The new key is there already.
+    /// The new key is already in the list.
     #[error("the key {key} is already trusted and cannot replace another; revoke the old one with `host keys revoke`")]
     Already {
         /// The key.

@@ -115,7 +115,7 @@ impl TrustStore {
         Ok(Trust { keys: document.keys, revoked: document.revoked })
     }
 
-    /// Changes what is there, while no other process does. A change that fails changes nothing.
+    /// Changes the list, while no other process does. A failed change leaves it as it was.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! `host doctor`: whether everything that the host needs is there, and what to do where it is not.
+//! `host doctor`: checks that everything the host needs exists, and what to do if it does not.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -88,7 +88,7 @@ fn rustc(tools: &Tools, arguments: &[&str]) -> Result<Vec<u8>, BuildError> {
     if output.status.success() { Ok(output.stdout) } else { Err(failed(io::Error::other(output.status.to_string()))) }
 }
 
-/// Makes sure that the target's library is there; answers the compiler's own folder.
+/// Checks that the target's library is installed; returns the compiler's own folder.
 fn require_target(tools: &Tools) -> Result<PathBuf, BuildError> {
     let line = |bytes: Vec<u8>| PathBuf::from(String::from_utf8_lossy(&bytes).trim());
     let library = line(rustc(tools, &["--print", "target-libdir", "--target", TARGET])?);

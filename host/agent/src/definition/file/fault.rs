@@ -48,7 +48,7 @@ pub enum DefinitionFault {
     UnknownKey {
         /// The key.
         key: String,
-        /// The keys that there are in its place.
+        /// The valid keys at this place.
         known: Vec<String>,
     },
     /// The name cannot be an agent's.
@@ -80,7 +80,7 @@ pub enum DefinitionFault {
         /// The name.
         name: String,
     },
-    /// An input of a type that there is not.
+    /// An input of an unknown type.
     #[error("the input `{input}` has the unknown type `{kind}`")]
     InputKind {
         /// The input.
@@ -95,7 +95,7 @@ pub enum DefinitionFault {
         names: Vec<String>,
         /// The prompt or prompts that name them: `the query names`, `the prompts name`.
         place: &'static str,
-        /// The inputs that there are.
+        /// The declared inputs.
         available: Vec<String>,
     },
     /// A number is out of range.

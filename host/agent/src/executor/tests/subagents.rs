@@ -6,7 +6,7 @@ use super::*;
 use crate::TerminateReason::*;
 use crate::{Subagent, SubagentSetup};
 
-/// A tool that never ends by itself and is deaf to a cancel; it says when its future is dropped.
+/// A tool that never ends by itself and ignores a cancel; it reports when its future is dropped.
 struct Stuck(ToolSpec, Arc<AtomicBool>);
 
 struct OnDrop(Arc<AtomicBool>);
