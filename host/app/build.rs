@@ -8,8 +8,8 @@ use std::{env, fs};
 use sha2::{Digest as _, Sha256};
 
 fn main() {
-    // Read when it runs and told as a relative path: a build folder that was copied from another checkout would
-    // otherwise go on with the components of that one.
+    // Read at run time, and passed to cargo as a relative path: a build folder that was copied from another checkout
+    // would otherwise keep using the components of that checkout.
     let package = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it");
     let dist = Path::new(&package).join("../../plugins/dist");
     println!("cargo::rerun-if-changed=../../plugins/dist");

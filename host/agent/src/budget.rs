@@ -1,11 +1,11 @@
-//! What a run and all agents beneath it have used up, and how far they may go together.
+//! What a run and its subagents have used, and the limits that they share.
 //!
-//! Each agent has a budget. What it spends is written into its own and into every one above it, so the run's own budget
-//! always holds the whole, and a bound that is checked there holds for the whole tree of agents. A budget is of one run
-//! at a time: the next run of the same conversation begins with nothing spent.
+//! Each agent has a budget. What it spends is added to its own budget and to every budget above it, so the run's budget
+//! always holds the total, and a limit that is checked there applies to the whole tree of agents. A budget covers one
+//! run at a time: the next run of the same conversation starts with nothing spent.
 //!
-//! Deliberately not here: the limits of a single agent (its definition has them) and cancelling: who starts an agent
-//! cancels it, and a budget only counts.
+//! Deliberately not here: the limits of a single agent (its definition has them) and cancelling: the code that starts
+//! an agent cancels it, and a budget only counts.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,29 +18,28 @@ use tokio::time::Instant;
 use crate::deadline::Deadline;
 use crate::{RunConfig, TerminateReason};
 
-/// How deep agents may be nested, not counting the main agent. Protects the user from a task that is delegated for
-/// ever.
+/// Maximum nesting depth of agents, not counting the main agent. Protects the user from endless delegation.
 const DEPTH: u32 = 1;
 
-/// How many subagents a run may start. Protects the user's account: each is a run of its own.
+/// Maximum number of subagents that a run may start. Protects the user's account: each is a run of its own.
 const SUBAGENTS: u32 = 16;
 
-/// How far a run and its subagents may go together.
+/// The limits that a run and its subagents share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeLimits {
-    /// How many tokens they may send and receive in all.
+    /// Maximum total of tokens sent and received.
     pub tokens: Option<u64>,
-    /// What they may cost in all.
+    /// Maximum total cost.
     pub cost: Option<Cost>,
-    /// How many agents may stand one beneath the other, the first not counted; 0 is no subagent at all.
+    /// Maximum nesting depth of agents, not counting the first; 0 allows no subagents.
     pub depth: u32,
-    /// How many subagents may be started in all.
+    /// Maximum total number of subagents started.
     pub subagents: u32,
-    /// How many turns they may take in all; `None` if there is no limit.
+    /// Maximum total number of turns; `None` if there is no limit.
     pub turns: Option<u32>,
 }
 
-/// What a model's tokens cost, each a million of them, in whatever currency the user counts.
+/// Price of a model's tokens, per million, in whatever currency the user counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price {
     /// Tokens sent.
@@ -58,12 +57,12 @@ pub type Prices = BTreeMap<String, Price>;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost(u64);
 
-/// What was used up.
+/// The tokens, cost, turns and subagents used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spending {
     /// Tokens.
     pub usage: Usage,
-    /// What they cost, as far as their models have a price.
+    /// Their cost, as far as their models have a price.
     pub cost: Cost,
     /// Turns.
     pub turns: u32,
@@ -71,10 +70,10 @@ pub struct Spending {
     pub subagents: u32,
 }
 
-/// A bound of the whole tree that was met.
+/// A limit of the whole tree that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Exceeded {
-    /// No agent may stand so deep.
+    /// The agent would be nested too deep.
     #[error("agents can be nested only {limit} deep")]
     Depth {
         /// The most.
@@ -91,7 +90,7 @@ pub enum Exceeded {
     Tokens {
         /// The most.
         limit: u64,
-        /// How many there were.
+        /// Number of tokens used.
         spent: u64,
     },
     /// It cost enough.
@@ -99,7 +98,7 @@ pub enum Exceeded {
     Cost {
         /// The most.
         limit: Cost,
-        /// What it cost.
+        /// Cost so far.
         spent: Cost,
     },
     /// Enough turns were taken.
@@ -110,7 +109,7 @@ pub enum Exceeded {
     },
 }
 
-/// What an agent and those beneath it have used up. All who count in it share it.
+/// What an agent and its subagents have used. All agents that count in it share it.
 #[derive(Debug)]
 pub struct Budget {
     above: Option<Arc<Budget>>,
@@ -123,27 +122,27 @@ pub struct Budget {
 #[derive(Debug, Default)]
 struct BudgetState {
     spent: Spending,
-    /// What the model that answers now costs, where that is known.
+    /// Price of the current model, if known.
     price: Option<Price>,
     /// Its id.
     model: Option<String>,
     deadline: Option<Deadline>,
-    /// How many agents were ever started beneath: their ids are made with it, so it never starts again.
+    /// Number of agents ever started beneath this one. Their ids contain it, so it is never reset.
     named: u32,
 }
 
 impl Budget {
-    /// The budget of an agent that no other has started. Nothing has a price in it.
+    /// Creates the budget of an agent that no other agent started, without prices.
     pub fn new(id: AgentId, limits: TreeLimits) -> Arc<Self> {
         Self::with_prices(id, limits, Arc::default())
     }
 
-    /// The same, with these prices.
+    /// Creates such a budget with these prices.
     pub fn with_prices(id: AgentId, limits: TreeLimits, prices: Arc<Prices>) -> Arc<Self> {
         Arc::new(Self { above: None, id, limits, prices, state: Mutex::default() })
     }
 
-    /// Whether any model has a price.
+    /// Returns whether any model has a price.
     pub fn has_prices(&self) -> bool {
         !self.prices.is_empty()
     }
@@ -160,7 +159,8 @@ impl Budget {
         self.state().model.clone()
     }
 
-    /// A budget for an agent that this one starts. It counts as started in every budget from here up.
+    /// Creates the budget of an agent that this one starts. The agent counts as started in this budget and in every one
+    /// above it.
     ///
     /// # Errors
     ///
@@ -200,26 +200,26 @@ impl Budget {
         state.named = state.named.saturating_add(u32::try_from(agents).unwrap_or(u32::MAX));
     }
 
-    /// How far this agent and the others may go together.
+    /// Returns the limits that this agent shares with the others.
     pub fn limits(&self) -> TreeLimits {
         self.limits
     }
 
-    /// Whose budget it is.
+    /// Returns the id of the agent that owns this budget.
     pub fn id(&self) -> &AgentId {
         &self.id
     }
 
-    /// What the agent and those beneath it have used up since its run began.
+    /// Returns what the agent and its subagents have used since its run began.
     pub fn spent(&self) -> Spending {
         self.state().spent
     }
 
-    /// Whether another turn may be taken.
+    /// Checks whether another turn may be taken.
     ///
     /// # Errors
     ///
-    /// When a bound of the whole tree is met.
+    /// When a limit of the whole tree is reached.
     pub fn check(&self) -> Result<(), Exceeded> {
         match self.limits.turns {
             Some(limit) if self.top().spent().turns >= limit => Err(Exceeded::Turns { limit }),
@@ -227,7 +227,7 @@ impl Budget {
         }
     }
 
-    /// Whether another request may be sent, as far as its price goes.
+    /// Checks whether the budget allows another request.
     ///
     /// # Errors
     ///
@@ -259,22 +259,22 @@ impl Budget {
         });
     }
 
-    /// A run begins, and has until then: nothing is spent yet.
+    /// Begins a run with this deadline and nothing spent.
     pub(crate) fn begin(&self, deadline: Deadline) {
         let mut state = self.state();
         state.spent = Spending::default();
         state.deadline = Some(deadline);
     }
 
-    /// The limits that an agent has which is started now: it is done, its last request with it, before the time of
-    /// those above is over.
+    /// Returns the limits of an agent that starts now: it ends, including its last request, before the time of the
+    /// agents above it is over.
     pub(crate) fn shorten(&self, wanted: RunConfig) -> RunConfig {
         let deadlines = self.upwards().filter_map(|budget| budget.state().deadline.as_ref().map(Deadline::at));
         let Some(left) = deadlines.min().map(|deadline| deadline.saturating_duration_since(Instant::now())) else {
             return wanted;
         };
-        // Where there is little time left, half of it is for the last request: an answer that is cut short is better
-        // than none.
+        // If little time is left, half of it is reserved for the last request: a truncated answer is better than no
+        // answer.
         let longest = left.saturating_sub(wanted.grace).max(left / 2);
         let max_time = wanted.max_time.map_or(longest, |wanted| wanted.min(longest));
         let grace = wanted.grace.min(left.saturating_sub(max_time).saturating_sub(MARGIN));
@@ -290,16 +290,16 @@ impl Budget {
     }
 
     fn state(&self) -> MutexGuard<'_, BudgetState> {
-        // It holds numbers alone, so whoever panicked with it left it in order.
+        // It holds only numbers, so a thread that panicked while holding the lock left it consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// How much earlier than its parent a subagent ends, so that its end is reported before the parent's time is over.
+/// Time by which a subagent ends before its parent, so that its end is reported before the parent's time is over.
 const MARGIN: Duration = Duration::from_millis(100);
 
 impl Price {
-    /// What a reply costs.
+    /// Returns the cost of a reply.
     pub fn cost(self, usage: Usage) -> Cost {
         let Usage { input, output, cached, thought } = usage;
         let cached = cached.min(input);
@@ -312,13 +312,13 @@ impl Price {
 }
 
 impl Cost {
-    /// This much of the currency; nothing for what is no amount.
+    /// Creates a cost from an amount of the currency; zero if it is negative or not a number.
     pub fn from_amount(amount: f64) -> Self {
-        // A float becomes the nearest number that there is.
+        // The cast saturates: a float becomes the nearest representable number.
         Self((amount * 1e9).round() as u64)
     }
 
-    /// How much it is.
+    /// Returns the amount in the currency.
     pub fn amount(self) -> f64 {
         self.0 as f64 / 1e9
     }
@@ -338,7 +338,7 @@ impl fmt::Display for Cost {
 }
 
 impl Exceeded {
-    /// The end of an agent that meets it.
+    /// Returns how an agent ends that exceeds it.
     pub fn reason(&self) -> TerminateReason {
         match self {
             Self::Tokens { .. } | Self::Cost { .. } => TerminateReason::Timeout,
@@ -346,7 +346,7 @@ impl Exceeded {
         }
     }
 
-    /// What to do about it, as a sentence without a full stop.
+    /// Returns advice on how to fix it, as a sentence without a full stop.
     pub fn help(&self) -> &'static str {
         match self {
             Self::Depth { .. } => "do it yourself, with the other tools",

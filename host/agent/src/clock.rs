@@ -15,12 +15,12 @@ impl Clock {
         Self(Arc::new(Timestamp::now))
     }
 
-    /// A clock that stands still.
+    /// Creates a clock that always shows the same time.
     pub fn fixed(at: Timestamp) -> Self {
         Self(Arc::new(move || at))
     }
 
-    /// What time it is.
+    /// Returns the current time.
     pub fn now(&self) -> Timestamp {
         (self.0)()
     }

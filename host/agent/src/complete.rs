@@ -1,8 +1,8 @@
-//! `complete_task`: how an agent says that it is done, as a tool that runs here and nowhere else.
+//! `complete_task`: the tool with which an agent reports that it is done. It runs in the host itself.
 //!
-//! It goes through the scheduler like any other call, so its arguments are checked against its schema, its event
-//! is told and its outcome is recorded. It does not say that it only reads, so it runs alone in its place: of two
-//! calls in one reply the first that is good counts.
+//! It goes through the scheduler like any other call, so its arguments are checked against its schema, its event is
+//! reported and its outcome is recorded. It is not marked as read-only, so it runs alone and in order: of two calls in
+//! one reply, the first valid one counts.
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,7 +30,7 @@ pub(crate) struct CompleteTask {
     accepted: Arc<Mutex<Accepted>>,
 }
 
-/// Whether the run has its answer.
+/// State of the run's answer.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Accepted {
     #[default]
@@ -61,7 +61,7 @@ impl CompleteTask {
         Self { spec, argument: argument.to_owned(), transform, accepted: Arc::default() }
     }
 
-    /// The answer, once.
+    /// Takes the accepted answer; `None` if there is none, or it was already taken.
     pub(crate) fn take(&self) -> Option<String> {
         let mut accepted = self.accepted.lock().unwrap_or_else(PoisonError::into_inner);
         match mem::replace(&mut *accepted, Accepted::Taken) {

@@ -1,8 +1,8 @@
-//! A long conversation made shorter: where it is cut, what stands for its beginning, and which result is taken.
+//! Shortens a long conversation: where to cut it, what replaces its beginning, and which result to accept.
 //!
-//! Promises, whatever the model answers: a call and its response are never parted; what the user said last is there word
-//! for word; the result is smaller than what it replaces, or nothing changes; roles still take turns. Everything here is
-//! a decision about messages and asks nobody: the executor asks for the summary.
+//! Promises, whatever the model answers: a call and its response are never separated; the user's last message is kept
+//! word for word; the result is smaller than what it replaces, or nothing changes; roles still alternate. Everything
+//! here only decides about messages and sends no request: the executor asks for the summary.
 
 mod fit;
 
@@ -15,7 +15,7 @@ pub(crate) use self::fit::{Next, fitted, with_outputs_cut};
 use crate::loops::is_note;
 use crate::warning::is_warning;
 
-/// What the summary's request ends with.
+/// The end of the request for a summary.
 pub(crate) const ASK_FOR_SUMMARY: &str = "\
 Stop here and write a summary of everything above, for yourself: it will be all that you remember of it. Think first \
 about what the user wants, what was done and found, and what is still to do. If there is an earlier summary above, \
@@ -30,10 +30,10 @@ pleasantries, and call no tool:
   <current_plan>The steps, each marked as done, under way or to do.</current_plan>
 </state_snapshot>";
 
-/// What the model is told before its summary.
+/// Text that introduces the summary to the model.
 const HEADING: &str = "This is a summary of the conversation until here, in place of its messages:";
 
-/// What it is told after it, when its user's last words are not in what was kept.
+/// Text after the summary that introduces the user's last message, if that is not among the messages that were kept.
 const LAST_WORDS: &str = "The last message of the user's before this, word for word:";
 
 const ACKNOWLEDGED: &str = "Understood. I will continue from there.";
@@ -41,19 +41,20 @@ const ACKNOWLEDGED: &str = "Understood. I will continue from there.";
 /// The most characters of an old tool's output that stay when outputs are shortened, half of them from either end.
 const KEPT_OF_OUTPUT: usize = 1_000;
 
-/// The note in the place of what was cut out of an output begins with this.
+/// Start of the note that replaces the part cut out of an output.
 const NOTE_START: &str = "… (";
 /// See [`NOTE_START`].
 const NOTE_END: &str = " characters of this output were left out) …";
 
-/// How many of the latest messages keep their outputs when outputs are shortened: the model is at work with those.
+/// Number of latest messages that keep their outputs when outputs are shortened: the model is working with those.
 const RECENT: usize = 4;
 
-/// Where a conversation is cut: what is before is summarised, what is behind stays. None when there is nothing to cut.
+/// Returns where to cut a conversation: the part before is summarised, the rest stays. `None` if there is nothing to
+/// cut.
 ///
-/// It is the first message of the user's, that answers no call, after this share of the characters; without one it is
-/// the last such message before. A run that has long been at work on one message has none: there it is the first reply
-/// after that share that begins a new round of calls.
+/// The cut is before the first message from the user (not an answer to calls) after this share of the characters, or
+/// else before the last such message ahead of it. A run that has worked on one message for a long time has no such
+/// message: there the cut is before the first reply after that share that begins a new round of calls.
 pub(crate) fn split(contents: &[Content], share: f64) -> Option<usize> {
     // An earlier summary alone would only be summarised again.
     let summary = match contents {
@@ -75,7 +76,7 @@ pub(crate) fn split(contents: &[Content], share: f64) -> Option<usize> {
             }
             user_before = Some(at);
         }
-        // What is behind a settled round of calls can stand without it.
+        // Messages after a settled round of calls are valid without it.
         if at > summary.max(1) && content.role == Role::Model && answers_calls(contents.get(at - 1)) {
             if enough {
                 round_after.get_or_insert(at);
@@ -89,7 +90,7 @@ pub(crate) fn split(contents: &[Content], share: f64) -> Option<usize> {
     round_after.or(user_before.max(round_before))
 }
 
-/// The conversation with this summary in place of all before `at`; none when the summary says nothing.
+/// Returns the conversation with this summary in place of everything before `at`; `None` if the summary is empty.
 pub(crate) fn summarised(contents: &[Content], at: usize, summary: &str) -> Option<Vec<Content>> {
     let summary = summary.trim();
     let rest = contents.get(at..)?;
@@ -110,7 +111,7 @@ pub(crate) fn summarised(contents: &[Content], at: usize, summary: &str) -> Opti
     Some(shorter)
 }
 
-/// What the user said last before this message, word for word; nothing if that was no more than a summary.
+/// Returns the user's last words before this message, unchanged; empty if that was only a summary.
 fn last_words(contents: &[Content], before: usize) -> Vec<Part> {
     let Some(last) = contents.iter().take(before).rfind(|content| is_said_by_user(content)) else { return Vec::new() };
     // An earlier summary was not said by the user; the words that were kept behind it were.
@@ -122,8 +123,8 @@ fn last_words(contents: &[Content], before: usize) -> Vec<Part> {
     words.iter().filter(|part| !part.thought).cloned().collect()
 }
 
-/// The conversation with its old outputs of tools cut short, oldest first, until it has at most `tokens`; none when
-/// nothing could be cut.
+/// Returns the conversation with old tool outputs shortened, oldest first, until it has at most `tokens`; `None` if
+/// nothing could be shortened.
 pub(crate) fn shortened(contents: &[Content], tokens: u64) -> Option<Vec<Content>> {
     let old = contents.len().saturating_sub(RECENT);
     let mut shorter = contents.to_vec();
@@ -158,7 +159,7 @@ fn shorten(part: &mut Part, kept: usize) -> bool {
     true
 }
 
-/// How many characters an earlier cut left out of an output, less those of its note.
+/// Returns the number of characters that an earlier cut removed from an output, minus the length of its note.
 fn left_out_before(text: &str) -> Option<usize> {
     let (before, _) = text.split_once(NOTE_END)?;
     let number = before.rsplit_once(NOTE_START)?.1;
@@ -166,7 +167,7 @@ fn left_out_before(text: &str) -> Option<usize> {
     number.parse::<usize>().ok().map(|left_out| left_out.saturating_sub(note))
 }
 
-/// Where the message lies that the user said last; none when nothing, or no more than a summary of it, is there.
+/// Returns the index of the user's last message; `None` if there is no such message or only a summary of it.
 pub(crate) fn last_prompt(contents: &[Content]) -> Option<usize> {
     contents.iter().rposition(|content| is_said_by_user(content) && !content.parts.first().is_some_and(is_heading))
 }
@@ -179,7 +180,7 @@ fn is_last_words(part: &Part) -> bool {
     part.as_text() == Some(LAST_WORDS)
 }
 
-/// Whether it is a message of the user's own: no outcome of calls, and not the host's words to the model alone.
+/// Returns whether the user wrote the message: it is neither an outcome of calls nor a note from the host to the model.
 fn is_said_by_user(content: &Content) -> bool {
     let is_hosts = |part: &Part| part.as_text().is_some_and(|text| is_note(text) || is_warning(text));
     content.role == Role::User && content.function_responses().next().is_none() && !content.parts.iter().all(is_hosts)
@@ -189,7 +190,7 @@ fn answers_calls(content: Option<&Content>) -> bool {
     content.is_some_and(|content| content.function_responses().next().is_some())
 }
 
-/// About how large a message is, in characters of its JSON.
+/// Estimates the size of a message, in characters of its JSON.
 fn size(content: &Content) -> usize {
     content
         .parts
@@ -207,7 +208,7 @@ fn size(content: &Content) -> usize {
         .sum()
 }
 
-/// Whether each function call is followed by its response and no response stands without its call: the rule that every
+/// Returns whether each function call is followed by its response and each response has its call: the rule that every
 /// shortened conversation keeps.
 pub(crate) fn is_whole(contents: &[Content]) -> bool {
     let mut due: HashSet<&str> = HashSet::new();

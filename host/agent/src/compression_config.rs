@@ -3,11 +3,11 @@
 /// When and how a conversation is shortened. The default is what Gemini CLI does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompressionConfig {
-    /// The most tokens that the model takes at once; none is looked up by the model's name.
+    /// The most tokens that the model takes at once; `None` looks it up by the model's name.
     pub window: Option<u64>,
     /// From which share of the window on a conversation is shortened before a turn; 0 is never.
     pub threshold: f64,
-    /// Which share of the characters the summary is to stand for.
+    /// Share of the characters that the summary replaces.
     pub summarised: f64,
 }
 

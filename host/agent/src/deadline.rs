@@ -5,7 +5,7 @@ use std::time::Duration;
 use host_tool::PausableClock;
 use tokio::time::Instant;
 
-/// Longer than any run: a hundred years. A later time may be none that the machine can name.
+/// Longer than any run: a hundred years. The machine may be unable to represent a later time.
 const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 /// A time limit that runs from when it was made.
@@ -14,7 +14,7 @@ pub(crate) struct Deadline {
     began: Instant,
     limit: Duration,
     run_clock: PausableClock,
-    /// How long it had been held before this limit began.
+    /// How long the clock had been paused before this limit began.
     already: Duration,
 }
 
@@ -25,12 +25,12 @@ impl Deadline {
         Self { began: Instant::now(), limit: limit.unwrap_or(FAR).min(FAR), run_clock, already }
     }
 
-    /// When it is over, if nobody is asked anything from now on.
+    /// Returns when the time is over, provided that the user is not asked anything in the meantime.
     pub(crate) fn at(&self) -> Instant {
         self.began + self.limit + self.run_clock.paused_for().saturating_sub(self.already)
     }
 
-    /// Whether it is over.
+    /// Returns whether the time is over.
     pub(crate) fn has_passed(&self) -> bool {
         self.began.elapsed().saturating_sub(self.run_clock.paused_for().saturating_sub(self.already)) >= self.limit
     }

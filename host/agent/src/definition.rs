@@ -1,7 +1,7 @@
-//! What an agent is: a declaration, plain data.
+//! The definition of an agent: a declaration, plain data.
 //!
-//! Built-in agents and those that a user writes down are the same to the loop. Deliberately not here: where the
-//! files lie that agents are read from.
+//! The loop treats built-in agents and those that a user declares alike. Deliberately not here: the location of the
+//! files that declare agents.
 
 mod file;
 mod input;
@@ -16,28 +16,29 @@ pub use self::file::{Declared, DefinitionError, DefinitionFault, MAX_DEFINITION_
 pub use self::input::{Input, InputConfig, InputError, InputKind};
 use crate::CompressionConfig;
 
-/// What a query says when the definition has none.
+/// The query of a definition that has none.
 const DEFAULT_QUERY: &str = "Get Started!";
 
-/// How many turns a declared agent or a subagent may take. Protects the user's account from a model that repeats itself.
+/// Maximum number of turns of a declared agent or a subagent. Protects the user's account from a model that repeats
+/// itself.
 const MAX_TURNS: u32 = 30;
 
-/// How long a run of a declared agent or a subagent may take.
+/// Maximum time of a run of a declared agent or a subagent.
 const MAX_TIME: Duration = Duration::from_secs(10 * 60);
 
-/// How long the one request may take that a run gets after a limit.
+/// Maximum time of the one request that a run gets after it reaches a limit.
 const GRACE: Duration = Duration::from_secs(60);
 
 /// An agent.
 #[derive(Clone, Debug)]
 pub struct AgentDefinition {
-    /// What it is called in events, logs and configuration.
+    /// Name in events, logs and configuration.
     pub name: String,
-    /// What it is called before people.
+    /// Name that users see.
     pub display_name: String,
-    /// What it is for, in words for the agent that calls it.
+    /// Its purpose, in words for the agent that calls it.
     pub description: String,
-    /// What it is told.
+    /// Its prompts.
     pub prompt: PromptConfig,
     /// The model that it asks.
     pub model: ModelConfig,
@@ -45,29 +46,29 @@ pub struct AgentDefinition {
     pub run: RunConfig,
     /// The tools that it may call.
     pub tools: ToolConfig,
-    /// What it must be given.
+    /// The inputs that a caller gives.
     pub inputs: InputConfig,
-    /// What it must answer with; none is a text. Without meaning for [`Completion::Text`].
+    /// The answer that it must give; `None` for a text. Ignored for [`Completion::Text`].
     pub output: Option<OutputConfig>,
-    /// How it says that it is done.
+    /// How it reports that it is done.
     pub completion: Completion,
 }
 
-/// What an agent is told. `${name}` stands for an input in each of the texts.
+/// The prompts of an agent. In each text, `${name}` is a placeholder for an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptConfig {
     /// The system instructions.
     pub system: Option<String>,
     /// The conversation before the query, to show the agent how it goes.
     pub initial_messages: Vec<InitialMessage>,
-    /// What it is asked.
+    /// The query that starts a run.
     pub query: String,
 }
 
-/// A message that was never said.
+/// A message that was never sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InitialMessage {
-    /// Who would have said it.
+    /// The role of its author.
     pub role: Role,
     /// What.
     pub text: String,
@@ -78,7 +79,7 @@ pub struct InitialMessage {
 pub struct ModelConfig {
     /// Its name as the provider's service knows it, without the provider.
     pub model: String,
-    /// How it is to answer.
+    /// Settings for its replies.
     pub settings: Settings,
 }
 
@@ -89,53 +90,54 @@ pub struct RunConfig {
     pub max_turns: Option<u32>,
     /// The longest time; `None` if there is no limit.
     pub max_time: Option<Duration>,
-    /// How long the one request may take that it gets after a limit.
+    /// Maximum time of the one request that it gets after it reaches a limit.
     pub grace: Duration,
-    /// What becomes of a reply that is no good.
+    /// The handling of invalid replies.
     pub reply: ReplyPolicy,
     /// When a long conversation is shortened.
     pub compression: CompressionConfig,
-    /// Whether a model that goes round in circles is stopped.
+    /// Whether a model that repeats itself is stopped.
     pub loops: LoopDetection,
 }
 
-/// How a reply that came whole and is no good is asked for again. The default is what Gemini CLI does.
+/// How a complete but invalid reply is requested again. The default is what Gemini CLI does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReplyPolicy {
     /// Requests for one reply in all.
     pub attempts: u32,
     /// The pause before each but the first.
     pub pause: Duration,
-    /// How freely the model chooses its words in each but the first: the same request would be answered the same.
+    /// Temperature of each request but the first: without a change, the same request would get the same reply.
     pub temperature: f32,
 }
 
-/// Whether a model that goes round in circles is stopped: it is told the first time, and the second time ends the run.
+/// Whether a model that repeats itself is stopped: the first loop makes the host warn the model, the second ends the
+/// run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoopDetection {
     /// It is.
     #[default]
     On,
-    /// It goes on until another limit is met.
+    /// It continues until another limit is reached.
     Off,
 }
 
 /// The tools that an agent may call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ToolConfig {
-    /// All that there are.
+    /// All tools.
     #[default]
     All,
     /// Those with these names.
     Only(Vec<String>),
 }
 
-/// What an agent must answer with.
+/// The answer that an agent must give.
 #[derive(Clone, Debug)]
 pub struct OutputConfig {
     /// The name of the one argument of `complete_task`.
     pub name: String,
-    /// What it is, in words for the model.
+    /// Its description for the model.
     pub description: String,
     /// Its JSON Schema. A `$ref` may reach into its `$defs` and `definitions`, and not to its root.
     pub schema: Value,
@@ -143,7 +145,7 @@ pub struct OutputConfig {
     pub transform: Option<fn(&Value) -> String>,
 }
 
-/// How an agent says that it is done.
+/// How an agent reports that it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completion {
     /// It calls `complete_task`; a reply without a call is against the protocol.

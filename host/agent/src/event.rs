@@ -1,7 +1,7 @@
-//! What happens in a run, as it happens: the terminal, JSON lines and the page of a browser read the same events.
+//! The events of a run, as they happen: the terminal, JSON lines and the web page receive the same events.
 //!
-//! The serialised names are stable. An event borrows all that it tells, so telling costs next to nothing; whoever
-//! keeps one must copy it. Content arrives here in pieces, while the session log gets whole messages.
+//! The serialised names are stable. An event borrows its content, so reporting it costs next to nothing; an observer
+//! that keeps an event must copy it. Content arrives here in pieces, while the session log gets whole messages.
 
 use host_message::{AgentId, CallId, Display, FinishReason, FunctionCall, OutputPart, SessionId, ToolName, Usage};
 use host_model::Again;
@@ -14,29 +14,29 @@ use crate::TerminateReason;
 /// The longest summary of an outcome, in characters: it is one line.
 const SUMMARY_CHARACTERS: usize = 160;
 
-/// Whoever watches a run.
+/// An observer of a run.
 ///
 /// For the implementer: `event` is called from within the loop, for each piece of text, and from several threads
 /// at once. It must be quick, must not block for long, and must not panic. Texts come from models and tools and
 /// may hold control characters: make them safe before they reach a terminal.
 pub trait Observer: Send + Sync {
-    /// Something happened.
+    /// Reports an event.
     fn event(&self, event: &Event<'_>);
 }
 
-/// Something that happened, and to whom.
+/// Something that happened in a run, and the agent that it happened to.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Event<'a> {
     /// The agent's name.
     pub agent: &'a str,
-    /// Which agent of the run it is; a subagent has an id of its own.
+    /// The agent's id in the run; a subagent has an id of its own.
     pub agent_id: &'a AgentId,
-    /// What happened.
+    /// The kind of event, with its details.
     #[serde(flatten)]
     pub kind: EventKind<'a>,
 }
 
-/// What happened.
+/// The kind of event, with its details.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EventKind<'a> {
@@ -48,9 +48,9 @@ pub enum EventKind<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         session: Option<&'a SessionId>,
     },
-    /// The model is asked.
+    /// The model is sent a request.
     TurnStarted {
-        /// Which turn of the agent it is, from 0.
+        /// Number of the agent's turn, from 0.
         turn: u32,
     },
     /// A piece of the model's answer.
@@ -58,9 +58,9 @@ pub enum EventKind<'a> {
         /// The piece.
         text: &'a str,
     },
-    /// A piece of what the model thinks.
+    /// A piece of the model's thoughts.
     Thought {
-        /// What the thought is about, told once: with the piece that completes it.
+        /// Subject of the thought, reported once: with the piece that completes it.
         #[serde(skip_serializing_if = "Option::is_none")]
         subject: Option<&'a str>,
         /// The piece.
@@ -71,23 +71,23 @@ pub enum EventKind<'a> {
         /// Its address.
         uri: &'a str,
     },
-    /// The reply came and is no good; what becomes of it is told next.
+    /// The reply is invalid. The next event reports how it is handled.
     InvalidStream {
-        /// What is wrong with it.
+        /// Why it is invalid.
         reason: &'a str,
     },
-    /// The reply is asked for again: its content and thoughts so far are void.
+    /// The reply is requested again: its content and thoughts so far are void.
     Retry {
-        /// What was wrong with the try before.
+        /// Why the previous attempt failed.
         reason: &'a str,
-        /// How long until it is asked for, in milliseconds.
+        /// Wait before the next attempt, in milliseconds.
         wait_ms: u64,
-        /// Which try it is, from 2.
+        /// Number of the attempt, from 2.
         attempt: u32,
-        /// How many there are in all.
+        /// Maximum number of attempts.
         attempts: u32,
     },
-    /// Another model answers, from this reply on: its content and thoughts so far are void.
+    /// A different model answers, starting with this reply: its content and thoughts so far are void.
     ModelSwitched {
         /// Its id.
         model: &'a str,
@@ -98,22 +98,22 @@ pub enum EventKind<'a> {
     Finished {
         /// Why.
         reason: &'a FinishReason,
-        /// What the reply cost, where the service said so.
+        /// Token usage of the reply, if the service reported it.
         #[serde(skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
     },
-    /// The model wants a tool called.
+    /// The model requests a call.
     ToolCallRequest {
         /// The call as the model wrote it.
         call: &'a FunctionCall,
     },
-    /// Somebody is asked whether a call may run.
+    /// The user is asked whether a call may run.
     ToolCallConfirmation {
         /// The call.
         call_id: &'a CallId,
         /// Its tool.
         name: &'a ToolName,
-        /// What it would do, in one word: `exec`, `edit`, `info` or `call`.
+        /// What the call would do, in one word: `exec`, `edit`, `info` or `call`.
         kind: &'a str,
     },
     /// A call begins to run.
@@ -129,7 +129,7 @@ pub enum EventKind<'a> {
         call_id: &'a CallId,
         /// Its tool.
         name: &'a ToolName,
-        /// What it shows.
+        /// The output.
         text: &'a str,
     },
     /// A running call says how far it is.
@@ -143,7 +143,7 @@ pub enum EventKind<'a> {
         /// Units in all, where known.
         #[serde(skip_serializing_if = "Option::is_none")]
         total: Option<u64>,
-        /// What is being done.
+        /// Description of the current step.
         message: &'a str,
     },
     /// A call ended, whether it ran or not.
@@ -155,19 +155,19 @@ pub enum EventKind<'a> {
         /// How.
         #[serde(flatten)]
         status: CallStatus,
-        /// What was decided about it; none when it never came to that.
+        /// The decision about it; `None` if it was settled before a decision.
         #[serde(skip_serializing_if = "Option::is_none")]
         decided: Option<Decided>,
         /// One line about it.
         summary: &'a str,
-        /// What the user is shown of it: a change that it made, or one that it proposed and did not make.
+        /// What the user sees of it: a change that it made, or one that it proposed but did not make.
         #[serde(skip_serializing_if = "Option::is_none")]
         display: Option<&'a Display>,
-        /// What the model is told, clipped.
+        /// The response to the model, clipped.
         response: &'a str,
-        /// How long it ran, in milliseconds.
+        /// Duration in milliseconds.
         duration_ms: u64,
-        /// How many bytes of its live output were dropped.
+        /// Number of bytes of its live output that were dropped.
         dropped_bytes: u64,
     },
     /// A limit was met, and the model gets one last request.
@@ -177,20 +177,20 @@ pub enum EventKind<'a> {
     },
     /// The conversation was long, or was to be shortened.
     ChatCompressed {
-        /// What came of it.
+        /// The result.
         status: CompressionStatus,
         /// About how many tokens its messages had.
         tokens_before: u64,
         /// About how many they have now.
         tokens_after: u64,
-        /// Why there is no summary.
+        /// Why no summary was made.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<&'a str>,
     },
-    /// The model went round in circles. What it was doing was stopped: the pieces of an unfinished reply are void, and
-    /// calls did not run. It is told so, once a run.
+    /// The model repeated itself and was stopped: the pieces of an unfinished reply are void, and the calls did not
+    /// run. The host warns it once per run.
     LoopDetected {
-        /// What it repeated.
+        /// The repeated calls or text.
         repeated: &'a str,
     },
     /// The user's cancel reached the run.
@@ -210,24 +210,24 @@ pub enum EventKind<'a> {
         /// The answer.
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<&'a str>,
-        /// How many turns it took itself; a recovery is none.
+        /// Number of its own turns; a recovery does not count.
         turns: u32,
-        /// What all its replies cost, and those of the agents that it started.
+        /// Token usage of all its replies and those of the agents that it started.
         usage: Usage,
     },
 }
 
-/// What came of shortening a conversation.
+/// The result of shortening a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CompressionStatus {
-    /// A summary stands for its beginning.
+    /// A summary replaced its beginning.
     Summarised,
     /// Old outputs of tools were cut short.
     Shortened,
     /// The oldest messages were left out: nothing else made the conversation fit the model's window.
     LeftOut,
-    /// The summary was no shorter than what it was to stand for; nothing changed.
+    /// The summary was no shorter than the part that it was to replace; nothing changed.
     Inflated,
     /// The summary was empty; nothing changed.
     Empty,
@@ -253,12 +253,12 @@ pub enum CallStatus {
     Success,
     /// Not well.
     Error {
-        /// What kind of failure it is.
+        /// The kind of failure.
         kind: FailureKind,
     },
-    /// It was told to stop, or never began.
+    /// It was stopped, or never began.
     Cancelled,
-    /// The process ended while it ran, and nobody knows how far it came. Told by a session log that is gone on with.
+    /// The process ended while it ran, so it is unknown how far it got. Recorded when a session is resumed.
     Interrupted,
 }
 
@@ -273,7 +273,7 @@ impl CallStatus {
     }
 }
 
-/// One line about an outcome: what the tool says of itself, else the first line of what it returned.
+/// Summarises an outcome in one line: the tool's own summary, or else the first line of what it returned.
 pub(crate) fn summary(outcome: &Outcome) -> String {
     let text = match outcome {
         Outcome::Success(output) => match &output.display {

@@ -1,7 +1,7 @@
 //! Runs an agent: asks its model, runs the calls that the reply wants, and asks again, until one of six ends.
 //!
-//! An executor is one agent with one conversation; each [`Executor::run`] goes on with it. Dropping the future of
-//! a run cancels its model request and its calls.
+//! An executor is one agent with one conversation; each [`Executor::run`] continues it. Dropping the future of a run
+//! cancels its model request and its calls.
 //!
 //! Deliberately not here: where the definition, the tools and the model come from, and what anything looks like.
 
@@ -40,21 +40,21 @@ pub struct Executor {
     state: Conversation,
 }
 
-/// What an executor is made of besides the definition.
+/// The parts of an executor other than the definition.
 pub struct Setup {
     /// The model's service.
     pub provider: Arc<dyn Provider>,
-    /// The tools that there are; the definition says which of them are the agent's.
+    /// All available tools; the definition selects those of the agent.
     pub tools: Registry,
     /// Puts outcomes into words.
     pub responder: Responder,
-    /// Who watches.
+    /// Observer of the events.
     pub observer: Arc<dyn Observer>,
-    /// Where everything is written down; none records nothing.
+    /// The log that records everything; `None` records nothing.
     pub session: Option<Arc<SessionLog>>,
-    /// Held while a user is asked: the time of a run stands still meanwhile.
+    /// Paused while the user is asked: that time does not count towards the limits of a run.
     pub run_clock: PausableClock,
-    /// Where what it uses up is counted, and its id: the agent's own, beneath its parent's where it has one.
+    /// Counts what the agent uses, and holds its id. It is beneath the parent's budget if there is a parent.
     pub budget: Arc<Budget>,
     /// Decides about its calls. Without one each runs with what its tool may touch anyway.
     pub gate: Option<Gate>,
@@ -64,21 +64,21 @@ pub struct Setup {
 pub struct ChosenModel {
     /// Its service.
     pub provider: Arc<dyn Provider>,
-    /// The most tokens that it takes at once; none is looked up by its name.
+    /// The most tokens that it takes at once; `None` looks it up by its name.
     pub window: Option<u64>,
-    /// The tools that there are, as in [`Setup`]: agents among them may ask the same model.
+    /// All available tools, as in [`Setup`]: agents among them may ask the same model.
     pub tools: Registry,
 }
 
 /// Why an agent cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// The agent's list of tools names one that there is not.
+    /// The agent's list of tools names an unknown tool.
     #[error("invalid tools of the agent `{agent}`")]
     Tools {
         /// The agent.
         agent: String,
-        /// What is wrong with them.
+        /// The fault.
         #[source]
         cause: RegistryError,
     },
@@ -87,13 +87,13 @@ pub enum SetupError {
     Output {
         /// The agent.
         agent: String,
-        /// What is wrong with it.
+        /// The fault.
         #[source]
         cause: SchemaError,
     },
 }
 
-/// What stays the same over all runs.
+/// The parts of an executor that stay the same over all runs.
 struct Agent {
     definition: AgentDefinition,
     id: AgentId,
@@ -107,7 +107,7 @@ struct Agent {
     gate: Option<Gate>,
 }
 
-/// Where a conversation stands between runs.
+/// State of a conversation between runs.
 #[derive(Debug, Default)]
 struct Conversation {
     /// Whether the initial messages are in the history.
@@ -116,9 +116,9 @@ struct Conversation {
     recorded: bool,
     /// The number of the next request, from 0; the ids of calls are made with it, so it never starts again.
     next_prompt: u32,
-    /// How large it is.
+    /// Size of the conversation.
     size: Size,
-    /// What was asked and has no reply: in a process that ended, or before a limit. The next run asks it again.
+    /// A message without a reply, because the process ended or a limit was reached. The next run sends it again.
     question: Vec<Part>,
 }
 
@@ -127,7 +127,7 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// When the definition names a tool that there is not, or its output schema cannot be used.
+    /// When the definition names an unknown tool, or its output schema cannot be used.
     pub fn new(definition: AgentDefinition, setup: Setup) -> Result<Self, SetupError> {
         let Setup { provider, tools, responder, observer, session, budget, run_clock, gate } = setup;
         let gate = gate.map(|gate| gate.for_agent(&definition.name, budget.id()));
@@ -145,8 +145,8 @@ impl Executor {
         Ok(Self { agent, history: History::new(), state: Conversation::default() })
     }
 
-    /// The same agent, going on with a conversation that another process recorded. Its calls must have settled, and
-    /// its session be the one that is written now.
+    /// Continues a conversation that another process recorded. Its calls must have settled, and the executor's session
+    /// log must be the log of that conversation.
     pub fn resume(mut self, past: Past) -> Self {
         let (history, next_prompt, question) = past.into_parts();
         // An empty conversation never began: what it begins with is still to be said.
@@ -211,8 +211,8 @@ impl Executor {
         Ok(run.fit(&mut self.history, None, &tools)?.unwrap_or(status))
     }
 
-    /// Takes the user's last prompt back, and all that came of it, also out of what a later process reads in the
-    /// session log. Answers with its text; none when there is no prompt to take back.
+    /// Takes back the user's last prompt and everything that followed, also for a process that later resumes the
+    /// session log. Returns its text; `None` if there is no prompt to take back.
     ///
     /// # Errors
     ///
@@ -232,12 +232,11 @@ impl Executor {
         Ok(Some(text))
     }
 
-    /// Asks another model from the next run on. `id` is what the user names it.
+    /// Switches to a different model, starting with the next run. `id` is the name that the user gives it.
     ///
     /// # Errors
     ///
-    /// When the session log cannot be written, or a tool of the agent is missing; the model then stays the one that it
-    /// was.
+    /// When the session log cannot be written, or a tool of the agent is missing; the model then does not change.
     pub fn choose_model(&mut self, id: &ModelId, model: ModelConfig, chosen: ChosenModel) -> Result<(), RunError> {
         let ChosenModel { provider, window, tools } = chosen;
         let tools = without_denied(self.agent.definition.tools.select(tools)?, self.agent.gate.as_ref());
@@ -249,7 +248,7 @@ impl Executor {
         self.agent.definition.model = model;
         self.agent.definition.run.compression.window = window;
         self.agent.provider = provider;
-        // What another model counted says nothing about this one.
+        // Token counts of the previous model do not apply to this one.
         self.state.size = Size::default();
         Ok(())
     }
@@ -268,9 +267,9 @@ impl Executor {
         Ok(())
     }
 
-    /// Goes on where the conversation was left, with nothing new to say: with the question that has no reply, or with
-    /// the outcomes of the last calls. The inputs need only have what the system prompt names. Whoever calls this has
-    /// seen by [`Past::left`] that something is left; where nothing is, the run ends as an error and nobody is asked.
+    /// Continues the conversation without a new message: with the question that has no reply, or with the outcomes of
+    /// the last calls. The inputs need only contain what the system prompt names. The caller has checked with
+    /// [`Past::left`] that something is left; if nothing is, the run ends with an error and no request is sent.
     pub async fn go_on(&mut self, inputs: &Map<String, Value>, cancel: &CancellationToken) -> RunResult {
         let token = cancel.child_token();
         let _cancels_when_dropped = token.clone().drop_guard();
@@ -307,7 +306,7 @@ impl Executor {
 }
 
 impl ToolConfig {
-    /// The agent's among these.
+    /// Selects the agent's tools among these.
     fn select(&self, tools: Registry) -> Result<Registry, RegistryError> {
         match self {
             Self::All => Ok(tools),
@@ -327,7 +326,7 @@ impl Agent {
         self.observer.event(&Event { agent: &self.definition.name, agent_id: &self.id, kind });
     }
 
-    /// The model as the user names it, where that is known.
+    /// Returns the model as the user names it, if known.
     fn model(&self) -> String {
         self.budget.model().unwrap_or_else(|| self.definition.model.model.clone())
     }
@@ -342,7 +341,7 @@ impl Agent {
     }
 }
 
-/// The tools without those that a rule denies whatever they are called with: a model need not hear of them.
+/// Returns the tools without those that a rule always denies, whatever the arguments: a model need not know of them.
 fn without_denied(tools: Registry, gate: Option<&Gate>) -> Registry {
     match gate {
         Some(gate) => tools.without(|tool| gate.never(tool)),

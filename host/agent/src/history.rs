@@ -1,24 +1,23 @@
-//! The conversation as the model gets it, in which no call stays without its outcome.
+//! The conversation as it is sent to the model, in which every call has its outcome.
 //!
 //! The rule is held by types: asking borrows the history as an [`Exchange`], a reply with calls turns that into
-//! [`Unsettled`] calls, and only settling all of them gives the history back. What is dropped half-way leaves a
-//! history that keeps the rule: a request that came to nothing was never asked, and calls that were interrupted
-//! are told as such, since they may have changed something.
+//! [`Unsettled`] calls, and only settling all of them gives the history back. What is dropped half-way leaves a history
+//! that keeps the rule: a request without a reply is removed, and interrupted calls are reported as such, since they
+//! may have changed something.
 //!
 //! Appending costs the same however long the history is, and a request takes the messages as they lie here.
-//! Deliberately not here: what was said besides (replies that were no good, thoughts that broke off); the
-//! session log has that.
+//! Deliberately not here: invalid replies and interrupted thoughts; the session log has those.
 
 use std::collections::HashSet;
 use std::mem;
 
 use host_message::{CallId, Content, FunctionCall, FunctionResponse, Part, PartData, ResponseBody, Role, ToolName};
 
-/// What the model is told of a call whose outcome nobody waited for.
+/// Message to the model about a call that was interrupted.
 const INTERRUPTED: &str =
     "[Operation Cancelled] Reason: the call was interrupted; it may have done all, some or none of its work";
 
-/// What the model is told of a call that had not begun when the process ended.
+/// Message to the model about a call that had not begun when the process ended.
 const NOT_BEGUN: &str = "[Operation Cancelled] Reason: not run: the process ended before the call began; call it again \
                          if it is still needed";
 
@@ -34,12 +33,12 @@ pub struct History {
 #[must_use]
 pub struct Exchange<'h> {
     history: &'h mut History,
-    /// How long the history was before.
+    /// Length of the history before the exchange.
     mark: usize,
     kept: bool,
 }
 
-/// What a reply leads to.
+/// The next step after a reply.
 #[derive(Debug)]
 #[must_use]
 pub enum Replied<'h> {
@@ -58,7 +57,7 @@ pub struct Unsettled<'h> {
     content: Content,
 }
 
-/// What cannot be part of a conversation.
+/// A message or outcome that cannot be part of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HistoryError {
     /// A message of the user's holds a function call or response.
@@ -86,7 +85,7 @@ pub enum HistoryError {
     /// call, or either is of the wrong role.
     #[error("message {at} breaks the order of calls and outcomes")]
     Order {
-        /// Which message, from 0.
+        /// Index of the message, from 0.
         at: usize,
     },
 }
@@ -136,7 +135,7 @@ impl History {
         &self.contents
     }
 
-    /// Whether a call of the conversation has this id.
+    /// Returns whether a call of the conversation has this id.
     pub fn has_call(&self, id: &CallId) -> bool {
         self.calls.contains(id)
     }
@@ -198,12 +197,12 @@ impl History {
 }
 
 impl<'h> Exchange<'h> {
-    /// What the model is sent.
+    /// Returns the messages for the model.
     pub fn contents(&self) -> &[Content] {
         &self.history.contents
     }
 
-    /// Whether a call of the conversation has this id.
+    /// Returns whether a call of the conversation has this id.
     pub fn has_call(&self, id: &CallId) -> bool {
         self.history.has_call(id)
     }
@@ -255,8 +254,8 @@ impl Unsettled<'_> {
         self.content.function_calls()
     }
 
-    /// Takes what the model is told of each call, in the order of the calls: one function response each, first,
-    /// and the data that belongs to it.
+    /// Adds the response to each call, in the order of the calls: each begins with one function response, followed by
+    /// the data that belongs to it.
     ///
     /// # Errors
     ///
@@ -295,7 +294,7 @@ impl Drop for Unsettled<'_> {
     }
 }
 
-/// The outcome of a call that was running when nobody waited for it any more.
+/// Returns the outcome of a call that was interrupted while it ran.
 pub(crate) fn interrupted(call: &FunctionCall) -> Part {
     answer(call, INTERRUPTED)
 }
@@ -310,7 +309,8 @@ fn answer(FunctionCall { id, name, .. }: &FunctionCall, words: &str) -> Part {
     PartData::FunctionResponse(FunctionResponse { id: id.clone(), name: name.clone(), body }).into()
 }
 
-/// Whether the parts are an outcome of this call: one function response, first, and the data that belongs to it.
+/// Returns whether the parts are an outcome of this call: one function response, first, and the data that belongs to
+/// it.
 pub(crate) fn answers(parts: &[Part], call: &FunctionCall) -> bool {
     let first = matches!(parts.first().map(|part| &part.data), Some(PartData::FunctionResponse(response))
         if response.id == call.id && response.name == call.name);

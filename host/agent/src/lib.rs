@@ -1,9 +1,9 @@
 //! The agent: a declaration, and the loop that runs it.
 //!
-//! Owns [`AgentDefinition`] and the [`Executor`] that asks a model, runs the calls it wants and asks again until
-//! one of six ends; the [`History`] in which no call stays without its outcome; the [`SessionLog`] that writes
-//! everything down as it happens, and [`Recorded`], which goes on from it; the [`Event`]s by which others watch; and
-//! agents that are tools of another agent, with the [`Budget`] that bounds all of them together.
+//! Owns [`AgentDefinition`] and the [`Executor`] that asks a model, runs the calls it wants and asks again until one of
+//! six ends; the [`History`] in which no call stays without its outcome; the [`SessionLog`] that writes everything down
+//! as it happens, and [`Recorded`], which resumes it; the [`Event`]s for observers; and agents that are tools of
+//! another agent, with the [`Budget`] that bounds all of them together.
 //!
 //! It promises that a run ends within its limits and says how it ended, that dropping a run cancels all that it
 //! started, and that nothing runs which the session log could not record.

@@ -1,11 +1,10 @@
-//! Notices when a model goes round in circles: the same calls with the same results, or the same words.
+//! Detects a model that repeats itself: the same calls with the same results, or the same words.
 //!
-//! Promises: what it costs grows with the length of what is watched and no faster, what it keeps is bounded, and a
-//! text under 500 characters is never a loop. The numbers are those of Gemini CLI, whose users taught it what is *no*
-//! loop: a call that is repeated until its result changes, and everything whose form repeats itself (code, tables,
-//! lists, drawings).
+//! Promises: its cost is linear in the length of the watched text, its memory is bounded, and a text under 500
+//! characters is never a loop. The numbers are those of Gemini CLI, whose users showed what is *not* a loop: a call
+//! that is repeated until its result changes, and everything whose form repeats itself (code, tables, lists, drawings).
 //!
-//! Deliberately not here: what is done about a loop, which the run decides, and asking a model whether it is one.
+//! Deliberately not here: the reaction to a loop, which the run decides, and asking a model whether it is one.
 
 mod calls;
 mod lines;
@@ -22,7 +21,7 @@ use self::text::TextWatch;
 use crate::complete::COMPLETE_TASK;
 use crate::{EventKind, LoopDetection};
 
-/// What a model did over and over, in words.
+/// A description of what a model repeated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Repeated {
     /// Calls, with the same results.
@@ -30,7 +29,7 @@ pub enum Repeated {
     Calls {
         /// The calls of one round, each as its name and its arguments, cut when they are long.
         calls: Vec<String>,
-        /// How many rounds there were.
+        /// Number of rounds.
         times: usize,
     },
     /// Text within one reply.
@@ -38,7 +37,7 @@ pub enum Repeated {
     Text {
         /// The piece that was noticed; a longer one may repeat around it.
         text: String,
-        /// How often it came.
+        /// Number of times it occurred.
         times: usize,
     },
 }
@@ -63,8 +62,8 @@ impl LoopDetector {
         Self { detection, calls: Mutex::default() }
     }
 
-    /// Takes the calls of a reply, which are about to run, and says whether one of them closes a loop. If so none of
-    /// them counts: they are not to run, and the next that repeats them closes the loop again.
+    /// Takes the calls of a reply, which are about to run, and returns whether one of them closes a loop. If so, none
+    /// of them counts: they are not to run, and the next that repeats them closes the loop again.
     ///
     /// Beside a call of `complete_task` no other counts: a task that is done must not be lost to what else is called.
     pub(crate) fn calls(&self, calls: &[FunctionCall]) -> Option<Repeated> {
@@ -86,7 +85,7 @@ impl LoopDetector {
         }
     }
 
-    /// A watch for the next reply: words of an earlier one do not count in it.
+    /// Starts to watch the next reply: words of an earlier one do not count in it.
     pub(crate) fn reply(&self) -> ReplyWatch {
         ReplyWatch { detection: self.detection, text: Mutex::default(), found: CancellationToken::new() }
     }
@@ -122,15 +121,15 @@ impl ReplyWatch {
     }
 }
 
-/// How the note begins that a model is told of its first loop.
+/// Start of the note that warns a model of its first loop.
 const NOTE: &str = "You are going round in circles:";
 
-/// Whether it is such a note, and no word of a user's.
+/// Returns whether the text is such a note, and not a message from the user.
 pub(crate) fn is_note(text: &str) -> bool {
     text.starts_with(NOTE)
 }
 
-/// What a model is told of its first loop.
+/// Returns the note that warns a model of its first loop.
 pub(crate) fn note(repeated: &Repeated) -> String {
     format!(
         "{NOTE} {repeated}. It was stopped, and would not have led anywhere. Do not repeat it. \

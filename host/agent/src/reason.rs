@@ -1,4 +1,4 @@
-//! How a run ends.
+//! The reasons for which a run ends.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ impl TerminateReason {
         }
     }
 
-    /// Whether the conversation goes back to what it was before the run.
+    /// Returns whether the conversation goes back to what it was before the run.
     pub(super) fn takes_back(self) -> bool {
         match self {
             Self::Aborted | Self::Error => true,
@@ -41,7 +41,7 @@ impl TerminateReason {
         }
     }
 
-    /// Whether the model gets one last request.
+    /// Returns whether the model gets one last request.
     pub(super) fn can_recover(self) -> bool {
         match self {
             Self::Timeout | Self::MaxTurns | Self::ErrorNoCompleteTaskCall => true,

@@ -19,16 +19,16 @@ use self::visible::is_visible;
 use crate::event::EventKind;
 use crate::thought::Subjects;
 
-/// A whole, good reply.
+/// A complete and valid reply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
-    /// What the model said, in order; of role model.
+    /// The content in order; its role is model.
     pub content: Content,
     /// Why it ended.
     pub finish: FinishReason,
 }
 
-/// Why there is no good reply.
+/// Why there is no valid reply.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ReplyError {
     /// The model, or the way to it, failed.
@@ -61,13 +61,13 @@ pub(crate) struct ReplyBuilder<'a> {
     parts: Vec<Part>,
     finish: Option<FinishReason>,
     usage: Option<Usage>,
-    /// What the tries before this one cost, of which nothing else is left.
+    /// Token usage of the earlier attempts, of which nothing else is kept.
     lost: Usage,
     subjects: Subjects,
 }
 
-/// Reads the stream to its end, telling what arrives. What was read until an error, or until the future is
-/// dropped, stays in the builder.
+/// Reads the stream to its end and reports what arrives. What was read until an error, or until the future is dropped,
+/// stays in the builder.
 pub(crate) async fn read(
     mut stream: ModelStream<'_>,
     builder: &mut ReplyBuilder<'_>,
@@ -98,30 +98,31 @@ impl<'a> ReplyBuilder<'a> {
         Self { prompt, parts: Vec::new(), finish: None, usage: None, lost, subjects: Subjects::default() }
     }
 
-    /// What the reply cost with all tries for it, as far as its service said.
+    /// Returns the token usage of the reply with all its attempts, as far as its service reported it.
     pub(crate) fn usage(&self) -> Usage {
         let mut usage = self.lost;
         usage.add(self.usage.unwrap_or_default());
         usage
     }
 
-    /// How many tokens the prompt took, as far as the service said; tries that broke off do not count.
+    /// Returns the number of tokens in the prompt, as far as the service reported it; interrupted attempts do not
+    /// count.
     pub(crate) fn prompt_tokens(&self) -> u64 {
         self.usage.map_or(0, |usage| usage.input)
     }
 
-    /// The text until now that is no thought.
+    /// Returns the text so far without thoughts.
     pub(crate) fn visible_text(&self) -> String {
         self.parts.iter().filter(|part| !part.thought).filter_map(Part::as_text).collect()
     }
 
-    /// What there is of the reply.
+    /// Returns the parts of the reply so far.
     pub(crate) fn into_parts(self) -> Vec<Part> {
         self.parts
     }
 
-    /// The reply, if it is a good one; else why not, and what there is of it. `taken` says which ids calls of the
-    /// conversation have; `after_outcomes`, whether the model was just told the outcomes of calls.
+    /// Returns the reply if it is valid; otherwise the reason and the parts so far. `taken` returns whether a call of
+    /// the conversation has an id; `after_outcomes` is whether the model has just received the outcomes of calls.
     pub(crate) fn finish(
         self,
         taken: impl Fn(&CallId) -> bool,
@@ -170,7 +171,7 @@ impl<'a> ReplyBuilder<'a> {
             if text.is_empty() && part.signature.is_none() {
                 return;
             }
-            // What carries nothing but a signature is for the service alone.
+            // A part with only a signature is for the service alone.
             if !text.is_empty() {
                 if part.thought {
                     let subject = self.subjects.push(text);

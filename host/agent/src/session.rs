@@ -11,7 +11,7 @@
 //! writes a log: it holds a lock on the file, which the system takes back when the process ends, however it ends.
 //!
 //! [`Sessions`] finds logs, [`Records`] reads one entry by entry, [`Recorded`] is what it says taken together, and
-//! [`SessionLog::reopen`] goes on with it. Deliberately not here: how long logs are kept. A log survives the end of the
+//! [`SessionLog::reopen`] resumes it. Deliberately not here: how long logs are kept. A log survives the end of the
 //! process, and not that of the machine: it is not synchronised to the disk.
 
 mod error;
@@ -40,13 +40,13 @@ use crate::{CallStatus, Clock, TerminateReason};
 /// The version of the log's format, in its first line.
 pub const SESSION_VERSION: u32 = 1;
 
-/// What the names of logs end with.
+/// Extension of log files.
 const LOG_EXTENSION: &str = "jsonl";
 
-/// How many ids are tried for a new session. Two sessions of one second clash once in four thousand million.
+/// Number of ids that are tried for a new session. Two sessions of the same second clash once in four thousand million.
 const ID_ATTEMPTS: usize = 8;
 
-/// What a session is about, for those who look for it later.
+/// Details of a session, for users who look for it later.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
     /// The folder that is worked in.
@@ -67,20 +67,20 @@ pub enum Entry<'a> {
         id: &'a SessionId,
         /// The process that writes it.
         pid: u32,
-        /// The folder that is worked in; of a name that is no text, what can be shown of it.
+        /// The workspace; if its path is not valid Unicode, as much as can be shown.
         #[serde(skip_serializing_if = "Option::is_none")]
         workspace: Option<&'a str>,
         /// The model, as the user names it.
         #[serde(skip_serializing_if = "Option::is_none")]
         model: Option<&'a ModelId>,
     },
-    /// Another process goes on with the session. The calls that the one before left behind are settled next.
+    /// Another process resumes the session. The next entries settle the calls that the previous process left behind.
     Resumed {
-        /// The process that writes from here on.
+        /// The process that writes the entries after this one.
         pid: u32,
         /// The model, as the user names it.
         model: &'a ModelId,
-        /// How many bytes of a half-written last line were taken away.
+        /// Number of bytes of a half-written last line that were removed.
         torn_bytes: u64,
     },
     /// An agent's run began.
@@ -114,15 +114,15 @@ pub enum Entry<'a> {
     TakenBack {
         /// The agent's id.
         agent_id: &'a AgentId,
-        /// How many of its messages stay.
+        /// Number of its messages that stay.
         messages: u64,
     },
-    /// The user wants another model from here on.
+    /// The user chose a different model for the requests after this entry.
     ModelChosen {
         /// The model, as the user names it.
         model: &'a ModelId,
     },
-    /// What a request cost, whatever came of it. There is none where the service did not say.
+    /// Token usage of a request, whatever its result. Missing if the service did not report it.
     Usage {
         /// The request.
         prompt: &'a PromptId,
@@ -136,18 +136,18 @@ pub enum Entry<'a> {
         /// The limit.
         reason: TerminateReason,
     },
-    /// Nothing came of this request: its messages are no part of the conversation.
+    /// This request has no reply: its messages are not part of the conversation.
     Withdrawn {
         /// The request.
         prompt: &'a PromptId,
     },
-    /// A reply came and was no good. It is no part of the conversation.
+    /// A reply was invalid. It is not part of the conversation.
     Discarded {
         /// The request.
         prompt: &'a PromptId,
-        /// What was wrong with it.
+        /// Why it was invalid.
         reason: &'a str,
-        /// What there was of it.
+        /// The parts that arrived.
         parts: &'a [Part],
     },
     /// A call is about to run.
@@ -165,17 +165,17 @@ pub enum Entry<'a> {
         prompt: &'a PromptId,
         /// The call.
         call_id: &'a CallId,
-        /// How it ended.
+        /// The way it ended.
         #[serde(flatten)]
         status: CallStatus,
-        /// What was decided about it; none when it never came to that.
+        /// The decision about it; `None` if it was settled before a decision.
         #[serde(skip_serializing_if = "Option::is_none")]
         decided: Option<Decided>,
-        /// How long it ran, in milliseconds.
+        /// Duration in milliseconds.
         duration_ms: u64,
-        /// What the model is told: a function response, and the data that belongs to it.
+        /// The response to the model: a function response, and the data that belongs to it.
         parts: &'a [Part],
-        /// What the user is shown of it: a change that it made, or one that it proposed and did not make.
+        /// What the user sees of it: a change that it made, or one that it proposed but did not make.
         #[serde(skip_serializing_if = "Option::is_none")]
         display: Option<&'a Display>,
     },
@@ -198,9 +198,9 @@ pub enum Entry<'a> {
         /// The answer.
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<&'a str>,
-        /// How many turns it took.
+        /// Number of its turns.
         turns: u32,
-        /// What all its replies cost, and those of the agents that it started.
+        /// Token usage of all its replies and those of the agents that it started.
         usage: Usage,
     },
 }
@@ -213,7 +213,7 @@ pub struct SessionLog {
     file: Mutex<Sink>,
 }
 
-/// Where lines go; none once that failed.
+/// The destination of lines; its writer is `None` once writing has failed.
 struct Sink {
     writer: Option<Box<dyn Write + Send>>,
     line: Vec<u8>,
@@ -251,7 +251,7 @@ impl SessionLog {
         Err(failed(last))
     }
 
-    /// A log that goes to a writer, which must not hold back what it is given. The path is for messages.
+    /// Creates a log on this writer, which must not buffer. The path is for messages.
     ///
     /// # Errors
     ///
@@ -265,7 +265,7 @@ impl SessionLog {
         Self::new(writer, id, path, clock).begun(None)
     }
 
-    /// A log that is gone on with.
+    /// Creates a log on this writer, without a first entry.
     fn new(writer: Box<dyn Write + Send>, id: SessionId, path: PathBuf, clock: Clock) -> Self {
         Self { id, path, clock, file: Mutex::new(Sink { writer: Some(writer), line: Vec::new() }) }
     }
@@ -287,7 +287,7 @@ impl SessionLog {
         &self.id
     }
 
-    /// Where the log is.
+    /// Returns the path of the log.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -322,7 +322,7 @@ impl SessionLog {
     }
 }
 
-/// An id that sorts by its time, with enough chance in it to tell the sessions of a second apart.
+/// Creates an id that sorts by its time, with enough random bits to distinguish the sessions of the same second.
 fn new_id(clock: &Clock) -> io::Result<SessionId> {
     let mut chance = [0; 4];
     getrandom::fill(&mut chance)?;

@@ -1,14 +1,14 @@
-//! An agent as a tool of another agent: its inputs are the tool's parameters, its result is the call's outcome.
+//! Subagents: an agent as a tool of another agent. Its inputs are the tool's parameters, its result is the call's
+//! outcome.
 //!
-//! Each call is a run of its own, with its own history, tools and limits, under an id beneath its parent's. What
-//! happens in it is told to the parent's observer and written into the parent's session log, both under that id. The
-//! run is part of the call's future: who drops or cancels the call drops or cancels the run, so it cannot outlive its
-//! parent.
+//! Each call is a run of its own, with its own history, tools and limits, under an id beneath its parent's. Its events
+//! go to the parent's observer and into the parent's session log, both under that id. The run is part of the call's
+//! future: dropping or cancelling the call drops or cancels the run, so it cannot outlive its parent.
 //!
-//! Only an end as `GOAL` is a success. Anything else is told as a failure, with how it ended and what there was.
+//! Only an end as `GOAL` is a success. Anything else is reported as a failure, with how it ended and the text so far.
 //!
-//! Deliberately not here: what the tools of a subagent may touch. Whoever makes the registry cuts their grants down to
-//! reading; the names that a definition may list hold nothing by themselves.
+//! Deliberately not here: what the tools of a subagent may touch. The code that makes the registry reduces their grants
+//! to reading; the names that a definition may list grant nothing by themselves.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,8 +29,8 @@ use crate::{
     TreeLimits,
 };
 
-/// How much longer than the calls of its own a subagent may take to end when it is cancelled: its calls settle first,
-/// and then it writes down how it ended.
+/// Additional time, beyond that of its own calls, that a cancelled subagent may take to end: its calls settle first,
+/// and then it records how it ended.
 const END_GRACE: Duration = Duration::from_secs(1);
 
 /// An agent that another one can call.
@@ -40,19 +40,19 @@ pub struct Subagent {
     setup: SubagentSetup,
 }
 
-/// What a subagent is made of besides its definition.
+/// The parts of a subagent other than its definition.
 #[derive(Clone)]
 pub struct SubagentSetup {
     /// The model, as the user named it: it may have a price.
     pub model: ModelId,
     /// The model's service.
     pub provider: Arc<dyn Provider>,
-    /// The tools that there are, with grants that are cut down to reading. The definition says which of them it has.
-    /// No agent is among them.
+    /// All available tools, with grants that are reduced to reading. The definition selects those of the subagent. No
+    /// agent is among them.
     pub tools: Registry,
     /// The folder that takes the whole text of long outputs, where there is one.
     pub spill: Option<PathBuf>,
-    /// Who watches the parent.
+    /// Observer of the parent.
     pub observer: Arc<dyn Observer>,
     /// The parent's session log.
     pub session: Option<Arc<SessionLog>>,
@@ -130,7 +130,7 @@ impl Tool for Subagent {
     }
 }
 
-/// What the parent is told of a run.
+/// Returns the outcome of a run for its parent.
 fn outcome(name: &str, result: &RunResult) -> Outcome {
     let reason = result.terminate_reason.as_str();
     let turns = counted(result.turns, "turn");

@@ -5,13 +5,13 @@
 
 use serde_json::{Map, Value};
 
-/// A template names what there is no input for.
+/// A template names an unknown input.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the prompt names {}, which {} not declared; {}", listed(missing), if missing.len() == 1 { "is" } else { "are" }, choice(available))]
 pub struct TemplateError {
     /// The names without an input, in the order of their first use.
     pub missing: Vec<String>,
-    /// The inputs that there are.
+    /// The declared inputs.
     pub available: Vec<String>,
 }
 
@@ -51,12 +51,12 @@ pub fn fill(template: &str, inputs: &Map<String, Value>) -> Result<String, Templ
     }
 }
 
-/// The names that a template has placeholders for, each with where its `${` stands, in bytes.
+/// Returns the names of a template's placeholders, each with the byte position of its `${`.
 pub(crate) fn names(template: &str) -> impl Iterator<Item = (usize, &str)> {
     template.match_indices("${").filter_map(|(at, _)| Some((at, placeholder(template.get(at..)?)?.0)))
 }
 
-/// Whether a placeholder can have this name.
+/// Returns whether a placeholder can have this name.
 pub(crate) fn is_name(name: &str) -> bool {
     let first = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     first && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')

@@ -1,9 +1,9 @@
 //! The subjects of thoughts: a model that thinks aloud heads each thought with a line `**subject**`.
 //!
-//! Thoughts arrive in pieces of any length, so the line is gathered until it is whole. Anything else that has
-//! asterisks in it (`a ** b`) is not at the start of its line, or not closed in it, and is no subject.
+//! Thoughts arrive in pieces of any length, so the line is collected until it is complete. Other text with asterisks
+//! (`a ** b`) does not start its line with them or does not close them, so it is not a subject.
 
-/// The longest subject, in bytes; a longer line is no heading. Bounds what is gathered.
+/// The longest subject, in bytes; a longer line is not a heading. Bounds what is collected.
 const SUBJECT_BYTES: usize = 400;
 
 const MARK: &str = "**";
@@ -12,13 +12,13 @@ const MARK: &str = "**";
 #[derive(Debug, Default)]
 pub(crate) struct Subjects {
     line: String,
-    /// The rest of this line cannot be one any more, or has been told.
+    /// The rest of this line can no longer be a subject, or its subject has been returned.
     skip: bool,
 }
 
 impl Subjects {
-    /// Takes the next piece; answers with the subject that it completes. One piece rarely completes two; the last
-    /// one counts then, since it is what the model is at.
+    /// Takes the next piece and returns the subject that it completes. One piece rarely completes two; the last one
+    /// counts then, since it is what the model is at.
     pub(crate) fn push(&mut self, piece: &str) -> Option<String> {
         let mut found = None;
         for part in piece.split_inclusive('\n') {
@@ -49,7 +49,7 @@ fn subject(line: &str) -> Option<&str> {
     (!subject.is_empty() && subject.len() <= SUBJECT_BYTES).then_some(subject)
 }
 
-/// Whether a line that begins like this can still have a subject.
+/// Returns whether a line that begins like this can still have a subject.
 fn could_begin(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with(MARK) || MARK.starts_with(line)

@@ -1,5 +1,5 @@
-//! The prompt id on log lines. Alone in its process: who listens to a span is decided once for all threads, so
-//! tests beside it, which have no subscriber, would race with this one.
+//! The prompt id on log lines. Alone in its process: the subscribers of a span are decided once for all threads, so
+//! other tests, which have no subscriber, would race with this one.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ use host_tool::{CallContext, Outcome, Registry, Responder, Tool};
 use serde_json::{Map, json};
 use tokio_util::sync::CancellationToken;
 
-/// Answers with text, but calls a tool with its second reply.
+/// A model that answers with text, but calls a tool in its second reply.
 #[derive(Default)]
 struct Model(AtomicUsize);
 
@@ -66,7 +66,7 @@ impl Observer for Nobody {
     fn event(&self, _: &Event<'_>) {}
 }
 
-/// What was logged.
+/// The captured log.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
 

@@ -1,9 +1,8 @@
-//! The agents that there are: those that are built in, those of the user's folder and those of a trusted project, with
-//! what the configuration says of them.
+//! All agents: the built-in ones, those in the user's folder and those of a trusted project, with their configuration.
 //!
-//! An agent's file is read strictly, and one that is wrong stops the command: an agent that is silently not there is
-//! found out much later. So do two with one name, wherever they come from: nobody who calls an agent by its name is to
-//! get another one than they know.
+//! An agent's file is parsed strictly, and an invalid one stops the command: a silently missing agent would be noticed
+//! much later. Two agents with the same name also stop it, wherever they come from: a name must not call a different
+//! agent from the one that the caller knows.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,13 +19,13 @@ use crate::project::{Part, Project, ProjectFile};
 /// The folder for agents, in the user's configuration folder.
 const FOLDER: &str = "agents";
 
-/// How many files are read. Protects the model's window: each agent is offered to it as a tool.
+/// Maximum number of files that are read. Protects the model's window: each agent is offered to it as a tool.
 const MAX_AGENTS: usize = 64;
 
-/// An agent, and what was said of it.
+/// An agent and its configuration.
 #[derive(Debug)]
 pub struct Agent {
-    /// Its definition and what its file says besides.
+    /// Its definition, and the other values of its file.
     pub declared: Declared,
     /// Where it was found.
     pub source: Source,
@@ -87,7 +86,7 @@ impl Agents {
         &self.0
     }
 
-    /// The agent with this name. It may be one of those that the project declares, and nobody trusts.
+    /// Returns the agent with this name. The error mentions the project if that is not trusted and might declare it.
     pub fn find(&self, name: &str, project: &Project) -> Result<&Agent, Failure> {
         self.0.iter().find(|agent| agent.name() == name).ok_or_else(|| {
             let withheld = project.withholds(Part::Agent).then(|| project.untrusted(self.unknown(name).message));
@@ -153,7 +152,7 @@ impl Agent {
 }
 
 impl Agent {
-    /// What a project says of it: never that it may be run when the user says that it may not, nor for longer.
+    /// Applies a project's settings: they cannot enable an agent that the user disabled, nor raise its limits.
     fn configure_within(&mut self, settings: &configuration::Agent) {
         let before = (self.enabled, self.declared.definition.run);
         self.configure(settings);
@@ -165,7 +164,7 @@ impl Agent {
     }
 }
 
-/// As it stands in a sentence.
+/// As part of a sentence.
 impl std::fmt::Display for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

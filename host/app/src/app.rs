@@ -48,7 +48,7 @@ pub struct App {
     /// The agents of the project, if it is trusted.
     pub project_agents: Vec<ProjectFile>,
     pub(crate) sources: PluginSources,
-    /// Why plugins were skipped at the last search, so that the user is not told again.
+    /// Why plugins were skipped at the last search, so that the user does not get the same message again.
     pub(crate) skipped: Vec<String>,
 }
 

@@ -42,7 +42,7 @@ pub struct Attached {
     pub prompt: String,
     /// The parts behind it.
     pub parts: Vec<Part>,
-    /// What the user should know: mentions that look like paths and are none.
+    /// What the user should know: mentions that look like paths but are not.
     pub notes: Vec<String>,
 }
 
@@ -147,7 +147,7 @@ fn looks_like_a_path(path: &str) -> bool {
     path.contains('/') || path.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && end.len() <= 8)
 }
 
-/// The tool's output; the inner error says to the model why there is none.
+/// Returns the tool's output; the inner error explains to the model why there is no output.
 async fn read(
     attachment: &Attachment,
     number: usize,

@@ -1,6 +1,7 @@
-//! The user's configuration file, and over it that of a trusted project: read once, strict, every key read by somebody.
+//! The user's configuration file, overridden by that of a trusted project: both are read once and strictly, and every
+//! key has an effect.
 //!
-//! Flags win over the environment, the environment over the project's file, that over the user's.
+//! Flags override the environment, the environment overrides the project's file, and that overrides the user's file.
 
 mod commands;
 mod plugins;
@@ -74,7 +75,7 @@ pub struct Configuration {
     pub agents: BTreeMap<String, Agent>,
     /// Settings of plugins, by their names.
     pub plugins: PluginConfigs,
-    /// What a trusted project says beside that; no key of a file.
+    /// Other settings of a trusted project; not a key of a file.
     #[serde(skip)]
     pub project: ProjectConfig,
 }
@@ -105,7 +106,7 @@ pub struct Run {
     pub max_total_turns: Option<AtLeastOne<u32>>,
 }
 
-/// What a model is told before it is asked.
+/// Context that a model gets before the first message.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Context {
@@ -115,7 +116,7 @@ pub struct Context {
     pub files: Option<Vec<String>>,
 }
 
-/// What a conversation is like.
+/// Settings of a conversation.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Conversation {
@@ -123,7 +124,7 @@ pub struct Conversation {
     pub bell_seconds: Option<u64>,
 }
 
-/// What is different about an agent.
+/// Changes to an agent.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Agent {
@@ -155,7 +156,7 @@ pub struct Limits {
     pub memory_mib: Option<usize>,
 }
 
-/// How requests to a model are asked again.
+/// Settings for retries of requests to a model.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Retry {
@@ -193,7 +194,7 @@ impl TryFrom<f64> for Seconds {
 }
 
 impl Retry {
-    /// How a request that failed is sent again.
+    /// Returns how a failed request is sent again.
     pub fn policy(&self) -> RetryPolicy {
         let usual = RetryPolicy::default();
         let time = |set: Option<Seconds>, usual: Duration| set.map_or(usual, |seconds| seconds.0);
@@ -206,7 +207,7 @@ impl Retry {
         }
     }
 
-    /// How a reply that is no good is asked for again.
+    /// Returns how an invalid reply is requested again.
     pub fn reply(&self) -> ReplyPolicy {
         let usual = ReplyPolicy::default();
         ReplyPolicy {
@@ -246,7 +247,7 @@ impl TryFrom<f64> for Share {
     }
 }
 
-/// How a service is reached.
+/// Connection to a service.
 #[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Service {
@@ -283,7 +284,7 @@ impl fmt::Debug for Service {
     }
 }
 
-/// How a model is to answer; what is not there is the service's own default.
+/// Settings for a model's replies; missing values are the service's own defaults.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Model {
@@ -310,7 +311,7 @@ pub struct Model {
     pub tools: Option<Tools>,
 }
 
-/// What a million tokens of a model costs, in any currency.
+/// Price of a million tokens of a model, in any currency.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModelPrice {
@@ -335,7 +336,7 @@ impl TryFrom<f64> for Amount {
     }
 }
 
-/// Which models the model `auto` picks from, and who picks.
+/// The models from which the model `auto` picks, and the model that picks.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Routing {
@@ -347,7 +348,7 @@ pub struct Routing {
     pub models: BTreeMap<String, String>,
 }
 
-/// How a model is offered its tools.
+/// The way in which a model is offered its tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tools {
@@ -442,14 +443,14 @@ impl Configuration {
         Ok(())
     }
 
-    /// The commands by which more tools are found and called; those of a project go before the user's. None where
-    /// nobody set them.
+    /// Returns the commands that list and call more tools; those of a project override the user's. `None` if neither
+    /// configures any.
     pub fn commands(&self) -> Option<Commands> {
         let of_project = self.project.tools.commands(Owner::Project);
         of_project.or_else(|| self.tools.commands(Owner::User))
     }
 
-    /// What models cost.
+    /// Returns the prices of models.
     pub fn prices(&self) -> Prices {
         let price = |ModelPrice { input, output, cached }: ModelPrice| {
             let cached = cached.unwrap_or(input);
@@ -458,7 +459,7 @@ impl Configuration {
         self.models.iter().filter_map(|(id, options)| Some((id.clone(), price(options.price?)))).collect()
     }
 
-    /// An agent's run with what holds for every agent that asks a model which takes so many tokens at once.
+    /// Returns an agent's limits with the defaults for every agent whose model takes this many tokens at once.
     pub fn with_run_defaults(&self, run: RunConfig, window: Option<u64>) -> RunConfig {
         RunConfig {
             grace: self.run.grace_seconds.map_or(run.grace, Duration::from_secs),
@@ -483,7 +484,7 @@ impl Configuration {
         }
     }
 
-    /// What one call may use.
+    /// Returns the limits of one call.
     pub fn limits(&self) -> host_plugin::Limits {
         let usual = host_plugin::Limits::default();
         host_plugin::Limits {

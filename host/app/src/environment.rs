@@ -10,7 +10,7 @@ use host_model::CredentialsFile;
 
 use crate::error::Failure;
 
-/// What the process was started with.
+/// The environment that the process was started with.
 #[derive(Clone)]
 pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
@@ -23,7 +23,7 @@ pub struct Environment {
     pub stdin_is_terminal: bool,
 }
 
-/// Which of the standard streams are terminals.
+/// The standard streams that are terminals.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Terminals {
     /// Standard input.
@@ -34,14 +34,14 @@ pub struct Terminals {
     pub stderr: bool,
 }
 
-/// Where the host keeps things, each a folder of its own.
+/// The places in which the host keeps its data, separate from each other.
 #[derive(Clone, Debug)]
 pub struct Folders {
     /// The user's configuration.
     pub configuration: PathBuf,
     /// Compiled components.
     pub cache: PathBuf,
-    /// What plugins keep.
+    /// State of plugins.
     pub state: PathBuf,
     /// Session logs.
     pub sessions: PathBuf,
@@ -58,7 +58,7 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// Each of them: what no tool may change, whatever was granted and whoever says yes.
+    /// Returns all of them. No tool may change them, whatever was granted or approved.
     pub fn all(&self) -> [&Path; 9] {
         // One that is added has to be named here, and is protected then.
         let Self { configuration, cache, state, sessions, trust, keys, plugins, downloads, programs } = self;
@@ -67,7 +67,7 @@ impl Folders {
 }
 
 impl Environment {
-    /// An environment with these variables and this home folder, where it is known.
+    /// Creates an environment with these variables and this home folder, if it is known.
     pub fn new(variables: BTreeMap<OsString, OsString>, home: Option<PathBuf>, terminals: Terminals) -> Self {
         let Terminals { stdin, stdout, stderr } = terminals;
         Self { variables, home, stdout_is_terminal: stdout, stderr_is_terminal: stderr, stdin_is_terminal: stdin }
@@ -88,7 +88,8 @@ impl Environment {
         self.variables.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// Where Google's own clients look for application-default credentials, as their documentation has it.
+    /// Returns the path at which Google's own clients look for application-default credentials, according to their
+    /// documentation.
     pub fn google_credentials(&self) -> Option<CredentialsFile> {
         if let Some(file) = self.variable("GOOGLE_APPLICATION_CREDENTIALS") {
             return Some(CredentialsFile::Named(file.into()));

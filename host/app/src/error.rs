@@ -172,7 +172,8 @@ fn error_kind(error: &RunError) -> ErrorKind {
     }
 }
 
-/// What a service refuses is its failure, not the user's: only a script for the scripted model is given by the user.
+/// Returns the kind of a model's error. A rejection by a service is a failure of the service, not of the user: the user
+/// provides only the script of the scripted model.
 fn model_kind(error: &ModelError) -> ErrorKind {
     match error.kind() {
         ModelErrorKind::Authentication => ErrorKind::Authentication,

@@ -98,7 +98,7 @@ impl UserGrants {
         self.mode
     }
 
-    /// What a plugin may touch without asking: its requests, as far as they were granted.
+    /// Returns what a plugin may touch without asking: its requests, as far as they were granted.
     pub fn granted_to(&self, plugin: &LoadedPlugin) -> Grants {
         let name = plugin.manifest.name.as_str();
         let mut granted = self.by_mode.join(&plugin.agreed).join(&self.outputs.iter().cloned().collect());

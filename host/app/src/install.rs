@@ -29,24 +29,24 @@ use crate::plugins;
 use crate::plugins::settings;
 use crate::plugins::store::{self, Agreed, List, PluginStore};
 
-/// What the user said before there was a question.
+/// The user's choices from before the question.
 #[derive(Clone, Debug, Default)]
 pub struct InstallRequest {
-    /// What the plugin may do without a question, as `CAPABILITY` or `CAPABILITY=SCOPE`.
+    /// Grants that the plugin gets without a question, as `CAPABILITY` or `CAPABILITY=SCOPE`.
     pub grants: Vec<String>,
     /// Whether the user agrees without being asked; each call that is not granted is asked about.
     pub yes: bool,
-    /// What an update may change.
+    /// Changes that an update may make.
     pub allow: Allow,
-    /// Whether a bundle is taken that nobody signed whom the user trusts.
+    /// Whether a bundle without a trusted signature is accepted.
     pub allow_unsigned: bool,
 }
 
 /// Decides about installing.
 pub struct Installer<'a> {
-    /// What the user said.
+    /// The user's choices.
     pub request: &'a InstallRequest,
-    /// Where keys, lists and bundles are.
+    /// The folders with keys, lists and bundles.
     pub folders: &'a Folders,
     /// Asks a component for its tools.
     pub runtime: &'a Runtime,
@@ -54,7 +54,7 @@ pub struct Installer<'a> {
     pub now: Timestamp,
 }
 
-/// Whether there is anything to install.
+/// The result of checking a bundle.
 pub enum InstallPlan {
     /// This very bundle is installed already, and the request adds nothing.
     AlreadyInstalled(Version),
@@ -67,7 +67,7 @@ pub struct Installation {
     bundle: Bundle,
     locked: Locked,
     question: InstallQuestion,
-    /// What the user agreed to before, and with the request.
+    /// Grants from before and from the request.
     agreed: Agreed,
 }
 
@@ -78,7 +78,7 @@ pub struct InstallOutcome {
     pub name: String,
     /// Its version.
     pub version: Version,
-    /// What it may do without a question.
+    /// Grants that it has without a question.
     pub agreed: Agreed,
     /// Why the project's list does not count yet, if it does not.
     pub note: Option<String>,
@@ -129,7 +129,7 @@ impl Installer<'_> {
         Ok(InstallPlan::Ready(Box::new(Installation { bundle, locked, question, agreed })))
     }
 
-    /// Whose trusted signatures the bundle has, and why the others do not count.
+    /// Returns the trusted signers of the bundle, and why other signatures do not count.
     fn signers(&self, bundle: &Bundle) -> Result<(Signers, Vec<Refusal>), Failure> {
         let trust = store::trusted_keys(self.folders)?;
         let refused = |why: String| {
@@ -151,7 +151,7 @@ impl Installer<'_> {
         }
     }
 
-    /// Whether its name and those of its tools belong to no other plugin.
+    /// Checks that no other plugin has its name or the names of its tools.
     fn check_names(&self, manifest: &Manifest, target: &Target) -> Result<(), Failure> {
         let name = &manifest.name;
         if name == plugins::DISCOVERED {
@@ -184,8 +184,8 @@ impl Installer<'_> {
         Ok(())
     }
 
-    /// Whether the manifest describes the tools as the component does, which is asked in a sandbox that has nothing: the
-    /// manifest is what the user is shown, and what a model gets from then on.
+    /// Checks that the manifest describes the tools as the component does, which runs for this in a sandbox without
+    /// grants: the user sees the manifest, and models get it later.
     async fn check_description(&self, bundle: &Bundle) -> Result<(), Failure> {
         let manifest = bundle.manifest();
         let refused = |why: &str| {
@@ -206,7 +206,7 @@ impl Installer<'_> {
 }
 
 impl Installation {
-    /// What the user is shown and asked.
+    /// Returns the question for the user.
     pub fn question(&self) -> &InstallQuestion {
         &self.question
     }

@@ -18,12 +18,12 @@ use crate::configuration::{Auth, Configuration, Routing, Tools};
 use crate::environment::Environment;
 use crate::error::{ErrorKind, Failure};
 
-/// What the usual models are for.
+/// Descriptions of the tasks for the usual models.
 const SIMPLE: &str = "a simple task: one question, or a change of a few lines in a known place, done in a step or two";
 /// See [`SIMPLE`].
 const COMPLEX: &str = "everything else: a task of many steps, debugging, design, or one that is not clear yet";
 
-/// The id of the model that picks another.
+/// The id of the model that picks a different one.
 const AUTO: &str = "auto";
 
 /// How long to wait for a local server to list its models. Users without one must not notice the wait.
@@ -36,25 +36,25 @@ pub struct Model {
     pub id: ModelId,
     /// As its service knows it.
     pub name: String,
-    /// What is asked.
+    /// The provider that answers.
     pub provider: Arc<dyn Provider>,
-    /// What was configured for it.
+    /// Its configured settings.
     pub settings: Settings,
     /// The ids of all models that may answer when this one is asked.
     pub answering: Vec<String>,
-    /// The most tokens that all of those take at once, where that is not to be read off the name.
+    /// The most tokens that all of those take at once, if their names do not determine it.
     pub window: Option<u64>,
 }
 
-/// The model of a run: the flag's, else the configured one, else that of the first service whose key is set, else the
-/// first of a local server that answers.
+/// Chooses the model of a run: the one named by the flag, or the configured one, or that of the first service whose key
+/// is set, or the first one of a local server that answers.
 pub async fn choose(
     flag: Option<&str>,
     configuration: &Configuration,
     environment: &Environment,
 ) -> Result<Model, Failure> {
     if let Some(id) = flag.filter(|id| *id != AUTO) {
-        // What a flag says is the user's input, whatever the same word in a file would be.
+        // The value of a flag is the user's input, even if the same value in a file would be configuration.
         id.parse::<Selection>().map_err(|error| Failure { kind: ErrorKind::Input, ..Failure::from(error) })?;
     }
     match flag.or(configuration.model.as_deref()).or_else(|| by_key(environment).map(|models| models.main)) {
@@ -89,11 +89,11 @@ fn no_model() -> Failure {
     ))
 }
 
-/// The models that Ollama has at its address; none when nothing answers there.
+/// Returns the models of Ollama at its address; empty if nothing answers there.
 ///
 /// # Errors
 ///
-/// When the address that was set for it is none.
+/// When its configured address is invalid.
 pub async fn local(configuration: &Configuration, environment: &Environment) -> Result<Vec<String>, Failure> {
     let ollama = Ollama::new(access(Ollama::PROVIDER, configuration, environment))?;
     match timeout(LOCAL_LIMIT, ollama.models()).await {
@@ -109,14 +109,14 @@ pub async fn local(configuration: &Configuration, environment: &Environment) -> 
     }
 }
 
-/// The model with this id, asked again after what passes and handing over to its fallback. Nothing is sent.
+/// Creates the model with this id, with retries after temporary failures and with its fallback. Sends nothing.
 pub fn connect(id: &str, configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
     if id == AUTO {
         return auto(configuration, environment);
     }
     let mut model = connect_once(id, configuration, environment)?;
     if id.parse::<Selection>()?.provider.address.is_none() {
-        // What is not a service has no failures that pass.
+        // A model without a service has no temporary failures.
         return Ok(model);
     }
     let fallback = match configuration.models.get(id).and_then(|options| options.fallback.as_deref()) {
@@ -145,7 +145,7 @@ fn connect_once(id: &str, configuration: &Configuration, environment: &Environme
     Ok(Model { id: ModelId::new(id), name, provider, settings, answering, window: options.window })
 }
 
-/// The model `auto`: what `[routing]` says, else what is usual for the service whose key is set.
+/// Creates the model `auto` from `[routing]`, or else from the usual models of the service whose key is set.
 fn auto(configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
     let Routing { default, classifier, models } = &configuration.routing;
     let configured = default.as_deref().or_else(|| models.keys().next().map(String::as_str));
@@ -180,7 +180,7 @@ fn auto(configuration: &Configuration, environment: &Environment) -> Result<Mode
     let others = others.into_iter().map(|(id, when)| route(id, when)).collect::<Result<Vec<_>, _>>()?;
     let classifier = classifier
         .map(|id| {
-            // It is asked once and not again: the default answers without it.
+            // It is asked only once: without it, the default answers.
             let Model { name, provider, settings, .. } = connect_once(id, configuration, environment)?;
             Ok::<_, Failure>(Asked { model: name, provider, settings })
         })
@@ -207,7 +207,7 @@ pub fn check_prices(model: &Model, configuration: &Configuration) -> Result<(), 
 }
 
 impl Model {
-    /// The same model with all that it says recorded.
+    /// Returns the same model with all its replies recorded.
     pub fn recorded(self, recording: &Recording) -> Self {
         let provider = Arc::new(LoggingProvider::new(self.provider, recording));
         Self { provider, ..self }
@@ -223,7 +223,7 @@ pub fn recording(file: &Path) -> Result<Recording, Failure> {
     Ok(Recording::new(Box::new(out), &file.display().to_string()))
 }
 
-/// What it takes to reach a service: the environment wins over the configuration.
+/// Returns how to reach a service: the environment overrides the configuration.
 fn access(provider: ProviderId, configuration: &Configuration, environment: &Environment) -> Access {
     let configured = configuration.providers.get(&provider).cloned().unwrap_or_default();
     let logs_in = provider.login == LoginSpec::Required || configured.auth == Some(Auth::Oauth);

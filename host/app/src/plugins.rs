@@ -21,10 +21,10 @@ use host_plugin::{Digest, Plugin, Secrets};
 pub use self::sources::{DISCOVERED, PluginOrigin, ToolSource, built_in_plugins};
 use crate::error::Failure;
 
-/// A plugin with everything that its calls need besides grants.
+/// A plugin with everything that its calls need except grants.
 #[derive(Clone, Debug)]
 pub struct LoadedPlugin {
-    /// Where it was found.
+    /// The place where it was found.
     pub origin: PluginOrigin,
     /// Its manifest.
     pub manifest: Manifest,

@@ -1,9 +1,9 @@
 //! The files with rules: the administrator's, the user's with what they answered for good, and a trusted project's.
 //!
-//! Every file is read before the first call, and one that is wrong is an error: a rule that nobody reads would be a hole.
-//! Of the answers, those that no answer can give any more (private addresses, every server) are left out, each with a
-//! note that names its file and line. Deliberately not here: what a rule means (`host_tool::Policy`), and whether a
-//! project is trusted.
+//! Every file is read before the first call, and an invalid one is an error: a rule that is not read would be a hole.
+//! Rules from earlier answers that an answer can no longer create (private addresses, every server) are left out, each
+//! with a note that names its file and line. Deliberately not here: what a rule means (`host_tool::Policy`), and
+//! whether a project is trusted.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::environment::Folders;
 use crate::error::Failure;
 use crate::project::ProjectFile;
 
-/// Where the administrator's files lie; only they can write there.
+/// The folder of the administrator's files; only the administrator can write there.
 const OF_ADMINISTRATOR: &str = "/etc/host/policies";
 
 /// The folder in the user's configuration, and the file in it that takes what they answer for good.
@@ -22,13 +22,13 @@ const FOLDER: &str = "policies";
 /// See [`FOLDER`].
 const ANSWERS: &str = "answers.toml";
 
-/// The largest file, in bytes; what is parsed is no larger either.
+/// The largest file, in bytes; this also bounds what is parsed.
 const MAX_FILE: u64 = 256 << 10;
 
 /// The most files of a folder. Protects the start from a folder that is not what it should be.
 const MAX_FILES: usize = 100;
 
-/// Where the rules go that a user's answers make.
+/// Returns the file for the rules that come from a user's answers.
 pub fn answers(folders: &Folders) -> PathBuf {
     folders.configuration.join(FOLDER).join(ANSWERS)
 }
@@ -75,7 +75,7 @@ fn left_out(rule: &Rule) -> String {
     )
 }
 
-/// The files of a folder, by name. A folder that is not there has none.
+/// Returns the files of a folder, by name. A missing folder has no files.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,

@@ -1,9 +1,9 @@
 //! The files of a project for the host, in its `.host/`, and whether the user trusts them.
 //!
-//! A project is the nearest folder, from the one that is worked in upward, that is the top of a repository or has a
-//! `.host/`. Promises: nothing of an untrusted `.host/` is used or parsed, and what is used of a trusted one are the
-//! bytes whose digests were trusted; when one of them is different, new or gone, none is used until the user was asked
-//! again. Deliberately not here: what the files may say (`configuration`, `agents`, `plugins`).
+//! A project is the nearest folder, from the workspace upward, that is the top of a repository or has a `.host/`.
+//! Promises: nothing of an untrusted `.host/` is used or parsed, and only bytes whose digests were trusted are used of
+//! a trusted one; when a file is different, new or gone, no file is used until the user has been asked again.
+//! Deliberately not here: the contents of the files (`configuration`, `agents`, `plugins`).
 
 pub mod contents;
 pub mod programs;
@@ -47,7 +47,7 @@ pub enum TrustState {
     Changed {
         /// Its files now.
         contents: Contents,
-        /// What is different.
+        /// The differences.
         changes: Vec<Change>,
     },
     /// It did not change since it was trusted.
@@ -60,7 +60,7 @@ pub enum TrustState {
 #[derive(Debug)]
 pub struct Unread(Listing);
 
-/// What is different from what was trusted, by the name beneath `.host/`.
+/// A difference from the trusted files, by the name beneath `.host/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// The file is new.
@@ -103,7 +103,7 @@ pub struct ProjectFiles {
 }
 
 impl Project {
-    /// The project of a folder, whose path is real. Of one that was never trusted no file is opened.
+    /// Finds the project of a folder, whose path is real. If it was never trusted, none of its files is opened.
     pub fn find(folder: &Path, folders: &Folders) -> Result<Self, Failure> {
         let root = Self::root_of(folder);
         let trust_state = TrustState::read(&root, &Store::at(folders.trust.clone()))?;
@@ -149,7 +149,7 @@ impl Project {
         }
     }
 
-    /// Whether it has a file of this kind that is not used.
+    /// Returns whether it has a file of this kind that is not used.
     pub fn withholds(&self, part: Part) -> bool {
         match &self.trust_state {
             TrustState::Nothing | TrustState::Trusted(_) => false,
@@ -244,7 +244,7 @@ impl TrustState {
     }
 }
 
-/// What is different, in the order of the names.
+/// Returns the differences, in the order of the names.
 fn changes(before: &Fingerprint, now: &Fingerprint) -> Vec<Change> {
     let mut names: Vec<&String> = before.keys().chain(now.keys()).collect();
     names.sort_unstable();

@@ -15,23 +15,23 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use crate::error::Failure;
 use crate::project::TrustStatus;
 
-/// Reports a run while it goes on, and its end.
+/// Reports a run while it is under way, and its end.
 pub trait Report: Observer {
-    /// The run ended, with `failure` if it did not reach its end.
+    /// Reports the end of the run, with `failure` if it did not reach its goal.
     fn finish(&self, result: &RunResult, failure: Option<&Failure>);
 }
 
 /// Takes the text of a report: whole lines.
 pub type Sink = Box<dyn Fn(&str) + Send + Sync>;
 
-/// What a report says of a run besides its events.
+/// Data for a report of a run, in addition to its events.
 #[derive(Clone, Debug)]
 pub struct About {
     /// The trust in the project; `None` if it brings nothing.
     pub project_trust: Option<TrustStatus>,
-    /// Held while the user is asked.
+    /// Paused while the user is asked.
     pub run_clock: PausableClock,
-    /// Whether the statistics are wanted in full.
+    /// Whether the report contains the full statistics.
     pub stats: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a frontend asks for, as plain values: where to work, what tools may touch, what to run.
+//! Requests of a frontend, as plain values: where to work, what tools may touch, what to run.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub struct FolderRequest {
     pub any_folder: bool,
 }
 
-/// What tools may touch, in the user's words.
+/// Access of tools, as the user wrote it.
 #[derive(Clone, Debug, Default)]
 pub struct AccessRequest {
     /// The approval mode; `None` is the configured one.
@@ -23,11 +23,11 @@ pub struct AccessRequest {
     pub grant: Vec<String>,
     /// Denials, each `PLUGIN:CAPABILITY` or `PLUGIN:fs-read=GLOB`; `*` is every plugin.
     pub deny: Vec<String>,
-    /// Components, or folders of them, to use beside the installed plugins.
+    /// Components, or folders of them, to use in addition to the installed plugins.
     pub plugin: Vec<PathBuf>,
 }
 
-/// What to run, and within which limits.
+/// The task of a run, and its limits.
 #[derive(Clone, Debug, Default)]
 pub struct RunRequest {
     /// The model, `PROVIDER/NAME`; `None` is the configured one.

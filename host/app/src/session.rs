@@ -1,8 +1,7 @@
 //! A session: one conversation of a user with a model, its tools and its agents, for any frontend.
 //!
-//! Owns what a run is put together from and every later change of it: the next prompt, the approval mode, the model,
-//! reloaded plugins. Whoever wants to see what happens subscribes an observer; whoever can answer questions listens to
-//! the approval queue.
+//! Owns the parts of a run and every later change of them: the next prompt, the approval mode, the model, reloaded
+//! plugins. Events go to the subscribed observers; a frontend that can answer questions listens to the approval queue.
 //!
 //! Promises: a change that fails leaves the session as it was; what a session may touch comes from the user's grants of
 //! this process and never from a session log.
@@ -47,7 +46,7 @@ use crate::request::RunRequest;
 /// The name of the root agent in a session log.
 pub const MAIN: &str = "main";
 
-/// What a session starts with.
+/// The request to start a session.
 #[derive(Debug, Default)]
 pub struct SessionRequest {
     /// The agent, its model and its limits.
@@ -57,7 +56,7 @@ pub struct SessionRequest {
     /// Whether there will be something to do in a resumed session that has no unfinished work. Without it, resuming
     /// such a session is an error.
     pub has_prompt: bool,
-    /// Whether a user is there to answer questions about calls. The model is told what to expect.
+    /// Whether a user is there to answer questions about calls. The system prompt depends on it.
     pub is_attended: bool,
 }
 
@@ -67,11 +66,11 @@ pub struct Session {
     agents: Agents,
     request: RunRequest,
     is_attended: bool,
-    /// What its tools may touch: what the user granted, in the present mode, and the session's own outputs.
+    /// The access of its tools: the user's grants in the current mode, and the session's own outputs.
     grants: UserGrants,
     model: Model,
     definition: AgentDefinition,
-    /// What the prompts are filled in with, besides the prompt itself.
+    /// The inputs of the prompts, except the user's prompt itself.
     inputs: Map<String, Value>,
     recording: Option<Recording>,
     observers: Arc<Observers>,
@@ -83,7 +82,7 @@ pub struct Session {
     notices: Vec<String>,
 }
 
-/// What is new with each conversation of a session: `/clear` starts another one.
+/// The parts that are new with each conversation of a session: `/clear` starts another one.
 struct Conversation {
     executor: Executor,
     log: Arc<SessionLog>,
@@ -93,7 +92,8 @@ struct Conversation {
     outputs: PathBuf,
 }
 
-/// What the user's grants and the model decide, built as a whole before any of it replaces what is there.
+/// The parts that depend on the user's grants and the model. They are built as a whole before any of them replaces the
+/// current ones.
 struct Equipment {
     grants: UserGrants,
     gate: Gate,
@@ -102,8 +102,8 @@ struct Equipment {
 }
 
 impl Session {
-    /// Starts a session or resumes one. Nothing is sent to the model yet, except the question to a local server which
-    /// models it has, where none is configured.
+    /// Starts a session or resumes one. Nothing is sent to the model yet; only a local server may be asked for its
+    /// models, if no model is configured.
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ impl Session {
         })
     }
 
-    /// What the user should know about the start, a line each. Empty from the second call on.
+    /// Takes the messages for the user about the start, a line each. Empty from the second call on.
     pub fn take_notices(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notices)
     }
@@ -163,7 +163,7 @@ impl Session {
         &self.app
     }
 
-    /// The agents that there are.
+    /// Returns all agents.
     pub fn agents(&self) -> &Agents {
         &self.agents
     }
@@ -178,7 +178,7 @@ impl Session {
         self.grants.mode()
     }
 
-    /// What the tools may touch at present.
+    /// Returns what the tools may currently touch.
     pub fn grants(&self) -> &UserGrants {
         &self.grants
     }
@@ -193,7 +193,7 @@ impl Session {
         self.conversation.executor.history()
     }
 
-    /// Whether the session was resumed.
+    /// Returns whether the session was resumed.
     pub fn is_resumed(&self) -> bool {
         self.is_resumed
     }
@@ -203,17 +203,17 @@ impl Session {
         self.left
     }
 
-    /// Who is told what happens. Any number of observers may be added at any time.
+    /// Returns the observers of the session's events. Any number of observers may be added at any time.
     pub fn observers(&self) -> &Arc<Observers> {
         &self.observers
     }
 
-    /// The queue of questions about calls. Whoever listens to it can answer.
+    /// Returns the queue of questions about calls. Its listeners can answer.
     pub fn approvals(&self) -> &ApprovalQueue {
         &self.approvals
     }
 
-    /// What a report says of the session. `stats` asks for the statistics in full.
+    /// Returns the session's data for a report. `stats` requests the full statistics.
     pub fn about(&self, stats: bool) -> About {
         About { project_trust: self.app.project.trust_status(), run_clock: self.run_clock.clone(), stats }
     }
@@ -299,7 +299,7 @@ impl Session {
         self.take_up(equipment)
     }
 
-    /// Asks another model, from the next run on; also for the agents that have none of their own.
+    /// Switches to a different model, starting with the next run; also for agents without a model of their own.
     ///
     /// # Errors
     ///
@@ -339,7 +339,7 @@ impl Session {
         }
     }
 
-    /// Everything that these plugins and grants decide. Nothing of the session changes.
+    /// Builds the parts that depend on these plugins and grants. The session does not change.
     fn equip(&self, plugins: &[LoadedPlugin], grants: UserGrants) -> Result<Equipment, Failure> {
         let gate = self.conversation.gate.in_mode(grants.mode());
         let definition = match &self.request.agent {

@@ -4,8 +4,8 @@
 //! README, the licence and each tool's schemas. Signatures are manifests of their own, which refer to it, so that adding
 //! one leaves what is signed as it is.
 //!
-//! Promises: there is no `Bundle` whose parts do not agree: every constructor goes through `from_image`. The
-//! same parts give the same bytes.
+//! Promises: the parts of a `Bundle` always agree: every constructor goes through `from_image`. The same parts give the
+//! same bytes.
 //!
 //! Deliberately not here: whom to believe (`trust`), and files (`unpack` reads them, the binary writes them).
 
@@ -151,7 +151,8 @@ impl Bundle {
         self.add_signature(signature)
     }
 
-    /// Adds a signature that was made elsewhere, of which nothing is believed; one that is there already stays there once.
+    /// Adds a signature that was made elsewhere, without trusting it; a signature that the bundle already has is not
+    /// added again.
     ///
     /// # Errors
     ///

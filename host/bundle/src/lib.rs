@@ -1,13 +1,13 @@
-//! Bundles: the file in which a plugin travels, who signed it, and the list of what was installed.
+//! Bundles: the file in which a plugin is distributed, its signatures, and the list of installed plugins.
 //!
-//! Owns the OCI shapes of a bundle, packing one ([`Parts`]), reading one that anybody may have made ([`Bundle`]),
-//! signatures, whose signatures a user trusts ([`Trust`]), and the lock file ([`LockFile`]).
+//! Owns the OCI shapes of a bundle, packing one ([`Parts`]), reading an untrusted one ([`Bundle`]), signatures, the
+//! keys that a user trusts ([`Trust`]), and the lock file ([`LockFile`]).
 //!
 //! Promises: the parts of a [`Bundle`] agree, whoever made it; reading one writes nothing; the bytes that are signed are
 //! the bytes that are checked.
 //!
-//! Deliberately not here: HTTP (`host-registry`), running a guest, and where a user's files are or what time it is,
-//! which the caller says.
+//! Deliberately not here: HTTP (`host-registry`), running a guest, and the paths of a user's files and the current
+//! time, which the caller passes.
 
 mod bundle;
 mod lock;

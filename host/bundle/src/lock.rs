@@ -1,7 +1,7 @@
 //! `plugins.lock`: which plugins, to the byte, a project or a user has, who signed them, and what they were granted.
 //!
-//! Promises: what is read says everything that it must (a plugin without signers says that it has none), and
-//! [`check_update`] says what a new version changes of what the user agreed to.
+//! Promises: a parsed entry is complete (a plugin without signers states this explicitly), and [`check_update`] says
+//! what a new version changes of what the user agreed to.
 //!
 //! Deliberately not here: where the file is, and scopes as more than text: the binary reads those, as it reads a `--grant`.
 
@@ -45,13 +45,13 @@ pub struct Locked {
     pub digest: OciDigest,
     /// The digest of its component: what runs.
     pub component: OciDigest,
-    /// Who signed it.
+    /// Its signers.
     pub signers: Signers,
     /// Its grants, as `--grant` has them, by capability.
     pub grants: BTreeMap<String, String>,
 }
 
-/// Who signed a plugin, of those whose signatures were counted.
+/// The signers of a plugin whose signatures were counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Signers {
     /// These keys.
@@ -128,7 +128,7 @@ impl LockFile {
     /// With its line, when it has an unknown or a missing key; when a plugin is in it twice, has an invalid name, or
     /// has neither or both of `signers` and `unsigned`.
     pub fn parse(text: &str) -> Result<Self, LockError> {
-        /// What every version has, whatever else is in it.
+        /// The key that every version of the format has.
         #[derive(Deserialize)]
         struct Any {
             version: u32,

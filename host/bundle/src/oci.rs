@@ -24,7 +24,7 @@ pub(crate) const EMPTY: &[u8] = b"{}";
 
 /// The file at the top of a layout, and what it says.
 pub(crate) const LAYOUT_FILE: &str = "oci-layout";
-/// The only version of layouts that there is.
+/// The only version of layouts.
 pub(crate) const LAYOUT: &str = "{\"imageLayoutVersion\":\"1.0.0\"}";
 /// The file that lists the manifests of a layout.
 pub(crate) const INDEX_FILE: &str = "index.json";
@@ -37,9 +37,9 @@ pub(crate) const TITLE: &str = "org.opencontainers.image.title";
 pub(crate) const VERSION: &str = "org.opencontainers.image.version";
 /// The licence, as an SPDX expression.
 pub(crate) const LICENSES: &str = "org.opencontainers.image.licenses";
-/// Where the sources are.
+/// Annotation with the address of the sources.
 pub(crate) const SOURCE: &str = "org.opencontainers.image.source";
-/// Where there is more to read.
+/// Annotation with the address of further documentation.
 pub(crate) const URL: &str = "org.opencontainers.image.url";
 /// A description in one line.
 pub(crate) const DESCRIPTION: &str = "org.opencontainers.image.description";
@@ -91,7 +91,7 @@ impl OciDigest {
         self.0.strip_prefix("sha256:").unwrap_or(&self.0)
     }
 
-    /// Where a layout keeps the blob.
+    /// Returns the blob's path in a layout.
     pub(crate) fn path(&self) -> String {
         format!("{BLOBS}/{}", self.digits())
     }

@@ -1,14 +1,14 @@
 //! Signatures: ed25519 in minisign's formats, over the bytes of a bundle's image manifest.
 //!
-//! A signature says, in a comment that it covers, whose plugin it is, which version, and the digest of what was signed:
-//! `acme/fetch@1.2.0 sha256:…`. Whoever checks one checks the comment too, so that a signature of one bundle is worth
-//! nothing beside another.
+//! A signature states, in a comment that it covers, the plugin, the version and the digest of the signed bytes:
+//! `acme/fetch@1.2.0 sha256:…`. Checking a signature includes the comment, so that a signature of one bundle is
+//! worthless for a different one.
 //!
-//! Promises: [`Signature::check`] answers yes for exactly the bytes and the comment that the key signed, and for no other. A text that
-//! minisign would take with something added to it is refused.
+//! Promises: [`Signature::check`] succeeds for exactly the bytes and the comment that the key signed. A text with
+//! additions that minisign would accept is rejected.
 //!
-//! Deliberately not here: whether the key is to be believed (`trust`), and minisign's first format, which signs a file
-//! and not its hash.
+//! Deliberately not here: whether the key is trusted (`trust`), and minisign's first format, which signs a file and not
+//! its hash.
 
 mod key;
 mod secret;
@@ -51,7 +51,7 @@ pub enum SignatureError {
     Wrong {
         /// The key.
         key: KeyId,
-        /// What does not hold.
+        /// Why the check failed.
         why: String,
     },
     /// It is a signature of something else.
@@ -98,7 +98,7 @@ impl Signature {
         &self.text
     }
 
-    /// The id of the key that made it, by its own word.
+    /// Returns the id of the key that it claims to be made with.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ impl Signature {
         Ok(KeyId::of(self.parse()?.keynum()))
     }
 
-    /// The comment that it covers, by its own word.
+    /// Returns the comment that it claims to cover.
     ///
     /// # Errors
     ///
@@ -116,11 +116,11 @@ impl Signature {
         self.parse()?.trusted_comment().map_err(|error| SignatureError::Malformed(error.to_string()))
     }
 
-    /// Whether the key signed these bytes, with this comment.
+    /// Checks that the key signed these bytes, with this comment.
     ///
     /// # Errors
     ///
-    /// Says what does not hold.
+    /// With the reason if the check fails.
     pub fn check(&self, key: &PublicKey, bytes: &[u8], statement: &str) -> Result<(), SignatureError> {
         let signature = self.parse()?;
         let by = KeyId::of(signature.keynum());

@@ -92,7 +92,7 @@ pub struct Trust {
     revoked: Vec<Revocation>,
 }
 
-/// Whose signatures a bundle has.
+/// The result of checking a bundle's signatures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Keys that are trusted for this plugin signed it.
@@ -158,13 +158,13 @@ impl Trust {
         Ok(())
     }
 
-    /// Puts a new key in an old one's place, on the old one's word. The new one is trusted for the same plugins and as
-    /// long, and the old one no more.
+    /// Replaces an old key by a new one, as the old key's signed statement says. The new one is trusted for the same
+    /// plugins and until the same time, and the old one no longer.
     ///
     /// # Errors
     ///
-    /// When the old key is not trusted now or did not say so, or the new one is there already, revoked or has the id of
-    /// another.
+    /// When the old key is not trusted now or did not sign this, or the new one is already in the list, revoked or has
+    /// the id of another.
     pub fn rotate(&mut self, rotation: &Rotation, now: Timestamp) -> Result<(), TrustError> {
         let (old, new) = (rotation.old_key().id(), rotation.new_key().id());
         if let Some(revoked) = self.revocation(old) {
@@ -244,7 +244,7 @@ impl Trust {
         }
     }
 
-    /// Which key a signature counts for.
+    /// Returns the key for which a signature counts.
     fn judge(&self, signature: &Signature, bundle: &Bundle, now: Timestamp) -> Result<KeyId, Refusal> {
         let plugin = &bundle.manifest().name;
         let key = signature.key_id().map_err(|error| Refusal::BadSignature { why: error.to_string() })?;
@@ -275,7 +275,7 @@ impl Trust {
         }
     }
 
-    /// Whether a key may come into the list.
+    /// Checks that a key may be added to the list.
     fn admits(&self, key: &PublicKey) -> Result<(), TrustError> {
         let id = key.id();
         if let Some(revoked) = self.revocation(id) {

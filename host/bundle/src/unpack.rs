@@ -162,7 +162,7 @@ impl Found {
         Ok(bundle)
     }
 
-    /// The text of a signature, of a manifest that refers to the plugin.
+    /// Reads the signature in a manifest that refers to the plugin.
     fn signature(
         &self,
         descriptor: &Descriptor,
@@ -183,7 +183,7 @@ impl Found {
     }
 }
 
-/// Where a file belongs.
+/// The role of a file.
 enum Place {
     Layout,
     Index,
@@ -210,7 +210,7 @@ fn place(name: &str) -> Result<Place, EntryFault> {
     }
 }
 
-/// Whether a name is one of the folders of a layout.
+/// Returns whether a name is one of the folders of a layout.
 fn is_folder(name: &str) -> bool {
     matches!(name.trim_end_matches('/'), "" | "." | "blobs") || name.trim_end_matches('/') == BLOBS
 }

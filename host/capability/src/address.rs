@@ -1,8 +1,8 @@
-//! Which internet addresses lead to the public internet, and which to this machine or its neighbourhood.
+//! Distinguishes internet addresses on the public internet from those of this machine and its neighbourhood.
 //!
-//! The tables are the IANA special-purpose address registries for IPv4 and IPv6 (RFC 6890 and what updated it). An
-//! address counts as public only if it is known to be: of IPv6 nothing but the space for global unicast, without
-//! its special parts. An IPv6 address that carries an IPv4 address is judged by that.
+//! The tables are the IANA special-purpose address registries for IPv4 and IPv6 (RFC 6890 and its updates). An address
+//! counts as public only if it is known to be public: in IPv6 only the space for global unicast, without its special
+//! parts. An IPv6 address that contains an IPv4 address is judged by the IPv4 address.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -48,7 +48,8 @@ const SPECIAL_V6: &[(Ipv6Addr, u32)] = &[
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
-/// IPv6 blocks that carry an IPv4 address: first address, length, and at which bit from the left it stands.
+/// IPv6 blocks that contain an IPv4 address: first address, length, and the bit from the left at which the IPv4 address
+/// starts.
 const CARRIERS: &[(Ipv6Addr, u32, u32)] = &[
     // IPv4-mapped.
     (Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0), 96, 96),
@@ -58,7 +59,7 @@ const CARRIERS: &[(Ipv6Addr, u32, u32)] = &[
     (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16, 16),
 ];
 
-/// Whether the address leads to the public internet.
+/// Returns whether the address is on the public internet.
 pub(crate) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -81,7 +82,7 @@ fn within_v6(address: Ipv6Addr, block: Ipv6Addr, length: u32) -> bool {
     (address.to_bits() ^ block.to_bits()).leading_zeros() >= length
 }
 
-/// The 32 bits that start `at` bits from the left; the table's places are at most 96.
+/// Returns the 32 bits that start `at` bits from the left; the table's positions are at most 96.
 fn carried(address: Ipv6Addr, at: u32) -> Ipv4Addr {
     let [a, b, c, d, ..] = (address.to_bits() << at).to_be_bytes();
     Ipv4Addr::new(a, b, c, d)

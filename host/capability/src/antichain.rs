@@ -1,16 +1,16 @@
-//! Finitely many elements of an ordered set, standing for everything that is below one of them.
+//! Finitely many elements of an ordered set, which represent everything below one of them.
 //!
-//! Kept canonical: no element is below another, and they are sorted, so two antichains that stand for the same
-//! thing are equal. If the elements have meets, these sets are a distributive lattice; that is all that grants
-//! need, and paths, programs and authorities get it from here.
+//! Kept canonical: no element is below another, and they are sorted, so two antichains that represent the same set are
+//! equal. If the elements have meets, these sets are a distributive lattice; that is all that grants need, and paths,
+//! programs and authorities use this type for it.
 
-/// What an antichain is made of: a set with an order and meets. `Ord` is only there to sort by.
+/// An element of an antichain, from a set with an order and meets. `Ord` only serves for sorting.
 pub(crate) trait Element: Clone + Ord {
-    /// The greatest element that is below both; none when nothing is.
+    /// Returns the greatest element that is below both; `None` if there is none.
     fn meet(&self, other: &Self) -> Option<Self>;
 
-    /// Whether this is below the other, or is it. A partial order that agrees with `Eq`: what is below each
-    /// other is equal.
+    /// Returns whether this is below or equal to the other. The partial order agrees with `Eq`: elements that are below
+    /// each other are equal.
     fn is_below(&self, other: &Self) -> bool;
 }
 
@@ -31,17 +31,17 @@ impl<T: Element> Antichain<T> {
         Self(all)
     }
 
-    /// What is in both.
+    /// Returns the elements that are in both.
     pub(crate) fn meet(&self, other: &Self) -> Self {
         Self::new(self.0.iter().flat_map(|mine| other.0.iter().filter_map(|theirs| mine.meet(theirs))))
     }
 
-    /// What is in either.
+    /// Returns the elements that are in either.
     pub(crate) fn join(&self, other: &Self) -> Self {
         Self::new(self.0.iter().chain(&other.0).cloned())
     }
 
-    /// Whether all of this is in the other.
+    /// Returns whether the other contains all of this.
     pub(crate) fn le(&self, other: &Self) -> bool {
         self.0.iter().all(|mine| other.0.iter().any(|theirs| mine.is_below(theirs)))
     }
@@ -51,7 +51,7 @@ impl<T: Element> Antichain<T> {
         self.0.iter()
     }
 
-    /// Whether nothing is in it.
+    /// Returns whether it is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

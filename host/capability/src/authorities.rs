@@ -1,9 +1,9 @@
-//! Which servers, and what may be asked of them: hosts, ports, methods, and how near the host may be.
+//! Servers and the requests that they may be sent: hosts, ports, methods, and the reach of a host's addresses.
 //!
-//! A name says little about where it leads: whoever owns it can point it at this machine. So each grant has a
-//! reach: public addresses only, or any. A host that is written out reaches anywhere, since the user named it; a
-//! pattern reaches public addresses only. `+private` and `-private` say otherwise. The reach is part of the order,
-//! or a plugin's request for one private name, met with a grant of `*`, would come out reaching what nobody granted.
+//! A name says little about its addresses: its owner can point it at this machine. So each grant has a reach: public
+//! addresses only, or any. A host that is written out reaches any address, since the user named it; a pattern reaches
+//! public addresses only. `+private` and `-private` override this. The reach is part of the order; otherwise, the meet
+//! of a plugin's request for one private name and a grant of `*` would reach addresses that were never granted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -23,11 +23,11 @@ const DEFAULT_METHODS: [&str; 2] = ["GET", "HEAD"];
 /// The most methods in one item, and the most letters in one: a meet compares each with each.
 const METHOD_LIMIT: usize = 16;
 
-/// Which requests a grant covers: at least one endpoint.
+/// The requests that a grant covers: at least one endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Authorities(Antichain<Endpoint>);
 
-/// How near the addresses may be that a host's name leads to.
+/// The addresses that a host's name may resolve to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Reach {
     /// The public internet only.
@@ -84,21 +84,21 @@ impl Authorities {
         self.0.le(&other.0)
     }
 
-    /// Whether each server is named in full and is on the public internet alone. Patterns name none, and a name that
-    /// may lead to this machine or a private network says too little.
+    /// Returns whether each server is named in full and only on the public internet. A pattern does not name a server,
+    /// and a name that may lead to this machine or a private network says too little.
     pub fn are_named_and_public(&self) -> bool {
         self.0.iter().all(|endpoint| matches!(endpoint.host, Host::Exact(_)) && endpoint.reach == Reach::Public)
     }
 
-    /// Whether one of the servers shows by its host that it is this machine or in a private network.
+    /// Returns whether the host of one of the servers shows that it is this machine or in a private network.
     pub(crate) fn name_a_private_host(&self) -> bool {
         let is_private =
             |host: &str| Authority::new(host, DEFAULT_PORT).is_ok_and(|server| server.is_plainly_private());
         self.0.iter().any(|endpoint| matches!(&endpoint.host, Host::Exact(host) if is_private(host)))
     }
 
-    /// The part that concerns the hosts that `asked` names in full, whichever the port and the method, and only where
-    /// they lead to the public internet. `None` if there is no such part.
+    /// Returns the part for the hosts that `asked` names in full, whatever the port and the method, limited to public
+    /// addresses. `None` if there is no such part.
     #[must_use]
     pub fn at_hosts_of(&self, asked: &Self) -> Option<Self> {
         let named = asked.0.iter().filter(|endpoint| matches!(endpoint.host, Host::Exact(_)));
@@ -111,7 +111,7 @@ impl Authorities {
         self.meet(&Self(Antichain::new(named.map(whole))))
     }
 
-    /// In words, without how near the servers may be: ``GET requests to `example.com:443` ``.
+    /// Describes the requests without their reach: ``GET requests to `example.com:443` ``.
     pub fn in_words(&self) -> String {
         let item = |((host, port, _), methods): ((&Host, &AnyOr<u16>, Reach), BTreeSet<&str>)| {
             let methods: Vec<&str> = methods.into_iter().collect();
@@ -144,7 +144,7 @@ impl Authorities {
         items
     }
 
-    /// How far a request reaches; none when it is not covered at all.
+    /// Returns the reach of a request; `None` if it is not covered.
     pub(crate) fn reach(&self, method: &str, authority: &Authority) -> Option<Reach> {
         let covers = |endpoint: &&Endpoint| {
             endpoint.host.covers(authority.host())
@@ -163,13 +163,13 @@ pub(crate) fn request(method: &str, authority: &Authority) -> String {
     }
 }
 
-/// The text of a small scope that covers the request and reaches anywhere. None when the method is not one that a
-/// scope can name: a guest could write a `,*` into it, for a user to grant.
+/// The text of a small scope that covers the request and reaches anywhere. `None` if a scope cannot name the method: a
+/// guest could write a `,*` into it, for a user to grant.
 pub(crate) fn naming(method: &str, authority: &Authority) -> Option<String> {
     is_method(method).then(|| request(method, authority))
 }
 
-/// Whether a scope can have the method, as it has it.
+/// Returns whether a scope can contain the method, as it is written.
 pub(crate) fn is_method(text: &str) -> bool {
     (1..=METHOD_LIMIT).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_uppercase() || b == b'-')
 }

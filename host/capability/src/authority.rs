@@ -19,7 +19,7 @@ pub struct Authority {
     port: u16,
 }
 
-/// A text that is no host.
+/// A text that is not a host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid host `{host}`: {why}")]
 pub struct HostError {
@@ -36,8 +36,8 @@ impl Authority {
     ///
     /// # Errors
     ///
-    /// When the host is none of these. What looks like an address in another spelling (`127.1`, `0x7f000001`) is
-    /// refused, since resolvers disagree about it.
+    /// When the host is none of these. A text that looks like an address in another spelling (`127.1`, `0x7f000001`) is
+    /// rejected, since resolvers disagree about it.
     pub fn new(host: &str, port: u16) -> Result<Self, HostError> {
         Ok(Self { host: canonical_host(host)?, port })
     }
@@ -52,13 +52,13 @@ impl Authority {
         self.port
     }
 
-    /// The address, if the host is one and no name.
+    /// Returns the address, if the host is an address and not a name.
     pub fn address(&self) -> Option<IpAddr> {
         self.host.parse().ok()
     }
 
-    /// Whether the host itself shows that it is this machine or in a private network: an address, or `localhost`. Any
-    /// other name says nothing of where it leads.
+    /// Returns whether the host itself shows that it is this machine or in a private network: an address, or
+    /// `localhost`. Any other name says nothing about its addresses.
     pub(crate) fn is_plainly_private(&self) -> bool {
         let here = self.host == "localhost" || self.host.ends_with(".localhost");
         here || self.address().is_some_and(|address| !is_public(address))
@@ -71,12 +71,12 @@ impl fmt::Display for Authority {
     }
 }
 
-/// The host as it stands before a port.
+/// Returns the host as it is written before a port.
 pub(crate) fn bracketed(host: &str) -> String {
     if host.contains(':') { format!("[{host}]") } else { host.to_owned() }
 }
 
-/// The one spelling of a host.
+/// Returns the canonical spelling of a host.
 pub(crate) fn canonical_host(text: &str) -> Result<String, HostError> {
     let error = |why| HostError { host: visible(text), why };
     let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
@@ -104,7 +104,7 @@ pub(crate) fn canonical_host(text: &str) -> Result<String, HostError> {
     Ok(host)
 }
 
-/// Whether a URL parser takes the host for an IPv4 address, in whatever spelling (WHATWG URL, "ends in a number").
+/// Returns whether a URL parser takes the host for an IPv4 address, in any spelling (WHATWG URL, "ends in a number").
 fn ends_in_number(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or(host);
     let hex = last.strip_prefix("0x").is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));

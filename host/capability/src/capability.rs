@@ -29,7 +29,7 @@ impl Capability {
     /// All of them, in their order.
     pub const ALL: [Self; 5] = [Self::FsRead, Self::FsWrite, Self::Process, Self::Http, Self::State];
 
-    /// The name by which manifests, flags and messages call it; also the name of its interface in `host:cap`.
+    /// Returns its name in manifests, flags and messages, which is also the name of its interface in `host:cap`.
     pub fn name(self) -> &'static str {
         match self {
             Self::FsRead => "fs-read",
@@ -40,8 +40,8 @@ impl Capability {
         }
     }
 
-    /// Whether having it is more than reading, whatever its scope: files, programs and servers can be changed
-    /// through it. `State` is false here, since a grant for it can be for reading alone.
+    /// Returns whether it always allows more than reading, whatever its scope: files, programs and servers can be
+    /// changed through it. `State` is false here, since its grant can be for reading alone.
     pub fn changes(self) -> bool {
         match self {
             Self::FsWrite | Self::Process | Self::Http => true,
@@ -91,7 +91,7 @@ impl CapabilitySet {
     /// The set without any.
     pub const EMPTY: Self = Self(0);
 
-    /// Whether the capability is in it.
+    /// Returns whether it contains the capability.
     pub fn contains(self, capability: Capability) -> bool {
         self.0 & capability.bit() != 0
     }
@@ -101,12 +101,12 @@ impl CapabilitySet {
         self.0 |= capability.bit();
     }
 
-    /// Whether there is none in it.
+    /// Returns whether it is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Those in it, in their order.
+    /// Iterates over its capabilities, in their order.
     pub fn iter(self) -> impl Iterator<Item = Capability> {
         Capability::ALL.into_iter().filter(move |capability| self.contains(*capability))
     }

@@ -1,8 +1,8 @@
-//! The no of a check, with what would have made it a yes.
+//! The denial of a check, with the grant that would have allowed the use.
 //!
 //! It is shown to three readers: the guest as an answer, the model as the reason why a call failed, and the user who
-//! can grant. Text that a guest or a manifest wrote is escaped and cut; a suggestion is made only where it can be
-//! pasted into a shell as it stands.
+//! can grant. Text that a guest or a manifest wrote is escaped and cut; a suggestion is made only if it can be pasted
+//! into a shell unchanged.
 
 use crate::visible::{is_plain, shell_word, visible};
 use crate::{Capability, PluginName, Scope};
@@ -12,13 +12,13 @@ use crate::{Capability, PluginName, Scope};
 #[error("`{plugin}` has no {capability} grant for `{wanted}`")]
 #[non_exhaustive]
 pub struct Denied {
-    /// Who wants it.
+    /// The plugin that made the request.
     pub plugin: PluginName,
-    /// The kind of thing that it wants.
+    /// The capability that it needs.
     pub capability: Capability,
-    /// What it wants of it: a path, a command, a server. Escaped, and cut to a limit.
+    /// The object of the request: a path, a command, a server. Escaped, and cut to a limit.
     pub wanted: String,
-    /// The scope that it has instead; none when it has no grant of that kind. Cut to a limit.
+    /// The scope that it has instead; `None` if it has no grant for the capability. Cut to a limit.
     pub held: Option<String>,
     /// How a user can allow it: small first letter, no full stop.
     pub help: String,
@@ -54,7 +54,7 @@ impl Denied {
             None => format!("to allow it, add --grant {plugin}:{capability}=SCOPE with a scope that covers it"),
         };
         let mode = match capability {
-            // Who has a grant of its own chose it over the mode's, and no mode reaches a private address.
+            // The plugin's own grant replaces that of the mode, and no mode reaches a private address.
             Capability::Http if held.is_some() || naming.is_some_and(names_a_private_host) => "",
             Capability::FsWrite => ", or --approval-mode auto-edit for the workspace",
             Capability::Process => ", or --approval-mode yolo for the workspace",
@@ -71,19 +71,20 @@ impl Denied {
         }
     }
 
-    /// Why not, for a line of its own: ``its http grants are `*.rust-lang.org:443` ``. None when it has none.
+    /// Returns the reason, for a line of its own: ``its http grants are `*.rust-lang.org:443` ``. `None` if it has no
+    /// grants.
     pub fn cause(&self) -> Option<String> {
         self.held.as_ref().map(|held| format!("its {} grants are `{held}`", self.capability))
     }
 
-    /// All of it in one paragraph, for a model, which cannot grant anything itself.
+    /// Explains the denial in one paragraph, for a model, which cannot grant anything itself.
     pub fn explain(&self) -> String {
         let cause = self.cause().map(|cause| format!("; {cause}")).unwrap_or_default();
         format!("{self}{cause}. Only the user can change this: {}.", self.help)
     }
 }
 
-/// Whether the text of an `http` scope names a server on this machine or in a private network.
+/// Returns whether the text of an `http` scope names a server on this machine or in a private network.
 fn names_a_private_host(scope: &str) -> bool {
     matches!(Scope::parse_absolute(Capability::Http, scope), Ok(Scope::Http(servers)) if servers.name_a_private_host())
 }

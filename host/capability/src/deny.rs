@@ -14,7 +14,7 @@ use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 use crate::error::ScopeError;
 use crate::visible::visible;
 
-/// How deeply braces may be nested: globset goes through them by recursion, which the stack must bear.
+/// Maximum nesting depth of braces: globset processes them by recursion, which the stack must hold.
 const BRACE_LIMIT: usize = 8;
 
 /// Bytes of a glob that is compiled at its first check, where it has neither braces nor classes: what it compiles to is of
@@ -25,19 +25,19 @@ const PLAIN_LIMIT: usize = 1024;
 #[derive(Clone)]
 pub(crate) struct Deny {
     text: Arc<str>,
-    /// The glob, and the glob with `/**` behind it, once it was needed; none where it cannot be compiled.
+    /// The glob, and the glob followed by `/**`, compiled when first needed; `None` if it cannot be compiled.
     set: Arc<OnceLock<Option<GlobSet>>>,
 }
 
 impl Deny {
-    /// Reads a deny, without its `!`:
-    /// * with no slash but at its end, or with `**/` at its start, it holds in every directory;
-    /// * else, if it is relative, it is meant beneath the workspace; without one, it is an error.
+    /// Parses a deny, without its `!`:
+    /// * without a slash except at its end, or with `**/` at its start, it applies in every directory;
+    /// * otherwise, a relative one is resolved against the workspace; without a workspace, it is an error.
     ///
     /// # Errors
     ///
-    /// When it is no glob, is too large to compile, or is written so that it could never match: a deny that
-    /// denies nothing would be taken for one that does.
+    /// When it is not a glob, is too large to compile, or could never match: a deny without effect would be mistaken
+    /// for an effective one.
     pub(crate) fn parse(text: &str, workspace: Option<&str>) -> Result<Self, ScopeError> {
         let glob = |why: &str| ScopeError::Glob { glob: visible(text), why: why.to_owned() };
         let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
@@ -76,7 +76,7 @@ impl Deny {
         &self.text
     }
 
-    /// Whether it matches the path or a directory above it. The path is absolute and has no `..`.
+    /// Returns whether it matches the path or a directory above it. The path is absolute and has no `..`.
     pub(crate) fn denies(&self, path: &Candidate<'_>) -> bool {
         let set = self.set.get_or_init(|| both(&self.text).and_then(|globs| globs.build()).ok());
         // One that could not be compiled would deny everything.
@@ -117,7 +117,7 @@ fn check_braces(glob: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Whether one of these denies the path, which is absolute and has no `..`.
+/// Returns whether one of these denies the path, which is absolute and has no `..`.
 pub(crate) fn any_denies<'a>(denies: impl IntoIterator<Item = &'a Deny>, path: &Path) -> bool {
     let mut denies = denies.into_iter().peekable();
     if denies.peek().is_none() {

@@ -2,7 +2,7 @@
 
 use crate::HostError;
 
-/// A text that is no scope. Its values are safe for a terminal.
+/// The reason why a text is not a scope. Its values are safe for a terminal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScopeError {
     /// Longer than is read.
@@ -73,7 +73,7 @@ pub enum ScopeError {
         /// The scope.
         text: String,
     },
-    /// A deny that is no usable glob.
+    /// A deny that is not a usable glob.
     #[error("`!{glob}` is not a pattern that can be matched: {why}")]
     Glob {
         /// The glob without its `!`.
@@ -81,7 +81,7 @@ pub enum ScopeError {
         /// The rule that it breaks.
         why: String,
     },
-    /// `*` beside other words.
+    /// `*` next to other words.
     #[error("the command `{text}` has a `*` among its words")]
     PartialCommand {
         /// The command.
@@ -99,13 +99,13 @@ pub enum ScopeError {
     /// Not a port.
     #[error("`{text}` is not a port")]
     Port {
-        /// What stands after the colon.
+        /// The text after the colon.
         text: String,
     },
     /// Not a method.
     #[error("`{text}` is not a list of methods")]
     Method {
-        /// What stands before the host.
+        /// The text before the host.
         text: String,
     },
     /// Not an access to state.
@@ -117,7 +117,7 @@ pub enum ScopeError {
 }
 
 impl ScopeError {
-    /// What to do about it.
+    /// Returns advice on how to fix it.
     pub fn help(&self) -> &'static str {
         match self {
             Self::TooLong { .. } | Self::TooMany { .. } => "name fewer and wider items",

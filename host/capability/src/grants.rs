@@ -20,12 +20,12 @@ pub struct Grants {
 }
 
 impl Grants {
-    /// Nothing: no file, no program, no server, no state. What every plugin starts with.
+    /// Creates empty grants: no file, no program, no server, no state. Every plugin starts with them.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// These grants and what the scope covers.
+    /// Returns these grants, extended by the scope.
     #[must_use]
     pub fn with(mut self, scope: Scope) -> Self {
         let capability = scope.capability();
@@ -34,42 +34,42 @@ impl Grants {
         self
     }
 
-    /// What either permits.
+    /// Returns the grants that permit what either permits.
     #[must_use]
     pub fn join(&self, other: &Self) -> Self {
         other.iter().cloned().fold(self.clone(), Self::with)
     }
 
-    /// What both permit.
+    /// Returns the grants that permit what both permit.
     #[must_use]
     pub fn meet(&self, other: &Self) -> Self {
         let both = |scope: &Scope| scope.meet(other.scope(scope.capability())?);
         self.iter().filter_map(both).collect()
     }
 
-    /// Whether the other permits all that this permits. When it is false the other may still do, if two deny
-    /// globs that are written differently mean the same.
+    /// Returns whether the other permits all that this permits. It can be false although the other does, if two
+    /// differently written deny globs mean the same.
     pub fn le(&self, other: &Self) -> bool {
         self.iter().all(|scope| other.scope(scope.capability()).is_some_and(|wider| scope.le(wider)))
     }
 
-    /// Whether anything is granted of the capability.
+    /// Returns whether anything is granted for the capability.
     pub fn has(&self, capability: Capability) -> bool {
         self.scopes.contains_key(&capability)
     }
 
-    /// What is granted of the capability.
+    /// Returns the granted scope of the capability.
     pub fn scope(&self, capability: Capability) -> Option<&Scope> {
         self.scopes.get(&capability)
     }
 
-    /// The capabilities of which anything is granted.
+    /// Returns the capabilities for which anything is granted.
     pub fn capabilities(&self) -> CapabilitySet {
         self.scopes.keys().copied().collect()
     }
 
-    /// The part that only reads: the files that may be read, and a look at the plugin's own state. Fetching is not
-    /// in it, since an address can carry out what was read.
+    /// Returns the part that only reads: the readable files, and reading the plugin's own state. Fetching is not part
+    /// of it, since a URL can leak what was read.
     #[must_use]
     pub fn reading(&self) -> Self {
         let reading = |scope: &Scope| match scope {

@@ -1,20 +1,20 @@
-//! What a plugin may touch, as a lattice: capabilities, their scopes, grants, and the permits that grants give.
+//! The access of plugins, as a lattice: capabilities, their scopes, grants, and the permits that grants give.
 //!
-//! Owns [`Capability`] (a kind of thing), [`Scope`] (which of them), [`Grants`] (all that a plugin may touch),
-//! the permits ([`ReadPermit`], [`WritePermit`], [`ProcessPermit`], [`HttpPermit`], [`StatePermit`]) and
-//! [`Denied`], the no that says what would have been a yes.
+//! Owns [`Capability`] (a kind of thing), [`Scope`] (the part of it), [`Grants`] (all that a plugin may touch), the
+//! permits ([`ReadPermit`], [`WritePermit`], [`ProcessPermit`], [`HttpPermit`], [`StatePermit`]) and [`Denied`], the
+//! denial that names the grant which would have allowed the use.
 //!
 //! It promises that
-//! * nothing is granted by default: [`Grants::none`] permits nothing, and grants grow only by [`Grants::with`]
-//!   and [`Grants::join`], which the host calls for a user's words and for nobody else's;
+//! * nothing is granted by default: [`Grants::none`] permits nothing, and grants grow only by [`Grants::with`] and
+//!   [`Grants::join`], which the host calls only for grants that the user gives;
 //! * grants shrink by [`Grants::meet`]: `a.meet(&b)` permits exactly what both `a` and `b` permit;
-//! * `a.le(&b)` means that whatever `a` permits, `b` permits;
-//! * a permit is made by the check alone: its fields are private, and it has no other constructor;
+//! * `a.le(&b)` means that `b` permits everything that `a` permits;
+//! * only the check makes a permit: its fields are private, and it has no other constructor;
 //! * text in a [`Denied`] or a [`ScopeError`] is safe for a terminal and bounded, whoever wrote it.
 //!
-//! Paths are those of Unix, absolute and resolved lexically. Deliberately not here: touching a file, a process or
-//! the network, knowing wasmtime, asking a user, and policy rules, which say whether a permitted call is asked
-//! about first.
+//! Paths are those of Unix, absolute and resolved lexically. Deliberately not here: touching a file, a process or the
+//! network, knowing wasmtime, asking a user, and policy rules, which decide whether the user is asked about a permitted
+//! call first.
 
 mod address;
 mod antichain;

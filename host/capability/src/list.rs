@@ -1,14 +1,14 @@
-//! How the text of a scope is cut into items and words, and how words are written so that they come back.
+//! Splits the text of a scope into items and words, and writes words so that they can be read back.
 //!
 //! Owns the part of the grammar that all scopes share:
 //! * `,` separates items, and `;` separates lists of items; white space around an item is dropped;
 //! * within an item, white space separates words;
-//! * `'…'` takes everything literally up to the next `'`, and `"…"` everything up to the next `"`, where `\"` and
-//!   `\\` stand for `"` and `\`; a quoted part joins what touches it;
+//! * `'…'` takes everything literally up to the next `'`, and `"…"` everything up to the next `"`, where `\"` and `\\`
+//!   mean `"` and `\`; a quoted part joins the text that touches it;
 //! * anywhere else a backslash is a character like any other, and there are no variables, no `~`, no patterns;
 //! * in an item that starts with `!`, a comma between braces does not separate: `!*.{pem,key}` is one item.
 //!
-//! What an item means is each scope's own matter.
+//! Each scope defines the meaning of its items.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -16,24 +16,24 @@ use std::path::Path;
 use crate::error::ScopeError;
 use crate::visible::visible;
 
-/// The longest text of a scope that somebody wrote, in bytes: bounds what a manifest can make the host parse, and
-/// how large a glob's automaton can get.
+/// The longest text of a scope that a user or a manifest wrote, in bytes: bounds what a manifest can make the host
+/// parse, and the size of a glob's automaton.
 const WRITTEN_TEXT_LIMIT: usize = 4 << 10;
 
-/// The most items in the text of a scope that somebody wrote: a meet compares each with each.
+/// The most items in the text of a scope that a user or a manifest wrote: a meet compares each with each.
 const WRITTEN_ITEM_LIMIT: usize = 64;
 
-/// The longest text of a scope that the host stored, in bytes. Larger, so that what was written within its limit is
-/// read back after relative paths became absolute and several scopes were joined.
+/// The longest text of a scope that the host stored, in bytes. Larger, so that a scope within the limit for written
+/// text can be read back after relative paths became absolute and several scopes were joined.
 const STORED_TEXT_LIMIT: usize = 256 << 10;
 
 /// The most items in the text of a scope that the host stored.
 const STORED_ITEM_LIMIT: usize = 4 << 10;
 
-/// Where the text of a scope comes from.
+/// The origin of the text of a scope.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form<'a> {
-    /// A user or a manifest wrote it; relative paths are meant beneath this workspace.
+    /// A user or a manifest wrote it; relative paths are resolved against this workspace.
     Written(&'a Path),
     /// `Display` wrote it; nothing in it is relative.
     Stored,
@@ -44,7 +44,7 @@ pub(crate) enum Form<'a> {
 pub(crate) struct Word {
     /// Its text, without the quotes.
     pub(crate) text: String,
-    /// Whether any of it was quoted, so that it means itself even if it looks like a pattern.
+    /// Whether any of it was quoted, so that it is literal even if it looks like a pattern.
     pub(crate) quoted: bool,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Item {
     pub(crate) words: Vec<Word>,
     /// White space after the last word, not part of `whole` unless another word follows.
     gap: String,
-    /// How many braces are open; counted in denies only.
+    /// Number of open braces; counted in denies only.
     braces: usize,
     /// Whether a word is being read.
     in_word: bool,
@@ -130,7 +130,7 @@ pub(crate) fn lists(text: &str, form: Form<'_>) -> Result<Vec<Vec<Item>>, ScopeE
     }
 }
 
-/// The items of all lists, for a scope where `;` means no more than `,`.
+/// Returns the items of all lists, for a scope in which `;` means the same as `,`.
 ///
 /// # Errors
 ///
@@ -139,7 +139,7 @@ pub(crate) fn items(text: &str, form: Form<'_>) -> Result<Vec<Item>, ScopeError>
     Ok(lists(text, form)?.into_iter().flatten().collect())
 }
 
-/// The text so that it is read back as one word, or as one whole item, that stands for itself.
+/// Quotes the text so that it is read back as one word, or as one whole item, with its literal meaning.
 pub(crate) fn quote(text: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_alphanumeric() || "_-./:=@%+^[]".contains(c);
     if !text.is_empty() && text.chars().all(plain) {

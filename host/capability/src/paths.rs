@@ -1,7 +1,7 @@
-//! Which files: granted roots, each with the globs that it denies.
+//! Files: granted roots, each with the globs that it denies.
 //!
-//! Paths are absolute, UTF-8 and lexically normal (no `.`, no `..`, no doubled slash). What symbolic links make of
-//! them is for the kernel to find out and for a permit's `recheck` to judge.
+//! Paths are absolute, UTF-8 and lexically normal (no `.`, no `..`, no doubled slash). The kernel resolves symbolic
+//! links, and a permit's `recheck` judges the result.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::error::ScopeError;
 use crate::list::{self, Form, Item};
 use crate::visible::visible;
 
-/// Which files a grant covers: at least one root.
+/// The files that a grant covers: at least one root.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Paths(Antichain<Root>);
 
@@ -68,8 +68,8 @@ impl Paths {
         self.0.le(&other.0)
     }
 
-    /// The root that permits the path, which is normal; the innermost if several do, since it is the one that
-    /// says most about the path.
+    /// Returns the root that permits the path, which is normal; the innermost if several do, since it is the most
+    /// specific.
     pub(crate) fn permitting(&self, path: &Path) -> Option<&Root> {
         self.roots().rev().find(|root| root.permits(path))
     }
@@ -86,12 +86,12 @@ impl Root {
         self.deny.iter().map(Deny::text)
     }
 
-    /// Whether a deny matches the path, which is absolute and normal, or a directory above it.
+    /// Returns whether a deny matches the path, which is absolute and normal, or a directory above it.
     pub(crate) fn denies_path(&self, path: &Path) -> bool {
         any_denies(self.deny.iter(), path)
     }
 
-    /// Whether the path, which is absolute and normal, is beneath the root and not denied.
+    /// Returns whether the path, which is absolute and normal, is beneath the root and not denied.
     pub(crate) fn permits(&self, path: &Path) -> bool {
         path.starts_with(&self.path) && !self.denies_path(path)
     }
@@ -118,8 +118,8 @@ impl Element for Root {
         Some(Self { path: Arc::clone(path), deny })
     }
 
-    /// By the denies' texts: whether one glob implies another is not asked, so a root can permit less than
-    /// another without being below it, never the other way round.
+    /// Compares denies by their texts, without checking whether one glob implies another. So a root can permit less
+    /// than another without being below it, never the other way round.
     fn is_below(&self, other: &Self) -> bool {
         self.path.starts_with(&other.path) && self.deny.is_superset(&other.deny)
     }
@@ -153,7 +153,7 @@ impl fmt::Display for Root {
     }
 }
 
-/// The absolute path without `.`, `..` and doubled slashes; none when it is relative or leaves `/`.
+/// Returns the absolute path without `.`, `..` and doubled slashes; `None` if it is relative or leaves `/`.
 pub(crate) fn normal(path: &Path) -> Option<PathBuf> {
     let mut parts = path.components();
     if parts.next() != Some(Component::RootDir) {
@@ -175,7 +175,7 @@ pub(crate) fn normal(path: &Path) -> Option<PathBuf> {
     Some(normal)
 }
 
-/// The workspace as text in which relative paths can be meant.
+/// Returns the workspace as text, as the base of relative paths.
 fn usable(workspace: &Path) -> Result<String, ScopeError> {
     let text = normal(workspace).and_then(|path| path.into_os_string().into_string().ok());
     text.filter(|text| !text.chars().any(host_text::is_unsafe))

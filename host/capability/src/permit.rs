@@ -1,7 +1,7 @@
-//! Proofs that the grants said yes, and the checks that make them.
+//! Proofs that the grants allow a use, and the checks that make them.
 //!
-//! Whoever touches a file, a program, a server or the state takes a permit as an argument, so it cannot act without
-//! the check. There is no other way to a permit than these checks.
+//! Code that touches a file, a program, a server or the state takes a permit as an argument, so it cannot act without
+//! the check. Only these checks make permits.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ pub struct StatePermit {
 }
 
 impl Grants {
-    /// Whether the plugin may read what is at the path, which is absolute. Where `.` and `..` lead is decided
+    /// Checks that the plugin may read the file or folder at the path, which is absolute. `.` and `..` are resolved
     /// lexically.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl Grants {
         self.permit_path(plugin, Capability::FsRead, path).map(ReadPermit)
     }
 
-    /// Whether the plugin may change what is at the path; as [`Grants::permit_read`].
+    /// Checks that the plugin may change the file or folder at the path; as [`Grants::permit_read`].
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl Grants {
         Ok(PathPermit { plugin: plugin.clone(), capability, root: root.clone(), relative })
     }
 
-    /// Whether the plugin may run the command: the program's name and its arguments.
+    /// Checks that the plugin may run the command: the program's name and its arguments.
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ impl Grants {
         }
     }
 
-    /// Whether the plugin may send a request with the method, in capital letters, to the server.
+    /// Checks that the plugin may send a request with the method, in capital letters, to the server.
     ///
     /// # Errors
     ///
@@ -114,7 +114,7 @@ impl Grants {
         Err(Denied::new(plugin, Capability::Http, &request(method, to), naming(method, to).as_deref(), held))
     }
 
-    /// Whether the plugin may use its own state in this way.
+    /// Checks that the plugin may use its own state in this way.
     ///
     /// # Errors
     ///
@@ -153,8 +153,8 @@ macro_rules! path_permit {
                 self.0.recheck(real)
             }
 
-            /// Whether the root's denies leave out this path, which is absolute and lexically normal. For walks: a
-            /// directory that is denied need not be entered, all beneath it is denied too.
+            /// Returns whether the root's denies exclude this path, which is absolute and lexically normal. For walks:
+            /// a denied directory need not be entered, since everything beneath it is denied too.
             pub fn denies(&self, absolute: &Path) -> bool {
                 self.0.root.denies_path(absolute)
             }
@@ -165,7 +165,7 @@ macro_rules! path_permit {
 path_permit!(ReadPermit);
 path_permit!(WritePermit);
 
-/// What reading and writing have in common.
+/// The common part of permits for reading and writing.
 #[derive(Clone, Debug)]
 struct PathPermit {
     plugin: PluginName,
@@ -190,7 +190,7 @@ impl PathPermit {
 }
 
 fn denied_path(plugin: &PluginName, capability: Capability, path: &Path, held: Option<&Scope>) -> Denied {
-    // What is relative, leaves `/` or is no UTF-8 cannot be granted.
+    // A path that is relative, leaves `/` or is not UTF-8 cannot be granted.
     let naming = normal(path).and_then(|path| path.to_str().map(|text| quote(text).into_owned()));
     let denied = Denied::new(plugin, capability, &path.to_string_lossy(), naming.as_deref(), held);
     let covered = match (held, normal(path)) {
@@ -223,8 +223,8 @@ impl HttpPermit {
         &self.authority
     }
 
-    /// Whether the request may go to this address, to which the server's name leads. To be asked for each address
-    /// that is connected to, and to connect to no other: a name can lead elsewhere when it is looked up again.
+    /// Checks that the request may go to this address, to which the server's name resolves. Call it for each address,
+    /// and connect only to addresses that were checked: a second lookup of the name can give a different address.
     ///
     /// # Errors
     ///
@@ -241,7 +241,7 @@ impl HttpPermit {
 }
 
 impl StatePermit {
-    /// What may be done.
+    /// Returns the permitted access.
     pub fn access(self) -> StateAccess {
         self.access
     }

@@ -7,7 +7,7 @@ use crate::visible::visible;
 
 /// A plugin's name, as its manifest gives it. Cheap to clone: permits carry it.
 ///
-/// Any text is taken, since whoever admits a plugin has the rules for names. `Display` is safe for a terminal
+/// Any text is accepted, since the code that admits a plugin has the rules for names. `Display` is safe for a terminal
 /// whatever the text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PluginName(Arc<str>);

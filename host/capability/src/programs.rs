@@ -1,9 +1,9 @@
-//! Which programs: the first words of the commands that a grant covers.
+//! Programs: the first words of the commands that a grant covers.
 //!
-//! A prefix is compared word by word with the command's arguments, the program's name included, and exactly:
-//! `git` covers the program called `git`, not `/tmp/git` and not `gitk`. It says nothing about what the program
-//! does with the arguments that follow; many programs run others when told to. A command that ends with a bare `$`
-//! covers itself alone, with nothing behind it.
+//! A prefix is compared word by word with the command's arguments, the program's name included, and exactly: `git`
+//! covers the program called `git`, not `/tmp/git` and not `gitk`. It says nothing about what the program does with the
+//! arguments that follow; many programs can run others. A command that ends with a bare `$` covers only itself, without
+//! further arguments.
 
 use std::fmt;
 
@@ -12,21 +12,21 @@ use crate::error::ScopeError;
 use crate::list::{self, Form, Item};
 use crate::visible::visible;
 
-/// Behind this word of a scope nothing may stand.
+/// Nothing may follow this word of a scope.
 const END: &str = "$";
 
-/// Which commands a grant covers: at least one prefix.
+/// The commands that a grant covers: at least one prefix.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Programs(Antichain<Prefix>);
 
-/// The first words of a command; none for any command.
+/// The first words of a command; empty for any command.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Prefix {
     words: Vec<String>,
     then: Rest,
 }
 
-/// What may stand behind the words.
+/// What may follow the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Rest {
     Anything,
@@ -34,13 +34,13 @@ enum Rest {
 }
 
 impl Programs {
-    /// Reads a list of commands' first words; `*` is any command.
+    /// Parses a list of commands' first words; `*` is any command.
     pub(crate) fn parse(text: &str, form: Form<'_>) -> Result<Self, ScopeError> {
         let prefixes = list::items(text, form)?.into_iter().map(prefix).collect::<Result<Vec<_>, _>>()?;
         Ok(Self(Antichain::new(prefixes)))
     }
 
-    /// This command and no other; none when it has no program.
+    /// Creates the scope of this command and no other; `None` if it has no program.
     pub(crate) fn exactly(argv: &[String]) -> Option<Self> {
         argv.first().filter(|program| !program.is_empty())?;
         Some(Self(Antichain::new([Prefix { words: argv.to_vec(), then: Rest::Nothing }])))
@@ -65,7 +65,7 @@ impl Programs {
         self.0.le(&other.0)
     }
 
-    /// Whether the command is covered. A command without a program never is.
+    /// Returns whether the command is covered. A command without a program never is.
     pub(crate) fn permits(&self, argv: &[String]) -> bool {
         argv.first().is_some_and(|program| !program.is_empty()) && self.0.iter().any(|prefix| prefix.covers(argv))
     }
@@ -125,7 +125,7 @@ impl fmt::Display for Programs {
     }
 }
 
-/// The words as the text of a scope; `*` for none.
+/// Writes the words as the text of a scope; `*` if there are no words.
 pub(crate) fn command(words: &[String]) -> String {
     match words {
         [] => "*".to_owned(),

@@ -1,10 +1,10 @@
-//! Which files, programs or servers a capability covers, and how that is written.
+//! Scopes: the files, programs or servers that a capability covers, and their text form.
 //!
-//! One text for each scope, the same in a manifest, a flag, a configuration file and a message. What all have in
-//! common: `,` separates items, white space words; `'…'` and `"…"` take what is in them literally.
+//! Each scope has one text form, the same in a manifest, a flag, a configuration file and a message. Common to all: `,`
+//! separates items, white space separates words; text within `'…'` and `"…"` is literal.
 //!
-//! Deliberately not here: what the items of one capability mean, which is in its own file, and what a scope permits,
-//! which only a permit says.
+//! Deliberately not here: the meaning of a capability's items, which is in its own file, and what a scope permits,
+//! which only a check decides.
 
 use std::fmt;
 use std::path::Path;
@@ -31,23 +31,23 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Reads a scope.
+    /// Parses a scope.
     ///
     /// * `fs-read`, `fs-write`: roots (`.`, `src`, `/abs/path`; `*` is `/`) and denies (`!.env`, `!*.{pem,key}`,
-    ///   `!docs/private`, `!/home/*/.ssh`), which hold for all roots of their list; `;` begins another list. Relative
-    ///   paths are meant beneath the workspace, `..` is resolved lexically. A deny that is a mere name, or starts
-    ///   with `**/`, holds in every directory. It denies what it matches and all beneath.
+    ///   `!docs/private`, `!/home/*/.ssh`), which apply to all roots of their list; `;` begins another list. Relative
+    ///   paths are resolved against the workspace, and `..` is resolved lexically. A deny that is only a name, or
+    ///   starts with `**/`, applies in every directory. It denies what it matches and everything beneath.
     /// * `process`: a program and its first arguments (`git`, `cargo test --`), or `*` for any; a bare `$` at the end
     ///   lets no argument follow.
-    /// * `http`: `[METHOD[+METHOD…] ]HOST[:PORT][ +private| -private]`. The host is exact, `*.suffix` for all
-    ///   beneath a name, or `*`; IPv6 stands in brackets. The port is a number, `*`, or 443; the methods are `*`,
-    ///   or those named, or `GET` and `HEAD`. `+private` lets the name lead to this machine and to private
-    ///   networks, which an exact host may by itself and a pattern may not.
+    /// * `http`: `[METHOD[+METHOD…] ]HOST[:PORT][ +private| -private]`. The host is exact, `*.suffix` for all beneath a
+    ///   name, or `*`; IPv6 addresses are in brackets. The port is a number, `*`, or 443; the methods are `*`, or those
+    ///   named, or `GET` and `HEAD`. `+private` lets the name lead to this machine and to private networks, which is
+    ///   the default for an exact host but not for a pattern.
     /// * `state`: `read`, or `write`, which includes reading; `*` is `write`.
     ///
     /// # Errors
     ///
-    /// When the text is none of this, or the workspace is no absolute path that can be written as text.
+    /// When the text has none of these forms, or the workspace is not an absolute path that can be written as text.
     pub fn parse(capability: Capability, text: &str, workspace: &Path) -> Result<Self, ScopeError> {
         Self::parse_form(capability, text, Form::Written(workspace))
     }
@@ -62,7 +62,7 @@ impl Scope {
         Self::parse_form(capability, text, Form::Stored)
     }
 
-    /// The file or folder at this path, which is absolute, for reading or changing.
+    /// Creates a scope for the file or folder at this path, which is absolute, for reading or changing.
     ///
     /// # Errors
     ///
@@ -77,7 +77,8 @@ impl Scope {
         }
     }
 
-    /// The file at this path, which is absolute, and nothing beneath it, should it ever be a folder.
+    /// Creates a scope for the file at this path, which is absolute, and nothing beneath it, should it ever be a
+    /// folder.
     ///
     /// # Errors
     ///
@@ -89,9 +90,9 @@ impl Scope {
         Self::parse_absolute(capability, &format!("{folder},!{}", quote(&beneath)))
     }
 
-    /// Sending requests with this method, and no other, to this server. It reaches this machine and private networks only where the
-    /// server is named so that everybody sees it: by its address, or as `localhost`. Any other name says nothing of
-    /// where it leads.
+    /// Creates a scope for requests with this method, and no other, to this server. It reaches this machine and private
+    /// networks only if the server's name shows this: an address, or `localhost`. Any other name says nothing about its
+    /// addresses.
     ///
     /// # Errors
     ///
@@ -104,7 +105,7 @@ impl Scope {
         Self::parse_absolute(Capability::Http, &format!("{method} {to} {reach}"))
     }
 
-    /// Running this command, and with no argument more; none when it names no program.
+    /// Creates a scope for this command without further arguments; `None` if it names no program.
     pub fn for_command(argv: &[String]) -> Option<Self> {
         Programs::exactly(argv).map(Self::Process)
     }
@@ -130,7 +131,7 @@ impl Scope {
         }
     }
 
-    /// What both cover; none when that is nothing, or the capabilities differ.
+    /// Returns what both cover; `None` if that is nothing, or the capabilities differ.
     pub fn meet(&self, other: &Self) -> Option<Self> {
         match (self, other) {
             (Self::FsRead(a), Self::FsRead(b)) => a.meet(b).map(Self::FsRead),
@@ -142,7 +143,7 @@ impl Scope {
         }
     }
 
-    /// What either covers; none when the capabilities differ.
+    /// Returns what either covers; `None` if the capabilities differ.
     pub fn join(&self, other: &Self) -> Option<Self> {
         match (self, other) {
             (Self::FsRead(a), Self::FsRead(b)) => Some(Self::FsRead(a.join(b))),
@@ -154,7 +155,7 @@ impl Scope {
         }
     }
 
-    /// Whether the other covers all that this covers.
+    /// Returns whether the other covers all that this covers.
     pub fn le(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::FsRead(a), Self::FsRead(b)) | (Self::FsWrite(a), Self::FsWrite(b)) => a.le(b),

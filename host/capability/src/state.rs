@@ -1,4 +1,4 @@
-//! How much of its own state a plugin may touch.
+//! Access of a plugin to its own state.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::error::ScopeError;
 use crate::list::{self, Form};
 use crate::visible::visible;
 
-/// What a plugin may do with its own namespace. Writing includes reading.
+/// Access of a plugin to its own namespace. Writing includes reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StateAccess {
     /// Look.

@@ -1,7 +1,7 @@
-//! Text that somebody else wrote, within a message that a user reads to decide.
+//! Untrusted text within a message that a user reads to decide.
 //!
-//! What a guest asks for, and what a manifest requests, is escaped exactly and bounded: an escape sequence could rewrite
-//! the message, a direction mark could reorder it, and a long text could push it off the screen.
+//! The requests of a guest and of a manifest are escaped exactly and bounded: an escape sequence could rewrite the
+//! message, a direction mark could reorder it, and a long text could push it off the screen.
 
 /// The most characters of a foreign text that a message shows: protects the message around it from being
 /// scrolled away, and logs from being filled.
@@ -12,12 +12,12 @@ pub(crate) fn visible(text: &str) -> String {
     host_text::excerpt(text, SHOWN_LIMIT)
 }
 
-/// Whether `visible` returns the text unchanged, so that it can be part of a suggestion.
+/// Returns whether `visible` returns the text unchanged, so that it can be part of a suggestion.
 pub(crate) fn is_plain(text: &str) -> bool {
     host_text::is_plain(text, SHOWN_LIMIT)
 }
 
-/// The text as one word of a POSIX shell, so that a suggested flag can be pasted as it is shown.
+/// Quotes the text as one word of a POSIX shell, so that a suggested flag can be pasted as shown.
 pub(crate) fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_./:=@%+,-".contains(c);
     if !text.is_empty() && text.chars().all(plain) {

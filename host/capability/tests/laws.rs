@@ -1,7 +1,7 @@
-//! That grants are a lattice, and that the lattice means what it says: for all grants and all requests.
+//! Checks that grants are a lattice, and that the lattice agrees with the permits: for all grants and all requests.
 //!
-//! Scopes and requests are drawn from few and overlapping pieces, so that most pairs have something to do with each
-//! other; drawn at large they would be disjoint, and every law true of nothing.
+//! Scopes and requests are drawn from few and overlapping pieces, so that most pairs are related; random ones would be
+//! disjoint, and every law would hold trivially.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ enum Request {
     State(StateAccess),
 }
 
-/// Whether the grants permit all of it, the resolved address included.
+/// Returns whether the grants permit all of it, including the resolved address.
 fn permits(grants: &Grants, request: &Request) -> bool {
     let plugin = PluginName::new("p");
     match request {

@@ -1,7 +1,6 @@
-//! What the permits promise to those who act by them, as tables: each row is a scope and what it permits or not.
+//! The promises of permits to the code that uses them, as tables: each row is a scope and what it permits or not.
 //!
-//! Only the public interface is used, so this is also what a user of the crate can do: no test makes a permit in any
-//! other way than by asking for it.
+//! The tests use only the public interface, so a user of the crate can do the same: every permit comes from a check.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -65,7 +64,7 @@ fn check(capability: Capability, scope: &str, permitted: &[&str], refused: &[&st
         let no = ask(&held, capability, request).expect_err(request);
         assert_eq!((&no.plugin, no.capability), (&plugin(), capability));
         assert_eq!(no.held, held.scope(capability).map(Scope::to_string), "{request}");
-        // Whoever follows the help gets what was refused.
+        // Following the help grants what was denied.
         let text = suggested(&no).unwrap_or_else(|| panic!("{request}: {}", no.help));
         let scope = Scope::parse(capability, &text, Path::new("/")).expect(&text);
         assert!(ask(&held.clone().with(scope), capability, request).is_ok(), "{request}: {text}");
@@ -158,7 +157,7 @@ fn a_path_that_is_no_absolute_text_is_refused_without_a_suggestion() {
         let help = "to allow it, add --grant fetch:fs-read=SCOPE with a scope that covers it";
         assert_eq!(no.help, help, "{path:?}");
     }
-    // Bytes that are no text can be read beneath a root that is.
+    // A path that is not UTF-8 can be read beneath a root that is.
     assert!(grants(Capability::FsRead, "/x").permit_read(&plugin(), latin).is_ok());
 }
 

@@ -44,7 +44,7 @@ struct Asking {
     editor: edit::Editor,
 }
 
-/// What a choice stands for.
+/// The meaning of a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
     Once,
@@ -61,14 +61,14 @@ impl Asking {
                 answer = self.ask(&question) => answer,
                 () = settled(&mut listener, id) => continue,
             };
-            // Without a terminal nobody listens here any more, and whoever asked is told so.
+            // Without a terminal this listener ends, and the queue reports that to the gate.
             let Some(answer) = answer else { return };
-            // Somebody else was faster: nothing is to be done.
+            // Another listener answered first: nothing to do.
             listener.answer(id, answer).ok();
         }
     }
 
-    /// The answer of the user; none when there is nobody any more.
+    /// Returns the user's answer; `None` if the terminal is gone.
     async fn ask(&self, question: &Arc<Question>) -> Option<Answer> {
         let mut objection = question.objection.clone();
         loop {
@@ -106,7 +106,7 @@ impl Asking {
     }
 }
 
-/// Waits until the question has its answer from somebody else, or is not asked any more.
+/// Waits until another listener answers the question, or it is withdrawn.
 async fn settled(listener: &mut Listener, asked: QuestionId) {
     while let Some(notice) = listener.next().await {
         match notice {
@@ -135,12 +135,12 @@ fn choices(question: &Question) -> (Vec<Choice>, Vec<Meaning>) {
     choices.into_iter().map(|(letter, label, meaning)| (Choice { letter, label }, meaning)).unzip()
 }
 
-/// What a user can put something else in the place of, and the name of a file that it would stand in.
+/// Returns the proposed text that the user can edit, and a file name for it.
 fn proposed(question: &Question) -> Option<(String, String)> {
     match &question.confirmation {
         Confirmation::Edit { path, proposed, .. } => Some((proposed.clone(), path.clone())),
         Confirmation::Exec { argv, input: None, .. } => Some((command_line(argv), "command.sh".to_owned())),
-        // What reads the arguments is not the user's to write.
+        // The user cannot edit the input of a program.
         Confirmation::Exec { input: Some(_), .. } | Confirmation::Info { .. } | Confirmation::Call => None,
     }
 }

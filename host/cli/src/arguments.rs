@@ -16,7 +16,7 @@ use host_tool::ApprovalMode;
 
 use crate::exit::Code;
 
-/// Reads the arguments of this process. Help and version are printed here; a mistake is told and is bad input.
+/// Parses the arguments of this process. Prints help and version; reports a mistake, which is invalid input.
 pub(crate) fn parse() -> Result<Arguments, Code> {
     Arguments::try_parse().map_err(|error| {
         let told = error.print();
@@ -87,7 +87,7 @@ pub(crate) enum Command {
     },
 }
 
-/// Where rules are written; a mistake in a file points here.
+/// Help on the location of rules; the error for an invalid file refers to it.
 const POLICY_HELP: &str = "Rules are in the folder `policies` of your configuration, in files that end with .toml:
 
   [[rule]]
@@ -99,7 +99,7 @@ const POLICY_HELP: &str = "Rules are in the folder `policies` of your configurat
 Your lasting answers are stored in answers.toml there. A trusted project has its own rules in .host/policies, and
 the administrator in /etc/host/policies.";
 
-/// How an agent is declared; a mistake in a file points here.
+/// Help on declaring an agent; the error for an invalid file refers to it.
 const AGENT_HELP: &str = "An agent of your own is a Markdown file in the folder `agents` of your configuration:
 
   ---
@@ -122,7 +122,7 @@ const AGENT_HELP: &str = "An agent of your own is a Markdown file in the folder 
 
 It can only read: its tools get the part of your grants that only reads.";
 
-/// What a schema holds for.
+/// Help on the subject of a schema.
 const SCHEMA_HELP: &str =
     "The schema is of this version: a later one may print more. A run that cannot start prints nothing on
 standard output, and the error on standard error.
@@ -132,7 +132,7 @@ Examples:
   host schema plugin > plugin.schema.json            # for the editor that you write plugin.toml in
   host schema config > config.schema.json            # for the editor that you write config.toml in";
 
-/// What trusting is, in short.
+/// A short explanation of trust.
 const TRUST_HELP: &str =
     "The files in the `.host/` at the top of a project (config.toml, agents/*.md, plugins/*.wasm with their
 manifests, policies/*.toml) are used only if you trust them. When one of them changes, you are asked
@@ -286,7 +286,7 @@ pub(crate) enum Format {
     StreamJson,
 }
 
-/// What there is a schema of.
+/// The documents that have a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Schema {
     Json,

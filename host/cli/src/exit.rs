@@ -9,7 +9,7 @@ use host_text::visible;
 
 use crate::printer::Style;
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Code {
     /// It did what was asked: exit code 0.

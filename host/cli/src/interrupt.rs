@@ -12,7 +12,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::exit::Code;
 
-/// How long dropping everything may take after a second Ctrl-C.
+/// Maximum time for dropping everything after a second Ctrl-C.
 const DROPPING: Duration = Duration::from_millis(500);
 
 /// Runs the work of a command, which hears of a Ctrl-C by what it is given.
@@ -25,7 +25,7 @@ where
         .build()
         .map_err(|error| Failure::configuration(format!("no threads to work with: {error}")))?;
     let interrupt = Interrupt::default();
-    // Before the work begins: whoever sees something of it may press Ctrl-C.
+    // Before the work begins: as soon as the user sees output, they may press Ctrl-C.
     let signals = {
         let _entered = runtime.enter();
         Signals::subscribe()?
@@ -49,7 +49,7 @@ where
     ended
 }
 
-/// What the system says when the process is to end.
+/// The signals with which the system asks the process to end.
 struct Signals {
     interrupt: Signal,
     terminate: Signal,
@@ -57,7 +57,7 @@ struct Signals {
 }
 
 impl Signals {
-    /// From here on they end nothing by themselves.
+    /// Subscribes to the signals. After that they no longer end the process by themselves.
     fn subscribe() -> Result<Self, Failure> {
         let unable = |error: std::io::Error| Failure::configuration(format!("signals cannot be received: {error}"));
         Ok(Self {
@@ -71,7 +71,8 @@ impl Signals {
     async fn heard(mut self, interrupts: &Interrupt) -> Result<Code, Failure> {
         loop {
             tokio::select! {
-                // In the editor it is the editor's, as with git: all programs of the terminal are told.
+                // While an editor runs, Ctrl-C belongs to the editor, as with git: all programs of the terminal receive
+                // it.
                 _ = self.interrupt.recv() => if !host_terminal::is_lent() { interrupts.press() },
                 _ = self.terminate.recv() => interrupts.end(),
                 _ = self.hang_up.recv() => interrupts.end(),

@@ -63,7 +63,7 @@ mod tests {
 
     use super::*;
 
-    /// What was logged.
+    /// The captured log.
     #[derive(Clone, Default)]
     struct Written(Arc<Mutex<Vec<u8>>>);
 

@@ -61,7 +61,8 @@ fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Fail
     }
 }
 
-/// A file that reaches the system's size limit is an error that can be explained, not the death of the process.
+/// Ignores the signal for files over the system's size limit, so that writing fails with an error instead of ending the
+/// process.
 fn ignore_file_size_signal() {
     #[cfg(unix)]
     // SAFETY: no handler is installed; the disposition of one signal is set before any thread is started.

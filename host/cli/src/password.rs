@@ -19,7 +19,7 @@ use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tc
 /// The longest password: minisign takes none that is longer.
 const MAX_PASSWORD: usize = 1024;
 
-/// How often a password is asked for.
+/// The number of times that a password is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ask {
     /// Once: it opens something.
@@ -87,7 +87,7 @@ impl<'a> Silent<'a> {
         modes.local_modes -= LocalModes::ECHO | LocalModes::ECHONL | LocalModes::ICANON | LocalModes::ISIG;
         modes.special_codes[SpecialCodeIndex::VMIN] = 1;
         modes.special_codes[SpecialCodeIndex::VTIME] = 0;
-        // What was typed before is no answer to what is asked now.
+        // Text typed earlier must not answer this question.
         tcsetattr(terminal, OptionalActions::Flush, &modes)?;
         Ok(Self { terminal, before })
     }
@@ -100,7 +100,7 @@ impl Drop for Silent<'_> {
     }
 }
 
-/// What came of a question.
+/// The result of a question.
 #[derive(Debug, PartialEq, Eq)]
 enum Typed {
     Line(Vec<u8>),
@@ -143,7 +143,7 @@ fn of_file(path: &Path) -> Result<String, Failure> {
     };
     let file = File::open(path).map_err(failed)?;
     let about = file.metadata().map_err(failed)?;
-    // A pipe, such as a shell makes of `<(…)`, is nobody else's.
+    // A pipe, such as a shell makes for `<(…)`, is not accessible to other users.
     if about.is_file()
         && let Err(how) = host_files::check(&about, Access::ReadOrWrite)
     {

@@ -1,7 +1,7 @@
-//! What a run looks like: on a terminal, as text in a pipe, as JSON.
+//! The output of a run: on a terminal, as text in a pipe, as JSON.
 //!
-//! Promises: standard output has the answer (or JSON) and nothing else; what models and tools wrote reaches a terminal
-//! with its control characters made visible; a reader that went away ends the run quietly.
+//! Promises: standard output has the answer (or JSON) and nothing else; text from models and tools reaches a terminal
+//! with its control characters made visible; a closed standard output ends the run quietly.
 
 pub(crate) mod terminal;
 mod text;
@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Format;
 
-/// Whether a run is shown as it goes on: to a user at a terminal.
+/// Returns whether a run is shown while it is under way: to a user at a terminal.
 pub(crate) fn is_drawn(format: Format, environment: &Environment) -> bool {
     format == Format::Text && environment.stdout_is_terminal && environment.stderr_is_terminal
 }
@@ -67,7 +67,7 @@ fn wants_colour(environment: &Environment) -> bool {
     environment.variable("NO_COLOR").is_none() && environment.text("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Standard output, and what becomes of a run that nobody reads: it is stopped, without a word.
+/// Standard output. If its reader is gone, it stops the run silently.
 #[derive(Clone, Debug)]
 pub(crate) struct Out {
     gone: Arc<AtomicBool>,
@@ -100,14 +100,13 @@ impl Out {
         Box::new(move |text| out.write(text))
     }
 
-    /// Whether nobody reads any more.
+    /// Returns whether the reader is gone.
     pub(crate) fn is_gone(&self) -> bool {
         self.gone.load(Ordering::Relaxed)
     }
 }
 
-/// Writes to standard error; when that is gone too there is nobody left to tell. Where something is drawn on the
-/// terminal it stands above that.
+/// Writes to standard error, and ignores a failure. If something is drawn on the terminal, the text goes above that.
 pub(crate) fn to_stderr(text: &str) {
     if host_terminal::above(text) {
         return;

@@ -16,7 +16,7 @@ pub(crate) fn environment() -> Environment {
     Environment::new(std::env::vars_os().collect(), home, terminals)
 }
 
-/// What the terminal can show.
+/// Returns the capabilities of the terminal.
 pub(crate) fn looks(environment: &Environment) -> TerminalMode {
     match environment.text("TERM").as_deref() {
         None | Some("dumb") => TerminalMode::Dumb,

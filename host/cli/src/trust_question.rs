@@ -1,7 +1,7 @@
 //! Asking a user whether a project is trusted, in lines on the terminal.
 //!
-//! Promises: nobody is asked where nobody can answer; what was typed before the question is no answer to it; and what
-//! is trusted is what was shown.
+//! Promises: there is no question if no user can answer; text typed before the question is not an answer to it; and
+//! only what was shown is trusted.
 
 use std::io::Write as _;
 
@@ -12,10 +12,10 @@ use host_app::project::question::{TrustAnswer, TrustQuestion};
 use host_app::project::shown::Length;
 use tokio_util::sync::CancellationToken;
 
-/// How often something that is no answer is asked about again.
+/// Maximum number of questions if answers are invalid.
 const TRIES: usize = 3;
 
-/// How many changes are shown.
+/// Maximum number of changes that are shown.
 const CHANGES: usize = 20;
 
 /// Asks about a project that is not trusted. It comes back trusted, or as it was, to continue without it.
@@ -86,13 +86,13 @@ fn parse(line: &str) -> Option<TrustAnswer> {
     }
 }
 
-/// What was typed or pasted before the question was there cannot be meant as its answer.
+/// Discards text that was typed or pasted before the question, which cannot be meant as its answer.
 pub(crate) fn discard_what_was_typed() {
     std::io::stderr().flush().ok();
     rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush).ok();
 }
 
-/// A line of the terminal; none at its end.
+/// Reads a line of the terminal; `None` at the end of input.
 pub(crate) async fn line(stop: &CancellationToken) -> Result<Option<String>, Failure> {
     let (sender, receiver) = tokio::sync::oneshot::channel();
     // A thread of its own: a read that never returns must not keep the process from ending.

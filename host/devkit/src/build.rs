@@ -48,18 +48,18 @@ pub struct BuiltComponent {
     /// The source files among them that lie outside of the folder that was built, such as those of a path dependency;
     /// real paths.
     pub elsewhere: Vec<PathBuf>,
-    /// What built it; the same for all of one build.
+    /// The tools that built it; the same for all components of one build.
     pub toolchain: Toolchain,
 }
 
-/// What turned sources into a component. Another one makes other bytes.
+/// The tools that turned sources into a component. Different tools make different bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Toolchain {
     /// The compiler with its version, as it says it.
     pub compiler: String,
     /// The target that was built for.
     pub target: String,
-    /// What made a component of the compiler's module.
+    /// The tool that turned the compiler's module into a component.
     pub componentizer: String,
 }
 
@@ -79,7 +79,7 @@ pub enum BuildError {
     Missing {
         /// The missing program.
         what: &'static str,
-        /// Where it was looked for.
+        /// The folder that was searched.
         folder: PathBuf,
         /// The commands that get it.
         how: &'static str,
@@ -91,7 +91,7 @@ pub enum BuildError {
         program: String,
         /// Where.
         folder: PathBuf,
-        /// How it ended.
+        /// Its exit status.
         status: String,
     },
     /// The target is not installed.
@@ -137,7 +137,7 @@ pub enum BuildError {
     TooMany {
         /// The package.
         folder: PathBuf,
-        /// How many there may be.
+        /// The limit.
         limit: usize,
         /// Of what.
         what: &'static str,
@@ -187,7 +187,7 @@ pub struct Tools {
     pub cargo: OsString,
     /// `rustc`, or what the user set in its place.
     pub rustc: OsString,
-    /// Where cargo keeps the sources of registries; their paths are mapped away.
+    /// The folder in which cargo keeps the sources of registries; their paths are remapped.
     pub cargo_home: Option<PathBuf>,
 }
 
@@ -250,7 +250,7 @@ fn componentize(plugin: &str, module: &[u8]) -> Result<Vec<u8>, BuildError> {
     encoded.map_err(|error| failed(format!("{error:#}")))
 }
 
-/// Whether a module imports anything from this one.
+/// Returns whether a module imports anything from this other one.
 fn imports_from(module: &[u8], other: &str) -> wasmparser::Result<bool> {
     for payload in Parser::new(0).parse_all(module) {
         if let Payload::ImportSection(imports) = payload? {

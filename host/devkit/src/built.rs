@@ -16,7 +16,7 @@ use host_plugin::{Digest, Plugin, Runtime, admission};
 use crate::build::{self, BuildError, BuiltComponent, Toolchain, Tools};
 use crate::provenance::{Provenance, ProvenanceEntry};
 
-/// The file beside the components that says where they came from.
+/// The file next to the components that records their provenance.
 const PROVENANCE: &str = "provenance.json";
 
 /// A plugin that was built.
@@ -35,7 +35,7 @@ pub struct BuiltPlugin {
 pub struct BuildOutput {
     /// The plugins.
     pub plugins: Vec<BuiltPlugin>,
-    /// Where they came from.
+    /// Their provenance.
     pub provenance: Provenance,
     /// Sources outside of the folder.
     pub elsewhere: BTreeSet<PathBuf>,
@@ -113,7 +113,7 @@ pub enum PluginError {
 pub struct Reason(pub String);
 
 impl PluginError {
-    /// What to do about it.
+    /// Returns advice on how to fix it.
     pub fn help(&self) -> Option<String> {
         match self {
             Self::NotAComponent(_) => Some("name the file that `host plugin build` wrote, or its folder".to_owned()),
@@ -234,7 +234,7 @@ pub struct Stale {
 }
 
 impl Stale {
-    /// What to do about it.
+    /// Returns advice on how to fix it.
     pub fn help(&self) -> String {
         match &self.other_compiler {
             Some(theirs) => format!("it was built with `{theirs}`, and another compiler makes other bytes"),
@@ -314,7 +314,7 @@ pub async fn describe(runtime: &Runtime, manifest: SourceManifest, component: &[
         |error: &dyn std::error::Error| PluginError::Invalid { plugin: name.clone(), why: Reason(error.to_string()) };
     let plugin = Plugin::new(PluginName::new(&name), component.to_vec(), Grants::none());
     let imports = plugin.imports().map_err(|error| wrong(&error))?;
-    // What it imports and does not declare would be refused at each of its calls.
+    // Imports that it does not declare would be denied at each of its calls.
     if let Some(capability) = imports.capabilities.iter().find(|it| !manifest.capabilities.contains_key(it.name())) {
         return Err(PluginError::Undeclared { plugin: name, capability });
     }

@@ -30,25 +30,25 @@ pub struct CaseResult {
     pub file: PathBuf,
     /// The case's name.
     pub name: String,
-    /// How long it took.
+    /// Duration of the case.
     pub took: Duration,
-    /// What differs from what was expected; empty when the case passed.
+    /// The differences from the expected result; empty if the case passed.
     pub wrong: Vec<String>,
 }
 
 impl CaseResult {
-    /// Whether everything was as expected.
+    /// Returns whether the result was as expected.
     pub fn passed(&self) -> bool {
         self.wrong.is_empty()
     }
 }
 
-/// Which cases run, and what their runtime is made of.
+/// The cases to run, and options of their runtime.
 #[derive(Clone, Debug, Default)]
 pub struct CaseOptions {
     /// Runs the cases with this in their names.
     pub filter: Option<String>,
-    /// Where compiled components are kept; `None` keeps them in memory.
+    /// The cache folder for compiled components; `None` keeps them in memory.
     pub cache: Option<PathBuf>,
     /// The environment that programs are started with, before it is cleaned of secrets.
     pub environment: Vec<(std::ffi::OsString, std::ffi::OsString)>,
@@ -71,7 +71,7 @@ pub enum CaseError {
     /// The plugin's manifest is invalid.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    /// There is no temporary folder.
+    /// A temporary folder cannot be made.
     #[error("no folder for the cases can be made: {0}")]
     Scratch(std::io::Error),
     /// The workspace of a case cannot be made.

@@ -15,18 +15,18 @@ use crate::built::{self, BuiltPlugin, PluginError, Reason};
 
 pub use lint::{Finding, Severity};
 
-/// What was found out about one plugin.
+/// The results of checking one plugin.
 #[derive(Clone, Debug)]
 pub struct CheckReport {
     /// Its manifest.
     pub manifest: Manifest,
-    /// What its component imports.
+    /// The imports of its component.
     pub imports: Vec<String>,
     /// The component's size in bytes.
     pub size: usize,
-    /// How long the host took to compile it.
+    /// Time that the host took to compile it.
     pub compiling: Duration,
-    /// What its author should know, the most serious first.
+    /// Findings for its author, the most serious first.
     pub findings: Vec<Finding>,
     /// The difference from a version that was released.
     pub since: Option<Since>,
@@ -37,9 +37,9 @@ pub struct CheckReport {
 pub struct Since {
     /// The version that was released.
     pub version: semver::Version,
-    /// What changed.
+    /// The changes.
     pub changes: Changes,
-    /// Whether the new version's number says as much.
+    /// Whether the new version number reflects the changes.
     pub verdict: VersionVerdict,
 }
 
@@ -61,7 +61,7 @@ pub enum CheckError {
 }
 
 impl CheckReport {
-    /// Whether nothing is wrong with it, and its version is high enough.
+    /// Returns whether it has no errors and its version is high enough.
     pub fn is_good(&self) -> bool {
         let wrong = self.findings.iter().any(|finding| finding.severity == Severity::Error);
         !wrong && self.since.as_ref().is_none_or(|since| since.verdict == VersionVerdict::Enough)

@@ -31,11 +31,11 @@ pub use watch::WatchError;
 pub struct DevOptions {
     /// The package or workspace.
     pub folder: PathBuf,
-    /// Where the components and their manifests go; `dist` in the folder if it is `None`.
+    /// Target folder for the components and their manifests; `None` is `dist` in the folder.
     pub target: Option<PathBuf>,
     /// The programs that build Rust.
     pub tools: Tools,
-    /// Which cases run.
+    /// The cases to run.
     pub cases: CaseOptions,
 }
 
@@ -46,12 +46,12 @@ pub enum DevEvent<'a> {
     Watching {
         /// The folder.
         folder: &'a Path,
-        /// How many files are watched.
+        /// Number of watched files.
         files: usize,
     },
     /// A round started.
     Round {
-        /// What changed since the round before.
+        /// Changes since the previous round.
         changed: &'a Changed,
         /// The folder.
         folder: &'a Path,
@@ -62,7 +62,7 @@ pub enum DevEvent<'a> {
         plugins: &'a [BuiltPlugin],
         /// The manifests of the last build that succeeded.
         before: &'a [Manifest],
-        /// How long the build took.
+        /// Duration of the build.
         took: Duration,
     },
     /// The sources do not build.
@@ -124,7 +124,7 @@ pub enum DevError {
 }
 
 impl DevError {
-    /// What to do about it.
+    /// Returns advice on how to fix it.
     pub fn help(&self) -> Option<String> {
         let help = match self {
             Self::NoPlugin(_) => {
@@ -185,7 +185,7 @@ impl DevSession {
         Ok(Self { runtime, folder, target, tools, cases, sources, output, manifests, written })
     }
 
-    /// Where the components go, as the author wrote it.
+    /// Returns the target folder, as the author wrote it.
     pub fn target(&self) -> &Path {
         &self.target
     }
@@ -220,7 +220,7 @@ impl DevSession {
         Ok(())
     }
 
-    /// The sources as they are now; each later change of them is noticed.
+    /// Returns the current sources, and watches them for changes.
     fn look(&self, watch: &mut Watch) -> Result<Snapshot, DevError> {
         loop {
             let snapshot = self.sources.look()?;
@@ -268,7 +268,7 @@ impl DevSession {
         self.output = Some(output);
     }
 
-    /// Whether all cases pass.
+    /// Runs the cases and returns whether all pass.
     async fn try_cases(&self, plugins: &[BuiltPlugin], report: OnDevEvent<'_>) -> bool {
         let ended = |case: &CaseResult, _: Option<&CaseResult>| report(DevEvent::Case(case));
         match cases::run_cases(plugins, &self.cases, ended).await {

@@ -1,6 +1,6 @@
 //! The author's side of plugins: new ones, builds in each language, cases, checks, and the loop that repeats them.
 //!
-//! Owns the compilers of each language, the provenance file that lets anybody repeat a build, the cases in a plugin's
+//! Owns the compilers of each language, the provenance file that makes a build repeatable, the cases in a plugin's
 //! folder `tests`, the rules of `host plugin check`, and the templates of `host plugin new`.
 //!
 //! Promises: the same sources and the same compiler give the same bytes; a missing compiler is an error with the line

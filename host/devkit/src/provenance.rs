@@ -1,10 +1,10 @@
-//! Where built components came from, so that others can build them again and compare.
+//! Provenance of built components, so that others can build them again and compare.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The file beside built components.
+/// The file next to built components.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provenance {
@@ -18,7 +18,7 @@ pub struct Provenance {
     pub plugins: BTreeMap<String, ProvenanceEntry>,
 }
 
-/// Where one component came from.
+/// Provenance of one component.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProvenanceEntry {

@@ -63,7 +63,7 @@ pub enum NewPluginError {
 }
 
 impl NewPluginError {
-    /// What to do about it.
+    /// Returns advice on how to fix it.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             Self::NotEmpty(_) => Some("name another folder with --in FOLDER; nothing is overwritten"),
@@ -83,7 +83,7 @@ impl NewPlugin {
         let template = TEMPLATES.iter().find(|template| template.language == language);
         let template = template.ok_or_else(|| NewPluginError::NoTemplate(language.to_owned()))?;
         let own = name.rsplit('/').next().unwrap_or(name);
-        // A path dependency on the crate beside the package.
+        // A path dependency on the crate next to the package.
         let binding = format!("{{ path = \"sdk/{language}\" }}");
         let mut files = Vec::new();
         for (path, text) in template.files {

@@ -1,10 +1,11 @@
-//! Private files: read within a limit, believed only if nobody else could have written them, replaced whole or not at all.
+//! Private files: read within a limit, trusted only if no other user could have written them, replaced whole or not at
+//! all.
 //!
 //! Owns the bounded read, the one rule about owners and modes, the atomic replacement with its synchronisation, private
 //! folders, and locks between processes.
 //!
-//! Deliberately not here: what is in a file, where it is, and files of a workspace, which a guest reaches through permits
-//! and an open folder (`host-plugin`).
+//! Deliberately not here: the contents and the path of a file, and files of a workspace, which a guest reaches through
+//! permits and an open folder (`host-plugin`).
 
 mod private;
 mod read;

@@ -1,7 +1,8 @@
-//! Files that a user keeps for the host: who else could have read or written them, and changes by one process at a time.
+//! Files that a user keeps for the host: whether other users could have read or written them, and changes by one
+//! process at a time.
 //!
-//! The rule: a file is private if it belongs to this user, or to root, who can change any file, and its mode gives nobody
-//! else the access that [`Access`] names. Whether the folders above it are private is not looked at.
+//! The rule: a file is private if it belongs to this user, or to root, who can change any file, and its mode gives no
+//! other user the access that [`Access`] names. The rule does not check whether the folders above it are private.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -12,12 +13,12 @@ use rustix::fs::OFlags;
 
 use crate::{FileError, Mode, make_private_folder, read_text_limited, replace};
 
-/// What nobody else may do.
+/// Access that other users must not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Write it: for what is believed.
+    /// Write it: for files that the host trusts.
     Write,
-    /// Read or write it: for what is secret.
+    /// Read or write it: for secrets.
     ReadOrWrite,
 }
 
@@ -30,7 +31,7 @@ impl Access {
     }
 }
 
-/// How somebody else could have read or written a file.
+/// How another user could have read or written a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Exposed {
     /// Its owner could.
@@ -44,16 +45,16 @@ pub enum Exposed {
     Readable(u32),
 }
 
-/// Checks that nobody else has this access to a file or folder.
+/// Checks that no other user has this access to a file or folder.
 ///
 /// # Errors
 ///
-/// How they have it.
+/// With the way in which another user has it.
 pub fn check(about: &Metadata, access: Access) -> Result<(), Exposed> {
     rule(about.uid(), rustix::process::geteuid().as_raw(), about.mode(), access)
 }
 
-/// Whether nobody else has this access to a file or folder.
+/// Returns whether no other user has this access to a file or folder.
 pub fn is_private(about: &Metadata, access: Access) -> bool {
     check(about, access).is_ok()
 }
@@ -79,17 +80,18 @@ pub struct PrivateFile {
 }
 
 impl PrivateFile {
-    /// The file at this path, which need not exist, with what nobody else may do and its largest size.
+    /// Creates the file at this path, which need not exist, with the access that other users must not have and the
+    /// largest size.
     pub fn new(path: impl Into<PathBuf>, access: Access, limit: u64) -> Self {
         Self { path: path.into(), access, limit }
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The text; `None` if there is no file.
+    /// Returns the text; `None` if there is no file.
     ///
     /// # Errors
     ///

@@ -30,7 +30,7 @@ pub enum FileError {
 }
 
 impl FileError {
-    /// Whether there is no such file.
+    /// Returns whether the error is that the file does not exist.
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::NotFound)
     }

@@ -1,5 +1,5 @@
-//! Writing a file whole or not at all: a new file beside it is written, synchronised and renamed, and the folder is
-//! synchronised after it, so that the new name outlives a power failure too.
+//! Writes a file whole or not at all: a new file next to it is written, synchronised and renamed, and then the folder
+//! is synchronised, so that the new name also survives a power failure.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// Who may use a new file.
+/// Access to a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// This user alone: 0600, from the beginning.
     Private,
-    /// Whoever may use any new file of this user's: 0666 without what the umask takes.
+    /// The same users as for any new file of this user: 0666 without the bits of the umask.
     Umask,
 }
 
-/// A file that is written beside the place it will take. Dropped, it is removed.
+/// A file that is written next to its final path. Dropping it removes it.
 #[derive(Debug)]
 pub struct NewFile {
     file: NamedTempFile,
@@ -55,7 +55,7 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// `AlreadyExists` if something is there; when it cannot be synchronised or renamed.
+    /// `AlreadyExists` if the path exists; when it cannot be synchronised or renamed.
     pub fn create(self) -> io::Result<()> {
         self.file.as_file().sync_all()?;
         self.file.persist_noclobber(&self.path).map_err(|error| error.error)?;
@@ -83,7 +83,7 @@ impl Write for NewFile {
     }
 }
 
-/// Writes a file whole or not at all, in the place of one that is there.
+/// Writes a file whole or not at all, replacing an existing one.
 ///
 /// # Errors
 ///
@@ -98,7 +98,7 @@ pub fn replace(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// `AlreadyExists` if something is there; when it cannot be written.
+/// `AlreadyExists` if the path exists; when it cannot be written.
 pub fn create(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
     let mut file = NewFile::beside(path, mode)?;
     file.write_all(bytes)?;
@@ -118,7 +118,7 @@ pub fn make_private_folder(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// `AlreadyExists` if something is there; when it cannot be made.
+/// `AlreadyExists` if the path exists; when it cannot be made.
 pub fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)
 }

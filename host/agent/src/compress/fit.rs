@@ -16,13 +16,13 @@ const LENGTHS: &[usize] = &[16_000, 8_000, 4_000, 2_000, 1_000];
 /// The longest outputs where even the last exchange is too large with those.
 const SHORTEST: &[usize] = &[500, 200];
 
-/// What the model reads in place of messages that were left out.
+/// Note to the model in place of messages that were left out.
 const LEFT_OUT: &str = "Messages after that were left out: the conversation did not fit the model's window.";
 
-/// What the model reads in place of data that was left out.
+/// Note to the model in place of data that was left out.
 const NO_DATA: &str = "(the data was left out: the conversation did not fit the model's window)";
 
-/// What is asked next.
+/// The kind of the next request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// The conversation as it is: its last message is the user's or answers calls.
@@ -31,7 +31,7 @@ pub(crate) enum Next {
     Message,
 }
 
-/// The conversation with at most `tokens`, and what was done to it; `None` if it fits as it is. If the user's last
+/// Returns the conversation cut to at most `tokens`, and how it was cut; `None` if it fits as it is. If the user's last
 /// message alone is larger than that, everything else is left out.
 pub(crate) fn fitted(contents: &[Content], tokens: u64, next: Next) -> Option<(Vec<Content>, CompressionStatus)> {
     if estimate_contents(contents) <= tokens {
@@ -64,7 +64,7 @@ pub(crate) fn with_outputs_cut(contents: &[Content], tokens: u64) -> Vec<Content
     cut
 }
 
-/// The same with next to nothing left of them, and without their data.
+/// Returns the same with almost nothing left of the outputs, and without their data.
 fn with_little_output(mut contents: Vec<Content>, tokens: u64) -> Vec<Content> {
     cut_to(&mut contents, tokens, SHORTEST);
     let mut size = estimate_contents(&contents);
@@ -137,7 +137,7 @@ fn without_oldest(contents: &[Content], at: usize, tokens: u64, next: Next) -> V
     }
 }
 
-/// What is put in the place of messages that were left out.
+/// Returns the messages that replace those that were left out.
 fn head(summary: Option<&str>, words: &[Part], rest: Option<&Content>, next: Next) -> Vec<Content> {
     let summary = summary.unwrap_or(HEADING).trim_end();
     let told = if summary.ends_with(LEFT_OUT) { summary.to_owned() } else { format!("{summary}\n\n{LEFT_OUT}") };

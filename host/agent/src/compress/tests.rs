@@ -1,4 +1,4 @@
-//! Where conversations are cut, and what no cut may do.
+//! Tests of where conversations are cut, and of what no cut may do.
 
 use host_message::{CallId, FunctionCall, ToolName};
 use proptest::prelude::*;
@@ -41,11 +41,11 @@ fn the_cut_is_before_the_first_message_of_the_users_behind_the_share() {
     check(&[('u', 100)], None);
     check(&[('u', 100), ('m', 100)], None);
     check(&[('u', 400), ('m', 400), ('u', 100), ('m', 100)], Some(2));
-    // Not the first that there is, but the first behind the share.
+    // Not the first message, but the first one after the share.
     check(&[('u', 100), ('m', 100), ('u', 300), ('m', 300), ('u', 50), ('m', 50)], Some(4));
     // None is behind it: the last before it.
     check(&[('u', 100), ('m', 100), ('u', 100), ('m', 700)], Some(2));
-    // An outcome of a call is no message of the user's.
+    // An outcome of a call is not a message from the user.
     check(&[('u', 100), ('c', 500), ('c', 500), ('m', 10), ('u', 10), ('m', 300)], Some(6));
 }
 

@@ -1,11 +1,11 @@
-//! An agent as it is written down: a Markdown file whose front matter declares it and whose body is its system prompt.
+//! Agent definition files: Markdown whose front matter declares the agent and whose body is its system prompt.
 //!
-//! Read strictly, since a key that is passed over in silence is a limit that does not hold: whatever is unknown, of the
-//! wrong type or out of range is an error with its line and column. A declared agent may name reading tools alone. The
-//! agents that are built in are written the same way.
+//! Parsing is strict, since a key that is silently ignored is a limit that does not hold: anything unknown, of the
+//! wrong type or out of range is an error with its line and column. A declared agent may name only reading tools.
+//! Built-in agents are written the same way.
 //!
-//! Deliberately not here: where the files lie, the model that stands behind a model's name, and whether the tools that
-//! are named are there.
+//! Deliberately not here: the location of the files, the model behind a model's name, and whether the named tools
+//! exist.
 
 mod fault;
 mod front_matter;
@@ -49,12 +49,12 @@ const TAKEN: &[&str] = &["main", COMPLETE_TASK];
 const BUILT_IN: &[(&str, &str)] =
     &[("codebase_investigator.md", include_str!("../../agents/codebase_investigator.md"))];
 
-/// An agent that was written down, before anybody has chosen its model.
+/// An agent from a definition file, before its model is chosen.
 #[derive(Clone, Debug)]
 pub struct Declared {
     /// The agent. Its model has no name yet; its settings are those that were declared.
     pub definition: AgentDefinition,
-    /// The model that it wants, by the name that people have for it; none is whatever its parent asks.
+    /// The model that it requests, by the name that users have for it; `None` for its parent's model.
     pub model: Option<String>,
 }
 
@@ -68,11 +68,11 @@ impl Declared {
         BUILT_IN.iter().map(|(file, text)| Self::parse(text, Path::new(file))).collect()
     }
 
-    /// Reads a file's text. The path is for messages.
+    /// Parses a file's text. The path is for messages.
     ///
     /// # Errors
     ///
-    /// With the first thing in it that is not as it should be, and where it stands.
+    /// With the first fault in the file and its position.
     pub fn parse(text: &str, file: &Path) -> Result<Self, DefinitionError> {
         parse(text).map_err(|(spot, fault)| DefinitionError {
             file: file.to_owned(),
@@ -82,7 +82,7 @@ impl Declared {
         })
     }
 
-    /// The agent, once its model is known. What it declares of how to answer wins over the model's own settings.
+    /// Returns the agent with this model. Its own settings for replies take precedence over those of the model.
     #[must_use]
     pub fn asking(self, model: ModelConfig) -> AgentDefinition {
         let declared = self.definition.model.settings;
@@ -96,7 +96,7 @@ impl Declared {
     }
 }
 
-/// What is wrong, and where.
+/// A fault and its position.
 type Wrong = (Spot, DefinitionFault);
 
 fn parse(text: &str) -> Result<Declared, Wrong> {
@@ -113,7 +113,7 @@ fn parse(text: &str) -> Result<Declared, Wrong> {
     check_name(name).map_err(|why| (written.name.referenced.into(), why))?;
     check_tools(name, &written)?;
     let inputs = inputs(&written.inputs)?;
-    // Where the body stands in the file, so that a placeholder in it is told with its own line.
+    // Position of the body in the file, so that an error about a placeholder in it has the right line.
     let at = text.len() - body.trim_start().len();
     let mut unknown = unknown_names(system, "the system prompt names", &inputs, |offset| Spot::at(text, at + offset));
     if let Some(query) = &written.query {
@@ -198,7 +198,7 @@ fn inputs(written: &BTreeMap<String, serde_saphyr::Spanned<InputEntry>>) -> Resu
     Ok(InputConfig(inputs))
 }
 
-/// A name in a prompt that is no input: where it stands, in which prompt.
+/// A name in a prompt that is not an input: its position, and the prompt.
 struct UnknownName<'t> {
     spot: Spot,
     place: &'static str,
@@ -215,7 +215,7 @@ fn unknown_names<'t>(
     unknown.map(|(at, name)| UnknownName { spot: spot(at), place, name }).collect()
 }
 
-/// All of them are one error, which is where the first one is.
+/// Reports all of them in one error, at the position of the first.
 fn check_names(unknown: &[UnknownName<'_>], inputs: &InputConfig) -> Result<(), Wrong> {
     let Some(first) = unknown.first() else { return Ok(()) };
     let mut names: Vec<String> = Vec::new();
@@ -248,7 +248,7 @@ fn output_config(written: &OutputEntry, spot: Spot) -> Result<OutputConfig, Wron
     };
     match usable {
         Ok(_) => Ok(output),
-        // A value that is a mapping is told from its first key on, which may be no place at all when it is empty.
+        // The position of a mapping is that of its first key; an empty mapping may have no position.
         Err(why) => Err((Spot::from(schema.referenced).or(spot), DefinitionFault::Output { why })),
     }
 }

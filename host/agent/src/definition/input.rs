@@ -1,5 +1,5 @@
-//! What an agent must be given: named values of six kinds, as a JSON Schema for who calls it and as a check for
-//! what was given.
+//! The inputs of an agent: named values of six kinds, as a JSON Schema for the caller and as a check of the given
+//! values.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,11 +13,11 @@ pub struct InputConfig(pub BTreeMap<String, Input>);
 /// One input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// What it is, in words for who gives it.
+    /// Its description for the caller.
     pub description: String,
     /// Its kind.
     pub kind: InputKind,
-    /// Whether it must be given.
+    /// Whether it is required.
     pub required: bool,
 }
 
@@ -38,7 +38,7 @@ pub enum InputKind {
     Numbers,
 }
 
-/// What was given is not what the agent must be given.
+/// The given values do not match the agent's inputs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InputError {
     /// Required inputs are not there.
@@ -47,12 +47,12 @@ pub enum InputError {
         /// Their names.
         names: Vec<String>,
     },
-    /// There is no such input.
+    /// The agent has no such input.
     #[error("there is no input `{name}`; the inputs are {}", listed(available))]
     Unknown {
         /// The name.
         name: String,
-        /// The inputs that there are.
+        /// The declared inputs.
         available: Vec<String>,
     },
     /// It is of another kind.
@@ -73,11 +73,11 @@ impl InputConfig {
         json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
     }
 
-    /// Checks what was given.
+    /// Checks the given values.
     ///
     /// # Errors
     ///
-    /// When a required input is missing, a name is no input's, or a value is of another kind.
+    /// When a required input is missing, a name is not that of an input, or a value is of the wrong kind.
     pub fn check(&self, given: &Map<String, Value>) -> Result<(), InputError> {
         let missing = self.0.iter().filter(|(name, input)| input.required && !given.contains_key(*name));
         let names: Vec<_> = missing.map(|(name, _)| name.clone()).collect();
@@ -95,8 +95,8 @@ impl InputConfig {
         Ok(())
     }
 
-    /// What was given, with an empty text for each input that need not be given and was not: in a prompt, where it is
-    /// read, nothing is an empty text.
+    /// Returns the given values, with an empty text for each optional input that is missing: that is what a prompt
+    /// shows for it.
     pub(crate) fn filled(&self, given: &Map<String, Value>) -> Map<String, Value> {
         let mut filled = given.clone();
         for name in self.0.keys() {

@@ -1,8 +1,8 @@
-//! Shortens the conversation between turns: when, with which request, and what becomes of its answer.
+//! Shortens the conversation between turns: when, with which request, and how its answer is used.
 //!
 //! Promises: the next request fits the model's window, as far as it can be estimated, unless the user's last message
-//! alone does not; whatever is changed is recorded before, and reported. A summary comes first. Where it does not help,
-//! or its own request would not fit, [`fitted`] cuts outputs and leaves the oldest messages out.
+//! alone does not; each change is recorded first, and reported. A summary is tried first. If it does not help, or its
+//! own request would not fit, [`fitted`] cuts outputs and leaves out the oldest messages.
 
 use std::time::Duration;
 
@@ -21,31 +21,32 @@ use crate::event::CompressionStatus;
 use crate::reply::{ReplyBuilder, ReplyError, read};
 use crate::{Entry, EventKind, History, SessionError};
 
-/// How long a service may take to count. Protects a turn, which can do with an estimate.
+/// Maximum time that a service may take to count. Protects a turn, for which an estimate is good enough.
 const COUNT_LIMIT: Duration = Duration::from_secs(10);
 
-/// How many tokens of the window are left to the reply, unless the model is configured to write fewer. Services that
-/// count both against one window refuse a request that leaves none.
+/// Number of tokens of the window that are reserved for the reply, unless the model is configured to write fewer.
+/// Services that count both against one window reject a request that leaves no room.
 const REPLY_ROOM: u64 = 8_192;
 
-/// Which part of the window is left to the reply at most.
+/// At most one part in this many of the window is reserved for the reply.
 const REPLY_SHARE: u64 = 8;
 
-/// How many times its estimate a conversation can have at most. A service that counts more than that counts something
-/// else with it, which cannot be shortened.
+/// Maximum ratio of a conversation's size to its estimate. A service that counts more also counts something else, which
+/// cannot be shortened.
 const LARGEST_SCALE: f64 = 2.0;
 
-/// What is remembered of a conversation's size.
+/// What the executor knows about a conversation's size.
 #[derive(Debug)]
 pub(super) struct Size {
-    /// What the last prompt took by the service's count, and how many messages it had.
+    /// Tokens of the last prompt by the service's count, and its number of messages.
     counted: Option<(u64, usize)>,
-    /// Whether a summary made nothing better: then old outputs are shortened, and no summary is asked for until that
-    /// has helped.
+    /// Whether a summary did not help: then old outputs are shortened, and no summary is requested until that has
+    /// helped.
     only_shorten: bool,
-    /// About how many tokens the last summary left. Until as many came again another one would help as little.
+    /// About how many tokens the last summary left. Until as many have been added again, another summary would help as
+    /// little.
     left: Option<u64>,
-    /// How many times our estimate the service counts.
+    /// Ratio of the service's count to our estimate.
     scale: f64,
     /// The most tokens that the service may count next for the last summary to have helped.
     expected: Option<u64>,
@@ -57,12 +58,12 @@ impl Default for Size {
     }
 }
 
-/// What came of shortening a conversation.
+/// The result of shortening a conversation.
 struct Shorter {
     status: CompressionStatus,
     /// The shorter one.
     contents: Option<Vec<Content>>,
-    /// Why there is no summary.
+    /// Why no summary was made.
     reason: Option<String>,
 }
 
@@ -72,7 +73,7 @@ impl Shorter {
     }
 }
 
-/// How a conversation is shortened.
+/// The way to shorten a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum How {
     /// By a summary of its beginning.
@@ -121,7 +122,7 @@ impl Run<'_> {
         let is_over = tokens.saturating_add(asked) > room;
         let size = &self.state.size;
         let soon = size.left.is_some_and(|left| estimate_contents(history.contents()) < left.saturating_mul(2));
-        // What would not fit is not put off.
+        // A conversation that would not fit is shortened now.
         let how = if size.only_shorten || (soon && !is_over) { How::Outputs } else { How::Summary };
         let status = self.compress(history, declared, deadline, how, limit).await?;
         tracing::debug!(?status, "the conversation was too long");
@@ -149,7 +150,7 @@ impl Run<'_> {
         Ok(Some(status))
     }
 
-    /// From how many tokens on a conversation is shortened; 0 is never.
+    /// Returns the number of tokens at which a conversation is shortened; 0 is never.
     fn compression_limit(&self) -> u64 {
         (self.window() as f64 * self.agent.definition.run.compression.threshold) as u64
     }
@@ -172,7 +173,7 @@ impl Run<'_> {
         (room as u64).saturating_sub(estimate(&self.request(&[], declared)))
     }
 
-    /// How many times our estimate the service counts.
+    /// Ratio of the service's count to our estimate.
     fn scale(&mut self, history: &History, declared: &Registry) -> f64 {
         if let Some((counted, messages)) = self.state.size.counted
             && let Some(contents) = history.contents().get(..messages)
@@ -242,15 +243,15 @@ impl Run<'_> {
             CompressionStatus::Inflated | CompressionStatus::Empty | CompressionStatus::Failed => {
                 size.only_shorten = true;
             }
-            // Asked for by nobody and changed nothing: nothing to tell, before each turn.
+            // This check runs before each turn; if it changed nothing, there is nothing to report.
             CompressionStatus::Nothing => return Ok(status),
         }
         self.tell_compressed(history, status, before, reason.as_deref());
         Ok(status)
     }
 
-    /// The conversation with a summary in place of its beginning, if that is shorter. Outputs are cut in the request for
-    /// it if it would not fit the window; if it does not fit even so, no summary is asked for.
+    /// The conversation with a summary in place of its beginning, if that is shorter. Outputs are cut in the request
+    /// for it if it would not fit the window; if it still does not fit, no summary is requested.
     async fn summarise(
         &mut self,
         history: &History,
@@ -300,7 +301,7 @@ impl Run<'_> {
         let watch = self.loops.reply();
         let tell = |kind: EventKind<'_>| {
             watch.observe(&kind);
-            // The summary itself is no answer to anybody.
+            // The summary itself is not reported as an answer.
             match kind {
                 EventKind::Retry { .. } => agent.tell(kind),
                 EventKind::ModelSwitched { model, .. } => {
@@ -326,7 +327,7 @@ impl Run<'_> {
             (_, Some(repeated)) => Err(RunError::Loop(repeated)),
             (Err(error), None) => Err(RunError::Model(error)),
             (Ok(()), None) => match builder.finish(|_| false, true) {
-                // What was cut off in the middle has lost what it had not come to.
+                // A truncated summary lacks everything that it had not reached yet.
                 Ok(reply) if reply.finish == FinishReason::MaxTokens => {
                     Err(RunError::Reply(ReplyError::Empty { finish: reply.finish }))
                 }
@@ -337,9 +338,9 @@ impl Run<'_> {
         })
     }
 
-    /// About how many tokens the next request has: what the service counted last, and what came since. Where it has
-    /// counted nothing, as in a conversation that another process held, it is asked when an estimate is no longer far
-    /// from the limit.
+    /// Returns about how many tokens the next request has: the service's last count, plus what was added since. If the
+    /// service has not counted yet, as in a conversation from another process, it is asked to count once the estimate
+    /// is close to the limit.
     async fn tokens(
         &mut self,
         history: &History,
@@ -376,7 +377,7 @@ impl Run<'_> {
     }
 }
 
-/// About how many tokens a message has that is not in the conversation yet.
+/// Estimates the tokens of a message that is not in the conversation yet.
 fn estimate_message(message: Option<&[Part]>) -> u64 {
     message.map_or(0, |parts| estimate_contents(&[Content { role: Role::User, parts: parts.to_vec() }]))
 }

@@ -1,4 +1,4 @@
-//! How a run ended.
+//! The result of a run.
 
 use host_message::{FinishReason, Usage, with_causes};
 use host_model::ModelError;
@@ -10,14 +10,14 @@ use crate::{
     TerminateReason,
 };
 
-/// How a run ended, and what came of it.
+/// The end of a run and its result.
 #[derive(Debug)]
 pub struct RunResult {
     /// The answer; there is one if and only if the run ended as `Goal`. It may be empty.
     pub result: Option<String>,
     /// How it ended.
     pub terminate_reason: TerminateReason,
-    /// What failed: ended the run, or its recovery.
+    /// The failure that ended the run or its recovery.
     pub error: Option<RunError>,
     /// The limit that was met before a recovery made the run a `Goal`.
     pub recovered_from: Option<TerminateReason>,
@@ -25,15 +25,15 @@ pub struct RunResult {
     pub partial: Option<Partial>,
     /// Why the model's last reply ended; `MaxTokens` says that an answer is cut short.
     pub finish: Option<FinishReason>,
-    /// What all its replies cost, and those of the agents that it started.
+    /// Token usage of all its replies and those of the agents that it started.
     pub usage: Usage,
-    /// What that cost, where models have a price.
+    /// The cost of that usage, as far as the models have a price.
     pub cost: Option<Cost>,
-    /// How many turns it took itself; a recovery is none.
+    /// Number of its own turns; a recovery does not count.
     pub turns: u32,
 }
 
-/// What a run without an answer leaves.
+/// The text of a run without an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Partial {
     /// The model's text in the one request after a limit: its best answer so far, and not a finished one.
@@ -51,7 +51,7 @@ impl Partial {
     }
 }
 
-/// What ends a run as `Error`.
+/// An error that ends a run as `Error`.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The inputs are not those of the agent.
@@ -63,10 +63,10 @@ pub enum RunError {
     /// The model, or the way to it, failed.
     #[error(transparent)]
     Model(ModelError),
-    /// The model's reply is no good.
+    /// The model's reply is invalid.
     #[error(transparent)]
     Reply(ReplyError),
-    /// The model went round in circles, was told so, and did it again.
+    /// The model repeated itself, was warned, and did it again.
     #[error("the model is repeating itself: {0}")]
     Loop(Repeated),
     /// The session log cannot be written.
@@ -75,13 +75,13 @@ pub enum RunError {
     /// The reply does not fit the conversation.
     #[error("the model's reply does not fit the conversation")]
     History(#[from] HistoryError),
-    /// There is nothing to go on with: the model had the last word.
+    /// There is nothing to continue: the model's reply is the last message.
     #[error("the conversation has no unfinished work")]
     NothingLeft,
     /// The tools cannot be put together.
     #[error("cannot prepare the agent's tools")]
     Tools(#[from] RegistryError),
-    /// The agent and those that it started, or was started beside, have used up what they have together.
+    /// The agent and those that it started, or was started beside, have used up their shared budget.
     #[error(transparent)]
     Exceeded(#[from] Exceeded),
 }
@@ -95,12 +95,12 @@ impl RunResult {
         }
     }
 
-    /// Whether there is an answer, finished or the best so far, and the model had no more room to end it.
+    /// Returns whether there is an answer, finished or the best so far, and the model had no more room to end it.
     pub fn is_cut_short(&self) -> bool {
         (self.result.is_some() || self.best_answer().is_some()) && self.finish == Some(FinishReason::MaxTokens)
     }
 
-    /// The result of a run whose prompts could not be made; nobody was asked anything.
+    /// Returns the result of a run whose prompts could not be made; no request was sent.
     pub(super) fn never_began(error: RunError, agent: &Agent) -> Self {
         agent.tell(EventKind::Error { message: &with_causes(&error) });
         let result = Self {
@@ -130,7 +130,7 @@ impl RunResult {
 }
 
 impl RunError {
-    /// What to do about it, as a sentence without a full stop.
+    /// Returns advice on how to fix it, as a sentence without a full stop.
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Model(error) => error.help(),

@@ -24,25 +24,25 @@ pub(super) struct Run<'r> {
     /// The last text that the model wrote.
     pub(super) partial: Option<String>,
     pub(super) loops: LoopDetector,
-    /// How often the model went round in circles.
+    /// Number of loops detected so far.
     looped: u32,
     pub(super) state: &'r mut Conversation,
     turns: u32,
     before: Before,
 }
 
-/// What the conversation goes back to when the run fails or is cancelled.
+/// The state that the conversation returns to if the run fails or is cancelled.
 #[derive(Debug, Default)]
 struct Before {
-    /// How many messages it had.
+    /// Number of its messages.
     messages: usize,
     /// The messages themselves, if the conversation was shortened when some of the run's were in it.
     contents: Option<Vec<Content>>,
-    /// Whether the run asked anything.
+    /// Whether the run sent a request.
     asked: bool,
 }
 
-/// How a run ends.
+/// The end of a run.
 struct Ending {
     reason: TerminateReason,
     result: Option<String>,
@@ -88,7 +88,7 @@ impl<'r> Run<'r> {
             ending = self.recover(history, message, met).await.unwrap_or_else(Ending::error);
             recovered_from = (ending.reason == TerminateReason::Goal).then_some(met);
             if let Some(why) = why.filter(|_| recovered_from.is_none()) {
-                // What failed last is told, and the limit that was met stays the reason.
+                // Report the last failure; the limit that was reached stays the reason.
                 if let Some(error) = ending.error.replace(why) {
                     self.agent.tell(EventKind::Error { message: &with_causes(&error) });
                 }
@@ -117,7 +117,7 @@ impl<'r> Run<'r> {
         self.state.size.was_taken_back();
     }
 
-    /// The conversation was shortened; `was` is what it was.
+    /// Takes note that the conversation was shortened; `was` is its previous content.
     pub(super) fn was_replaced(&mut self, mut was: Vec<Content>, messages: usize) {
         let Before { messages: before, contents, .. } = &mut self.before;
         if contents.is_some() {
@@ -159,7 +159,7 @@ impl<'r> Run<'r> {
             if let Err(exceeded) = agent.budget.check() {
                 return Ok(Ending { error: Some(exceeded.into()), ..Ending::without_answer(exceeded.reason()) });
             }
-            // Who cancels wants an end, not a last request: the cancel comes before the deadline.
+            // A user who cancels wants an end, not a last request: the cancel comes before the deadline.
             if self.cancel.is_cancelled() {
                 return Ok(Ending::without_answer(TerminateReason::Aborted));
             }
@@ -187,7 +187,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// The model goes round in circles: the first time it is told, the second time that ends the run.
+    /// Handles a loop of the model: the first one warns the model, the second one ends the run.
     fn looped(&mut self, repeated: Repeated, message: &mut Option<Vec<Part>>) -> Result<(), RunError> {
         self.looped += 1;
         if self.looped > 1 {
@@ -198,8 +198,8 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// The one request after a limit. All tools stay declared, since a service may refuse a conversation with
-    /// calls of tools that it is not told of; but none runs save `complete_task`.
+    /// Sends the one request after a limit. All tools stay declared, since a service may reject a conversation with
+    /// calls of undeclared tools; but only `complete_task` runs.
     async fn recover(
         &mut self,
         history: &mut History,
@@ -253,7 +253,7 @@ impl<'r> Run<'r> {
         self.turn(history, message, &prompt, declared, runnable, deadline).instrument(span).await
     }
 
-    /// The id of the next request, which no other one gets.
+    /// Returns the id of the next request; each request gets a different one.
     pub(super) fn take_prompt(&mut self) -> PromptId {
         let prompt = self.next_prompt();
         self.state.next_prompt = self.state.next_prompt.saturating_add(1);

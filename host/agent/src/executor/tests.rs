@@ -36,7 +36,7 @@ struct Scripted {
     hangs: bool,
 }
 
-/// What the model was sent, in short: see [`Model::sent`].
+/// A scripted model that records the requests in short form: see [`Model::sent`].
 struct Model {
     replies: Mutex<VecDeque<Scripted>>,
     sent: Mutex<Vec<String>>,
@@ -44,7 +44,7 @@ struct Model {
     tools: Mutex<Vec<String>>,
     /// When it was asked, after the first time, and how freely it was to choose its words.
     asked: Mutex<Vec<(Duration, Option<f32>)>>,
-    /// What it answers when it is asked how long a conversation is: so many tokens, nothing, or never.
+    /// Its answer to a request to count a conversation: so many tokens, nothing, or never.
     counts: Mutex<Option<Option<u64>>>,
     began: Instant,
 }
@@ -150,9 +150,8 @@ fn breaks(said: &str) -> Scripted {
     Scripted { events: vec![chunk(vec![Part::text(said)], None), Err(error)], hangs: false }
 }
 
-/// A tool that answers with its own name; `wait` never does, but says what it had when it is told to stop; `ask` and
-/// `work` take an hour, the first of it in asking a user; `long`
-/// says 10,000 characters.
+/// A tool that answers with its own name; `wait` never does, but returns what it had when it is cancelled; `ask` and
+/// `work` take an hour, which `ask` spends in asking the user; `long` returns 10,000 characters.
 struct Named(ToolSpec);
 
 impl Named {
@@ -194,7 +193,7 @@ impl Tool for Named {
     }
 }
 
-/// Keeps the types of the events that it is told.
+/// Records the types of the events that it receives.
 #[derive(Default)]
 struct Watcher {
     lines: Mutex<Vec<Value>>,
@@ -292,7 +291,7 @@ impl Bench {
     }
 }
 
-/// What a run came to, in the order: end, answer, partial text, turns.
+/// Returns the result of a run in this order: end, answer, partial text, turns.
 fn came_to(result: &RunResult) -> (TerminateReason, Option<&str>, Option<&str>, u32) {
     (result.terminate_reason, result.result.as_deref(), result.partial.as_ref().map(Partial::text), result.turns)
 }

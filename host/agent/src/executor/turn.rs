@@ -12,15 +12,15 @@ use crate::deadline::Deadline;
 use crate::reply::{ReplyBuilder, ReplyError, read};
 use crate::{Entry, EventKind, Exchange, History, Repeated, Replied, Reply, Unsettled};
 
-/// What calls are told when the run's time is over.
+/// Reason given to calls when the run's time is over.
 const OUT_OF_TIME: &str = "the time limit of the run has passed";
 
-/// What calls are told that are part of a loop, beside a message that says which.
+/// Reason given to calls that are part of a loop, along with a message that describes the loop.
 const LOOPED: &str = "you go round in circles; no call of this reply was run";
 
-/// What a turn led to.
+/// The result of a turn.
 pub(super) enum Step {
-    /// Its calls have settled, and the model is to be told.
+    /// Its calls have settled, and the model must get their outcomes.
     Called,
     /// The reply had no call; this is its text.
     Answered(String),
@@ -28,13 +28,13 @@ pub(super) enum Step {
     Completed(String),
 }
 
-/// Why a turn did not get there.
+/// Why a turn did not finish.
 pub(super) enum Stop {
     /// The user cancelled.
     Cancelled,
     /// The deadline passed.
     Late,
-    /// The model goes round in circles.
+    /// The model repeats itself.
     Looped(Repeated),
     /// Something failed.
     Failed(RunError),
@@ -135,7 +135,7 @@ impl Run<'_> {
         }
     }
 
-    /// Asks once. A reply that came and is no good is the inner error, with what there was of it.
+    /// Sends the request once. The inner error is an invalid reply, with the parts that arrived.
     async fn answer(
         &mut self,
         exchange: &Exchange<'_>,
@@ -194,7 +194,7 @@ impl Run<'_> {
         reply
     }
 
-    /// Runs the calls of a reply, and tells the history how each ended, whatever happened.
+    /// Runs the calls of a reply, and always adds their outcomes to the history, whatever happened.
     async fn run_calls(
         &self,
         unsettled: Unsettled<'_>,

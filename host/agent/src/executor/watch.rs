@@ -1,5 +1,5 @@
-//! What the calls of one reply do, while they do it: told to whoever watches, written down before it happens, and put
-//! into words for the model as each settles.
+//! Follows the calls of one reply while they run: reports them to the observer, records each step before it happens,
+//! and puts each outcome into words for the model.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -12,10 +12,10 @@ use super::run::Run;
 use crate::event::summary;
 use crate::{CallStatus, Entry, EventKind, SessionError};
 
-/// What calls are told when they could not be recorded.
+/// Reason given to calls that could not be recorded.
 const UNRECORDED: &str = "the session log cannot be written";
 
-/// Watches the calls of one reply: tells, records, and puts outcomes into words as they come.
+/// Watches the calls of one reply: reports them, records them, and puts outcomes into words as they arrive.
 pub(super) struct Watch<'w> {
     run: &'w Run<'w>,
     prompt: &'w PromptId,
@@ -30,7 +30,7 @@ impl<'w> Watch<'w> {
         Self { run, prompt, answers: Mutex::default(), failure: Mutex::default() }
     }
 
-    /// What the model is told of each call that settled, and why the log could not be written, if it could not.
+    /// Returns the response to the model for each settled call, and the error if the log could not be written.
     pub(super) fn into_answers(self) -> (HashMap<CallId, Vec<Part>>, Option<SessionError>) {
         let answers = self.answers.into_inner().unwrap_or_else(PoisonError::into_inner);
         (answers, self.failure.into_inner().unwrap_or_else(PoisonError::into_inner))
@@ -97,7 +97,7 @@ impl<'w> Watch<'w> {
         recorded
     }
 
-    /// Records an entry; a failure stops the calls. The first is the one that says why.
+    /// Records an entry; a failure stops the calls. The first failure is kept as the reason.
     fn record(&self, entry: Entry<'_>) -> ControlFlow<String> {
         match self.run.record(entry) {
             Ok(()) => ControlFlow::Continue(()),

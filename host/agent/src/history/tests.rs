@@ -130,7 +130,7 @@ fn calls_and_responses_come_from_nowhere_else() {
     assert_eq!(short(&history), "");
 }
 
-/// What may happen to a conversation.
+/// A random step of a conversation.
 #[derive(Clone, Debug)]
 enum Act {
     /// A message, or going on without one; and a reply with these calls, or none.

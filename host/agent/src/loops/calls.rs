@@ -13,10 +13,10 @@ use serde_json::Value;
 
 use super::Repeated;
 
-/// How many calls a round may have.
+/// Maximum number of calls in a round.
 const ROUND: usize = 5;
 
-/// How many rounds are a loop.
+/// Number of rounds that make a loop.
 const TIMES: usize = 5;
 
 /// The longest description of a call, in characters. Protects the message to the model, and memory.
@@ -39,7 +39,7 @@ struct Seen {
 }
 
 impl CallWatch {
-    /// Takes calls that are about to run; takes none of them when one closes a loop.
+    /// Takes calls that are about to run; takes none of them if one closes a loop.
     pub(super) fn add(&mut self, calls: Vec<&FunctionCall>) -> Option<Repeated> {
         for (at, call) in calls.into_iter().enumerate() {
             self.last.push_back(Seen {
@@ -131,7 +131,7 @@ fn hash_object(object: &serde_json::Map<String, Value>, hasher: &mut DefaultHash
     }
 }
 
-/// Of what the tool returned, not of what the model is told: that names a new file whenever it is clipped.
+/// Hashes what the tool returned, not the response to the model: that names a new file whenever it is clipped.
 fn hash_outcome(outcome: &Outcome, hasher: &mut DefaultHasher) {
     std::mem::discriminant(outcome).hash(hasher);
     match outcome {
@@ -164,7 +164,8 @@ mod tests {
         FunctionCall { id: CallId::new(format!("c{at}")), name: ToolName::new(name), arguments }
     }
 
-    /// At which of the calls, from 1, a loop is found; each is a name, its arguments and its result.
+    /// Returns the number of the call, from 1, at which a loop is found; each call is a name, its arguments and its
+    /// result.
     fn found_at(calls: impl IntoIterator<Item = (&'static str, Value, String)>) -> Option<usize> {
         let mut watch = CallWatch::default();
         for (at, (name, arguments, result)) in calls.into_iter().enumerate() {

@@ -1,18 +1,18 @@
-//! Which lines of a model's text are prose, and which have a form that repeats itself by nature: fenced and other
-//! code, tables, lists, headings, quotes, rules, drawings, JSON.
+//! Distinguishes the prose in a model's text from lines whose form repeats itself by nature: fenced and other code,
+//! tables, lists, headings, quotes, rules, drawings, JSON.
 //!
 //! It is judged by the look of a line alone, the whole of it or its first [`HELD`] characters.
 
 use host_text::{CodeBlocks, Indent, LineKind};
 
-/// How much of a line is looked at, in characters. A paragraph is often one line, and a loop in it must be noticed
+/// Number of characters of a line that are examined. A paragraph is often one line, and a loop in it must be noticed
 /// before it ends; a table's row or a drawing is seldom wider.
 pub(super) const HELD: usize = 400;
 
-/// From how many visible characters on a line of mostly one character is a drawing.
+/// Minimum number of visible characters for a line of mostly one character to count as a drawing.
 const DRAWING: usize = 20;
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Words. What repeats in it counts.
@@ -21,7 +21,7 @@ pub(super) enum Kind {
     Form,
 }
 
-/// How much of a line there is.
+/// The available part of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
     /// All of it.
@@ -43,7 +43,7 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// What the next line is.
+    /// Returns the kind of the next line.
     pub(super) fn kind(&mut self, line: &str, extent: Extent) -> Kind {
         let trimmed = line.trim();
         match self.blocks.line(line) {

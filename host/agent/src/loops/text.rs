@@ -1,16 +1,17 @@
 //! The same words over and over within one reply, noticed while it arrives.
 //!
 //! The rule is Gemini CLI's: a window of 50 characters that comes 10 times, on average at most 250 characters apart,
-//! and with at most five different texts between one time and the next. The last condition tells a loop from a list
-//! of things that begin or end alike. Added to it: the ten windows do not overlap, so that no short text is a loop, and
-//! they lie in prose. What lies between them may be anything, so the same paragraph with the same table is a loop too.
+//! and with at most five different texts between one time and the next. The last condition distinguishes a loop from a
+//! list of things that begin or end alike. Two conditions are added: the ten windows do not overlap, so that no short
+//! text is a loop, and they lie in prose. What lies between them may be anything, so the same paragraph with the same
+//! table is a loop too.
 //!
 //! Windows are looked up where a word begins in them, and at each character of a text that has no words between spaces
 //! (Chinese, one endless word): a text that comes again begins its words in the same places.
 //!
-//! Each character is hashed once into the window and once into the text before it, whose hashes tell whether the
-//! texts between two windows are the same without going back to them. What is remembered are the windows of the last
-//! 2,250 characters. Two texts with one hash of 61 bits would be taken for one; that happens to nobody.
+//! Each character is hashed once into the window and once into the text before it, whose hashes show whether the texts
+//! between two windows are the same without reading them again. The detector remembers the windows of the last 2,250
+//! characters. It would confuse two texts with the same hash of 61 bits; this does not happen in practice.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -24,16 +25,16 @@ const WINDOW: usize = 50;
 /// A bit for each character of a window.
 const STARTS: u64 = (1 << WINDOW) - 1;
 
-/// How often a window must come.
+/// Number of times that a window must occur.
 const TIMES: usize = 10;
 
-/// How far apart, on average and in characters.
+/// Maximum average distance between them, in characters.
 const DISTANCE: usize = 250;
 
-/// How many different texts there may be from one time to the next.
+/// Maximum number of different texts between one occurrence and the next.
 const KINDS: usize = 5;
 
-/// How far back the first of the windows can lie. Bounds what is remembered.
+/// Maximum distance back to the first of the windows. Bounds what is remembered.
 const REACH: usize = (TIMES - 1) * DISTANCE;
 
 /// The prime of the hashes, 2^61 - 1.
@@ -47,28 +48,28 @@ const BASE: u64 = 0x0b1e_55ed_1dea_5eed;
 pub(super) struct TextWatch {
     lines: Lines,
     line: Line,
-    /// How many characters there were.
+    /// Number of characters so far.
     at: usize,
     /// The hash of all of them.
     before: u64,
     /// The last characters of the prose, at most a window.
     window: VecDeque<char>,
     window_hash: u64,
-    /// Which of them begin a word, a bit each, the last one's lowest.
+    /// The characters that begin a word, one bit each; the last character has the lowest bit.
     starts: u64,
-    /// How many of them are letters or digits.
+    /// Number of characters that are letters or digits.
     words: usize,
-    /// How many times the last of them came in a row.
+    /// Number of times the last character occurred in a row.
     run: usize,
-    /// What leaves the window's hash with its first character.
+    /// The factor of the first character in the window's hash, needed to remove it.
     leaving: u64,
     /// The windows that were seen, as far as they count, in the order of the text.
     places: VecDeque<Place>,
-    /// How many of them were forgotten.
+    /// Number of places that were forgotten.
     forgotten: usize,
     /// The last place of each window, by its hash: its index in `places` before anything was forgotten.
     last: HashMap<u64, usize, BuildHasherDefault<Itself>>,
-    /// What the work is counted by.
+    /// Counts the steps of work.
     #[cfg(test)]
     steps: usize,
 }
@@ -84,7 +85,7 @@ enum Line {
     Known(Kind),
 }
 
-/// Where a window was seen.
+/// An occurrence of a window.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     window: u64,
@@ -95,7 +96,7 @@ struct Place {
     between: u64,
     /// The index of that place.
     previous: Option<usize>,
-    /// How many there were of this window, with this one.
+    /// Number of occurrences of this window, including this one.
     times: usize,
 }
 
@@ -218,7 +219,7 @@ impl TextWatch {
         let mut place = self.places.back().copied()?;
         for kind in &mut kinds {
             *kind = place.between;
-            // What was forgotten lies too far back.
+            // A forgotten place lies too far back.
             place = self.place(place.previous?)?;
         }
         kinds.sort_unstable();
@@ -230,7 +231,7 @@ impl TextWatch {
         self.places.get(index.checked_sub(self.forgotten)?).copied()
     }
 
-    /// Whether the window has more than one letter or digit; a run of one fills a form or a drawing.
+    /// Returns whether the window has more than one letter or digit; a run of one fills a form or a drawing.
     fn has_words(&self) -> bool {
         let mut words = self.window.iter().filter(|c| c.is_alphanumeric());
         let first = words.next();

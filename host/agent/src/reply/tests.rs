@@ -29,7 +29,7 @@ fn finish(finish: FinishReason) -> ModelEvent {
     ModelEvent::Chunk(Chunk { finish: Some(finish), ..Chunk::default() })
 }
 
-/// Reads events in which nothing waits; answers with the reply and the kinds of what was told.
+/// Reads events in which nothing waits; returns the reply and the kinds of the reported events.
 fn read_all(events: Vec<ModelEvent>, after_outcomes: bool) -> (Result<Reply, ReplyError>, Vec<String>) {
     let prompt = PromptId { agent: AgentId::new("main"), turn: 2 };
     let mut builder = ReplyBuilder::new(&prompt);
@@ -137,7 +137,7 @@ fn every_try_costs_what_its_service_says() {
         let usage = Some(Usage { input, output, ..Usage::default() });
         ModelEvent::Chunk(Chunk { usage, ..Chunk::default() })
     };
-    // What a service says of one try later takes the place of what it said before.
+    // A later report of usage for an attempt replaces an earlier one.
     let events = vec![usage(10, 1), usage(10, 2), again(), usage(12, 1), again(), usage(13, 4)];
     let stream = stream::iter(events.into_iter().map(Ok)).boxed();
     read(stream, &mut builder, &|_| {}).now_or_never().expect("nothing waits").expect("no error is in it");

@@ -1,12 +1,12 @@
-//! Whether anything of a text can be seen.
+//! Visibility of a text.
 //!
-//! A model that answers with characters without a width, or with a comment of HTML, has said nothing to the user. What
-//! has no shape of its own is listed by Unicode as `Default_Ignorable_Code_Point`; a few blanks that are letters or
+//! A model that answers with zero-width characters, or with an HTML comment, has said nothing to the user. Unicode
+//! lists characters without a shape of their own as `Default_Ignorable_Code_Point`; a few blanks that are letters or
 //! symbols by their category (the Hangul fillers, the empty Braille pattern) are added.
 //!
 //! Deliberately not here: which characters are unsafe to show. A text may be safe and invisible, or the reverse.
 
-/// Whether the text has a character that can be seen, outside of comments of HTML.
+/// Returns whether the text has a visible character outside of HTML comments.
 pub(super) fn is_visible(text: &str) -> bool {
     let mut rest = text;
     while let Some((before, comment)) = rest.split_once("<!--") {
@@ -21,7 +21,7 @@ pub(super) fn is_visible(text: &str) -> bool {
     rest.chars().any(has_shape)
 }
 
-/// Whether the character can be seen, or changes how its neighbours look.
+/// Returns whether the character is visible, or changes how its neighbours look.
 fn has_shape(c: char) -> bool {
     !(c.is_whitespace() || c.is_control() || is_ignorable(c) || is_blank(c))
 }

@@ -1,11 +1,11 @@
-//! Why a session cannot be recorded, or gone on with.
+//! Reasons why a session cannot be recorded or resumed.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::ReadError;
 
-/// Why a session cannot be recorded, or gone on with.
+/// Reasons why a session cannot be recorded or resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// The log could not be made.
@@ -50,12 +50,12 @@ pub enum SessionError {
         #[source]
         cause: io::Error,
     },
-    /// The log makes no sense.
+    /// The log is invalid.
     #[error("could not read the session log `{}`", path.display())]
     Read {
         /// The log.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         #[source]
         cause: ReadError,
     },
@@ -79,7 +79,7 @@ pub enum SessionError {
 }
 
 impl SessionError {
-    /// What to do about it, as a sentence without a full stop.
+    /// Returns advice on how to fix it, as a sentence without a full stop.
     pub fn help(&self) -> String {
         match self {
             Self::Create { folder, cause } => write_help(folder, Some(cause.kind())),

@@ -1,10 +1,10 @@
-//! What a log says, taken together: the conversation of each agent as it stood when the log ended.
+//! The contents of a log as a whole: the conversation of each agent as it was when the log ended.
 //!
-//! The conversation goes through [`History`] as it did when it was held, so it is the same, message by message: what
-//! was withdrawn was never asked, and the outcomes of a reply's calls follow it in the order of the calls. A log in
-//! which that cannot be is damaged.
+//! The conversation is rebuilt with [`History`], so it is the same as the original, message by message: withdrawn
+//! requests are not in it, and the outcomes of a reply's calls follow it in the order of the calls. A log in which that
+//! is impossible is damaged.
 //!
-//! Deliberately not here: reading lines, and going on.
+//! Deliberately not here: reading lines, and resuming.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read;
@@ -24,11 +24,11 @@ pub struct Recorded {
     pub id: SessionId,
     /// When it began.
     pub began: Timestamp,
-    /// The folder that it worked in; of a name that is no text, what can be shown of it.
+    /// Its workspace; if the path is not valid Unicode, as much as can be shown.
     pub workspace: Option<String>,
     /// The model, as the user named it last.
     pub model: Option<ModelId>,
-    /// How many bytes of a half-written line lie at the end of the log, and are left out.
+    /// Number of bytes of a half-written line at the end of the log, which is ignored.
     pub torn_bytes: u64,
     agents: BTreeMap<AgentId, Past>,
 }
@@ -40,26 +40,26 @@ pub struct Past {
     next_prompt: u32,
     usage: Usage,
     stage: Stage,
-    /// What was asked last, when nothing came of it.
+    /// The last message, if it has no reply.
     question: Vec<Part>,
-    /// How the last run ended, when nothing was said after it.
+    /// The end of the last run, if no message came after it.
     ended: Option<TerminateReason>,
-    /// Whether the next message of the user's is the host's warning.
+    /// Whether the next message in the user's role is the host's warning.
     recovering: bool,
 }
 
-/// What an agent had still to do.
+/// The work that an agent had left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// Nothing: the model had the last word, or nothing was ever said.
+    /// Nothing: the model's reply is the last message, or there are no messages.
     Nothing,
-    /// A message of the user's has no reply.
+    /// A message from the user has no reply.
     Question,
-    /// The model was not told the outcomes of its last calls.
+    /// The model has not received the outcomes of its last calls.
     Outcomes,
 }
 
-/// How far the exchange has come that is not in the history yet.
+/// Stage of the exchange that is not in the history yet.
 #[derive(Debug, Default)]
 enum Stage {
     #[default]
@@ -128,12 +128,12 @@ impl Recorded {
         self.agents.get(agent)
     }
 
-    /// Whether no agent has a conversation to go on with: nothing was said, or all of it was taken back.
+    /// Returns whether no agent has a conversation to resume: there were no messages, or all were taken back.
     pub fn is_empty(&self) -> bool {
         self.agents.values().all(Past::is_empty)
     }
 
-    /// Takes an agent's conversation, to go on with it; an agent that the log does not know has none yet.
+    /// Takes an agent's conversation to continue it; an agent that the log does not know has none yet.
     pub fn into_past(mut self, agent: &AgentId) -> Past {
         self.agents.remove(agent).unwrap_or_default()
     }
@@ -198,7 +198,7 @@ impl Recorded {
                 past.ended = Some(terminate_reason);
                 past.recovering = false;
                 if matches!(terminate_reason, TerminateReason::Aborted | TerminateReason::Error) {
-                    // What failed or was cancelled is not asked again by itself.
+                    // A failed or cancelled message is not sent again automatically.
                     past.question.clear();
                 }
             }
@@ -210,7 +210,7 @@ impl Recorded {
         self.agents.entry(id).or_default()
     }
 
-    /// The agent of a request, which now knows that the request's number is taken.
+    /// Returns the agent of a request, and marks the request's number as taken.
     fn asker(&mut self, prompt: &PromptId) -> &mut Past {
         let past = self.agents.entry(prompt.agent.clone()).or_default();
         past.next_prompt = past.next_prompt.max(prompt.turn.saturating_add(1));
@@ -219,12 +219,13 @@ impl Recorded {
 }
 
 impl Past {
-    /// The conversation. What is not over yet is no part of it: a question without a reply, and calls without outcomes.
+    /// Returns the conversation. It does not contain what is unfinished: a question without a reply, and calls without
+    /// outcomes.
     pub fn history(&self) -> &History {
         &self.history
     }
 
-    /// What the agent had still to do.
+    /// Returns the work that the agent had left.
     pub fn left(&self) -> Left {
         let outcomes_last =
             self.history.contents().last().is_some_and(|last| last.function_responses().next().is_some());
@@ -238,12 +239,12 @@ impl Past {
         }
     }
 
-    /// Whether there is nothing to go on with: nothing was said, or all of it was taken back.
+    /// Returns whether there is nothing to resume: there were no messages, or all were taken back.
     fn is_empty(&self) -> bool {
         self.history.contents().is_empty() && self.question.is_empty() && matches!(self.stage, Stage::Over)
     }
 
-    /// What all its requests cost.
+    /// Returns the token usage of all its requests.
     pub fn usage(&self) -> Usage {
         self.usage
     }
@@ -277,7 +278,7 @@ impl Past {
         Ok(())
     }
 
-    /// Nothing came of the request.
+    /// Withdraws the request, which has no reply.
     fn withdraw(&mut self, prompt: &PromptId) {
         match mem::take(&mut self.stage) {
             Stage::Asked { prompt: asked, message, warned } if asked == *prompt => self.unanswered(message, warned),
@@ -306,8 +307,8 @@ impl Past {
         }
     }
 
-    /// Ends the exchange, since another begins. A question without a reply was never asked, and calls without an
-    /// outcome were interrupted: nobody waited for them.
+    /// Ends the exchange, since another one begins. A question without a reply is dropped, and calls without an outcome
+    /// settle as interrupted.
     fn close(&mut self) -> Result<(), ReadError> {
         match mem::take(&mut self.stage) {
             Stage::Over | Stage::Asked { .. } => Ok(()),

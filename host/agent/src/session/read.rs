@@ -1,8 +1,8 @@
-//! A log, read entry by entry.
+//! Reads a log, entry by entry.
 //!
-//! A log that broke off has half a line at its end: that is left out, and [`Records::torn_bytes`] says so. Anything
-//! else that is no entry is damage, told with its line; nothing is guessed and nothing is skipped. Whatever lies in
-//! the file, reading it neither panics nor holds more than one line.
+//! An interrupted log may end with half a line: that is ignored, and [`Records::torn_bytes`] returns its length.
+//! Anything else that is not an entry is damage, reported with its line; nothing is guessed or skipped. Whatever the
+//! file contains, reading it neither panics nor keeps more than one line in memory.
 //!
 //! Deliberately not here: what the entries mean together, and writing.
 
@@ -21,7 +21,7 @@ use crate::{CallStatus, TerminateReason};
 /// written.
 pub(super) const MAX_LINE: usize = 256 << 20;
 
-/// How deep the JSON of a line may be nested. Protects the stack. A model's arguments have at most 128 levels when they
+/// Maximum nesting depth of a line's JSON. Protects the stack. A model's arguments have at most 128 levels when they
 /// arrive, and an entry adds a few.
 const MAX_DEPTH: usize = 160;
 
@@ -35,7 +35,7 @@ pub struct Logged {
     pub record: Record,
 }
 
-/// What [`Entry`](super::Entry) writes; there each field is explained.
+/// An entry as [`Entry`](super::Entry) writes it; each field is explained there.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields are those of `Entry`")]
@@ -52,15 +52,15 @@ pub enum Record {
     HistoryReplaced { agent_id: AgentId, contents: Vec<Content> },
     /// The last prompt and all that came of it was taken back.
     TakenBack { agent_id: AgentId, messages: u64 },
-    /// Another model is asked from here on.
+    /// A different model answers the requests after this entry.
     ModelChosen { model: ModelId },
-    /// What a request cost.
+    /// Token usage of a request.
     Usage { prompt: PromptId, usage: Usage },
     /// A limit was met.
     RecoveryStarted { agent_id: AgentId, reason: TerminateReason },
     /// Nothing came of a request.
     Withdrawn { prompt: PromptId },
-    /// A reply came and was no good.
+    /// A reply was invalid.
     Discarded { prompt: PromptId, reason: String, parts: Vec<Part> },
     /// A call is about to run.
     CallStarted { prompt: PromptId, call_id: CallId, name: ToolName },
@@ -94,7 +94,7 @@ pub enum ReadError {
     /// The system does not hand it over.
     #[error("it cannot be read")]
     Io(#[from] io::Error),
-    /// There is no entry in it: the process that made it ended at once.
+    /// It has no entries: the process that created it ended at once.
     #[error("it is empty")]
     Empty,
     /// A newer host wrote it.
@@ -103,18 +103,18 @@ pub enum ReadError {
         /// The version.
         version: u32,
     },
-    /// Something in it is no entry, or makes no sense where it is.
+    /// A line is not an entry, or is invalid at this position.
     #[error("line {line} is damaged: {why}")]
     Damaged {
-        /// Which line, from 1.
+        /// The line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// Why it is damaged.
         why: String,
     },
 }
 
 impl ReadError {
-    /// What to do about it, as a sentence without a full stop.
+    /// Returns advice on how to fix it, as a sentence without a full stop.
     pub(super) fn help(&self) -> &'static str {
         match self {
             Self::Io(_) => "check that it is a file that you may read",
@@ -148,17 +148,17 @@ impl<R: Read> Records<R> {
         self.line
     }
 
-    /// How many bytes of a half-written line lie at the end; known once all entries are read.
+    /// Returns the number of bytes of a half-written line at the end; known once all entries are read.
     pub fn torn_bytes(&self) -> u64 {
         self.torn_bytes
     }
 
-    /// How many bytes the whole entries have.
+    /// Returns the number of bytes in whole entries.
     pub(super) fn whole_bytes(&self) -> u64 {
         self.whole_bytes
     }
 
-    /// Whether the last entry is whole but for its line end.
+    /// Returns whether the last entry is whole but for its line end.
     pub(super) fn ends_open(&self) -> bool {
         self.ends_open
     }
@@ -209,7 +209,7 @@ impl<R: Read> Iterator for Records<R> {
     }
 }
 
-/// What is wrong with a line.
+/// The fault of a line.
 enum Flaw {
     Version(u32),
     Other(String),
@@ -250,7 +250,7 @@ fn json<'a, T: Deserialize<'a>>(line: &'a [u8]) -> serde_json::Result<T> {
     Ok(value)
 }
 
-/// How deep brackets are nested, those in texts left out.
+/// Returns the nesting depth of brackets, ignoring those in strings.
 fn depth(line: &[u8]) -> usize {
     let (mut now, mut deepest, mut quoted, mut escaped) = (0_usize, 0, false, false);
     for byte in line {

@@ -1,11 +1,11 @@
-//! Going on with a log: locked, read, mended at its end, and its open calls settled.
+//! Resumes a log: locks it, reads it, repairs its end, and settles its open calls.
 //!
-//! Whoever holds a [`Reopened`] is the only one to write the log, but writes nothing before [`Reopened::resume`]: a
-//! command that cannot go on for another reason leaves the log as it was.
+//! Only the holder of a [`Reopened`] can write the log, and it writes nothing before [`Reopened::resume`]: a command
+//! that cannot continue for another reason leaves the log as it was.
 //!
-//! The lock is the system's, on the open file: it ends with the process, so that no file has to be cleared away after
-//! a crash. A program that the process starts does not get the file. Deliberately not here: what the log says, which
-//! [`Recorded`] has.
+//! The lock is the system's, on the open file: it ends with the process, so that no file has to be removed after a
+//! crash. A program that the process starts does not inherit the file. Deliberately not here: the contents of the log,
+//! which [`Recorded`] has.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -21,28 +21,28 @@ use super::{Entry, Record, Recorded, Records, SessionError, SessionLog};
 use crate::history::{interrupted, not_begun};
 use crate::{CallStatus, Clock};
 
-/// How long the lock of a dead process is waited for. Protects against waiting for ever for one whose number only means
-/// nothing here, in another container.
+/// Maximum wait for the lock of a dead process. Protects against waiting for ever for a process whose id means nothing
+/// here because it runs in a different container.
 const DEAD_HOLDER: Duration = Duration::from_secs(5);
 
-/// How long until it is tried again.
+/// Pause before the lock is tried again.
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
-/// A log that this process alone writes, read and not yet gone on with.
+/// A log that this process has locked and read, but not yet resumed.
 #[derive(Debug)]
 pub struct Reopened {
     file: File,
     path: PathBuf,
     clock: Clock,
     recorded: Recorded,
-    /// Where its whole entries end.
+    /// Position at which its whole entries end.
     whole_bytes: u64,
     /// Whether the last of them lacks its line end.
     ends_open: bool,
 }
 
 impl SessionLog {
-    /// Locks and reads a log, to go on with it.
+    /// Locks and reads a log in order to resume it.
     ///
     /// # Errors
     ///
@@ -63,18 +63,18 @@ impl SessionLog {
 }
 
 impl Reopened {
-    /// What the log says.
+    /// Returns the contents of the log.
     pub fn recorded(&self) -> &Recorded {
         &self.recorded
     }
 
-    /// Where the log is.
+    /// Returns the path of the log.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Goes on: takes half a line away, writes that the session is resumed, and settles every call that the process
-    /// before left behind. One that ran is told as interrupted, one that had not begun as not run.
+    /// Resumes the session: removes half a line, records that the session is resumed, and settles every call that the
+    /// previous process left behind. A call that ran is recorded as interrupted, one that had not begun as not run.
     ///
     /// # Errors
     ///
@@ -140,7 +140,7 @@ fn is_alive(pid: u32) -> bool {
     pid.is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH))
 }
 
-/// The process that said last that it writes the log. What cannot be read says nothing.
+/// Returns the process that the log names last as its writer. Unreadable lines are ignored.
 fn holder(path: &Path) -> Option<u32> {
     let records = Records::new(File::open(path).ok()?);
     let said = records.map_while(Result::ok).filter_map(|logged| {

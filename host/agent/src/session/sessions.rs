@@ -25,7 +25,7 @@ pub struct Stored {
     pub id: SessionId,
     /// The file.
     pub path: PathBuf,
-    /// How large it is.
+    /// Its size.
     pub bytes: u64,
     /// When it was written last.
     pub changed: SystemTime,
@@ -37,7 +37,7 @@ impl Sessions {
         Self { folder: folder.into() }
     }
 
-    /// All sessions, the one that was written last first. A file with another name is no log, and neither is a link.
+    /// Returns all sessions, the most recently written first. Files with other names, and links, are not logs.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ impl Stored {
         Ok(Records::new(File::open(&self.path)?))
     }
 
-    /// Whether there is nothing to go on with: nothing was said in it, or all of it was taken back.
+    /// Returns whether there is nothing to resume: it has no messages, or all were taken back.
     ///
     /// # Errors
     ///

@@ -16,7 +16,7 @@ pub(super) struct Prompt {
 pub(super) struct Mention {
     /// Its path, without quotes and escapes.
     pub(super) path: String,
-    /// Whether it was in quotes, which say where it ends.
+    /// Whether it was in quotes, which mark its end.
     pub(super) quoted: bool,
 }
 
@@ -82,7 +82,7 @@ impl Mention {
     }
 }
 
-/// Whether an `@` behind this character can begin a path.
+/// Returns whether an `@` after this character can begin a path.
 fn begins_behind(before: char) -> bool {
     !(before.is_ascii_alphanumeric() || matches!(before, '@' | '_' | '.' | '-' | '+' | '/' | '\\'))
 }

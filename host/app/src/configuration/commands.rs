@@ -18,7 +18,7 @@ use crate::project::{PROGRAMS, shown};
 /// The most bytes of all words of a command. Protects memory: each tool of a list has a copy, followed by its name.
 const MAX_COMMAND: usize = 32 << 10;
 
-/// The two keys, as they stand in a file.
+/// The two keys, as written in a file.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ToolCommands {
@@ -31,15 +31,15 @@ pub struct ToolCommands {
 /// Both commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commands {
-    /// Prints which tools there are.
+    /// Lists the tools.
     pub discovery: Vec<String>,
     /// Calls one of them, whose name comes behind these words.
     pub call: Vec<String>,
-    /// Who configured them.
+    /// The owner of their configuration.
     pub owner: Owner,
 }
 
-/// Who configured the commands: it decides which programs they may name.
+/// The owner of the commands' configuration, which decides which programs they may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// The user, who can name any program.

@@ -1,6 +1,8 @@
-//! What is set for plugins: `[plugins."NAME"]` of a configuration, and the variable `HOST_PLUGINS`, which holds the same.
+//! Settings of plugins: `[plugins."NAME"]` of a configuration, and the variable `HOST_PLUGINS`, which has the same
+//! format.
 //!
-//! Deliberately not here: which keys and secrets a plugin has (`crate::plugins::settings` holds what is set against its manifest).
+//! Deliberately not here: which keys and secrets a plugin has (`crate::plugins::settings` checks the settings against
+//! its manifest).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,10 +18,10 @@ use crate::error::Failure;
 /// The variable with a TOML table of plugins by their names.
 pub const VARIABLE: &str = "HOST_PLUGINS";
 
-/// What is set for each plugin, by its name.
+/// Settings of all plugins, by name.
 pub type PluginConfigs = BTreeMap<String, PluginConfig>;
 
-/// What is set for one plugin.
+/// Settings of one plugin.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PluginConfig {
@@ -56,7 +58,7 @@ impl TryFrom<toml::Value> for ConfigValue {
     }
 }
 
-/// Where a secret is. `Debug` does not show one that stands here itself.
+/// The location of a secret. `Debug` does not show one that is written here directly.
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "the secret itself, `{ env = \"VARIABLE\" }` or `{ file = \"PATH\" }`")]
 pub enum SecretSource {
@@ -94,7 +96,7 @@ impl fmt::Debug for SecretSource {
     }
 }
 
-/// What `HOST_PLUGINS` says.
+/// Parses `HOST_PLUGINS`.
 pub fn from_environment(environment: &Environment) -> Result<PluginConfigs, Failure> {
     let Some(text) = environment.variable(VARIABLE) else { return Ok(PluginConfigs::new()) };
     let wrong = |why: String| {
@@ -103,11 +105,11 @@ pub fn from_environment(environment: &Environment) -> Result<PluginConfigs, Fail
             .help(format!("write it as TOML, as under `[plugins]`: {VARIABLE}='\"acme/fetch\".config.region = \"eu\"'"))
     };
     let text = text.to_str().ok_or_else(|| wrong("it is not text".to_owned()))?;
-    // The parser shows the line that is wrong, and a secret may stand in it.
+    // The parser's full error shows the invalid line, which may contain a secret.
     toml::from_str(text).map_err(|error: toml::de::Error| wrong(error.message().to_owned()))
 }
 
-/// What is set, with more over it: each key and each secret for itself.
+/// Overrides settings with others: each key and each secret separately.
 pub fn overlay(own: PluginConfigs, over: PluginConfigs) -> PluginConfigs {
     let mut all = own;
     for (name, of_plugin) in over {
@@ -118,7 +120,7 @@ pub fn overlay(own: PluginConfigs, over: PluginConfigs) -> PluginConfigs {
     all
 }
 
-/// Whether a secret stands in these settings itself.
+/// Returns whether these settings contain a secret directly.
 pub(super) fn holds_a_secret(of_plugins: &PluginConfigs) -> bool {
     of_plugins.values().flat_map(|of_plugin| of_plugin.secrets.values()).any(|source| match source {
         SecretSource::Here(_) => true,

@@ -1,9 +1,9 @@
-//! A project's own configuration: which of the keys it may set, and how it lies over the user's.
+//! A project's own configuration: the keys that it may set, and how it overrides the user's.
 //!
-//! The keys and their meaning are those of the user's file, and the project's go before them. But trusting a project
-//! says that its words count for how it is worked on; it does not hand over the user's safety. So what says where keys
-//! are sent, who pays, or that less is asked about is the user's alone, and a limit is only ever made narrower. The
-//! list is one of keys that are allowed: a new one is the user's alone until somebody decides about it here.
+//! The keys and their meaning are those of the user's file, and the project's values override the user's. But trusting
+//! a project means that it may configure how it is worked on; it does not hand over the user's safety. So only the user
+//! can set where keys are sent, who pays, and which questions are skipped, and a project can only lower a limit. The
+//! list names the allowed keys: a new key belongs to the user alone until it is added here.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -58,20 +58,20 @@ const ALLOWED: &[&[&str]] = &[
     &["plugins", "*", "config", "*"],
 ];
 
-/// What a project says that stays beside what the user says.
+/// Settings of a project that are kept separate from the user's.
 #[derive(Clone, Debug, Default)]
 pub struct ProjectConfig {
-    /// The names of its context files. They are not looked for in the user's own folder, whose files are no project's
-    /// to show to a model.
+    /// The names of its context files. They are not looked up in the user's own folder, whose files a project must not
+    /// show to a model.
     pub context_files: Option<Vec<String>>,
     /// About agents: after what the user says, which it can only make less.
     pub agents: BTreeMap<String, Agent>,
-    /// Where more tools come from: programs of its own, which were trusted with it.
+    /// The sources of more tools: the project's own programs, which were trusted with it.
     pub tools: ToolCommands,
 }
 
 impl Configuration {
-    /// This, the user's, with a trusted project's over it.
+    /// Overrides this configuration, the user's, with that of a trusted project.
     pub fn with_project(self, file: Option<&ProjectFile>) -> Result<Self, Failure> {
         let Some(file) = file else { return Ok(self) };
         let text = file.text()?;
@@ -174,7 +174,8 @@ impl Model {
     }
 }
 
-/// What the project says, no more than the user allows. Where neither they nor the host say so, anything is.
+/// Returns the project's value, limited to what the user allows, or else to the host's default. Without either there is
+/// no limit.
 fn narrower<T: Ord + Copy>(project: Option<T>, own: Option<T>, usual: Option<T>) -> Option<T> {
     match (project, own.or(usual)) {
         (Some(project), Some(most)) => Some(project.min(most)),
@@ -183,7 +184,7 @@ fn narrower<T: Ord + Copy>(project: Option<T>, own: Option<T>, usual: Option<T>)
     }
 }
 
-/// Refuses what is not allowed in a project to say.
+/// Rejects keys that a project may not set.
 fn check(text: &str, file: &Path) -> Result<(), Failure> {
     // It was parsed before.
     let Ok(table) = DeTable::parse(text) else { return Ok(()) };
@@ -234,7 +235,7 @@ fn first_wrong(table: &DeTable<'_>, path: &mut Vec<String>) -> Option<Wrong> {
     None
 }
 
-/// Why a key is the user's alone, and what to do.
+/// Explains why only the user can set a key, and what to do.
 fn why_not(path: &[String]) -> &'static str {
     let names: Vec<&str> = path.iter().map(String::as_str).collect();
     match names.as_slice() {
@@ -292,7 +293,7 @@ mod tests {
     fn every_key_of_the_list_is_one() {
         for allowed in ALLOWED {
             let key: Vec<&str> = allowed.iter().map(|name| if *name == "*" { "gemini/x" } else { name }).collect();
-            // Each is of some type, and a datetime of none: what is told is the type and not the key.
+            // Every key has a type, and none is a datetime: the error is about the type and not the key.
             let quoted = key.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(".");
             let failure = layered("", &format!("{quoted} = 2026-01-01\n")).expect_err("it is of the wrong type");
             let last = key.last().expect("it has a name");

@@ -22,7 +22,7 @@ const MAX_FILE: u64 = 1 << 20;
 /// The most characters of context files that a model gets in all. Protects its window: they are part of each request.
 const MAX_TOTAL: usize = 100_000;
 
-/// How deeply files include files.
+/// Maximum nesting depth of includes.
 const MAX_DEPTH: usize = 5;
 
 /// The most files that are included in all. Protects the time until the model is asked.
@@ -57,7 +57,7 @@ struct Root {
 
 struct Collector {
     files: Files,
-    /// How many characters still fit.
+    /// Number of characters that still fit.
     left: usize,
     included: usize,
     /// The texts so far, since one file often has two names.
@@ -70,7 +70,7 @@ pub(super) fn read(app: &App, grants: &UserGrants) -> Files {
     let usual = || CONTEXT_FILES.iter().map(|name| (*name).to_owned()).collect();
     let configuration = &app.configuration;
     let own: Vec<String> = configuration.context.files.clone().unwrap_or_else(usual);
-    // A project names its own files and none of the user's, whose folder has more in it than a model may see.
+    // A project names its own files and not the user's, whose folder contains more than a model may see.
     let of_project = configuration.project.context_files.as_ref().unwrap_or(&own);
     let mut collector =
         Collector { files: Files::default(), left: MAX_TOTAL, included: 0, seen: Vec::new(), left_out: Vec::new() };
@@ -205,7 +205,7 @@ impl Collector {
             whole.push_str(&text[done..include.range.start]);
             whole.push_str(&format!("\n(included from {shown}:)\n{}\n(end of {shown})\n", included.trim()));
             done = include.range.end;
-            // What is over the limit would be cut anyway.
+            // Text over the limit would be cut anyway.
             if whole.len() > MAX_TOTAL * 4 {
                 break;
             }

@@ -1,6 +1,6 @@
 //! `@path` in a context file: where another file is included. The caller finds out which of the paths are files.
 //!
-//! Fenced code and code within a line is left alone, since it is full of decorators and addresses.
+//! Fenced and inline code is left alone, since it is full of decorators and addresses.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ pub(super) struct Include {
     pub(super) line: usize,
     /// The path as it is written.
     pub(super) path: String,
-    /// Whether it can only mean a file, so that a missing one is reported.
+    /// Whether it can only be a file, so that a missing file is reported.
     pub(super) certain: bool,
 }
 
@@ -59,7 +59,7 @@ fn in_line(line: &str, start: usize, number: usize, found: &mut Vec<Include>) {
     }
 }
 
-/// Whether it begins with a folder (`./a`), or has the ending of a file.
+/// Returns whether it begins with a folder (`./a`), or has the ending of a file.
 fn is_certain(path: &str) -> bool {
     let last = path.rsplit('/').next().unwrap_or(path);
     let has_ending = last.rsplit_once('.').is_some_and(|(stem, ending)| {

@@ -1,7 +1,7 @@
 //! The question before a plugin is installed.
 //!
-//! Promises: nobody is asked about what they agreed to before and the plugin still asks for; a grant is never more than
-//! the plugin asks for.
+//! Promises: the user is not asked again about grants that they agreed to before and that the plugin still requests; a
+//! grant is never more than the plugin requests.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use semver::Version;
 use crate::error::Failure;
 use crate::plugins::store::Agreed;
 
-/// What would be installed, who signed it, what it could touch, and what is different from the version that it replaces.
+/// The plugin to install, its signers, what it could touch, and the differences from the version that it replaces.
 #[derive(Clone, Debug)]
 pub struct InstallQuestion {
     /// Its manifest.
     pub manifest: Manifest,
-    /// What its component imports.
+    /// The imports of its component.
     pub imports: Imports,
-    /// Whose trusted signatures it has.
+    /// Its trusted signers.
     pub signers: Signers,
     /// The signatures that do not count, and why.
     pub not_counted: Vec<Refusal>,
@@ -46,7 +46,8 @@ pub enum InstallAnswer {
     Decline,
 }
 
-/// What the user agreed to before, as far as the plugin still asks for it, with the grants of the request.
+/// Returns the grants that the user agreed to before, as far as the plugin still requests them, and those of the
+/// request.
 pub(super) fn agreed_without_asking(manifest: &Manifest, before: Agreed, grants: &[String]) -> Result<Agreed, Failure> {
     let mut agreed: Agreed = before.into_iter().filter(|(name, scope)| manifest.asks_for(name, scope)).collect();
     for text in grants {

@@ -1,4 +1,4 @@
-//! Where a bundle comes from: a registry, a file or folder, or a web server.
+//! Sources of bundles: a registry, a file or folder, or a web server.
 //!
 //! Deliberately not here: whether the bundle may be installed.
 
@@ -9,7 +9,7 @@ use host_registry::{Login, NoReference, Progress, Reference, Registry, RegistryE
 
 use crate::error::{ErrorKind, Failure};
 
-/// Where a bundle is.
+/// The location of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BundleSource {
     /// At an address, known by the digest of what is there.

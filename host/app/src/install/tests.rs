@@ -43,7 +43,7 @@ impl World {
         TrustStore::at(self.folders.keys.clone())
     }
 
-    /// A plugin of the publisher's, which asks for these scopes besides the one that its component imports.
+    /// Creates a plugin of the publisher that requests these scopes in addition to the one that its component imports.
     fn bundle(&self, version: &str, more: &[(&str, &str)]) -> Bundle {
         // The one component of the host whose tool no built-in plugin has.
         let lister = plugins::sources::lister(vec!["true".to_owned()]).expect("it is built in");

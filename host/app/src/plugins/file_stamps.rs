@@ -26,7 +26,7 @@ struct Stamp {
     changed: (i64, i64),
 }
 
-/// Whether a symbolic link is looked at itself, or the file that it leads to.
+/// Whether to check a symbolic link itself, or the file that it leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Links {
     Follow,

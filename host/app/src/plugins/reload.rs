@@ -22,7 +22,7 @@ pub enum ReloadTrigger {
     Requested,
 }
 
-/// What a reload came to.
+/// The result of a reload.
 #[derive(Debug, Default)]
 pub struct ReloadOutcome {
     /// All plugins; `None` if none of them changed.
@@ -69,14 +69,14 @@ impl ReloadOutcome {
         }
     }
 
-    /// Nothing is reloaded, because of this failure.
+    /// Creates the result of a reload that changed nothing because of this failure.
     pub(crate) fn unchanged(failure: &Failure) -> Self {
         let notice = format!("the plugins stay as they were: {}", in_one_line(failure));
         Self { plugins: None, notices: vec![notice] }
     }
 }
 
-/// Whether a plugin is from this origin, or from a folder that cannot be read any more.
+/// Returns whether a plugin is from this origin, or from a folder that can no longer be read.
 fn is_from(plugin: &LoadedPlugin, origin: &PluginOrigin) -> bool {
     match (&plugin.origin, origin) {
         (PluginOrigin::Path(file), PluginOrigin::Path(path)) => file.starts_with(path),
@@ -91,7 +91,7 @@ fn is_same(before: &LoadedPlugin, now: &LoadedPlugin) -> bool {
         && before.commands == now.commands
 }
 
-/// A plugin that is new or changed, in a line.
+/// Describes a new or changed plugin in one line.
 fn described(before: Option<&LoadedPlugin>, now: &LoadedPlugin) -> String {
     let (name, version) = (&now.manifest.name, &now.manifest.version);
     let Some(before) = before else {

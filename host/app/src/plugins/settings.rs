@@ -33,7 +33,7 @@ pub struct PluginSettings {
     environment: Environment,
 }
 
-/// What the settings make of a plugin.
+/// The result of applying the settings to a plugin.
 pub enum ConfigResolution {
     /// The plugin with its configuration and secrets.
     Applied(Box<LoadedPlugin>),
@@ -203,7 +203,7 @@ fn withheld(manifest: &Manifest, missing: &mut Vec<String>) -> Secrets {
     secrets
 }
 
-/// How to set something that is missing, as the end of a sentence.
+/// Returns how to set a missing value, as the end of a sentence.
 fn unset(of: &str, description: &str) -> String {
     format!("you set `{of}` in config.toml ({})", visible_line(description).trim_end_matches('.'))
 }

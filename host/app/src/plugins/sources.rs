@@ -1,10 +1,10 @@
-//! Where plugins come from: each source finds its plugins, and knows which files tell that they changed.
+//! Sources of plugins: each source finds its plugins, and knows the files whose changes show that they changed.
 //!
 //! Every variant of [`ToolSource`] has a file of its own. Promises: a source can be searched again at any time, and a
 //! plugin with the same origin is then the same plugin or another version of it; an invalid plugin keeps no other one
-//! from being used. Of components only the imports are read.
+//! from being used. Only the imports of components are read.
 //!
-//! Deliberately not here: what becomes of a session whose plugins changed (`reload`, `app`).
+//! Deliberately not here: how a session handles changed plugins (`reload`, `app`).
 
 mod built_in;
 mod command;
@@ -48,7 +48,7 @@ pub enum ToolSource {
     Command(Commands),
 }
 
-/// Where a plugin was found.
+/// The place where a plugin was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PluginOrigin {
     /// In the binary, by this name.
@@ -70,7 +70,7 @@ struct Found {
     plugin: Result<LoadedPlugin, Failure>,
 }
 
-/// What all sources have.
+/// The plugins of all sources.
 #[derive(Debug, Default)]
 pub(crate) struct SearchResult {
     pub(crate) plugins: Vec<LoadedPlugin>,
@@ -80,16 +80,16 @@ pub(crate) struct SearchResult {
     pub(crate) skipped: Vec<String>,
 }
 
-/// What becomes of a plugin that cannot be used.
+/// The handling of a plugin that cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnInvalid {
     /// The search fails, and no further source is searched.
     Fail,
-    /// It is reported beside the others.
+    /// It is reported in addition to the others.
     Report,
 }
 
-/// What sources read, besides the paths and commands that they name themselves.
+/// The data that sources read, in addition to the paths and commands that they name themselves.
 pub(crate) struct SourceContext<'a> {
     pub(crate) configuration: &'a Configuration,
     /// The files of the project, if it is trusted.
@@ -128,7 +128,7 @@ impl ToolSource {
         })
     }
 
-    /// Adds the files that tell whether its plugins changed.
+    /// Adds the files whose changes show that its plugins changed.
     fn add_stamps(&self, project: &Path, folders: &Folders, stamps: &mut FileStamps) {
         match self {
             Self::BuiltIn => {}
@@ -208,7 +208,7 @@ pub(crate) fn check_names(plugins: &[LoadedPlugin]) -> Result<(), Failure> {
 }
 
 impl PluginOrigin {
-    /// Whether a trusted project brought the plugin, rather than the user.
+    /// Returns whether a trusted project brought the plugin, rather than the user.
     pub(crate) fn is_project(&self) -> bool {
         match self {
             Self::Project(_) => true,

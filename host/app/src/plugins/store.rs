@@ -31,7 +31,7 @@ const MAX_FILE: u64 = 16 << 20;
 /// The layout of the file.
 const VERSION: u32 = 1;
 
-/// What a plugin may do without a question: scopes as `--grant` has them, by capability.
+/// Grants of a plugin without a question: scopes in the format of `--grant`, by capability.
 pub type Agreed = BTreeMap<String, String>;
 
 /// The installed bundles, and the user's grants for each.
@@ -110,26 +110,26 @@ impl PluginStore {
 /// A list of plugins, and where it is.
 #[derive(Clone, Debug)]
 pub struct List {
-    /// Where the list is kept.
+    /// The path of the list.
     pub path: PathBuf,
     /// Its entries.
     pub file: LockFile,
 }
 
 impl List {
-    /// The user's own.
+    /// Reads the user's own list.
     pub fn own(folders: &Folders) -> Result<Self, Failure> {
         Self::at(folders.configuration.join(USER_LOCKFILE))
     }
 
-    /// The one at this path, which need not be there.
+    /// Reads the list at this path, which need not exist.
     pub fn at(path: PathBuf) -> Result<Self, Failure> {
         let text = read(&path, host_files::read_text(&path, MAX_FILE).map(Some))?
             .unwrap_or_else(|| "version = 1\n".to_owned());
         Self::parse(path, &text)
     }
 
-    /// The one that a trusted project has.
+    /// Reads the list of a trusted project.
     pub fn from_project(file: &ProjectFile) -> Result<Self, Failure> {
         Self::parse(file.path.clone(), file.text()?)
     }
@@ -166,7 +166,7 @@ pub fn grants(agreed: &Agreed, workspace: &Path) -> Result<Grants, Failure> {
     agreed.iter().map(scope).collect()
 }
 
-/// The text of a file that the host keeps; `None` if there is no file.
+/// Returns the text of a file that the host keeps; `None` if there is no file.
 fn read(path: &Path, text: Result<Option<String>, FileError>) -> Result<Option<String>, Failure> {
     match text {
         Ok(text) => Ok(text),

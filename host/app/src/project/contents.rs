@@ -1,8 +1,8 @@
 //! The files in a project's `.host/`: first the names, then the bytes, each read once.
 //!
 //! Promises: no symbolic link is followed, not even one that leads back into the folder; only regular files are opened;
-//! what is read is bounded; the bytes that are used are those that the digest was taken of, since there is no second
-//! read. Deliberately not here: whether a file may be used, and what it says.
+//! reads are bounded; the bytes that are used are those whose digest was taken, since there is no second read.
+//! Deliberately not here: whether a file may be used, and its meaning.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -48,7 +48,7 @@ const MAX_TOTAL: u64 = 256 << 20;
 /// The use of a file; the most powerful one comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// A program that runs outside of the sandbox, or a file beside one.
+    /// A program that runs outside the sandbox, or a file next to one.
     Program,
     /// A component of a plugin.
     Component,
@@ -70,7 +70,7 @@ const FOLDERS: &[(&str, &[(&str, Part)])] = &[
     ("agents", &[("md", Part::Agent)]),
     ("plugins", &[("wasm", Part::Component), ("json", Part::Manifest)]),
     ("policies", &[("toml", Part::Rules)]),
-    // All of it: a program can run or read every file beside it.
+    // All of it: a program can run or read every file next to it.
     ("tools", &[(ANY, Part::Program)]),
 ];
 
@@ -83,7 +83,7 @@ const CONFIGURATION: &str = "config.toml";
 /// The name of the lock file.
 pub const LOCK: &str = "plugins.lock";
 
-/// The names of the files; none is read yet.
+/// The names of the files, before any is read.
 #[derive(Debug)]
 pub struct Listing {
     root: PathBuf,
@@ -194,12 +194,12 @@ impl Listing {
         Ok(())
     }
 
-    /// Whether there is no file that could be used.
+    /// Returns whether it has no usable file.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Whether there is a file for this use.
+    /// Returns whether it has a file for this use.
     pub fn has(&self, part: Part) -> bool {
         self.entries.values().any(|entry| entry.part == part)
     }
@@ -255,7 +255,7 @@ fn folder_flags() -> OFlags {
     OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
 }
 
-/// The type of the entry with this name, without following a link; `None` if there is no entry.
+/// Returns the type of the entry with this name, without following a link; `None` if there is no entry.
 fn kind_of(folder: &OwnedFd, name: &str, above: &Path) -> Result<Option<FileType>, Unusable> {
     match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(about) => Ok(Some(FileType::from_raw_mode(about.st_mode))),
@@ -264,7 +264,7 @@ fn kind_of(folder: &OwnedFd, name: &str, above: &Path) -> Result<Option<FileType
     }
 }
 
-/// The folder with this name; `None` if there is no entry, or one that is neither a folder nor a link.
+/// Opens the folder with this name; `None` if there is no entry, or the entry is neither a folder nor a link.
 fn open_folder(above: &OwnedFd, name: &str, path: &Path) -> Result<Option<OwnedFd>, Unusable> {
     match kind_of(above, name, path.parent().unwrap_or(path))? {
         Some(FileType::Directory) => {}

@@ -1,10 +1,10 @@
-//! Copies of the programs of a trusted project; the copies are what runs.
+//! Copies of the programs of a trusted project; only the copies are run.
 //!
 //! Promises: the bytes that run are those that were trusted. The file in the project can change before it runs, by a
 //! `git pull` or by a program that a tool started. So the bytes that were compared are written into a folder of the host,
 //! named by their digest, and the programs run there. A wrong copy is replaced.
 //!
-//! Deliberately not here: what a program reads besides the files in its folder.
+//! Deliberately not here: what a program reads outside its folder.
 
 use std::collections::BTreeMap;
 use std::fs::{OpenOptions, Permissions};
@@ -18,7 +18,7 @@ use host_plugin::Digest;
 use super::ProjectFile;
 use crate::error::Failure;
 
-/// How often the folder is made, if other processes make the same one.
+/// Maximum number of attempts to make the folder, if other processes make the same one.
 const TRIES: usize = 3;
 
 /// The folder with exactly these programs, by their names; makes it if needed. `folder` is the host's own.
@@ -49,7 +49,7 @@ fn name(programs: &BTreeMap<String, ProjectFile>) -> String {
     Digest::of(all.as_bytes()).to_string()
 }
 
-/// Whether each program has its bytes, and no other user could have written it.
+/// Returns whether each program has its bytes, and no other user could have written it.
 fn is_right(place: &Path, programs: &BTreeMap<String, ProjectFile>) -> bool {
     let is_mine = |path: &Path| {
         let about = std::fs::symlink_metadata(path).ok()?;

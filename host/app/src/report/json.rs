@@ -20,7 +20,7 @@ pub struct Json {
     stats: Mutex<RunStats>,
 }
 
-/// What is printed: one of these.
+/// The printed document.
 #[derive(Serialize, JsonSchema)]
 #[schemars(title = "What `host run --output-format json` prints")]
 #[serde(untagged)]
@@ -39,7 +39,7 @@ pub struct Object<'a> {
     session_id: Option<&'a str>,
     /// The model's id, with its provider: `openai/gpt-5`.
     model: &'a str,
-    /// Whether what the project brings in its `.host/` is used; not there where it brings nothing.
+    /// Whether the files in the project's `.host/` are used; missing if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     project_trust: Option<TrustStatus>,
     terminate_reason: End,
@@ -70,11 +70,11 @@ enum CompressedTag {
     Compressed,
 }
 
-/// What came of shortening a conversation.
+/// The result of shortening a conversation.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Compression {
-    /// A summary stands for its beginning.
+    /// A summary replaced its beginning.
     Summarised,
     /// Old outputs of tools were cut short.
     Shortened,
@@ -90,7 +90,7 @@ pub enum Compression {
     Nothing,
 }
 
-/// How a run ended. Only `GOAL` is an end that was meant.
+/// The end of a run. Only `GOAL` is a success.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum End {
@@ -108,7 +108,7 @@ pub enum End {
     ErrorNoCompleteTaskCall,
 }
 
-/// What went wrong.
+/// A failure.
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Wrong<'a> {
@@ -117,7 +117,7 @@ pub struct Wrong<'a> {
     message: &'a str,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     causes: &'a [String],
-    /// What to do.
+    /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     help: Option<&'a str>,
 }

@@ -1,4 +1,4 @@
-//! What happened in a run, in words, for every frontend.
+//! Messages about the events of a run, for every frontend.
 
 use host_agent::CompressionStatus;
 use host_text::{exact, visible_line};

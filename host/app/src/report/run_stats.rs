@@ -1,7 +1,7 @@
-//! What a run cost: counted from its events while it goes on, and told at its end, to programs and to people.
+//! Statistics of a run: counted from its events while it is under way, and reported at its end, to programs and users.
 //!
-//! Time is parted into what the model took, what tools took and what the user took; a subagent's time is that of its
-//! call. Deliberately not here: tokens and costs, which the run itself counts, since limits rest on them.
+//! Time is divided into that of the model, of the tools and of the user; a subagent's time is that of its call.
+//! Deliberately not here: tokens and costs, which the run itself counts, since limits depend on them.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
@@ -14,10 +14,10 @@ use host_tool::{Decided, PausableClock};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How many tools the table shows. JSON has all.
+/// Maximum number of tools in the table. JSON has all.
 const SHOWN_TOOLS: usize = 20;
 
-/// What a run cost until now.
+/// Statistics of a run so far.
 pub struct RunStats {
     /// The id of the session, once the run has begun.
     pub session: Option<String>,
@@ -29,11 +29,11 @@ pub struct RunStats {
     subagents: BTreeMap<String, Subagent>,
 }
 
-/// Whose turn it is, and how long it was whose.
+/// The current phase, and the time spent in each.
 struct Phases {
-    /// Since when what follows was not counted yet.
+    /// Start of the time that is not counted yet.
     since: Instant,
-    /// How long the user had been asked until then.
+    /// Time for which the user had been asked until then.
     held: Duration,
     run_clock: PausableClock,
     /// The calls that run.
@@ -42,7 +42,7 @@ struct Phases {
     tools: Duration,
 }
 
-/// What the runs of one subagent cost; it is part of what the whole run cost.
+/// Totals of the runs of one subagent; they are part of the totals of the whole run.
 #[derive(Clone, Copy, Default, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Subagent {
@@ -65,19 +65,19 @@ struct Calls {
     decisions: Decisions,
 }
 
-/// What was decided about calls before they ran; a call that could not have run anyway is not among them.
+/// Decisions about calls before they ran; a call that could not have run anyway is not counted.
 #[derive(Clone, Copy, Default, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Decisions {
-    /// Nobody was asked.
+    /// The call was allowed without a question.
     allowed: u64,
-    /// A user said yes.
+    /// The user approved the call.
     approved: u64,
-    /// A user changed it and said yes.
+    /// The user changed the call and approved it.
     changed: u64,
-    /// A user said no.
+    /// The user rejected the call.
     declined: u64,
-    /// A rule or a grant said no, or nobody was there to be asked.
+    /// A rule or the grants denied the call, or no user was there to ask.
     denied: u64,
 }
 
@@ -93,7 +93,7 @@ impl Decisions {
         }
     }
 
-    /// What is worth a word, for a user.
+    /// Returns the decisions worth mentioning to the user.
     fn words(self) -> String {
         let counts =
             [(self.approved + self.changed, "approved"), (self.declined, "declined"), (self.denied, "refused")];
@@ -116,7 +116,7 @@ pub struct Statistics<'a> {
     user_ms: u64,
     turns: u32,
     tokens: Tokens,
-    /// In the currency of the configured prices; none where there is no price.
+    /// In the currency of the configured prices; missing without a price.
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<f64>,
     /// By the tool's name.
@@ -126,7 +126,7 @@ pub struct Statistics<'a> {
     subagents: &'a BTreeMap<String, Subagent>,
 }
 
-/// Tokens of all requests, subagents and tries that were void included.
+/// Tokens of all requests, including subagents and void attempts.
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Tokens {
@@ -134,7 +134,7 @@ struct Tokens {
     output: u64,
     /// Of the input, what the service had cached.
     cached: u64,
-    /// What the model thought.
+    /// Tokens of the model's thoughts.
     thought: u64,
     total: u64,
 }
@@ -176,7 +176,7 @@ impl RunStats {
             EventKind::RunStarted { model, session } => {
                 self.model = model.to_owned();
                 self.session = session.map(ToString::to_string);
-                // What was before is neither the model's nor a tool's.
+                // The time before belongs to neither the model nor a tool.
                 self.phases.skip();
             }
             EventKind::ToolCallStart { call_id, .. } if !is_subagent => self.phases.begin(call_id),
@@ -216,7 +216,7 @@ impl RunStats {
 }
 
 impl Phases {
-    /// Counts the time until now to whose it was; the user's is counted by the run_clock.
+    /// Counts the time until now for its phase; the run clock counts the time of the user.
     fn pass(&mut self) {
         let (since, held) = (self.since, self.held);
         self.skip();
@@ -227,7 +227,7 @@ impl Phases {
         }
     }
 
-    /// Counts the time until now to nobody.
+    /// Skips the time until now without counting it.
     fn skip(&mut self) {
         self.since = Instant::now();
         self.held = self.run_clock.paused_for();
@@ -246,7 +246,7 @@ impl Phases {
 }
 
 impl Statistics<'_> {
-    /// In one line for a user.
+    /// Formats the statistics in one line for a user.
     pub fn line(&self) -> String {
         let Self { turns, tokens, .. } = self;
         let mut line = counted(turns, "turn");
@@ -272,7 +272,7 @@ impl Statistics<'_> {
         line
     }
 
-    /// In a table for a user: the line, and what was called.
+    /// Formats the statistics as a table for a user: the line, and the tools that were called.
     pub fn table(&self) -> String {
         let mut text = format!("{}\n", self.line());
         let mut shown: Vec<_> = self.tools.iter().collect();
@@ -314,7 +314,7 @@ fn seconds(milliseconds: u64) -> String {
     format!("{}.{} s", milliseconds / 1000, milliseconds % 1000 / 100)
 }
 
-/// A number as people read it.
+/// Formats a number for a reader.
 fn count(number: u64) -> String {
     match number {
         0..10_000 => number.to_string(),

@@ -37,7 +37,7 @@ pub struct Stamped<'a> {
     /// The name of the subagent whose line it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<&'a str>,
-    /// Which of the subagents of a run it is.
+    /// The id of the subagent within the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     agent_id: Option<&'a str>,
     /// When it was printed, in UTC.
@@ -54,17 +54,17 @@ enum Line<'a> {
         session_id: Option<&'a str>,
         /// The model's id, with its provider: `openai/gpt-5`.
         model: &'a str,
-        /// Whether what the project brings in its `.host/` is used; not there where it brings nothing.
+        /// Whether the files in the project's `.host/` are used; missing if there are none.
         #[serde(skip_serializing_if = "Option::is_none")]
         project_trust: Option<TrustStatus>,
     },
-    /// The model says something.
+    /// A message.
     Message {
         role: Role,
         content: &'a str,
         /// A piece of a message; the pieces until the next other line are one.
         delta: bool,
-        /// It is a thought, and no part of the answer.
+        /// It is a thought, and not part of the answer.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         thought: bool,
     },
@@ -75,9 +75,9 @@ enum Line<'a> {
         tool_id: &'a str,
         tool_name: &'a str,
         status: CallEnd,
-        /// What the model is told.
+        /// The response to the model.
         output: &'a str,
-        /// How long it ran.
+        /// Duration of the call.
         duration_ms: u64,
     },
     /// Something that the user should know.
@@ -98,7 +98,7 @@ enum Line<'a> {
         error: Option<Wrong<'a>>,
         stats: Statistics<'a>,
     },
-    /// `host run --resume /compress` shortened a conversation; there is no other line then.
+    /// `host run --resume /compress` shortened a conversation; this is then the only line.
     Compressed { status: Compression },
 }
 
@@ -108,7 +108,7 @@ enum Role {
     Assistant,
 }
 
-/// How a call ended.
+/// The end of a call.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum CallEnd {
@@ -123,7 +123,7 @@ enum CallEnd {
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Severity {
-    /// The run goes on.
+    /// The run continues.
     Warning,
     /// It ends the run.
     Error,
@@ -225,7 +225,7 @@ impl Observer for StreamJson {
                 say(Line::Error { severity: Severity::Warning, message: "cancelled by the user" })
             }
             EventKind::Error { message } => {
-                // What ends a subagent is told to its parent, and the run goes on.
+                // A failure that ends a subagent is reported to its parent, and the run continues.
                 let severity = if subagent.is_some() { Severity::Warning } else { Severity::Error };
                 say(Line::Error { severity, message });
             }

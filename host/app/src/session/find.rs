@@ -1,4 +1,4 @@
-//! Which session is meant: by its id, by the beginning of it, or as the last one of a folder.
+//! Finds a session: by its id, by the beginning of its id, or as the last one of a folder.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use host_agent::{Sessions, Stored};
 
 use crate::error::Failure;
 
-/// How many ids a message names.
+/// Maximum number of ids in a message.
 const NAMED: usize = 3;
 
-/// The session whose id is this, or alone begins so.
+/// Returns the session with this id, or the only one whose id begins with it.
 pub fn by_id(sessions: &Sessions, wanted: &str) -> Result<Stored, Failure> {
     let all = sessions.all()?;
     let mut fitting: Vec<&Stored> = all.iter().filter(|stored| stored.id.as_str().starts_with(wanted)).collect();
@@ -42,8 +42,8 @@ pub fn by_id(sessions: &Sessions, wanted: &str) -> Result<Stored, Failure> {
     }
 }
 
-/// The session of a folder that was written last. Skips a log whose first line cannot be read, and sessions without a
-/// conversation (nothing was said, or all of it was taken back) if there is one with a conversation.
+/// Returns the most recently written session of a folder. Skips a log whose first line cannot be read, and sessions
+/// without a conversation (without messages, or with all of them taken back) if there is one with a conversation.
 pub fn last_of(sessions: &Sessions, workspace: &Path) -> Result<Stored, Failure> {
     let here = workspace.to_string_lossy();
     let is_here = |stored: &Stored| stored.workspace().is_ok_and(|workspace| workspace.as_deref() == Some(&*here));

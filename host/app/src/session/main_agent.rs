@@ -1,5 +1,4 @@
-//! The main agent: what it is told, and how far it may go. Its answer is its first reply without a call, unless the answer
-//! has a form.
+//! The main agent: its prompts and limits. Its answer is its first reply without a call, unless the answer has a form.
 
 use std::time::Duration;
 
@@ -17,8 +16,8 @@ use crate::models::Model;
 use crate::request::RunRequest;
 use crate::session::{MAIN, task};
 
-/// The inputs of the main agent. What a user, a path or a file says reaches the prompts as one of them, since an input
-/// is no template.
+/// The inputs of the main agent. Text from a user, a path or a file reaches the prompts as one of them, since an input
+/// is not a template.
 const PROMPT: &str = "prompt";
 /// See [`PROMPT`].
 const WORKSPACE: &str = "workspace";
@@ -67,7 +66,7 @@ pub fn definition(
     })
 }
 
-/// What its prompts are filled in with.
+/// Returns the inputs of its prompts.
 pub fn inputs(app: &App, prompt: String, context: String) -> Map<String, Value> {
     let workspace = context::name(&app.workspace.root().display().to_string()).into_owned();
     let given = [(PROMPT, prompt), (WORKSPACE, workspace), (CONTEXT, context)];

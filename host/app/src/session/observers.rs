@@ -1,4 +1,4 @@
-//! Observers of a session: any number of them, each told of every event in order.
+//! Observers of a session: any number of them, each of which gets every event in order.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +9,7 @@ use host_agent::{Event, Observer};
 pub struct Observers(Mutex<Vec<Arc<dyn Observer>>>);
 
 impl Observers {
-    /// Adds an observer, which is told of every later event.
+    /// Adds an observer, which gets every later event.
     pub fn add(&self, observer: Arc<dyn Observer>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(observer);
     }

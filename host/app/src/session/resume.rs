@@ -1,6 +1,6 @@
-//! `host run --resume`: which session is gone on with, and whether it can be.
+//! `host run --resume`: the session to resume, and whether it can be resumed.
 //!
-//! What a session may touch is not taken from its log: grants are what the user gives now.
+//! A session's access is not taken from its log: the grants are those that the user gives now.
 
 use host_agent::{Clock, Left, Reopened, SessionLog, Sessions};
 use host_message::AgentId;
@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::error::Failure;
 use crate::session::{MAIN, find};
 
-/// Which session.
+/// The session to resume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resume {
     /// The last one of the folder that is worked in.

@@ -1,4 +1,4 @@
-//! What a run is put together from: the agent and its model, the log that records it, the tools, the agents among them.
+//! The parts of a run: the agent and its model, the log that records it, and the tools, including subagents.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,12 +22,12 @@ use crate::models::{self, Model};
 use crate::plugins::LoadedPlugin;
 use crate::request::RunRequest;
 
-/// What is run: an agent, what its prompts are filled in with, and its model.
+/// The agent to run, the inputs of its prompts, and its model.
 pub(super) struct Job {
     pub(super) definition: AgentDefinition,
     pub(super) inputs: Map<String, Value>,
     pub(super) model: Model,
-    /// Where everything that models say is recorded.
+    /// Records all replies of models.
     pub(super) recording: Option<Recording>,
     /// What the user should know, a line each.
     pub(super) notices: Vec<String>,
@@ -93,7 +93,7 @@ pub(super) fn check_price(request: &RunRequest, app: &App, model: &Model) -> Res
     }
 }
 
-/// What a conversation is started with.
+/// The parts needed to start a conversation.
 pub(super) struct Start<'a> {
     pub(super) app: &'a App,
     pub(super) agents: &'a Agents,
@@ -107,7 +107,8 @@ pub(super) struct Start<'a> {
 }
 
 impl Start<'_> {
-    /// Starts a conversation, or continues the one that was reopened; also the grants, with its folder of outputs.
+    /// Starts a conversation, or continues the reopened one. Also returns the grants, extended by its folder of
+    /// outputs.
     pub(super) fn conversation(
         &self,
         grants: UserGrants,
@@ -125,7 +126,7 @@ impl Start<'_> {
             None => (create(app, &model.id)?, None),
         };
         let log = Arc::new(log);
-        // Large results go there, and the model is told to read them there.
+        // Large results are stored there, and the response tells the model to read them there.
         let outputs = log.path().with_extension("outputs");
         let grants = grants.reading_outputs(&outputs)?;
         let budget = Budget::with_prices(AgentId::new(MAIN), limits, Arc::new(app.configuration.prices()));
@@ -162,7 +163,7 @@ impl Start<'_> {
     }
 }
 
-/// What the agents beneath the main one share with it.
+/// The parts that subagents share with the main agent.
 pub(super) struct SubagentContext<'a> {
     pub(super) session: &'a Arc<SessionLog>,
     pub(super) observers: &'a Arc<Observers>,
@@ -171,7 +172,7 @@ pub(super) struct SubagentContext<'a> {
     pub(super) outputs: &'a Path,
 }
 
-/// What the tools of the main agent are made of.
+/// The parts needed to build the tools of the main agent.
 pub(super) struct Tools<'a> {
     pub(super) app: &'a App,
     pub(super) agents: &'a Agents,

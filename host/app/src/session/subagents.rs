@@ -47,7 +47,7 @@ pub(super) fn add(
     let wanted = agents.all().iter().filter(|agent| agent.enabled && configuration.run.max_subagents != Some(0));
     for agent in wanted {
         let Asked { model, recording } = asked;
-        // A recording has what every agent was told, so it stands in for all their models.
+        // A recording has the replies to every agent, so it replaces all their models.
         let model = if agent.declared.model.is_none() || model.provider.stands_for().is_some() {
             Ok(model.clone())
         } else {
@@ -63,7 +63,7 @@ pub(super) fn add(
         };
         let (definition, Model { id, provider, .. }) = match model.and_then(priced) {
             Ok(model) => agent.asking(model, configuration),
-            // A key or a price that is missing for an agent that may never be called is no reason not to begin.
+            // A missing key or price for an agent that may never be called must not prevent the start.
             Err(failure) => {
                 tracing::warn!(why = failure.message, "ignoring the agent `{}`", agent.name());
                 continue;

@@ -1,5 +1,5 @@
-//! What a run is to do: the user's words for the main agent, or the inputs of a declared one; and what the answer
-//! must look like.
+//! The task of a run: the user's words for the main agent, or the inputs of a declared agent; and the form of the
+//! answer.
 
 use std::path::Path;
 
@@ -81,7 +81,7 @@ fn all(declared: &InputConfig) -> String {
     declared.0.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// What the main agent must answer with: a value of the schema in the file, printed as JSON.
+/// Returns the form of the main agent's answer: a value of the schema in the file, printed as JSON.
 pub fn output(file: &Path) -> Result<OutputConfig, Failure> {
     let wrong = |why: String| {
         Failure::input(format!("invalid output schema `{}`", file.display()))
@@ -98,7 +98,7 @@ pub fn output(file: &Path) -> Result<OutputConfig, Failure> {
         name: RESULT.to_owned(),
         description: "Your answer, in the form that was asked for.".to_owned(),
         schema,
-        // A text is quoted too, so that whoever reads the answer can read it as JSON.
+        // A text is quoted too, so that the answer can always be parsed as JSON.
         transform: Some(|value| format!("{value:#}")),
     })
 }

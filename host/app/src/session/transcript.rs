@@ -24,31 +24,31 @@ pub struct Transcript {
     pub workspace: Option<String>,
     /// The model that was asked last.
     pub model: Option<String>,
-    /// What all requests cost, of all agents.
+    /// Token usage of all requests of all agents.
     pub usage: Usage,
     /// Bytes of a half-written entry at the end, which is left out.
     #[serde(skip_serializing_if = "is_zero")]
     pub torn_bytes: u64,
-    /// What was said and done, in order.
+    /// The messages, calls and events, in order.
     pub entries: Vec<Entry>,
     #[serde(skip)]
     damage: Option<ReadError>,
 }
 
-/// Something that was said or done.
+/// A message, call or event.
 #[derive(Debug, Serialize)]
 pub struct Entry {
     /// When it was recorded.
     pub time: Timestamp,
-    /// Which agent of the session; none when it is about the session.
+    /// The agent of the session; `None` if the entry is about the session itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// What it is.
+    /// The kind of entry, with its details.
     #[serde(flatten)]
     pub what: What,
 }
 
-/// What it is.
+/// The kind of entry, with its details.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum What {
@@ -77,7 +77,7 @@ pub enum What {
     },
     /// The last prompt was removed from the conversation.
     TakenBack {
-        /// How many messages of the conversation stay.
+        /// Number of messages of the conversation that stay.
         messages: u64,
     },
     /// The user chose another model.
@@ -87,7 +87,7 @@ pub enum What {
     },
     /// A limit was reached, and the model is asked to wrap up.
     RecoveryStarted {
-        /// Which limit.
+        /// The limit.
         reason: TerminateReason,
     },
     /// The last request has no reply.
@@ -101,7 +101,7 @@ pub enum What {
     RunEnded {
         /// How.
         terminate_reason: TerminateReason,
-        /// How many turns it took.
+        /// Number of its turns.
         turns: u32,
         /// The tokens that it used.
         usage: Usage,
@@ -116,7 +116,7 @@ pub struct Message {
     /// The model's thoughts; empty if there are none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub thoughts: String,
-    /// What is in it besides text, by media type.
+    /// Its contents other than text, by media type.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<String>,
 }
@@ -130,7 +130,7 @@ pub struct Call {
     pub name: String,
     /// Its arguments.
     pub arguments: Map<String, Value>,
-    /// Its outcome; `None` while it has none.
+    /// Its outcome; `None` until it has settled.
     #[serde(flatten)]
     pub outcome: Option<Outcome>,
 }
@@ -138,17 +138,17 @@ pub struct Call {
 /// The outcome of a call.
 #[derive(Debug, Serialize)]
 pub struct Outcome {
-    /// How it ended.
+    /// The way it ended.
     #[serde(flatten)]
     pub status: CallStatus,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub duration_ms: u64,
     /// The text of the response that the model got.
     pub response: String,
-    /// What is in it besides text, by media type.
+    /// Its contents other than text, by media type.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<String>,
-    /// What is shown of it besides, such as the difference of an edit.
+    /// What else is shown of it, such as the difference of an edit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display: Option<Display>,
 }
@@ -185,7 +185,7 @@ impl Transcript {
     }
 
     fn take_all(&mut self, stored: &Stored) -> Result<(), ReadError> {
-        // Where each call lies that has no outcome yet.
+        // The position of each call without an outcome so far.
         let mut open: HashMap<(String, CallId), usize> = HashMap::new();
         let mut records = stored.records()?;
         for logged in records.by_ref() {
@@ -287,7 +287,7 @@ impl Outcome {
 }
 
 impl Call {
-    /// How it ended, in words.
+    /// Returns how it ended, in words.
     pub fn ending(&self) -> String {
         match &self.outcome {
             None => "no outcome yet".to_owned(),

@@ -1,8 +1,9 @@
-//! Whether the parts of a bundle agree: the image manifest, what it names, and what the component really imports.
+//! Checks that the parts of a bundle agree: the image manifest, the blobs that it names, and the component's actual
+//! imports.
 //!
 //! Promises: a blob that is missing, that nothing names, or whose size or kind differs from its descriptor, is
-//! refused; so is a manifest that asks for less than its component imports, and one whose annotations tell people
-//! something else than the manifest tells the host.
+//! rejected; so is a manifest that requests less than its component imports, and an image whose annotations for users
+//! differ from the manifest for the host.
 //!
 //! Deliberately not here: signatures, which count only after a check against the user's keys (`trust`).
 
@@ -44,10 +45,10 @@ pub enum ContentError {
     /// It has layers without end.
     #[error("it has {found} layers, over the limit of {MAX_LAYERS}")]
     TooManyLayers {
-        /// How many.
+        /// Number of layers.
         found: usize,
     },
-    /// Something is named and not there.
+    /// A named part is missing.
     #[error("the {what} `{digest}` is missing")]
     Missing {
         /// The missing part.
@@ -55,7 +56,7 @@ pub enum ContentError {
         /// Its digest.
         digest: OciDigest,
     },
-    /// Something is there and not named.
+    /// A blob is not named.
     #[error("the blob `{0}` is not referenced; a bundle has no files that are not signed")]
     Unreferenced(OciDigest),
     /// The size differs from the descriptor's.
@@ -212,11 +213,11 @@ impl Bundle {
         Ok(bundle)
     }
 
-    /// Whether the component imports nothing that the manifest does not ask for.
+    /// Checks that the component imports nothing that the manifest does not request.
     fn admitted(&self) -> Result<(), ContentError> {
         let name = self.manifest.plugin_name();
         let imports = admission::imports(&name, self.component())?;
-        // Only which capabilities there are matters here, and no path.
+        // Only the capabilities matter here, not their paths.
         let declared = self.manifest.declared(Path::new("/"))?;
         admission::admit(&name, &imports, &declared, Default::default(), &declared)?;
         Ok(())
@@ -227,7 +228,7 @@ impl Bundle {
 ///
 /// # Errors
 ///
-/// When it is too large, no image manifest, or none of a plugin.
+/// When it is too large, not an image manifest, or not the image manifest of a plugin.
 pub(crate) fn image_manifest(bytes: &[u8]) -> Result<ImageManifest, ContentError> {
     let image = any_image(bytes)?;
     let no_plugin = |what, found: &str, wanted: &str| {

@@ -1,4 +1,4 @@
-//! What a new version of a plugin changes of what the user agreed to, and what of that needs the user's consent.
+//! Changes that a new version of a plugin makes to what the user agreed to, and those that need the user's consent.
 //!
 //! A pure function of two entries. The version and the signers are judged apart, so that neither hides the other: a
 //! downgrade by another key is both.
@@ -9,7 +9,7 @@ use super::{Locked, Signers};
 use crate::oci::OciDigest;
 use crate::signature::KeyId;
 
-/// What changes.
+/// The changes of an update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Update {
     /// Of the version.
@@ -73,7 +73,7 @@ pub enum SignerChange {
     },
 }
 
-/// What the user allowed with a flag.
+/// The changes that the user allowed with a flag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allow {
     /// An older version.
@@ -135,11 +135,11 @@ pub enum UpdateRefusal {
     },
 }
 
-/// What changes when `new` takes the place of `old`. Each comes with its plugin's name.
+/// Returns the changes if `new` replaces `old`. Each is passed with its plugin's name.
 pub fn check_update(old: (&str, &Locked), new: (&str, &Locked)) -> Update {
     let ((old_name, old), (new_name, new)) = (old, new);
     let (from, to) = (old.version.clone(), new.version.clone());
-    // What follows a `+` says nothing of which is newer.
+    // The part after a `+` does not affect which version is newer.
     let version = match new.version.cmp_precedence(&old.version) {
         std::cmp::Ordering::Equal if old.digest == new.digest => VersionChange::Same,
         std::cmp::Ordering::Equal => {

@@ -1,7 +1,7 @@
 //! Secret keys: minisign's files, whose key is encrypted with what scrypt makes of a password.
 //!
-//! Promises: a file is written whole, for its owner alone, and never over an existing one; one that others may read is not
-//! read. The key is not shown by anything, `Debug` included.
+//! Promises: a file is written whole, for its owner alone, and never over an existing one; a file that others may read
+//! is not read. The key is not shown by anything, `Debug` included.
 //!
 //! Deliberately not here: asking for the password.
 
@@ -18,8 +18,8 @@ use super::PublicKey;
 
 /// The largest file that is taken for a key. Protects against a wrong file.
 const MAX_FILE: u64 = 4 << 10;
-/// The most work and memory that a file may ask of scrypt: what minisign's own files ask for. Protects this machine from
-/// a file that somebody else made.
+/// The most work and memory that a file may ask of scrypt: what minisign's own files ask for. Protects this machine
+/// from a malicious file.
 const MAX_WORK: (u64, u64) = (1 << 25, 1 << 30);
 
 /// A secret key, in the clear.
@@ -146,7 +146,7 @@ impl SecretKeyFile {
         Ok(Self { path: path.to_owned(), text, encrypted })
     }
 
-    /// Whether a password opens it; one that minisign wrote without a password needs none.
+    /// Returns whether it needs a password; minisign can also write a key without one.
     pub fn is_encrypted(&self) -> bool {
         self.encrypted
     }
@@ -179,10 +179,11 @@ fn key_bytes(text: &str) -> Result<Vec<u8>, &'static str> {
     STANDARD.decode(line).map_err(|_| "its second line is not base64")
 }
 
-/// Whether a file's key is encrypted, when it looks like one.
+/// Returns whether a file's key is encrypted, if the file looks like a key.
 fn inspect(text: &str) -> Result<bool, &'static str> {
     let bytes = key_bytes(text)?;
-    // How it signs, how it is encrypted, how it is checked: two bytes each. Salt; work; memory; id, key and checksum.
+    // Algorithms of the signature, the encryption and the checksum: two bytes each. Salt; work; memory; id, key and
+    // checksum.
     if bytes.len() != 6 + 32 + 8 + 8 + 8 + 64 + 32 || !bytes.starts_with(b"Ed") {
         return Err("its second line is not a key");
     }

@@ -1,4 +1,4 @@
-//! Which plugins a key may sign, as a user writes it.
+//! Patterns of the plugins that a key may sign, as a user writes them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use host_manifest::is_name;
 use serde::{Deserialize, Serialize};
 
-/// Which plugins a key may sign: all of a publisher, or one.
+/// The plugins that a key may sign: all of a publisher, or one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Pattern(String);
@@ -17,7 +17,7 @@ pub struct Pattern(String);
 pub struct NoPattern(String);
 
 impl Pattern {
-    /// Whether it covers the plugin of this name. One without a publisher is covered by nothing.
+    /// Returns whether it covers the plugin with this name. No pattern covers a plugin without a publisher.
     pub fn covers(&self, plugin: &str) -> bool {
         match self.0.strip_suffix('*') {
             Some(publisher) => plugin.strip_prefix(publisher).is_some_and(|name| !name.is_empty()),

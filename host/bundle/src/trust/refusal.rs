@@ -25,10 +25,10 @@ pub enum Refusal {
         /// Why it was revoked.
         reason: String,
     },
-    /// It does not hold.
+    /// It is invalid.
     #[error("a signature does not hold: {why}; the bundle was changed after it was signed: get it again")]
     BadSignature {
-        /// What does not hold.
+        /// Why the check failed.
         why: String,
     },
     /// It is a signature of something else.
@@ -40,7 +40,7 @@ pub enum Refusal {
         key: KeyId,
         /// The bundle that it names.
         found: String,
-        /// What this is.
+        /// The bundle that was checked.
         wanted: String,
     },
     /// Its key's time is over.
@@ -145,16 +145,16 @@ pub enum TrustError {
     Patterns {
         /// The key.
         key: KeyId,
-        /// How many.
+        /// Number of patterns.
         found: usize,
     },
-    /// Nobody trusts the key whose word it is.
+    /// The key that signed it is not trusted.
     #[error("the key {key} is not trusted, so it cannot name its successor; `host keys list` shows the trusted keys")]
     NotTrusted {
         /// The key.
         key: KeyId,
     },
-    /// The new key is there already.
+    /// The new key is already in the list.
     #[error("the key {key} is already trusted and cannot replace another; revoke the old one with `host keys revoke`")]
     Already {
         /// The key.

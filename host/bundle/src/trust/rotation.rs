@@ -1,4 +1,4 @@
-//! A publisher's change of keys: what the old key says of the new one, as a text that can be published.
+//! A publisher's change of keys: a statement by the old key about the new one, as a text that can be published.
 //!
 //! ```text
 //! host key rotation
@@ -8,7 +8,7 @@
 //! …
 //! ```
 //!
-//! The first three lines are what is signed, so that minisign itself can make the rest.
+//! The signature covers the first three lines, so that minisign itself can make the rest.
 
 use crate::signature::{PublicKey, SecretKey, SecretKeyError, Signature, SignatureError};
 
@@ -37,7 +37,7 @@ pub enum RotationError {
 }
 
 impl Rotation {
-    /// Says, with the old key, that the new one takes its place.
+    /// Signs, with the old key, that the new one replaces it.
     ///
     /// # Errors
     ///
@@ -81,17 +81,17 @@ impl Rotation {
         format!("{}{}", signed(&self.old, &self.new), self.signature.text())
     }
 
-    /// The key whose place is taken.
+    /// Returns the key that is replaced.
     pub fn old_key(&self) -> &PublicKey {
         &self.old
     }
 
-    /// The key that takes it.
+    /// Returns the key that replaces it.
     pub fn new_key(&self) -> &PublicKey {
         &self.new
     }
 
-    /// Whether the old key said so.
+    /// Checks that the old key signed the statement.
     pub(super) fn check(&self) -> Result<(), RotationError> {
         let bytes = signed(&self.old, &self.new);
         let checked = self.signature.check(&self.old, bytes.as_bytes(), &statement(&self.old, &self.new));
@@ -104,7 +104,7 @@ fn signed(old: &PublicKey, new: &PublicKey) -> String {
     format!("{TITLE}\nold {old}\nnew {new}\n")
 }
 
-/// The comment that the signature covers: no signature of a bundle has such a one.
+/// Returns the comment that the signature covers: no signature of a bundle has such a comment.
 fn statement(old: &PublicKey, new: &PublicKey) -> String {
     format!("{TITLE}: {} to {}", old.id(), new.id())
 }

@@ -1,6 +1,6 @@
 //! The file with the keys that a user trusts.
 //!
-//! Promises: it is written whole or not at all, by one process at a time, for its user alone; one that others could
+//! Promises: it is written whole or not at all, by one process at a time, for its user alone; a file that others could
 //! have written is not used; an invalid one is not overwritten, since revocations are in it.
 
 use std::io;
@@ -80,12 +80,12 @@ pub enum StoreError {
 }
 
 impl TrustStore {
-    /// The file at this path, which need not be there.
+    /// Creates the store for the file at this path, which need not exist.
     pub fn at(path: PathBuf) -> Self {
         Self { file: PrivateFile::new(path, Access::Write, MAX_FILE) }
     }
 
-    /// The trusted keys; none if there is no file.
+    /// Returns the trusted keys; empty if there is no file.
     ///
     /// # Errors
     ///
@@ -115,7 +115,7 @@ impl TrustStore {
         Ok(Trust { keys: document.keys, revoked: document.revoked })
     }
 
-    /// Changes what is there, while no other process does. A change that fails changes nothing.
+    /// Changes the list, while no other process does. A failed change leaves it as it was.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@ use super::{EntryFault, Found, MAX_BUNDLE, UnpackError, is_folder};
 /// Zeros after the last entry: the end itself, and the block that it fills up. Protects the reader from a file that goes
 /// on for ever.
 const MAX_END: u64 = 1 << 20;
-/// What an archive may have in all: its files, and a header and the rest of a block for each.
+/// Maximum total size of an archive: its files, and a header and the rest of a block for each.
 const MAX_ARCHIVE: u64 = MAX_BUNDLE + (2 << 20);
 
 pub(super) fn read(from: impl Read) -> Result<Found, UnpackError> {

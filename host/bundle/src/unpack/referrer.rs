@@ -1,4 +1,4 @@
-//! What refers to a plugin's image manifest: a signature, and nothing else.
+//! Manifests that refer to a plugin's image manifest: only signatures.
 
 use host_manifest::cut;
 
@@ -8,8 +8,8 @@ use crate::oci::{Descriptor, EMPTY_TYPE, ImageManifest, OciDigest};
 use crate::signature::MAX_SIGNATURE;
 
 impl Bundle {
-    /// Where the text of a signature is, by a manifest that is said to refer to this bundle: for who gets the two from a
-    /// registry, and then adds what the text says with [`Bundle::add_signature`].
+    /// Returns the descriptor of a signature's text from a manifest that claims to refer to this bundle: for callers
+    /// that fetch both from a registry, and then add the signature with [`Bundle::add_signature`].
     ///
     /// # Errors
     ///

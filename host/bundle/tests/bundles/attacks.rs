@@ -24,7 +24,7 @@ fn trusting(key: &PublicKey) -> Trust {
     trust
 }
 
-/// What a user is told: the keys that were counted, or why it is refused.
+/// Returns the verdict for the user: the keys that were counted, or the reason for the rejection.
 fn judged(trust: &Trust, archive: &[u8]) -> Result<Verdict, String> {
     let bundle = Bundle::read_archive(archive).map_err(|error| error.to_string())?;
     trust.check(&bundle, now()).map_err(|refusal| refusal.to_string())
@@ -94,7 +94,7 @@ fn any_byte_of_the_signature_changed_with_its_digests_put_right_is_refused() {
     honest.sign(&secret).expect("signed");
     let good = honest.signatures()[0].text();
     let line = |number: usize| good.split_inclusive('\n').take(number).map(str::len).sum::<usize>();
-    // The untrusted comment is no part of what is signed, as its name says; the last byte is the line's end.
+    // The untrusted comment is not covered by the signature, as its name says; the last byte is the line's end.
     for at in line(1)..good.len() - 1 {
         let mut bytes = good.as_bytes().to_vec();
         bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
@@ -133,7 +133,7 @@ fn what_an_attacker_signs_or_takes_from_elsewhere_is_refused_with_its_reason() {
     };
     let honest = signed(bundle(), &[&secret]);
     let evil = || {
-        // It imports nothing more than the manifest says, and is another.
+        // It imports nothing beyond the manifest, but is a different component.
         let component = component(&["host:cap/http@0.1.0", "host:tool/types@0.1.0"]);
         Bundle::pack(Parts { component, ..parts() }).expect("packed")
     };
@@ -178,7 +178,7 @@ fn what_an_attacker_signs_or_takes_from_elsewhere_is_refused_with_its_reason() {
     }
     assert_eq!(judged(&trust, &evil().to_archive()), Ok(Verdict::Unsigned), "what nobody signed is nobody's");
 
-    // A signature of the trusted key is not spoiled by what others add, and they are told.
+    // Additional signatures by other keys do not invalidate one by the trusted key, and are reported.
     let crowd = signed(bundle(), &[&stranger, &secret, &other]);
     let Ok(Verdict::Signed { by, not_counted }) = judged(&trust, &crowd.to_archive()) else { panic!("it is good") };
     assert_eq!((by, not_counted.len()), (vec![secret.public().id()], 2));

@@ -1,4 +1,4 @@
-//! Bundles as whoever ships a plugin and whoever takes one meet them: packed, read, signed, and attacked.
+//! Bundles from the point of view of publishers and users of a plugin: packed, read, signed, and attacked.
 
 mod attacks;
 mod never_panics;

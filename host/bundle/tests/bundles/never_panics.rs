@@ -18,7 +18,7 @@ fn signed() -> &'static (SecretKey, Bundle, Vec<u8>) {
     })
 }
 
-/// Whatever was taken is the plugin that was signed, or is not signed by its key.
+/// Checks that an accepted bundle is the signed plugin, or is not signed by its key.
 fn check(bytes: &[u8]) {
     let (key, honest, _) = signed();
     if let Ok(bundle) = Bundle::read_archive(bytes) {

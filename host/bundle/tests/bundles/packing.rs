@@ -1,4 +1,4 @@
-//! What is packed: the same bytes for the same parts, and nothing that does not agree.
+//! Packing gives the same bytes for the same parts, and rejects parts that do not agree.
 
 use host_bundle::{Bundle, OciDigest, PLUGIN_TYPE, Parts, SecretKey};
 use host_manifest::{Manifest, Source};
@@ -149,7 +149,7 @@ fn a_manifest_for_a_newer_host_says_so() {
     for (key, value) in [("manifest", json!(2)), ("contract", json!("0.2.0")), ("contract", json!("1.0.0"))] {
         let mut json = manifest_json();
         json[key] = value;
-        // What a newer layout adds must not be what is complained of.
+        // The error must not be about the key that a newer layout adds.
         json["news"] = json!({});
         let error = Manifest::parse(&json.to_string(), Source::Bundle).expect_err("newer").to_string();
         assert!(error.contains("made for a newer host"), "{error}");

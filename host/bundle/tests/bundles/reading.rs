@@ -1,4 +1,4 @@
-//! What is no bundle, refused with its name and the reason: archives and folders that no honest program makes.
+//! Invalid bundles are rejected with their name and the reason: archives and folders that no honest program makes.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
@@ -65,7 +65,7 @@ fn what_is_there_twice_too_large_or_without_end_is_refused() {
     twice.push(Entry::file(&format!("./blobs/sha256/{name}"), bundle().signed_bytes()));
     assert!(refused(&archive(&twice)).contains("which is there twice"));
 
-    // A header alone: nothing is kept for what is only claimed.
+    // A header alone: no memory is reserved for a claimed size.
     let blob = format!("blobs/sha256/{}", "0".repeat(64));
     for (name, size, says) in [
         (blob.as_str(), 8 << 30, "larger than anything"),

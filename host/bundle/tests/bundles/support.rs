@@ -30,7 +30,7 @@ pub(crate) fn component(imports: &[&str]) -> Vec<u8> {
     bytes
 }
 
-/// What the manifest of the plugin `acme/fetch` says.
+/// Returns the manifest of the plugin `acme/fetch`.
 pub(crate) fn manifest_json() -> Value {
     json!({
         "manifest": 1,
@@ -69,7 +69,7 @@ pub(crate) fn bundle() -> Bundle {
     Bundle::pack(parts()).expect("it is packed")
 }
 
-/// One entry of an archive, as whoever attacks may write it.
+/// One entry of an archive, as an attacker may write it.
 pub(crate) struct Entry {
     pub(crate) name: String,
     pub(crate) kind: tar::EntryType,
@@ -95,7 +95,7 @@ pub(crate) fn entries(layout: &BTreeMap<String, Vec<u8>>) -> Vec<Entry> {
     layout.iter().map(|(name, bytes)| Entry::file(name, bytes)).collect()
 }
 
-/// An archive of these entries, with none of the checks that the library makes.
+/// Packs these entries into an archive without the library's checks.
 pub(crate) fn archive(entries: &[Entry]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for entry in entries {

@@ -107,7 +107,7 @@ fn what_is_revoked_wins_over_everything_and_stays() {
         trust.check(&signed(&[&bad]), now()),
         Err(Refusal::RevokedKey { key: id, reason: "it was stolen".to_owned() })
     );
-    // Another's signature is good, and the revoked one is told and not counted.
+    // The signature of the other key is valid, and that of the revoked key is reported but not counted.
     let Ok(Verdict::Signed { by, not_counted }) = trust.check(&signed(&[&good, &bad]), now()) else { panic!() };
     assert_eq!(by, [good.public().id()]);
     assert!(matches!(not_counted.as_slice(), [Refusal::RevokedKey { .. }]), "{not_counted:?}");
@@ -159,7 +159,7 @@ fn a_new_key_takes_an_old_ones_place_on_its_word_alone() {
         let refused = trust.rotate(lie, now());
         assert!(matches!(refused, Err(TrustError::Rotation(_))), "{refused:?}");
     }
-    // A bundle's signature is no such word.
+    // A signature of a bundle is not such a statement.
     let signature = signed(&[&old]).signatures()[0].text().to_owned();
     let text = format!("host key rotation\nold {}\nnew {}\n{signature}", old.public(), thief.public());
     let refused = trust.rotate(&Rotation::parse(&text).expect("it looks right"), now());

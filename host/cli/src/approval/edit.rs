@@ -37,7 +37,7 @@ fn open(command: &OsString, text: &str, name: &str) -> Result<Option<String>, St
     let shown = host_text::exact(&command.to_string_lossy()).into_owned();
     let failed = |error: io::Error| format!("cannot run the editor `{shown}` (VISUAL or EDITOR): {error}");
     let folder = tempfile::Builder::new().prefix("host-edit-").tempdir().map_err(failed)?;
-    // An editor knows a language by the end of the name; the rest of it is nobody's business.
+    // An editor detects the language by the extension; it does not need the rest of the name.
     let end = Path::new(name).extension().and_then(|end| end.to_str());
     let end = end.filter(|end| end.len() <= 16 && end.chars().all(|c| c.is_ascii_alphanumeric()));
     let file = folder.path().join(end.map_or_else(|| "proposed".to_owned(), |end| format!("proposed.{end}")));

@@ -1,9 +1,9 @@
-//! How a question about a call looks.
+//! The layout of a question about a call.
 //!
-//! Promises: everything that a model, a plugin or a file wrote stands behind a bar at the beginning of its line, on
-//! lines of its own, with each character that cannot be seen for what it is shown by its code; so it can neither look
-//! like the question nor take anything away from it. What is too long is cut in its middle, and that is said; the
-//! commands in a line are listed besides, so that none hides behind the others.
+//! Promises: all text from a model, a plugin or a file is on lines of its own, each after a bar, with each invisible or
+//! confusable character shown by its code; so it can neither look like the question nor hide part of it. Text that is
+//! too long is cut in the middle, with a note; the commands in a line are also listed separately, so that none hides
+//! behind the others.
 
 use anstyle::AnsiColor;
 use host_plugin::{Confirmation, command_line};
@@ -80,7 +80,7 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
     page.lines
 }
 
-/// Why it is asked again.
+/// Returns the line that explains why the question is asked again.
 pub(super) fn objection(words: &str, style: Style) -> String {
     format!("{} {}", style.paint("!", AnsiColor::Yellow), line(words))
 }
@@ -92,7 +92,7 @@ pub(super) fn line(text: &str) -> String {
 
 /// The text, escaped exactly.
 ///
-/// Of a line that is too long the beginning and the end are shown: what is hidden in a long line stands at its end.
+/// A line that is too long is shown with its beginning and its end: text is usually hidden at the end of a long line.
 fn escape_confusables(text: &str) -> String {
     let shown = |text: &str| exact(&text.replace('\t', "    ")).into_owned();
     let count = text.chars().count();
@@ -108,13 +108,13 @@ fn escape_confusables(text: &str) -> String {
 struct Page {
     lines: Vec<String>,
     style: Style,
-    /// How wide a line behind the bar can be.
+    /// Maximum width of a line after the bar.
     columns: usize,
 }
 
 impl Page {
-    /// What it is about, with a name that a model chose behind it. A terminal would go on with a long one at the
-    /// beginning of a row, where it could look like something else, so such a name stands behind the bar.
+    /// Adds the title, followed by a name that a model chose. A terminal would continue a long name at the beginning of
+    /// a row, where it could look like something else, so such a name goes after the bar.
     fn named(&mut self, title: &str, name: &str) {
         let mark = self.style.paint("?", AnsiColor::Yellow);
         let together = if name.is_empty() { format!("{title}:") } else { format!("{title} {name}:") };
@@ -176,7 +176,7 @@ impl Page {
         self.barred(&lines, DIFFERENCE_LINES);
     }
 
-    /// The commands in a line, where there is more to see than the line itself.
+    /// Adds the commands in a line, if they show more than the line itself.
     fn commands(&mut self, question: &Question) {
         let all = &question.commands;
         let is_plain = all.len() == 1 && all.iter().all(|command| command.doubts.is_empty());
@@ -190,7 +190,7 @@ impl Page {
         self.list("it runs", shown);
     }
 
-    /// What a yes grants: each item, and each whole.
+    /// Adds what an approval grants: every item, none of them shortened.
     fn whole(&mut self, what: &str, items: impl Iterator<Item = String>) {
         let items: Vec<_> = items.map(|item| (line(&item), None)).collect();
         if !items.is_empty() {

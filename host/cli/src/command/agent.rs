@@ -17,7 +17,7 @@ use crate::arguments;
 use crate::exit::Code;
 use crate::printer::{self, Out};
 
-/// How much of a description the list shows, in characters: it is one line.
+/// Maximum number of characters of a description in the list: it is one line.
 const FIRST_WORDS: usize = 100;
 
 pub(crate) fn run(command: arguments::Agent, environment: &Environment) -> Result<Code, Failure> {
@@ -134,7 +134,7 @@ fn whole(agent: &Agent) -> Value {
     value
 }
 
-/// The tools that it may call, besides the one that ends its task.
+/// Returns the tools that it may call, except the one that ends its task.
 fn tools(definition: &AgentDefinition) -> Vec<&str> {
     match &definition.tools {
         ToolConfig::All => vec!["all"],

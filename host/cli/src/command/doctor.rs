@@ -1,4 +1,4 @@
-//! `host doctor`: whether everything that the host needs is there, and what to do where it is not.
+//! `host doctor`: checks that everything the host needs exists, and what to do if it does not.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::arguments::Doctor;
 use crate::exit::Code;
 use crate::printer::{self, Out, Style};
 
-/// What was looked at.
+/// The result of a check.
 #[derive(Serialize)]
 struct Finding {
     about: &'static str,
@@ -145,7 +145,7 @@ fn print(findings: &[Finding], doctor: &Doctor, environment: &Environment) -> Re
     Ok(())
 }
 
-/// Whether the program of a command is a file, at its path or in `PATH`.
+/// Returns whether the program of a command is a file, at its path or in `PATH`.
 fn is_there(words: &[String], environment: &Environment) -> bool {
     let program = words.first().map(String::as_str).unwrap_or_default();
     if program.contains('/') {

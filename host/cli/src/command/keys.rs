@@ -171,7 +171,7 @@ fn list(trust: &Trust, json: bool, now: Timestamp) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Whether a key counts now: a word for programs, and a note for users.
+/// Returns whether a key currently counts: a word for programs, and a note for users.
 fn state(trust: &Trust, known: &TrustedKey, now: Timestamp) -> (&'static str, String) {
     if let Some(revocation) = trust.revocation(known.key.id()) {
         ("revoked", format!("  (revoked: {})", revocation.reason))

@@ -1,4 +1,4 @@
-//! `host policy`: what becomes of a call, by which rule, without running it.
+//! `host policy`: the decision about a call, and the rule that makes it, without running the call.
 
 use std::fmt::Write as _;
 
@@ -60,14 +60,14 @@ pub(crate) async fn run(policy: Policy, environment: Environment, stop: Cancella
     }
 }
 
-/// What is told of a call.
+/// The report about a call.
 struct Told {
     decision: &'static str,
     touches: String,
     granted: String,
     reasons: Vec<String>,
     words: String,
-    /// What it would be answered where nobody can be asked.
+    /// The answer to the call if there is no user to ask.
     headless: Option<String>,
 }
 

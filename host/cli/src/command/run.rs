@@ -30,7 +30,7 @@ use crate::trust_question;
 pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Interrupt) -> Result<Code, Failure> {
     let stop = interrupt.stop.clone();
     if run.agent.is_none() && !run.input.is_empty() {
-        // clap does not require `--agent` of somebody who also gave a prompt, since the two exclude each other.
+        // clap does not require `--agent` if there is also a prompt, since the two exclude each other.
         return Err(Failure::input("`--input` is for an agent that `--agent` names")
             .help("name the agent, or put everything into the prompt"));
     }
@@ -88,7 +88,7 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
     Ok(failure.as_ref().into())
 }
 
-/// The prompt with what it attaches. Material from a pipe beside words is not searched for `@`.
+/// Returns the prompt with its attachments. Piped input in addition to words is not searched for `@`.
 async fn prompt(input: UserInput, app: &App, stop: &CancellationToken) -> Result<Attached, Failure> {
     let UserInput { words, piped } = input;
     let (mentioning, beside) = if words.is_empty() { (piped, String::new()) } else { (words, piped) };
@@ -105,8 +105,8 @@ fn resume(run: &mut Run) -> Option<Resume> {
     }))
 }
 
-/// The project that is worked in. Where somebody can answer and the output is for them, they are asked whether to trust
-/// what it brings; elsewhere it is said that it is not used.
+/// Returns the project of the workspace. If a user is there to answer and reads the output, they are asked whether to
+/// trust its files; otherwise a note says that they are not used.
 async fn project(run: &Run, environment: &Environment, stop: &CancellationToken) -> Result<Project, Failure> {
     let folders = environment.folders()?;
     let mut project = app::project(&run.place.request(), &folders)?;
@@ -122,7 +122,7 @@ async fn project(run: &Run, environment: &Environment, stop: &CancellationToken)
     Ok(project)
 }
 
-/// The terminal, where the run is shown on one. A user can be asked there when standard input is one as well.
+/// Opens the terminal, if the run is shown on one. A user can be asked there when standard input is one as well.
 fn terminal(environment: &Environment, format: Format, interrupt: Interrupt) -> Result<Option<Terminal>, Failure> {
     if !printer::is_drawn(format, environment) {
         return Ok(None);
@@ -138,13 +138,13 @@ fn terminal(environment: &Environment, format: Format, interrupt: Interrupt) -> 
     Ok(Some(Terminal::open(setup).map_err(exit::terminal_unusable)?))
 }
 
-/// The user at the terminal, who is asked about calls where there is a keyboard.
+/// Starts to ask the user at the terminal about calls, if there is a keyboard.
 fn listen(session: &Session, terminal: Option<&Terminal>, environment: &Environment) -> Option<ApprovalTask> {
     let terminal = terminal.filter(|_| environment.stdin_is_terminal)?;
     Some(approval::listen(session.approvals(), terminal.clone(), printer::style(environment), environment))
 }
 
-/// What shows the run.
+/// Creates the report that shows the run.
 fn report(
     session: &Session,
     run: &Run,

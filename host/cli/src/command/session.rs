@@ -32,7 +32,7 @@ pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, F
         Session::Show { id } => {
             let transcript = Transcript::read(&one(&sessions, id.as_deref())?);
             out.write(&show::text(&transcript));
-            // What can be read is shown, and then what is wrong with the rest.
+            // Shows the readable part, and then reports the fault in the rest.
             return transcript.whole().map(|_| Code::Done);
         }
         Session::Export { id, format, output } => {

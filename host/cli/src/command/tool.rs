@@ -284,7 +284,7 @@ fn find<'p>(place: &'p App, name: &str) -> Result<(&'p LoadedPlugin, &'p host_ma
     })
 }
 
-/// The text of an output as it is, for a pipe or a terminal; data is told, not printed.
+/// Returns the text of an output unchanged, for a pipe or a terminal; data is described, not printed.
 fn text_of(output: &Output) -> String {
     let mut text = String::new();
     for part in &output.content {

@@ -1,5 +1,5 @@
-//! A terminal: the answer as it comes, a line for each call, and what goes on drawn below. What a subagent thinks about
-//! and calls stands indented, under a line with its name; what it writes is its parent's to read, and not shown.
+//! A terminal: the answer as it arrives, a line for each call, and the current activity drawn below. The thoughts and
+//! calls of a subagent are indented under a line with its name; its text is for its parent, and not shown.
 
 mod calls;
 mod markdown;
@@ -23,26 +23,26 @@ use crate::exit::words;
 pub(crate) struct Terminal {
     terminal: terminal::Terminal,
     style: Style,
-    /// What is said of it at the end.
+    /// The statistics that are printed at the end.
     stats: Stats,
     run_stats: Mutex<RunStats>,
     state: Mutex<State>,
 }
 
 struct State {
-    /// What is waited for, while nothing else goes on.
+    /// The reason for waiting, while nothing else is under way.
     waiting: Option<(String, Instant)>,
     calls: Calls,
-    /// What was written of the reply that is being read.
+    /// The text of the current reply so far.
     reply: String,
     markdown: Markdown,
     thoughts: Thoughts,
-    /// Whether the last that was shown is a piece of a thought.
+    /// Whether a piece of a thought was shown last.
     thinks: bool,
     thought: Escaper,
 }
 
-/// What is said at the end of a run of what it took.
+/// The statistics that are printed at the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stats {
     Nothing,
@@ -50,10 +50,10 @@ pub(crate) enum Stats {
     Table,
 }
 
-/// What is shown of what the model thinks.
+/// The part of the model's thoughts that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Thoughts {
-    /// What they are about.
+    /// Their subjects.
     Subjects,
     /// All of them.
     Whole,
@@ -78,7 +78,7 @@ impl Terminal {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Shows the other part of thoughts from here on; which one that is.
+    /// Switches between subjects and whole thoughts; returns the new setting.
     pub(crate) fn toggle_thoughts(&self) -> Thoughts {
         let mut state = self.state();
         state.thoughts = match state.thoughts {
@@ -88,14 +88,14 @@ impl Terminal {
         state.thoughts
     }
 
-    /// Something other than a run is waited for.
+    /// Shows that the user waits for something other than a run.
     pub(crate) fn waits_for(&self, words: &str) {
         let mut state = self.state();
         state.wait(words);
         self.update(&state);
     }
 
-    /// It is there.
+    /// Ends that.
     pub(crate) fn waits_no_more(&self) {
         let mut state = self.state();
         state.waiting = None;
@@ -113,7 +113,7 @@ impl Terminal {
         activity
     }
 
-    /// Draws what goes on now.
+    /// Draws the current activity.
     fn update(&self, state: &State) {
         self.terminal.show_with("", self.activity(state));
     }
@@ -183,7 +183,7 @@ impl Terminal {
     }
 
     fn content(&self, state: &mut State, text: &str) {
-        // The text itself says that it goes on, until it stops for a while.
+        // The text itself shows activity, until it stops for a while.
         state.wait("writing");
         if std::mem::take(&mut state.thinks) {
             self.terminal.show(&self.style.dim(&state.thought.finish()));
@@ -268,7 +268,7 @@ impl Observer for Terminal {
                 self.update(state);
             }
             EventKind::RecoveryStarted { .. } => {
-                // What was written before is not part of the answer that follows.
+                // The earlier text is not part of the answer that follows.
                 state.reply.clear();
                 self.note(state, "limit reached; asking the model to wrap up");
             }
@@ -306,7 +306,7 @@ impl Report for Terminal {
         }
         let mut lines = text::cut_short(result, self.style);
         if let Some(failure) = failure {
-            // What it had is on the screen already, unless it is not.
+            // Its text is usually on the screen already.
             if result.partial.as_ref().is_some_and(|partial| partial.text().trim() != state.reply.trim()) {
                 lines.push_str(&text::partial(result));
             }

@@ -20,14 +20,14 @@ use crate::exit::words;
 /// The longest line about a refused call, in characters.
 const REFUSAL: usize = 400;
 
-/// How many different lines about refused calls are printed.
+/// Maximum number of different lines about refused calls.
 const REFUSALS: usize = 20;
 
 pub(super) struct Text {
     out: Out,
     style: Style,
     stats: bool,
-    /// Whether standard output is a terminal, as it is when standard error alone goes elsewhere.
+    /// Whether standard output is a terminal, as it is if only standard error is redirected.
     escapes: bool,
     run_stats: Mutex<RunStats>,
     /// The lines about refused calls that were printed: a model that tries again is refused with the same words.
@@ -99,7 +99,7 @@ impl Report for Text {
     }
 }
 
-/// A note about an answer that the model had no more room to end; empty for any other.
+/// Returns a note about an answer that the model had no more room to end; empty for any other answer.
 pub(super) fn cut_short(result: &RunResult, style: Style) -> String {
     let note = style.paint("note:", AnsiColor::Yellow);
     match result.is_cut_short() {
@@ -108,7 +108,7 @@ pub(super) fn cut_short(result: &RunResult, style: Style) -> String {
     }
 }
 
-/// What the model had written when the run ended without an answer; empty if that was an answer, the best so far.
+/// Returns the model's text of a run that ended without an answer; empty if that text is the best answer so far.
 pub(super) fn partial(result: &RunResult) -> String {
     match &result.partial {
         Some(Partial::LastText(text)) if !text.trim().is_empty() => {

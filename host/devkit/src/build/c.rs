@@ -59,13 +59,13 @@ pub(super) fn compiler(folder: &Path) -> Result<(PathBuf, String), BuildError> {
     found.ok_or_else(|| BuildError::Missing { what: "zig", folder: folder.to_owned(), how: HOW })
 }
 
-/// By these the binding knows which capabilities the generated header has.
+/// Returns the definitions that show the binding which capabilities the generated header has.
 fn defines(manifest: &SourceManifest) -> Vec<String> {
     let define = |name: &String| format!("-DHOST_{}", name.replace('-', "_").to_uppercase());
     manifest.capabilities.keys().map(define).collect()
 }
 
-/// From the module to the component.
+/// Turns the module into the component.
 pub(super) fn finish(
     folder: &Path,
     manifest: SourceManifest,

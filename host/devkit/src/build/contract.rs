@@ -73,8 +73,8 @@ impl Contract {
         format!("host:tool/types{}", self.tool)
     }
 
-    /// Writes the binding for C into a folder: `contract.h`, `contract.c`, and an object whose one section is the world;
-    /// linked into the module it tells the step that makes a component what the module's imports are.
+    /// Writes the binding for C into a folder: `contract.h`, `contract.c`, and an object whose one section is the
+    /// world; linked into the module, it describes the module's imports to the step that makes a component.
     pub(super) fn write_c(&self, folder: &Path) -> Result<(), BuildError> {
         let mut files = wit_bindgen_core::Files::default();
         let generated = wit_bindgen_c::Opts::default().build().generate(&mut self.resolve.clone(), self.id, &mut files);

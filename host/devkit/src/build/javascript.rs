@@ -13,16 +13,16 @@ use super::contract::{Contract, WORLD};
 use super::package::{self, BUILD};
 use super::{BuildError, BuiltComponent, Language, Toolchain, read, read_text, write};
 
-/// What runs in node.
+/// The script that runs in node.
 const SCRIPT: &str = include_str!("componentize.mjs");
 
 /// The command that gets the compiler; the package has the versions.
 const HOW: &str = "`npm install` in that folder";
 
-/// Where a plugin starts, the first that is there.
+/// Main files of a plugin; the first one that exists is used.
 const ENTRIES: &[&str] = &["plugin.ts", "plugin.js"];
 
-/// What npm says of a package.
+/// Output of npm about a package.
 #[derive(Deserialize)]
 struct Installed {
     version: String,

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::{BuildError, hex, read};
 
-/// Where a build puts what it makes on the way, within the package.
+/// Folder within the package for the intermediate files of a build.
 pub(super) const BUILD: &str = "build";
 
 /// Folders of a package without sources.
@@ -61,7 +61,7 @@ fn ends(name: &Path, endings: &[&str]) -> bool {
     name.extension().and_then(OsStr::to_str).is_some_and(|end| endings.contains(&end))
 }
 
-/// A digest over the names and contents of the sources, the contract, and these files where they are there.
+/// A digest over the names and contents of the sources, the contract, and these files if they exist.
 pub(super) fn sources(folder: &Path, endings: &[&str], others: &[&str]) -> Result<String, BuildError> {
     let mut all = files(folder, endings)?;
     all.extend(files(&folder.join("wit"), &["wit"])?.into_iter().map(|file| Path::new("wit").join(file)));
@@ -77,8 +77,8 @@ pub(super) fn sources(folder: &Path, endings: &[&str], others: &[&str]) -> Resul
     Ok(hex(&digest.finalize()))
 }
 
-/// A program that the package brings in its virtual environment, or the one of that name on the search path. None when
-/// neither answers to being asked for its version with `ask`; otherwise also what it answers.
+/// A program that the package brings in its virtual environment, or the one of that name on the search path. `None` if
+/// neither answers to being asked for its version with `ask`; otherwise also returns the answer.
 pub(super) fn program(folder: &Path, names: &[&str], ask: &[&str]) -> Option<(PathBuf, String)> {
     let own = names.iter().map(|name| folder.join(".venv/bin").join(name));
     own.chain(names.iter().map(PathBuf::from)).find_map(|program| {

@@ -15,7 +15,7 @@ use super::{BuildError, BuiltComponent, Language, Toolchain, read, write};
 /// The command that gets the compiler; the package has the version.
 const HOW: &str = "`python3 -m venv .venv && .venv/bin/pip install -r requirements.txt` in that folder";
 
-/// Where the modules lie that go into the component.
+/// Folder of the modules that go into the component.
 const STAGE: &str = "build/python";
 
 pub(super) fn build(folder: &Path, manifest: SourceManifest) -> Result<BuiltComponent, BuildError> {

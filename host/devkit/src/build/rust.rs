@@ -44,7 +44,7 @@ pub(super) fn build(folder: &Path, tools: &Tools) -> Result<Vec<BuiltComponent>,
         .collect()
 }
 
-/// The compiler, as `rustc --version` says it.
+/// Returns the compiler, as `rustc --version` prints it.
 ///
 /// # Errors
 ///
@@ -72,7 +72,7 @@ struct Target {
     crate_types: Vec<String>,
 }
 
-/// What cargo says of each thing that it built.
+/// Message of cargo about each artifact that it built.
 #[derive(Deserialize)]
 struct Message {
     reason: String,
@@ -88,7 +88,7 @@ fn rustc(tools: &Tools, arguments: &[&str]) -> Result<Vec<u8>, BuildError> {
     if output.status.success() { Ok(output.stdout) } else { Err(failed(io::Error::other(output.status.to_string()))) }
 }
 
-/// Makes sure that the target's library is there; answers the compiler's own folder.
+/// Checks that the target's library is installed; returns the compiler's own folder.
 fn require_target(tools: &Tools) -> Result<PathBuf, BuildError> {
     let line = |bytes: Vec<u8>| PathBuf::from(String::from_utf8_lossy(&bytes).trim());
     let library = line(rustc(tools, &["--print", "target-libdir", "--target", TARGET])?);
@@ -149,7 +149,7 @@ fn compile(
     }
     let mut flags = Vec::new();
     let mut map = |from: &Path, to: &str| flags.push(format!("--remap-path-prefix={}={to}", from.display()));
-    // A path dependency beside the workspace belongs to the same project.
+    // A path dependency next to the workspace belongs to the same project.
     if let Some(project) = metadata.workspace_root.parent() {
         map(project, "/project");
     }
@@ -176,8 +176,8 @@ fn compile(
     Ok(modules)
 }
 
-/// A digest over the source files of the project that the compiler says went into a module, and over the lock file,
-/// the configuration and the manifest; and these files. Files of registries are covered by the lock file.
+/// A digest over the source files of the project that, according to the compiler, went into a module, and over the lock
+/// file, the configuration and the manifest; and these files. Files of registries are covered by the lock file.
 fn sources(module: &Path, package: &Package, workspace: &Path) -> Result<(String, Vec<PathBuf>), BuildError> {
     let list = module.with_extension("d");
     let text = String::from_utf8_lossy(&read(&list)?).into_owned();

@@ -10,7 +10,7 @@ use super::contract::Contract;
 use super::package::{self, BUILD};
 use super::{BuildError, BuiltComponent, COMPONENTIZER, Language, Toolchain, write};
 
-/// Where a plugin starts.
+/// Main file of a plugin.
 const ENTRY: &str = "plugin.zig";
 
 pub(super) fn build(folder: &Path, manifest: SourceManifest) -> Result<BuiltComponent, BuildError> {

@@ -57,9 +57,9 @@ struct File {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Case {
-    /// What the case shows.
+    /// Name of the case: what it shows.
     pub(super) name: String,
-    /// Which tool; not needed where the plugin has one.
+    /// The tool; not needed if the plugin has only one.
     pub(super) tool: Option<String>,
     #[serde(default)]
     pub(super) arguments: Map<String, Value>,
@@ -69,8 +69,8 @@ pub(super) struct Case {
     /// Calls that are made first, and have to succeed.
     #[serde(default)]
     pub(super) before: Vec<Before>,
-    /// What is granted, in the words of a `--grant`; without it the workspace, the plugin's own state and the servers
-    /// of the prepared answers.
+    /// The grants, in the format of `--grant`; without it the workspace, the plugin's own state and the servers of the
+    /// prepared answers.
     pub(super) grants: Option<BTreeMap<String, String>>,
     /// The plugin's configuration.
     #[serde(default)]
@@ -85,7 +85,7 @@ pub(super) struct Case {
     pub(super) expect: Expect,
 }
 
-/// A call before the one that is looked at.
+/// A call before the one under test.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Before {
@@ -148,7 +148,7 @@ pub(super) struct Expect {
     pub(super) structured: Option<Value>,
     /// The line for the user.
     pub(super) summary: Option<String>,
-    /// How it fails.
+    /// The kind of failure.
     pub(super) failure: Option<Kind>,
     /// A part of the failure's message.
     pub(super) message: Option<String>,
@@ -183,7 +183,7 @@ impl OneOrMore {
     }
 }
 
-/// What became of a file.
+/// The expected state of a file.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "text, a table with `base64`, or `false`")]
 pub(super) enum After {

@@ -25,7 +25,7 @@ pub(super) struct Seen {
 /// The files of a workspace, by their path in it.
 pub(super) type Tree = BTreeMap<String, Vec<u8>>;
 
-/// How a call failed.
+/// The failure of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Failed {
     pub(super) kind: Kind,

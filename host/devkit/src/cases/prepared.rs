@@ -68,7 +68,7 @@ pub(super) fn tool<'m>(wanted: Option<&str>, manifest: &'m Manifest) -> Result<&
     }
 }
 
-/// The plugin's configuration: what the case sets, and else what the manifest says.
+/// Returns the plugin's configuration: the values of the case, or else those of the manifest.
 fn config(case: &Case, manifest: &Manifest) -> Result<BTreeMap<String, String>, String> {
     let mut config: BTreeMap<String, String> = BTreeMap::new();
     for (name, key) in &manifest.config {

@@ -8,7 +8,7 @@ use host_plugin::admission::Imports;
 use host_tool::Schema;
 use serde_json::Value;
 
-/// How much something matters, most first.
+/// The severity of a finding, most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// It is wrong.
@@ -33,7 +33,7 @@ impl Severity {
 /// A finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How much it matters.
+    /// Its severity.
     pub severity: Severity,
     /// The part.
     pub what: String,
@@ -42,7 +42,7 @@ pub struct Finding {
 /// The shortest description that says what a tool does and when to use it.
 const MIN_DESCRIPTION: usize = 20;
 
-/// Everything there is to tell, the gravest first.
+/// Returns all findings, the most serious first.
 pub(super) fn lint(manifest: &Manifest, imports: &Imports) -> Vec<Finding> {
     let mut found = Findings(Vec::new());
     capabilities(manifest, imports, &mut found);

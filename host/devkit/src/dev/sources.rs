@@ -25,9 +25,9 @@ const MAX_READ: u64 = 4 << 20;
 
 /// Folders without sources, wherever they are.
 const NOT_WRITTEN: &[&str] = &["node_modules", "__pycache__", "zig-out"];
-/// The same, beside the file that makes a folder a package.
+/// The same, next to the file that makes a folder a package.
 const NOT_WRITTEN_BESIDE: &[(&str, &str)] = &[("build", "plugin.toml"), ("target", "Cargo.toml")];
-/// By this file a folder says that all in it can be made again: <https://bford.info/cachedir/>.
+/// The file that marks a folder whose contents can all be made again: <https://bford.info/cachedir/>.
 const CACHE_MARK: &str = "CACHEDIR.TAG";
 /// The one hidden folder that changes what is built.
 const CARGO: &str = ".cargo";
@@ -42,17 +42,17 @@ pub struct TooManySources {
 }
 
 impl TooManySources {
-    /// What to do about it.
+    /// Returns advice on how to fix it.
     pub fn help(&self) -> &'static str {
         "name the folder of one package or workspace; what .gitignore leaves out is not watched"
     }
 }
 
-/// Where sources are looked for.
+/// The folders that are searched for sources.
 #[derive(Debug)]
 pub(super) struct Sources {
     folder: PathBuf,
-    /// Where the builds go.
+    /// The target folder of builds.
     target: PathBuf,
     /// Files that lie elsewhere.
     elsewhere: BTreeSet<PathBuf>,
@@ -85,12 +85,12 @@ pub struct Changed {
 }
 
 impl Sources {
-    /// Both are real paths.
+    /// Creates the sources of a folder. Both are real paths.
     pub(super) fn new(folder: PathBuf, target: PathBuf) -> Self {
         Self { folder, target, elsewhere: BTreeSet::new() }
     }
 
-    /// From here on these files, which lie elsewhere, are looked at too, and no others.
+    /// Replaces the additional files outside the folder that are watched.
     pub(super) fn also(&mut self, mut elsewhere: BTreeSet<PathBuf>) {
         elsewhere.retain(|file| !file.starts_with(&self.folder));
         self.elsewhere = elsewhere;
@@ -137,7 +137,7 @@ impl Sources {
     }
 }
 
-/// Whether an author writes this.
+/// Returns whether an author writes this file.
 fn is_written(entry: &DirEntry) -> bool {
     let (path, name) = (entry.path(), entry.file_name());
     let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
@@ -145,7 +145,7 @@ fn is_written(entry: &DirEntry) -> bool {
         return is_folder && name == CARGO || path.parent().is_some_and(|folder| folder.ends_with(CARGO));
     }
     if !is_folder {
-        // What editors put beside a file while it is open.
+        // Backup files of editors.
         return !name.as_encoded_bytes().ends_with(b"~");
     }
     let beside = |mark: &str| path.with_file_name(mark).is_file();
@@ -166,7 +166,7 @@ impl Stamp {
 }
 
 impl Snapshot {
-    /// How many files are watched.
+    /// Returns the number of watched files.
     pub(super) fn files(&self) -> usize {
         self.files.len() + self.elsewhere.len()
     }
@@ -195,7 +195,7 @@ impl Snapshot {
         changed
     }
 
-    /// Whether the file has cases of a plugin.
+    /// Returns whether the file has cases of a plugin.
     fn is_case(&self, file: &Path) -> bool {
         let tests = file.parent().filter(|tests| tests.file_name() == Some(OsStr::new("tests")));
         let of_plugin = tests.is_some_and(|tests| self.files.contains_key(&tests.with_file_name("plugin.toml")));
@@ -208,7 +208,7 @@ impl Changed {
         self.sources.is_empty() && self.cases.is_empty()
     }
 
-    /// Whether what was built before is what would be built now.
+    /// Returns whether only cases changed, so that a build would give the same result.
     pub(super) fn is_cases_alone(&self) -> bool {
         self.sources.is_empty() && !self.cases.is_empty()
     }

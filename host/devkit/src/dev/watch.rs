@@ -1,8 +1,7 @@
 //! Notices changes in the folders of sources, and waits until they stop.
 //!
 //! Events are not kept: the caller looks for itself (`sources`), so that a lost or repeated event makes no difference.
-//! That is why no debouncer crate is used here: those keep the events, or take a file that is merely opened for one that
-//! changed.
+//! That is why no debouncer crate is used here: those keep the events, or treat a file that was only opened as changed.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -14,10 +13,10 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-/// How long it has to be quiet after a change. Editors and version control write several files, or one in several
-/// steps; a user does not notice this much.
+/// Time without changes to wait for after a change. Editors and version control write several files, or one in several
+/// steps; a user does not notice a delay of this length.
 const QUIET: Duration = Duration::from_millis(100);
-/// How long that is waited for at most, where something is written without end.
+/// Maximum time to wait for that, if something is written continuously.
 const LONGEST: Duration = Duration::from_secs(2);
 
 /// The system does not report changes of the sources.
@@ -26,7 +25,7 @@ const LONGEST: Duration = Duration::from_secs(2);
 pub struct WatchError(#[from] notify::Error);
 
 impl WatchError {
-    /// What to do about it.
+    /// Returns advice on how to fix it.
     pub fn help(&self) -> &'static str {
         "on Linux the limits are fs.inotify.max_user_watches and fs.inotify.max_user_instances (sysctl)"
     }
@@ -88,7 +87,7 @@ async fn quiet(happened: &Notify) {
     while Instant::now() < end && timeout_at(end.min(Instant::now() + QUIET), happened.notified()).await.is_ok() {}
 }
 
-/// Whether something may have changed after this. Looking at the sources opens them, which is an event too.
+/// Returns whether this event may mean a change. Reading the sources opens them, which is an event too.
 fn counts(kind: EventKind) -> bool {
     match kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,

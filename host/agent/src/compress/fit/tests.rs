@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 use super::*;
 use crate::compress::{is_whole, last_prompt, summarised};
 
-/// What a message of a random conversation is.
+/// One message, or round of calls, of a random conversation.
 #[derive(Clone, Debug)]
 enum Said {
     User(String),
     Model(String),
-    /// Calls with the length of their arguments and their outputs, and data beside the last output.
+    /// Calls with the length of their arguments and their outputs, and data after the last output.
     Calls(Vec<(usize, String)>, Option<usize>),
 }
 
@@ -65,7 +65,7 @@ fn conversation(messages: &[Said]) -> Vec<Content> {
     contents
 }
 
-/// What the notes take that stand for messages which were left out.
+/// Tokens taken by the notes that replace messages.
 const NOTES: u64 = 100;
 
 proptest! {
@@ -116,7 +116,7 @@ proptest! {
         if next == Next::Conversation && contents.last().is_some_and(|last| last.role == Role::User) {
             prop_assert_eq!(fitted.last().map(|last| last.role), Some(Role::User));
         }
-        // What fits is left alone.
+        // A conversation that fits is left alone.
         prop_assert_eq!(super::fitted(&fitted, tokens, next), None);
     }
 }

@@ -1,11 +1,11 @@
-//! What can be wrong with a definition file, in words that say where and what to do.
+//! Faults of a definition file, in words that say where they are and what to do.
 
 use std::path::PathBuf;
 
 use super::{MAX_DEFINITION_BYTES, NAME_BYTES, SUBAGENT_TOOLS};
 use crate::InputKind;
 
-/// A definition file that is no definition.
+/// An invalid definition file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}:{line}:{column}: {fault}", file.display())]
 pub struct DefinitionError {
@@ -15,17 +15,17 @@ pub struct DefinitionError {
     pub line: u64,
     /// The column, from 1, in characters.
     pub column: u64,
-    /// What is wrong there.
+    /// The fault at that position.
     pub fault: DefinitionFault,
 }
 
-/// What is wrong with a definition file.
+/// A fault of a definition file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DefinitionFault {
     /// It is too large.
     #[error("the file has {bytes} bytes, over the limit of {MAX_DEFINITION_BYTES}")]
     TooLarge {
-        /// How large it is.
+        /// Size of the file.
         bytes: usize,
     },
     /// It does not begin with front matter.
@@ -37,18 +37,18 @@ pub enum DefinitionFault {
     /// It has no body.
     #[error("there is no system prompt")]
     NoPrompt,
-    /// The front matter is no YAML, or something in it is missing or of the wrong type.
+    /// The front matter is not YAML, or something in it is missing or of the wrong type.
     #[error("{why}")]
     Yaml {
         /// The parser's words.
         why: String,
     },
-    /// A key that nobody reads.
+    /// A key without a meaning.
     #[error("unknown key `{key}`")]
     UnknownKey {
         /// The key.
         key: String,
-        /// The keys that there are in its place.
+        /// The valid keys at this place.
         known: Vec<String>,
     },
     /// The name cannot be an agent's.
@@ -80,7 +80,7 @@ pub enum DefinitionFault {
         /// The name.
         name: String,
     },
-    /// An input of a type that there is not.
+    /// An input of an unknown type.
     #[error("the input `{input}` has the unknown type `{kind}`")]
     InputKind {
         /// The input.
@@ -93,9 +93,9 @@ pub enum DefinitionFault {
     Placeholder {
         /// All such names, in the order of their first use.
         names: Vec<String>,
-        /// Which prompt names them, or that several do: `the query names`, `the prompts name`.
+        /// The prompt or prompts that name them: `the query names`, `the prompts name`.
         place: &'static str,
-        /// The inputs that there are.
+        /// The declared inputs.
         available: Vec<String>,
     },
     /// A number is out of range.
@@ -103,19 +103,19 @@ pub enum DefinitionFault {
     Range {
         /// The key.
         key: &'static str,
-        /// What it may be.
+        /// The allowed values.
         range: &'static str,
     },
     /// The output's schema cannot be used.
     #[error("invalid output schema: {why}")]
     Output {
-        /// What is wrong with it.
+        /// Why it is invalid.
         why: String,
     },
 }
 
 impl DefinitionError {
-    /// What to do about it, as a sentence without a full stop.
+    /// Returns advice on how to fix it, as a sentence without a full stop.
     pub fn help(&self) -> String {
         match &self.fault {
             DefinitionFault::TooLarge { .. } => "keep the prompt short, and let the agent read the rest".to_owned(),
@@ -163,7 +163,7 @@ fn plural(names: &[String]) -> &'static str {
     if names.len() == 1 { "" } else { "s" }
 }
 
-/// The one of these words that was probably meant, else all of them.
+/// Returns the word that was probably meant, or all of them.
 fn nearest_or_all<W: AsRef<str>>(word: &str, known: &[W], all: &str) -> String {
     let words = known.iter().map(W::as_ref);
     host_text::suggestion(word, words.clone())

@@ -1,6 +1,6 @@
-//! The front matter of a definition file: what may stand in it, and where it stands in the file.
+//! The front matter of a definition file: what it may contain, and the position of each value in the file.
 //!
-//! Anchors and aliases are refused: a few of them can stand for more text than fits a memory.
+//! Anchors and aliases are rejected: a few of them can expand to more text than fits in memory.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use serde_saphyr::{DefaultMessageFormatter, Location, MergeKeyPolicy, MessageFor
 
 use super::{DefinitionFault, Wrong};
 
-/// What encloses the front matter, each on a line of its own.
+/// The line before and after the front matter.
 const FENCE: &str = "---";
 
-/// How deep the values may be nested. A schema of a report takes about ten.
+/// Maximum nesting depth of values. A schema of a report needs about ten levels.
 const MAX_DEPTH: usize = 32;
 
 /// Everything that may be declared.
@@ -56,7 +56,7 @@ fn yes() -> bool {
     true
 }
 
-/// What the agent must answer with.
+/// The answer that the agent must give.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OutputEntry {
@@ -73,7 +73,7 @@ pub(super) struct MessageEntry {
     pub(super) text: Spanned<String>,
 }
 
-/// Who would have said it.
+/// The role of its author.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RoleName {
@@ -138,7 +138,7 @@ impl Spot {
         Self { line, column }
     }
 
-    /// This place, or the other when this is none.
+    /// Returns this position, or the other one if this is unknown.
     pub(super) fn or(self, other: Self) -> Self {
         if self.line == 0 { other } else { self }
     }

@@ -72,7 +72,7 @@ fn little_is_enough_and_gives_no_tools() {
     assert!(inputs.0.is_empty() && output.is_none() && declared.model.is_none());
 }
 
-/// Checks what is told of a file that declares this besides a name and a description (line 2 to 3).
+/// Checks the error for a file that declares this in addition to a name and a description (lines 2 and 3).
 fn check(more: &str, told: &str, help: &str) {
     check_text(&format!("---\nname: a\ndescription: b\n{more}---\nBe brief.\n"), told, help);
 }

@@ -1,4 +1,4 @@
-//! Replies that came and are no good, and the time in which a user is asked.
+//! Invalid replies, and the time in which a user is asked.
 
 use host_model::Service;
 
@@ -13,7 +13,7 @@ fn ends(parts: Vec<Part>, finish: Option<FinishReason>) -> Scripted {
 /// Makes a reply.
 type Reply = fn() -> Scripted;
 
-/// Every kind of reply that does not count, and how its error is worded.
+/// Returns every kind of invalid reply, with the text of its error.
 fn no_good() -> Vec<(Reply, &'static str)> {
     vec![
         (|| ends(vec![Part::text("half")], None), "the model's reply broke off"),

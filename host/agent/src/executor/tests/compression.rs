@@ -1,4 +1,4 @@
-//! A conversation that gets long: when it is shortened, and what becomes of summaries that are no good.
+//! A conversation that gets long: when it is shortened, and how invalid summaries are handled.
 
 use super::*;
 use crate::CompressionConfig;
@@ -130,8 +130,8 @@ async fn compression_that_makes_no_progress_stops() {
     assert_eq!(statuses(&bench), ["summarised", "shortened"], "then outputs are cut");
 }
 
-/// A service that refuses a request over its window, as all of them do. It answers a request for a summary with one or
-/// not, and calls `long` as often as it is told before it answers.
+/// A service that rejects a request over its window, as all of them do. It answers a request for a summary with one or
+/// not, and calls `long` as often as configured before it answers.
 struct Strict {
     window: u64,
     rounds: Mutex<usize>,

@@ -1,4 +1,4 @@
-//! A model that goes round in circles is told once, and then it is over.
+//! A model that repeats itself is warned once; the second time ends the run.
 
 use super::*;
 use crate::TerminateReason::*;

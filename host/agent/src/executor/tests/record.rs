@@ -1,4 +1,4 @@
-//! What is told and written down, and what happens when it cannot be.
+//! Reporting and recording, and what happens when recording fails.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -126,7 +126,7 @@ async fn initial_messages_are_written_down_once() {
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_recorded_does_not_run() {
     let writes = || calls([("read", json!({})), ("write", json!({})), ("write", json!({}))]);
-    // From which entry on there is no room, and which calls ran.
+    // The entry for which there is no room, and the calls that ran.
     for (full_at, ran) in [
         ("run_started", ""),
         ("\"role\":\"user\"", ""),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::TerminateReason::*;
 
-/// Runs, and says what it came to, what it recovered from, and the warning that the model got last.
+/// Runs, and returns the result, what it recovered from, and the last warning to the model.
 async fn recovered<const N: usize>(
     definition: AgentDefinition,
     replies: [Scripted; N],

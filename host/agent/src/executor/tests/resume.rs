@@ -1,4 +1,4 @@
-//! A conversation that another process recorded: it is the same, and it goes on.
+//! A conversation that another process recorded is the same, and continues.
 
 use std::fs::File;
 
@@ -47,7 +47,7 @@ impl Place {
         self.recorded().into_past(&AgentId::new("main"))
     }
 
-    /// Goes on in what is, as far as the log can tell, another process.
+    /// Resumes in what is, as far as the log can tell, a different process.
     fn resume<const N: usize>(&self, definition: AgentDefinition, replies: [Scripted; N]) -> Bench {
         let path = self.path.lock().expect("no test panics with it").clone();
         let reopened = SessionLog::reopen(&path, clock()).expect("nobody else writes it");

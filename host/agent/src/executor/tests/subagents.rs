@@ -6,7 +6,7 @@ use super::*;
 use crate::TerminateReason::*;
 use crate::{Subagent, SubagentSetup};
 
-/// A tool that never ends by itself and is deaf to a cancel; it says when its future is dropped.
+/// A tool that never ends by itself and ignores a cancel; it reports when its future is dropped.
 struct Stuck(ToolSpec, Arc<AtomicBool>);
 
 struct OnDrop(Arc<AtomicBool>);
@@ -185,7 +185,7 @@ async fn cancelling_the_parent_cancels_its_subagent_whatever_it_does() {
     let stuck = || calls([("stuck", json!({})), ("wait", json!({}))]);
     let mut child = limits();
     child.reply.pause = Duration::from_secs(3_600);
-    // The last one is no good, and waits to be asked again.
+    // The last one is invalid, and waits to be requested again.
     let replies = [(hangs("half"), false), (calls([("wait", json!({}))]), false), (stuck(), true), (text(""), false)];
     for (reply, tool_ran) in replies {
         let Family { mut bench, dropped } = family([ask(), reply], TreeLimits::default(), child, None);

@@ -1,4 +1,4 @@
-//! What is a loop and what is none, above all what people were stopped for who used such a detector.
+//! Texts that are a loop and texts that are not, above all those for which users of such a detector were stopped.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// After how many characters a loop is found when the text arrives in pieces of this many characters.
+/// Returns the number of characters after which a loop is found, if the text arrives in pieces of this many characters.
 fn found_at(text: &str, piece: usize) -> Option<usize> {
     let mut watch = TextWatch::default();
     let characters: Vec<char> = text.chars().collect();

@@ -61,7 +61,7 @@ fn each(entry: &mut dyn FnMut(Entry<'_>)) {
     }
 }
 
-/// A log with one of each entry, and what `serde_json` makes of each.
+/// Returns a log with one of each entry, and each entry as `serde_json` writes it.
 fn log() -> String {
     let mut text = String::new();
     each(&mut |entry| {

@@ -1,4 +1,4 @@
-//! Logs that are gone on with: the lock, the mended end, the calls that were left behind.
+//! Resumed logs: the lock, the repaired end, the calls that were left behind.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -50,7 +50,7 @@ fn reopen(path: &Path) -> Result<Reopened, SessionError> {
     SessionLog::reopen(path, clock())
 }
 
-/// What the model is told last, a word for each outcome.
+/// Returns the outcomes that the model gets last, a word for each.
 fn told(past: &Past) -> Vec<String> {
     let last = past.history().contents().last();
     let words = last.iter().flat_map(|last| last.function_responses()).map(|response| {
@@ -83,7 +83,7 @@ fn a_call_that_ran_is_told_as_interrupted_and_one_that_had_not_begun_as_not_run(
             (&json!("call_settled"), &json!("c"), &json!("cancelled")),
         ]
     );
-    // Whoever goes on once more finds nothing open, and the same conversation.
+    // Resuming once more finds nothing open, and the same conversation.
     let (_, again) = reopen(&path).expect("it is whole").resume(&model()).expect("there is room");
     let again = again.into_past(&AgentId::new("main"));
     assert_eq!(again.history().contents(), past.history().contents());
@@ -104,7 +104,7 @@ fn what_was_left_is_known() {
         (vec![], Left::Nothing),
         (vec![question(0)], Left::Question),
         (vec![question(0), withdrawn.clone(), ended("TIMEOUT")], Left::Question),
-        // What failed or was cancelled is not asked again.
+        // A failed or cancelled message is not sent again.
         (vec![question(0), withdrawn.clone(), ended("ERROR")], Left::Nothing),
         (vec![question(0), withdrawn.clone(), ended("ABORTED")], Left::Nothing),
         (vec![question(0), answer(0)], Left::Nothing),
@@ -112,7 +112,7 @@ fn what_was_left_is_known() {
         ([&called[..], &[ended("MAX_TURNS")]].concat(), Left::Outcomes),
         ([&called[..], &[ended("GOAL")]].concat(), Left::Nothing),
         ([&called[..], &[answer(1)]].concat(), Left::Nothing),
-        // The host's own warning is no question.
+        // The host's own warning is not a question.
         ([&called[..], &[recovery, question(1)]].concat(), Left::Outcomes),
     ] {
         let path = file(&folder, &lines);

@@ -89,7 +89,7 @@ async fn load(
     caller(&commands.call, tools)
 }
 
-/// The plugin with these tools, each of which may run the command with the tool's name behind it, and no other.
+/// Returns the plugin with these tools. Each may run only the command followed by the tool's name.
 fn caller(call: &[String], tools: Vec<Discovered>) -> Result<LoadedPlugin, Failure> {
     let needs = || vec![Capability::Process.name().to_owned()];
     let entries = tools.iter().map(|tool| ToolEntry { spec: tool.spec.clone(), capabilities: needs() }).collect();
@@ -97,7 +97,7 @@ fn caller(call: &[String], tools: Vec<Discovered>) -> Result<LoadedPlugin, Failu
     confined(tools.into_iter().map(command).collect(), Some(entries))
 }
 
-/// The plugin with its own tool, which may run this command and no other: the one that lists tools.
+/// Returns the plugin whose own tool lists tools; it may run only this command.
 pub(crate) fn lister(command: Vec<String>) -> Result<LoadedPlugin, Failure> {
     confined(BTreeMap::from_iter([(ToolName::new(DISCOVERED), command)]), None)
 }
@@ -216,7 +216,7 @@ fn data(output: &Output) -> Vec<u8> {
     output.content.iter().find_map(bytes).unwrap_or_default()
 }
 
-/// How the command ended, with the first lines of its standard error.
+/// Reports how the command ended, with the first lines of its standard error.
 fn exited(commands: &Commands, words: &str) -> Failure {
     let (ended, stderr) = words.split_once('\n').unwrap_or((words, ""));
     let failure = failed(commands, "failed").cause(ended.to_owned());

@@ -1,4 +1,5 @@
-//! The plugins that the user names with `--plugin`: a component, or a folder of them, each with its manifest beside it.
+//! The plugins that the user names with `--plugin`: a component, or a folder of them, each with its manifest next to
+//! it.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -12,8 +13,8 @@ use crate::error::Failure;
 use crate::plugins::file_stamps::{FileStamps, Links};
 use crate::plugins::{LoadedPlugin, parse_manifest};
 
-/// How often the files are read if they change meanwhile: a component and its manifest are two files, and must not be
-/// taken from two builds.
+/// Maximum number of times that the files are read if they change meanwhile: a component and its manifest are two
+/// files, and must not be from two builds.
 const TRIES: usize = 3;
 
 pub(super) fn find(path: &Path, workspace: &Path) -> Vec<Found> {

@@ -64,7 +64,7 @@ fn a_link_that_takes_a_files_place_after_the_listing_is_not_followed() {
     fs::remove_file(&path).expect("removed");
     symlink("/etc/hostname", &path).expect("linked");
     assert!(listing.read().is_err());
-    // Nor is a folder that was swapped: the one that was listed is open.
+    // Nor is a folder that was swapped: the listed folder is already open.
     let folder = project();
     let listing = Listing::scan(folder.path()).expect("it is right");
     let agents = folder.path().join(FOLDER).join("agents");

@@ -53,7 +53,7 @@ pub(super) fn runtime(environment: &Environment) -> Runtime {
     Runtime::new(RuntimeOptions { cache: cache(environment), ..RuntimeOptions::default() })
 }
 
-/// Where compiled components are kept.
+/// Returns the folder of compiled components.
 pub(super) fn cache(environment: &Environment) -> Option<PathBuf> {
     environment.folders().ok().map(|folders| folders.cache)
 }

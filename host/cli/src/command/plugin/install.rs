@@ -108,7 +108,7 @@ impl Frontend<'_> {
     }
 }
 
-/// What would be installed, who signed it, and what is different from the version that it replaces.
+/// Shows the plugin to install, its signers, and the differences from the version that it replaces.
 fn shown(question: &InstallQuestion, style: Style) -> String {
     let mut text = host_manifest::explain(&question.manifest, &question.imports);
     text.push_str(&format!("\n{}", made_by(&question.signers, &question.not_counted, style)));

@@ -76,7 +76,7 @@ pub(super) fn remove(remove: &arguments::Remove, environment: &Environment) -> R
     Ok(Code::Done)
 }
 
-/// Whether a plugin is used, with what was agreed to.
+/// Whether a plugin is used, with its grants or the reason.
 enum State {
     Used(store::Agreed),
     Not(String),

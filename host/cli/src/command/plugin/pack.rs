@@ -88,12 +88,12 @@ fn only_component(folder: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The name of a bundle's file where none was said.
+/// Returns the default name of a bundle's file.
 pub(super) fn file_name(manifest: &Manifest) -> String {
     format!("{}-{}.tar", manifest.name.replace('/', "+"), manifest.version)
 }
 
-/// The file that was named, or the first that is there.
+/// Reads the named file, or the first one that exists.
 fn text(named: Option<&Path>, beside: &Path, usual: &[&str]) -> Result<Option<Vec<u8>>, Failure> {
     let usual = || usual.iter().map(|name| beside.join(name)).find(|path| path.is_file());
     named.map(Path::to_owned).or_else(usual).map(|path| read(&path)).transpose()
@@ -104,7 +104,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     host_files::read_file(path, MAX_READ).map_err(|error| failed(error.into()))
 }
 
-/// What happens to an existing file.
+/// The handling of an existing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Existing {
     /// It is an error, and nothing is written.

@@ -21,7 +21,7 @@ use crate::arguments::store::{Pull, Push};
 use crate::exit::Code;
 use crate::printer::Out;
 
-/// How often what is shown of a transfer moves.
+/// Interval at which the display of a transfer is updated.
 const TICK: Duration = Duration::from_millis(100);
 
 pub(super) async fn push(push: &Push, environment: &Environment, stop: &CancellationToken) -> Result<Code, Failure> {
@@ -87,7 +87,7 @@ fn login(registry: &str) -> Result<Option<Login>, Failure> {
     }
 }
 
-/// Which way something goes.
+/// The direction of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Out,
@@ -116,7 +116,7 @@ impl Bar {
         let mut of = self.of.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if of.as_ref() != Some(&transfer.digest) {
             let template = match (self.way, transfer.total) {
-                // How much has gone out is known when all of it was taken.
+                // The amount that was sent is known only once all of it was accepted.
                 (Way::Out, _) => "{spinner} sending {msg}, {total_bytes}, {elapsed}",
                 (Way::In, 0) => "{spinner} getting {msg}, {bytes}, {speed}",
                 // It fits a terminal of 80 columns.
@@ -146,7 +146,7 @@ impl Bar {
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        // What moves it holds it too.
+        // The ticker of the bar holds it too.
         self.bar.finish_and_clear();
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn run(verify: &Verify, environment: &Environment) -> Result<Code, Fa
     }
 }
 
-/// This key alone, for this plugin; what is revoked stays revoked.
+/// Returns a trust in this key alone, for this plugin; revocations stay in force.
 fn only(key: &str, bundle: &Bundle, known: &Trust, now: Timestamp) -> Result<Trust, Failure> {
     let failed = |error: &dyn std::error::Error| Failure::from_error(ErrorKind::Input, error);
     let pattern: Pattern = bundle.manifest().name.parse().map_err(|_| {
@@ -92,7 +92,7 @@ fn shown(bundle: &Bundle, verdict: &Result<Verdict, Refusal>) -> String {
     text
 }
 
-/// The same with whatever could steer a terminal made visible; the lines stay.
+/// Makes characters visible that could control a terminal; keeps the lines.
 fn visible_lines(text: &str) -> String {
     text.lines().fold(String::new(), |shown, line| shown + &visible(line) + "\n")
 }

@@ -12,7 +12,7 @@ use crate::printer::{self, Out};
 /// The word for it.
 const COMMAND: &str = "/compress";
 
-/// Whether the words of the command line ask for it, and for nothing else.
+/// Returns whether the words of the command line request it, and nothing else.
 pub(super) fn is_asked(words: &[String]) -> bool {
     matches!(words, [word] if word.trim() == COMMAND)
 }

@@ -1,11 +1,11 @@
 //! `host run` in a terminal without a prompt: a conversation, prompt after prompt, in one session.
 //!
 //! A prompt is a run of the same executor, so each has its own limits, and Ctrl-C ends the run and not the
-//! conversation. What goes wrong with a prompt is told and the conversation goes on; what was queued behind it comes
-//! back to be looked at. It ends when the user leaves, which is an end in good order, or when the process is told to
-//! end, which is none.
+//! conversation. A failed prompt is reported and the conversation continues; prompts that were queued after it return
+//! to the input for review. The conversation ends when the user leaves, which is a success, or when the process is
+//! asked to end, which is not.
 //!
-//! Deliberately not here: reading keys and drawing (`terminal`), and what a run looks like (`printer`).
+//! Deliberately not here: reading keys and drawing (`terminal`), and the display of a run (`printer`).
 
 mod actions;
 mod clipboard;
@@ -39,10 +39,10 @@ use crate::process;
 /// The program and its version.
 const HOST: &str = concat!("host ", env!("CARGO_PKG_VERSION"));
 
-/// What becomes of a prompt that fails or is stopped.
+/// Note about a prompt that failed or was stopped.
 const TAKEN_BACK: &str = "the prompt was removed: press Up to edit it again; files were not changed back";
 
-/// Whether a run without a prompt is a conversation.
+/// Returns whether a run without a prompt is a conversation.
 pub(super) fn is_possible(run: &Run, environment: &Environment) -> bool {
     is_drawn(run.output_format, environment) && environment.stdin_is_terminal && run.agent.is_none()
 }
@@ -54,12 +54,12 @@ struct Repl {
     style: Style,
     printer: Arc<drawn::Terminal>,
     stats: Arc<Stats>,
-    /// What the model answered last.
+    /// The model's last answer.
     answer: Option<String>,
     stop: CancellationToken,
 }
 
-/// What comes after a command.
+/// The next step after a command.
 enum Flow {
     Continue,
     Leave,
@@ -130,7 +130,7 @@ impl Repl {
         }
     }
 
-    /// The user leaves: nothing was cut short.
+    /// Ends the conversation because the user leaves: nothing was cut short.
     fn left(&self) -> Code {
         if !self.session.history().contents().is_empty() {
             self.note(&format!("resume later: host run --resume {}", self.session.id()));
@@ -138,7 +138,7 @@ impl Repl {
         Code::Done
     }
 
-    /// What a conversation begins with.
+    /// Prints the first lines of a conversation.
     fn greet(&self) {
         let mode = mode(self.session.mode());
         let folder = self.session.app().workspace.root().display().to_string();
@@ -189,7 +189,7 @@ impl Repl {
         }
         let failure = run_failure(result);
         if failure.is_some() {
-            // What was queued was written before the user saw how this prompt ended.
+            // Queued prompts were written before the user saw how this prompt ended.
             self.terminal.unqueue();
         }
         match result.terminate_reason {
@@ -217,7 +217,7 @@ impl Repl {
         self.terminal.lines(&self.style.dim(&note));
     }
 
-    /// Nothing came of what was sent: it comes back to be changed.
+    /// Returns a prompt without a result to the input, so that the user can change it.
     fn gives_back(&self, input: &str, failure: &Failure) {
         self.terminal.unqueue();
         self.terminal.suggest(input);

@@ -1,4 +1,4 @@
-//! What the user says: the words of the command line, and standard input where it is no terminal.
+//! The user's input: the words of the command line, and standard input if it is not a terminal.
 
 use std::io::Read;
 use std::time::Duration;
@@ -9,8 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::printer;
 
-/// How long standard input may stay silent when there is a prompt already. What sits at the other end of a pipe in a
-/// script or a job runner often never says anything.
+/// How long standard input may stay silent if there is a prompt already. The other end of a pipe in a script or a job
+/// runner often never writes anything.
 const SILENT_INPUT: Duration = Duration::from_millis(500);
 
 /// How long the run waits for an open standard input before it prints a note. Without the note the run would seem to
@@ -20,21 +20,21 @@ const TOLD: Duration = Duration::from_secs(3);
 /// The most that is read from standard input. Protects memory; a prompt of this size fits no model.
 const MAX_INPUT: u64 = 16 << 20;
 
-/// What to do.
+/// The input.
 pub(super) struct UserInput {
     /// The words of the command line.
     pub(super) words: String,
-    /// Standard input, where it is no terminal.
+    /// Standard input, if it is not a terminal.
     pub(super) piped: String,
 }
 
 impl UserInput {
-    /// Not a word.
+    /// Creates an empty input.
     pub(super) fn nothing() -> Self {
         Self { words: String::new(), piped: String::new() }
     }
 
-    /// Whether there is no word.
+    /// Returns whether the input is empty.
     pub(super) fn is_nothing(&self) -> bool {
         joined(&self.words, &self.piped).is_empty()
     }
@@ -70,8 +70,8 @@ pub(super) fn joined(words: &str, piped: &str) -> String {
     parts.join("\n\n")
 }
 
-/// Reads standard input to its end. With a prompt already there, input that stays silent is not waited for; any other is,
-/// and the user is told so.
+/// Reads standard input to its end. If there is a prompt already, it does not wait for input that stays silent; for any
+/// other input it waits, and prints a note.
 async fn standard_input(prompted: bool, environment: &Environment) -> Result<String, Failure> {
     let note = |words: &str| printer::notes(&[words.to_owned()], environment);
     let told = tokio::time::sleep(TOLD);

@@ -18,10 +18,10 @@ use serde::Serialize;
 /// The most sessions that the list shows. JSON has all.
 const LISTED: usize = 100;
 
-/// How much of a prompt is shown, in characters.
+/// Number of characters of a prompt that are shown.
 const PROMPT: usize = 60;
 
-/// How much of a prompt JSON has, in characters.
+/// Number of characters of a prompt in JSON.
 const PROMPT_IN_JSON: usize = 1_000;
 
 /// A session in a few words.
@@ -42,7 +42,7 @@ pub(super) struct Listed {
     bytes: u64,
 }
 
-/// How the last run of its main agent ended.
+/// The end of the last run of its main agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 enum End {
@@ -53,7 +53,7 @@ enum End {
     Ended(TerminateReason),
 }
 
-/// The sessions of a folder, or all, in which something was said; the one that was written last first.
+/// Returns the sessions of a folder, or all, that have messages; the most recently written first.
 pub(super) fn listed(sessions: &Sessions, workspace: Option<&Path>) -> Result<Vec<Listed>, Failure> {
     let here = workspace.map(Path::to_string_lossy);
     let is_wanted = |stored: &Stored| match (&here, stored.workspace()) {
@@ -66,12 +66,12 @@ pub(super) fn listed(sessions: &Sessions, workspace: Option<&Path>) -> Result<Ve
     Ok(listed.filter(|session| session.end != End::Empty).collect())
 }
 
-/// As JSON.
+/// Formats the sessions as JSON.
 pub(super) fn json(listed: &[Listed]) -> Result<String, Failure> {
     transcript::to_json(&listed)
 }
 
-/// As lines.
+/// Formats the sessions as lines.
 pub(super) fn text(listed: &[Listed], with_folder: bool) -> String {
     if listed.is_empty() {
         let other = if with_folder { "" } else { "; --all lists those of other folders" };
@@ -128,7 +128,7 @@ impl Listed {
     }
 
     fn read(&mut self, stored: &Stored) -> Result<(), ReadError> {
-        // The main agent is the one that ran first; the others are its own.
+        // The main agent ran first; the others are its subagents.
         let mut main: Option<AgentId> = None;
         for logged in stored.records()? {
             let Logged { time, record } = logged?;
@@ -183,7 +183,7 @@ impl End {
     }
 }
 
-/// How a run ended, for a user.
+/// Returns how a run ended, for a user.
 pub(super) fn end_word(reason: TerminateReason) -> &'static str {
     match reason {
         TerminateReason::Goal => "done",

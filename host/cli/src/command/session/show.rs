@@ -10,7 +10,7 @@ use host_text::{clip, visible};
 
 use super::list::{end_word, local};
 
-/// How many entries are shown, the last ones.
+/// Maximum number of entries that are shown: the last ones.
 const ENTRIES: usize = 300;
 
 /// The longest message, in characters.

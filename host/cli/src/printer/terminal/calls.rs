@@ -12,15 +12,15 @@ use crate::printer::Style;
 
 /// The longest words about a call's arguments, in characters.
 const ARGUMENTS: usize = 60;
-/// What is shown of a summary however narrow the terminal is, in characters.
+/// Minimum number of characters of a summary that are shown, however narrow the terminal is.
 const SHORTEST_SUMMARY: usize = 40;
-/// How far what a subagent does is indented.
+/// Indentation of a subagent's lines.
 pub(super) const INDENT: &str = "  ";
 /// Lines of a difference that are shown.
 const DIFFERENCE_LINES: usize = 40;
 /// Lines that are shown of what a running call prints.
 const OUTPUT_LINES: usize = 3;
-/// How much of what a call prints is kept while it runs, in bytes.
+/// Number of bytes of a call's output that are kept while it runs.
 const KEPT_OUTPUT: usize = 4 << 10;
 
 /// The calls that run, in the order in which they were asked for.
@@ -38,7 +38,7 @@ struct Running {
     printed: String,
 }
 
-/// How a call ended.
+/// The end of a call.
 pub(super) struct CallEnd<'a> {
     pub(super) agent: &'a AgentId,
     pub(super) id: &'a CallId,
@@ -69,7 +69,7 @@ impl Calls {
         });
     }
 
-    /// A call shows something; false when it is none of these.
+    /// Adds output of a call; returns false if the call is not one of these.
     pub(super) fn prints(&mut self, agent: &AgentId, id: &CallId, text: &str) -> bool {
         let Some(running) = self.find(agent, id) else { return false };
         running.printed.push_str(text);
@@ -81,7 +81,7 @@ impl Calls {
         true
     }
 
-    /// A call says how far it is; false when it is none of these.
+    /// Sets the progress of a call; returns false if the call is not one of these.
     pub(super) fn progresses(&mut self, agent: &AgentId, id: &CallId, words: String) -> bool {
         let Some(running) = self.find(agent, id) else { return false };
         running.progress = words;
@@ -92,7 +92,7 @@ impl Calls {
         self.0.iter_mut().find(|running| running.agent == *agent && running.id == *id)
     }
 
-    /// What is drawn of them.
+    /// Returns the activity to draw for them.
     pub(super) fn activity(&self, style: Style) -> Vec<Activity> {
         let of = |running: &Running| {
             let lines: Vec<&str> = running.printed.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -109,7 +109,7 @@ impl Calls {
         self.0.iter().map(of).collect()
     }
 
-    /// The lines that stay when a call ends, in so many columns.
+    /// Returns the lines that stay when a call ends, at this width.
     pub(super) fn ended(&mut self, end: &CallEnd<'_>, style: Style, columns: usize) -> String {
         let at = self.0.iter().position(|running| running.agent == *end.agent && running.id == *end.id);
         let described = at.map_or_else(|| exact(end.name).into_owned(), |at| self.0.remove(at).described);
@@ -120,7 +120,7 @@ impl Calls {
         };
         let time = took(end.milliseconds);
         let begin = format!("{}{mark} {described} · ", indent(end.agent));
-        // A line is a line: what does not fit beside the rest is in the session log.
+        // Each call gets one line: text that does not fit is in the session log.
         let taken = terminal::width(&begin) + terminal::width(&time) + 2;
         let room = columns.saturating_sub(taken).max(SHORTEST_SUMMARY);
         let summary = terminal::truncate_to_width(&visible_line(end.summary), room);
@@ -150,7 +150,7 @@ fn difference(lines: &mut String, unified: &str, style: Style) {
     }
 }
 
-/// What stands before a line about this agent.
+/// Returns the indentation of a line about this agent.
 pub(super) fn indent(agent: &AgentId) -> &'static str {
     if agent.is_subagent() { INDENT } else { "" }
 }

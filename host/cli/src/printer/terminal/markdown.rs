@@ -1,10 +1,10 @@
-//! Markdown as it comes: colours and weights on the text as the model wrote it.
+//! Markdown as it arrives: colours and weights on the text as the model wrote it.
 //!
-//! Nothing is taken away and nothing added but colours: marks stay, dimmed, so that what is copied off the screen is
-//! what was written, and a mark that was none costs nothing. A line is shown while it comes; what is held back is a mark
-//! until the character that decides it. Without colour the text goes through as it is.
+//! Only colours are added and nothing is removed: marks stay, dimmed, so that text copied from the screen is what the
+//! model wrote, and mistaking a character for a mark does no harm. A line is shown while it arrives; only a mark is
+//! held back, until the character that decides it. Without colour the text passes unchanged.
 //!
-//! Deliberately not here: tables drawn anew, and anything else that would need the end of a paragraph.
+//! Deliberately not here: redrawn tables, and anything else that would need the end of a paragraph.
 
 use anstyle::AnsiColor;
 
@@ -22,17 +22,17 @@ const RESET: &str = "\u{1b}[0m";
 pub(super) struct Markdown {
     style: Style,
     escaper: Escaper,
-    /// The fence that a block of code began with; none outside of one.
+    /// The fence that began the block of code; `None` outside a block.
     fence: Option<Fence>,
     line: Line,
-    /// What is held back: the beginning of a line, or a run of marks.
+    /// Text that is held back: the beginning of a line, or a run of marks.
     held: String,
     last: Option<char>,
     bold: bool,
     italic: bool,
     /// With how many backticks code began.
     code: Option<usize>,
-    /// Whether colours hold that must be ended.
+    /// Whether colours are active that must be reset.
     coloured: bool,
 }
 
@@ -42,7 +42,7 @@ struct Fence {
     is_difference: bool,
 }
 
-/// What the line is that is coming.
+/// The kind of the current line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Line {
     /// Not known yet.
@@ -52,7 +52,7 @@ enum Line {
     Table,
     /// A line of code, or one that begins it: nothing in it is a mark.
     Verbatim(Option<AnsiColor>),
-    /// What begins with three marks or more, as much as came of it: a fence, unless it is code within the line.
+    /// A line that begins with three marks or more, as far as it has arrived: a fence, unless it is inline code.
     Fence(String),
 }
 
@@ -80,7 +80,7 @@ impl Markdown {
         out
     }
 
-    /// The text has ended: what was held back.
+    /// Ends the text and returns what was held back.
     pub(super) fn finish(&mut self) -> String {
         let rest = self.escaper.finish();
         let mut out = self.safe(rest);
@@ -104,7 +104,7 @@ impl Markdown {
         }
     }
 
-    /// The line is of this kind, and so much of what is held back is its mark.
+    /// Begins a line of this kind; `marks` is the number of bytes of the held text that are its mark.
     fn begin(&mut self, line: Line, marks: usize, out: &mut String) {
         let held = std::mem::take(&mut self.held);
         let (mark, rest) = held.split_at_checked(marks).unwrap_or(("", &held));
@@ -123,7 +123,8 @@ impl Markdown {
         rest.chars().for_each(|character| self.within(character, out));
     }
 
-    /// What the line is by its beginning, and how many bytes of that are a mark; none while more is needed.
+    /// Returns the kind of the line by its beginning, and the number of bytes that are a mark; `None` while more is
+    /// needed.
     fn decided(&self) -> Option<(Line, usize)> {
         let text = self.held.trim_start_matches([' ', '\t']);
         let indent = self.held.len() - text.len();
@@ -202,7 +203,7 @@ impl Markdown {
         }
     }
 
-    /// A run of marks has ended, and this stands behind it.
+    /// Ends a run of marks, which `next` follows.
     fn end_run(&mut self, next: Option<char>, out: &mut String) {
         let run = std::mem::take(&mut self.held);
         let Some(mark) = run.chars().next() else { return };
@@ -300,7 +301,7 @@ impl Markdown {
         }
     }
 
-    /// Sets the colours that hold from here on, where none do.
+    /// Sets the colours for the text that follows, if none are active.
     fn restyle(&mut self, out: &mut String) {
         let before = out.len();
         match &self.line {

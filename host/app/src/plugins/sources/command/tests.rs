@@ -67,7 +67,7 @@ impl Bench {
     }
 }
 
-/// Waits until there is no such process any more.
+/// Waits until the process no longer exists.
 async fn gone(pid: &str) {
     let until = Instant::now() + Duration::from_secs(30);
     while std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z ")) {

@@ -26,7 +26,7 @@ pub(super) struct Report {
     style: Style,
     /// For standard error.
     errors: Style,
-    /// Where the builds go, as the user wrote it.
+    /// The target folder of builds, as the user wrote it.
     target: PathBuf,
     round: AtomicU32,
 }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::printer::to_stderr;
 use crate::trust_question;
 
-/// How often an invalid answer is asked about again.
+/// Maximum number of questions if answers are invalid.
 const TRIES: usize = 3;
 
 /// Asks the user about what is new.

@@ -1,4 +1,4 @@
-//! What each command of a conversation does.
+//! The commands of a conversation.
 
 use host_agent::{CompressionStatus, Sessions};
 use host_app::error::Failure;
@@ -52,7 +52,7 @@ impl Repl {
         Ok(Flow::Continue)
     }
 
-    /// Takes up plugins that changed, and tells what there is to say of that; how many lines that was.
+    /// Reloads changed plugins and prints the notices; returns their number of lines.
     pub(super) async fn reload(&mut self, trigger: ReloadTrigger) -> usize {
         let told = self.session.reload(trigger).await;
         told.iter().for_each(|line| self.note(line));
@@ -94,7 +94,7 @@ impl Repl {
         Ok(())
     }
 
-    /// A new conversation, in a session of its own. The one before stays as it is.
+    /// Starts a new conversation, in a session of its own. The previous one stays as it is.
     fn clear(&mut self) -> Result<(), Failure> {
         let before = self.session.clear()?;
         self.answer = None;
@@ -166,7 +166,7 @@ fn about_mode(now: ApprovalMode, columns: usize) -> String {
     ApprovalMode::ALL.map(line).concat() + &terminal::wrapped("/mode MODE to change", columns, 0)
 }
 
-/// What a mode lets a run do without asking.
+/// Describes what a run may do in a mode without asking.
 fn about(mode: ApprovalMode) -> &'static str {
     match mode {
         ApprovalMode::Plan => "reads only, whatever else was granted; asks nothing",

@@ -8,7 +8,7 @@ use host_app::error::Failure;
 /// The longest text that is handed over, in bytes: what most terminals take.
 const MAX_TEXT: usize = 74_000;
 
-/// The sequence that hands the text over, wrapped for what stands between this process and the terminal.
+/// Returns the sequence that copies the text, wrapped for a multiplexer between this process and the terminal.
 pub(super) fn sequence(text: &str, environment: &Environment) -> Result<String, Failure> {
     if text.len() > MAX_TEXT {
         let message = format!("the answer has {} bytes, and a terminal's clipboard takes {MAX_TEXT}", text.len());

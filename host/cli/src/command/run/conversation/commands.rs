@@ -1,10 +1,10 @@
-//! What a line of a conversation means: a prompt, or a command.
+//! Parses the lines of a conversation: a prompt, or a command.
 
 use host_app::error::Failure;
 use host_terminal as terminal;
 use host_text::name_help;
 
-/// Something that is no prompt.
+/// A command: a line that is not a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Command {
     Help,
@@ -23,7 +23,7 @@ pub(super) enum Command {
     Quit,
 }
 
-/// What a line means.
+/// The meaning of a line.
 #[derive(Debug)]
 pub(super) enum ParsedLine {
     Prompt(String),
@@ -64,7 +64,7 @@ pub(super) const ALL: &[CommandSpec] = &[
     alone("/quit", "Quit", Command::Quit),
 ];
 
-/// How wide the names of commands and keys are in help.
+/// Width of the names of commands and keys in help.
 const NAMES: usize = 27;
 
 const KEYS: &[(&str, &str)] = &[
@@ -90,7 +90,7 @@ const fn with(
     CommandSpec { name, argument, words, arguments: Arguments::With(build) }
 }
 
-/// What a line means.
+/// The meaning of a line.
 pub(super) fn parse(line: &str) -> ParsedLine {
     let text = line.trim();
     if let Some(rest) = text.strip_prefix("//") {
@@ -119,7 +119,7 @@ pub(super) fn parse(line: &str) -> ParsedLine {
     }
 }
 
-/// Enough of a text to know it by.
+/// Returns enough of a text to recognise it.
 fn first_line(text: &str) -> String {
     host_text::clip(text.lines().next().unwrap_or_default(), 60).into_owned()
 }

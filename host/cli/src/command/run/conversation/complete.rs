@@ -1,4 +1,4 @@
-//! What Tab completes: a command at the beginning of a line, a path behind an `@`.
+//! Completion with Tab: a command at the beginning of a line, a path after an `@`.
 //!
 //! Paths are looked up as `ls` would list them, with its grants and the project's ignore rules.
 

@@ -1,4 +1,4 @@
-//! What a conversation has used up until now.
+//! Statistics of a conversation so far.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
