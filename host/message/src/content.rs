@@ -135,12 +135,12 @@ impl ResponseBody {
 }
 
 impl Content {
-    /// A message from the user with one text part.
+    /// Creates a message from the user with one text part.
     pub fn user(text: impl Into<String>) -> Self {
         Self { role: Role::User, parts: vec![Part::text(text)] }
     }
 
-    /// A message from the model with one text part.
+    /// Creates a message from the model with one text part.
     pub fn model(text: impl Into<String>) -> Self {
         Self { role: Role::Model, parts: vec![Part::text(text)] }
     }
@@ -165,12 +165,12 @@ impl Content {
 }
 
 impl Part {
-    /// A part with text that is not a thought.
+    /// Creates a part with text that is not a thought.
     pub fn text(text: impl Into<String>) -> Self {
         PartData::Text(text.into()).into()
     }
 
-    /// A part with text that the model thought aloud.
+    /// Creates a part with text that the model thought aloud.
     pub fn thought(text: impl Into<String>) -> Self {
         Self { data: PartData::Text(text.into()), thought: true, signature: None }
     }

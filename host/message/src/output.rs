@@ -52,7 +52,7 @@ pub enum Display {
 }
 
 impl Output {
-    /// An output of one text.
+    /// Creates an output of one text.
     pub fn text(text: impl Into<String>) -> Self {
         Self { content: vec![OutputPart::Text(text.into())], structured: None, display: None }
     }

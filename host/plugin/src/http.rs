@@ -256,7 +256,8 @@ fn redirect(answer: &reqwest::Response) -> Option<Result<Url, String>> {
     Some(next.and_then(|url| address(url.as_str()).map_err(|_| format!("a redirect to `{}`", exact(url.as_str())))))
 }
 
-/// After 303, and after 301 and 302 to a POST, browsers continue with a GET (RFC 9110, 15.4).
+/// Whether a redirect changes the method: after 303, and after 301 and 302 to a POST, browsers continue with a GET (RFC
+/// 9110, 15.4).
 fn changes_method(status: StatusCode, method: &Method) -> bool {
     match status.as_u16() {
         303 => *method != Method::HEAD,

@@ -77,8 +77,8 @@ pub struct Transfer {
 pub type Progress<'a> = &'a (dyn Fn(Transfer) + Send + Sync);
 
 impl Registry {
-    /// A registry with this login, or without one. Interrupted downloads are kept in the folder, which is created when
-    /// needed.
+    /// Creates a registry with this login, or without one. Interrupted downloads are kept in the folder, which is
+    /// created when needed.
     ///
     /// # Errors
     ///

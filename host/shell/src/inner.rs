@@ -47,12 +47,12 @@ pub enum Inner {
 }
 
 impl Wrapped {
-    /// A wrapper that runs a line.
+    /// Creates a wrapper that runs a line.
     pub(crate) fn line(at: usize, text: String) -> Self {
         Self { inner: vec![Inner::Line { at, text }], ..Self::default() }
     }
 
-    /// A wrapper that may run each of the words from that index on.
+    /// Creates a wrapper that may run each of the words from that index on.
     pub(crate) fn candidates(words: &[Word], from: usize) -> Self {
         let candidate = |at: usize| match words[at].literal() {
             // One word may be a whole line.
@@ -64,7 +64,7 @@ impl Wrapped {
         Self { inner: (from..words.len()).take(CANDIDATES).filter_map(candidate).collect(), ..Self::default() }
     }
 
-    /// A wrapper that runs the command after its options and operands, and does nothing else.
+    /// Creates a wrapper that runs the command after its options and operands, and does nothing else.
     pub(crate) fn behind_options(words: &[Word], options: &Options, operands: usize) -> Self {
         let mut at = match options.skip(words, operands) {
             Err(at) => {

@@ -186,7 +186,7 @@ pub fn all() -> impl Iterator<Item = &'static Program> {
 }
 
 impl Program {
-    /// A program of which only the names are known.
+    /// Creates a program of which only the names are known.
     const fn named(names: &'static [&'static str]) -> Self {
         Self {
             names,

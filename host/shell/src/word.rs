@@ -27,12 +27,12 @@ pub struct Word {
 }
 
 impl Word {
-    /// A word whose text is its literal value.
+    /// Creates a word whose text is its literal value.
     pub fn literal_of(text: impl Into<String>) -> Self {
         Self { text: text.into(), quoted: true, ..Self::default() }
     }
 
-    /// A word about which nothing is known.
+    /// Creates a word about which nothing is known.
     pub(crate) fn unknown() -> Self {
         Self { text: UNKNOWN.to_string(), dynamic: true, split: true, ..Self::default() }
     }

@@ -1,5 +1,5 @@
-//! The width of text on a terminal, and which part of it fits. Texts may contain sequences that set colours (`ESC [ …
-//! m`) and no others.
+//! The width of text on a terminal, and which part of it fits. Texts may contain sequences that set colours, which look
+//! like `ESC [ … m`, and no others.
 
 use unicode_width::UnicodeWidthChar;
 

@@ -194,7 +194,7 @@ enum Before {
 }
 
 impl Escaper {
-    /// An escaper at the beginning of a text.
+    /// Creates an escaper at the beginning of a text.
     pub fn new(newlines: Newlines) -> Self {
         Self { newlines, before: Before::Other, held: None }
     }

@@ -57,12 +57,12 @@ impl Fence {
         })
     }
 
-    /// The mark: a backtick or a tilde.
+    /// Returns the mark: a backtick or a tilde.
     pub fn mark(self) -> char {
         self.mark
     }
 
-    /// The number of marks.
+    /// Returns the number of marks.
     pub fn length(self) -> usize {
         self.length
     }
@@ -74,7 +74,7 @@ impl Fence {
 }
 
 impl CodeBlocks {
-    /// The state at the beginning of a text.
+    /// Creates the state at the beginning of a text.
     pub fn new(indent: Indent) -> Self {
         Self { indent, open: None }
     }

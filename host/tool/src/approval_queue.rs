@@ -166,7 +166,7 @@ pub struct Listener {
 }
 
 impl ApprovalQueue {
-    /// A queue without listeners.
+    /// Creates a queue without listeners.
     pub fn new() -> Self {
         Self::default()
     }

@@ -147,7 +147,7 @@ pub enum CallChange<'a> {
 }
 
 impl CallState {
-    /// A call that was not examined yet.
+    /// Creates a call that was not examined yet.
     pub fn new(call: FunctionCall) -> Self {
         Self::Validating { call: Arc::new(call), tool: None }
     }

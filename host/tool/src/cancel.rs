@@ -20,7 +20,7 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    /// A child of `token`: cancelling `token` cancels it too, but not the reverse.
+    /// Creates a child of `token`: cancelling `token` cancels it too, but not the reverse.
     pub fn under(token: &CancellationToken) -> Self {
         Self { token: token.child_token(), reason: Arc::default() }
     }

@@ -86,7 +86,7 @@ struct Considered {
 }
 
 impl Gate {
-    /// A gate for the main agent of a run, in this mode. `kept` stores the rules that answers make.
+    /// Creates a gate for the main agent of a run, in this mode. `kept` stores the rules that answers make.
     pub fn new(
         policy: Policy,
         queue: ApprovalQueue,

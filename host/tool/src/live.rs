@@ -73,12 +73,12 @@ impl LiveOutput {
         self.send(kept.len(), || Live::Progress { done, total, message: kept.to_owned() });
     }
 
-    /// A handle without a receiver, for calls outside a scheduler.
+    /// Creates a handle without a receiver, for calls outside a scheduler.
     pub fn nowhere() -> Self {
         Self { call: 0, sender: mpsc::channel(1).0, counts: Arc::default() }
     }
 
-    /// A handle for the call at this index, which sends to this channel.
+    /// Creates a handle for the call at this index, which sends to this channel.
     pub(crate) fn new(call: usize, sender: mpsc::Sender<Piece>) -> Self {
         Self { call, sender, counts: Arc::default() }
     }

@@ -75,7 +75,7 @@ fn written(arguments: &Map<String, Value>) -> String {
 }
 
 impl PluginTool {
-    /// The tool with this spec and these needs, from the plugin's manifest.
+    /// Creates the tool with this spec and these needs, from the plugin's manifest.
     pub fn new(spec: ToolSpec, needs: Grants, plugin: Arc<Plugin>, sandbox: Sandbox) -> Self {
         Self { spec, needs, plugin, sandbox }
     }

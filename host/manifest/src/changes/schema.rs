@@ -42,12 +42,12 @@ enum Side {
 }
 
 impl Side {
-    /// The weight of allowing additional values.
+    /// Returns the weight of allowing additional values.
     fn wider(self) -> Weight {
         if self == Self::Taken { Weight::Addition } else { Weight::Breaking }
     }
 
-    /// The weight of no longer allowing values.
+    /// Returns the weight of no longer allowing values.
     fn narrower(self) -> Weight {
         if self == Self::Taken { Weight::Breaking } else { Weight::Addition }
     }

@@ -235,7 +235,7 @@ pub(crate) struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// A message without a role.
+    /// Creates a message without a role.
     pub(crate) fn text(text: &'a str) -> Self {
         Self { role: None, parts: vec![WirePart { data: WireData::Text(text), thought_signature: None }] }
     }

@@ -65,7 +65,7 @@ impl Descendants {
             .collect()
     }
 
-    /// Other systems do not list them; the group is signalled as a whole.
+    /// Returns nothing: other systems do not list processes; the group is signalled as a whole.
     #[cfg(not(target_os = "linux"))]
     pub(super) fn pids(&self) -> Vec<u32> {
         Vec::new()

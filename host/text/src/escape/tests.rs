@@ -145,7 +145,7 @@ fn text_one_line_collapses_blanks_and_escapes_the_rest() {
     assert_eq!(one_line(&"ä ".repeat(1_000_000), 3), "ä ä… (cut)");
 }
 
-/// Text full of characters that escaping has to handle.
+/// Generates text full of characters that escaping has to handle.
 fn hostile() -> impl Strategy<Value = String> {
     let special: Vec<char> =
         CLASSES.iter().map(|(_, c)| *c).chain("👩💻❤1⃣#بکनक्ᠠ᠋\n\t \u{301}\u{a0}ae`\\🇩".chars()).collect();

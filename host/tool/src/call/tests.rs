@@ -44,7 +44,8 @@ fn settle(outcome: Outcome) -> Step {
     Step::Settle { outcome, decided: None }
 }
 
-/// A step by its letter: `a`dmit, as`k`, sche`d`ule, `s`tart, and the ends: `+` success, `-` error, `x` cancelled.
+/// Returns a step by its letter: `a`dmit, as`k`, sche`d`ule, `s`tart, and the ends: `+` success, `-` error, `x`
+/// cancelled.
 fn step(letter: char) -> Step {
     match letter {
         'a' => Step::Admit(Arc::new(Never)),

@@ -100,7 +100,7 @@ fn no_way_to_write_a_denied_command_was_allowed() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// The number of cases, or that of the environment for a long run.
+/// Returns the number of cases, or that of the environment for a long run.
 fn cases(usual: u32) -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual);
     ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) }
