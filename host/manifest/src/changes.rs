@@ -1,10 +1,10 @@
 //! The differences between two versions of a plugin, and the version number that they require.
 //!
-//! Owns the rules by which a change is breaking: for a model that calls as before, a program that reads the results, a
-//! user whose grants were enough. What is not known to be harmless counts as breaking. The numbers are those of
-//! Semantic Versioning 2.0.0, before 1.0 as cargo reads them: there the second number has the meaning of the first.
+//! Owns the rules by which a change is breaking: for a model that calls as before, a program that reads the results, or
+//! a user whose grants were enough. Anything not known to be harmless counts as breaking. The numbers follow Semantic
+//! Versioning 2.0.0; before 1.0 as cargo reads them: there the second number has the meaning of the first.
 //!
-//! Deliberately not here: what a component does. Two with the same manifest can still behave differently.
+//! Deliberately not here: what a component does. Two components with the same manifest can behave differently.
 
 mod schema;
 mod settings;
@@ -16,14 +16,14 @@ use semver::Version;
 
 use crate::manifest::{Manifest, ToolEntry};
 
-/// How much a change asks of those who use a plugin, least first.
+/// How much a change asks of the users of a plugin, least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
-    /// Nothing: words, licences, the component itself.
+    /// Nothing: texts, licences, the component itself.
     Fix,
-    /// Nothing, and there is more than before.
+    /// Nothing; something was added.
     Addition,
-    /// Something that worked may not work any more, or more is asked for than was granted.
+    /// Something that worked may not work any more, or more is requested than was granted.
     Breaking,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for Weight {
 /// One difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// How much it asks of others.
+    /// How much it asks of users.
     pub weight: Weight,
     /// A description: small first letter, no full stop.
     pub what: String,
@@ -50,20 +50,20 @@ pub struct Change {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changes(Vec<Change>);
 
-/// Whether a version number says what changed.
+/// Whether a version number fits the changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VersionVerdict {
-    /// It does.
+    /// It fits.
     Enough,
     /// It is too low.
     TooLow {
-        /// The lowest that would do.
+        /// The lowest version that fits.
         needed: Version,
     },
 }
 
 impl Changes {
-    /// The differences between an older and a newer version of one plugin.
+    /// Returns the differences between an older and a newer version of one plugin.
     pub fn between(old: &Manifest, new: &Manifest) -> Self {
         let mut found = Vec::new();
         if old.name != new.name {
@@ -98,26 +98,26 @@ impl Changes {
         Self(found)
     }
 
-    /// Each of them.
+    /// Iterates over the changes.
     pub fn iter(&self) -> impl Iterator<Item = &Change> {
         self.0.iter()
     }
 
-    /// The heaviest; a fix where the manifests are the same, since a new version has something new in it.
+    /// Returns the heaviest weight; a fix if the manifests are the same, since a new version has something new in it.
     pub fn weight(&self) -> Weight {
         self.0.iter().map(|change| change.weight).max().unwrap_or(Weight::Fix)
     }
 
-    /// Whether going from `old` to `new` says as much.
+    /// Whether the step from `old` to `new` fits the changes.
     pub fn verdict(&self, old: &Version, new: &Version) -> VersionVerdict {
         let needed = next(old, self.weight());
         if *new >= needed { VersionVerdict::Enough } else { VersionVerdict::TooLow { needed } }
     }
 }
 
-/// The lowest version after `old` that a change of this weight may have.
+/// Returns the lowest version after `old` that a change of this weight may have.
 fn next(old: &Version, weight: Weight) -> Version {
-    // A version before the release of its number may become anything.
+    // A pre-release may change in any way.
     if !old.pre.is_empty() {
         return Version::new(old.major, old.minor, old.patch);
     }
@@ -187,7 +187,7 @@ fn of_tool(old: &ToolEntry, new: &ToolEntry, found: &mut Vec<Change>) {
 }
 
 fn annotations(tool: &str, old: Annotations, new: Annotations, found: &mut Vec<Change>) {
-    // Each with whether being so is what a caller has to be careful about.
+    // Each with whether a caller has to be careful when it is true.
     for (word, before, now, careful) in [
         ("only reads", old.read_only, new.read_only, false),
         ("can lose something", old.destructive, new.destructive, true),

@@ -1,7 +1,7 @@
 //! What a plugin may touch, in plain words.
 //!
-//! Promises: the text rests on the component's imports and on the manifest, not on what the plugin says about itself; its
-//! own words are marked as such, and everything of it is safe for a terminal.
+//! Promises: the text is based on the component's imports and on the manifest, not on the plugin's description of
+//! itself; its own words are marked as such, and everything is safe for a terminal.
 
 use host_capability::Capability;
 use host_plugin::admission::Imports;
@@ -9,7 +9,7 @@ use host_text::{exact, visible_line};
 
 use crate::Manifest;
 
-/// What the plugin may touch, and what it may not.
+/// Explains what the plugin may touch, and what it may not.
 pub fn explain(manifest: &Manifest, imports: &Imports) -> String {
     let mut text = format!("{} {} ({})\n", exact(&manifest.name), manifest.version, exact(&manifest.license));
     for tool in &manifest.tools {
@@ -47,7 +47,7 @@ pub fn explain(manifest: &Manifest, imports: &Imports) -> String {
     text
 }
 
-/// Its settings, and where its secrets go.
+/// Describes its settings, and where its secrets go.
 fn settings(manifest: &Manifest) -> String {
     let mut text = String::new();
     if !manifest.secrets.is_empty() {
@@ -79,7 +79,7 @@ fn settings(manifest: &Manifest) -> String {
     text
 }
 
-/// A capability with its scope, in words.
+/// Describes a capability with its scope.
 fn can(capability: Capability, scope: &str) -> String {
     let scope = scope.trim();
     let of = exact(scope);
@@ -101,7 +101,7 @@ fn can(capability: Capability, scope: &str) -> String {
     }
 }
 
-/// A scope of `http`: methods joined by `+` where not all are meant, servers, and `+private`.
+/// Describes a scope of `http`: methods joined by `+` unless all are meant, servers, and `+private`.
 fn requests(scope: &str) -> String {
     let items = scope.split(',').map(|item| {
         let mut words: Vec<&str> = item.split_whitespace().collect();

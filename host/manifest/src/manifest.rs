@@ -1,10 +1,10 @@
 //! A plugin's manifest: as its author writes it (`plugin.toml`), and as it is shipped (`NAME.json`), with the
 //! tools as the plugin described them when it was built.
 //!
-//! Promises: an unknown key is an error with its line and the nearest name that there is; what is shipped is all that the
-//! host needs to declare the plugin's tools to a model without running it. Both have a JSON Schema (`schema`).
+//! Promises: an unknown key is an error with its line and the nearest known name; a shipped manifest contains all that
+//! the host needs to declare the plugin's tools to a model without running it. Both have a JSON Schema (`schema`).
 //!
-//! Deliberately not here: whether the component imports what the manifest says (`bundle`), and how a plugin is built.
+//! Deliberately not here: whether the component's imports match the manifest (`bundle`), and how a plugin is built.
 
 mod described;
 mod error;
@@ -132,7 +132,7 @@ pub struct ToolEntry {
 }
 
 impl ToolEntry {
-    /// Whether the tool says that it needs the capability.
+    /// Whether the tool declares that it needs the capability.
     pub fn needs(&self, capability: Capability) -> bool {
         self.capabilities.iter().any(|name| name == capability.name())
     }
@@ -143,19 +143,18 @@ impl SourceManifest {
     ///
     /// # Errors
     ///
-    /// With line and column, when it has an unknown or a missing key, an invalid name, or an invalid
-    /// capability or scope.
+    /// With line and column, if it has an unknown or a missing key, an invalid name, or an invalid capability or scope.
     pub fn parse(text: &str, source_: &Source) -> Result<Self, ManifestError> {
         written::parse(text, source_)
     }
 }
 
 impl Manifest {
-    /// The manifest of a plugin that was built: what its author wrote, and the tools that it describes.
+    /// Builds the manifest of a plugin that was built: what its author wrote, and the tools that it describes.
     ///
     /// # Errors
     ///
-    /// When a tool needs a capability that the plugin does not ask for.
+    /// If a tool needs a capability that the plugin does not ask for.
     pub fn new(source: SourceManifest, contract: Version, tools: Vec<ToolDef>) -> Result<Self, ManifestError> {
         let entries: Vec<ToolEntry> = tools.into_iter().map(ToolEntry::from).collect();
         for ToolEntry { spec, capabilities } in &entries {
@@ -179,17 +178,17 @@ impl Manifest {
         })
     }
 
-    /// The most bytes that a shipped manifest has.
+    /// The largest shipped manifest, in bytes.
     pub const MAX_BYTES: u64 = MAX_MANIFEST;
 
     /// Reads a manifest as it is shipped.
     ///
     /// # Errors
     ///
-    /// When it was made for a newer host, has an invalid name, texts that cannot be shown on a line, settings that do
-    /// not hold together, tools of one name, or a tool that needs what the plugin does not ask for.
+    /// If it was made for a newer host, or has an invalid name, texts that cannot be shown on a line, inconsistent
+    /// settings, two tools with the same name, or a tool that needs a capability the plugin does not ask for.
     pub fn parse(json: &str, source_: Source) -> Result<Self, ManifestError> {
-        /// What every layout has, whatever else is in it.
+        /// The part that every layout has.
         #[derive(Deserialize)]
         struct Versions {
             manifest: u32,
@@ -267,38 +266,38 @@ impl Manifest {
         Ok(())
     }
 
-    /// The file's text: the same for the same manifest.
+    /// Returns the file's text, which is the same for equal manifests.
     pub fn to_json(&self) -> String {
         let mut json = serde_json::to_string_pretty(self).expect("a manifest is plain data with text for keys");
         json.push('\n');
         json
     }
 
-    /// The grants that the plugin requests. Relative paths start at the workspace.
+    /// Returns the grants that the plugin requests. Relative paths start at the workspace.
     ///
     /// # Errors
     ///
-    /// When a capability or a scope is invalid.
+    /// If a capability or a scope is invalid.
     pub fn declared(&self, workspace: &Path) -> Result<Grants, ManifestError> {
         grants(&self.name, &self.capabilities, workspace)
     }
 
-    /// The capabilities that the plugin works without. An unknown one is left out.
+    /// Returns the capabilities that the plugin works without. An unknown one is left out.
     pub fn optional(&self) -> CapabilitySet {
         let optional = self.capabilities.iter().filter(|(_, declared)| declared.optional);
         optional.filter_map(|(name, _)| name.parse::<Capability>().ok()).collect()
     }
 
-    /// Whether the plugin asks for this, or for more: `scope` in the words of a `--grant`. No plugin asks for an
-    /// invalid one.
+    /// Whether the plugin asks for this scope, or for more: `scope` in the words of a `--grant`. False for an invalid
+    /// scope.
     pub fn asks_for(&self, capability: &str, scope: &str) -> bool {
-        // Relative scopes of both are meant beneath the same workspace, wherever it is.
+        // Relative scopes of both start at the same workspace, wherever it is.
         let read = |text: &str| Scope::parse(capability.parse().ok()?, text, Path::new("/workspace")).ok();
         let declared = self.capabilities.get(capability).and_then(|declared| read(&declared.scope));
         matches!((read(scope), declared), (Some(scope), Some(declared)) if scope.le(&declared))
     }
 
-    /// The plugin's name, as grants have it.
+    /// Returns the plugin's name, as grants use it.
     pub fn plugin_name(&self) -> PluginName {
         PluginName::new(&self.name)
     }
@@ -318,32 +317,32 @@ fn grants(name: &str, declared: &BTreeMap<String, Declared>, workspace: &Path) -
     })
 }
 
-/// Whether a text is the name of a publisher, or a plugin's own.
+/// Whether a text is a valid name of a publisher, or the plugin's part of a name.
 pub fn is_name(part: &str) -> bool {
     (1..=64).contains(&part.len())
         && part.starts_with(|c: char| c.is_ascii_lowercase())
         && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-')
 }
 
-/// Whether a text is the name of a tool, by the rule that applies when a plugin describes itself.
+/// Whether a text is a valid name of a tool, by the rule that applies when a plugin describes itself.
 fn is_tool_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
-/// Whether a text names a plugin.
+/// Checks that a text is a valid name of a plugin.
 ///
 /// # Errors
 ///
-/// When it is neither NAME nor PUBLISHER/NAME.
+/// If it is neither NAME nor PUBLISHER/NAME.
 pub fn check_name(name: &str) -> Result<(), ManifestError> {
     let (publisher, own) = name.split_once('/').map_or((None, name), |(publisher, own)| (Some(publisher), own));
     let is_one = is_name(own) && publisher.is_none_or(is_name);
     if is_one { Ok(()) } else { Err(ManifestError::Name { name: cut(name) }) }
 }
 
-/// Whether a text fits on a line, and is an address if it has to be one.
+/// Checks that a text fits on a line, and that it is an address if it has to be one.
 fn check_words(key: &'static str, text: &str) -> Result<(), ManifestError> {
     let wrong = |why: String| Err(ManifestError::Value { key, why });
     if text.trim().is_empty() || text.trim() != text {

@@ -1,9 +1,9 @@
-//! Text from outside within a message: escaped, and cut to a limit.
+//! Escapes text from outside for a message, and cuts it to a limit.
 
-/// Characters of a text from outside in a message. Protects its reader.
+/// The most characters of a text from outside in a message. Protects its reader.
 const MAX_SHOWN: usize = 600;
 
-/// The beginning of a text, safe to show.
+/// Returns the beginning of a text, safe to show.
 pub fn cut(text: &str) -> String {
     host_text::clip(&host_text::visible(text), MAX_SHOWN).into_owned()
 }

@@ -1,8 +1,8 @@
-//! An error with what caused it, in one line.
+//! An error with its causes, in one line.
 
 use std::error::Error;
 
-/// What the error says, and behind it what each of its causes says, separated by `: `.
+/// Returns the error's message, followed by those of its causes, separated by `: `.
 pub fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

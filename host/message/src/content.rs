@@ -1,4 +1,4 @@
-//! Messages: who said them and the parts they are made of.
+//! Messages: their authors and their parts.
 //!
 //! The shapes follow the Gemini API's `Content` and `Part`, the richest of the formats in use; the serialised
 //! form is the session log's own and promises nothing to a provider.
@@ -13,13 +13,13 @@ use crate::{CallId, ToolName};
 /// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Content {
-    /// Who said it.
+    /// The author.
     pub role: Role,
-    /// What it is made of, in order.
+    /// Its parts, in order.
     pub parts: Vec<Part>,
 }
 
-/// Who said something. System instructions are no message: a request carries them apart.
+/// The author of a message. System instructions are not messages: a request carries them separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -32,7 +32,7 @@ pub enum Role {
 /// One part of a message, with what a thinking model attaches to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Part {
-    /// What it is.
+    /// The content.
     #[serde(flatten)]
     pub data: PartData,
     /// Whether the model was thinking aloud: shown, kept in the log, never sent back as text.
@@ -43,17 +43,17 @@ pub struct Part {
     pub signature: Option<Signature>,
 }
 
-/// A mark that only the service which made it can read: a signed or encrypted thought. A conversation can go over to
-/// another service, which must not be sent it.
+/// A mark that only the service which made it can read: a signed or encrypted thought. A conversation can switch to a
+/// different service, which must not be sent it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signature {
     /// The wire format of the service that made it, by its provider's name.
     pub by: String,
-    /// What goes back, in that provider's own form.
+    /// The data to send back, in that provider's own form.
     pub data: String,
 }
 
-/// What a part is.
+/// The content of a part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PartData {
@@ -61,11 +61,11 @@ pub enum PartData {
     Text(String),
     /// Bytes with a media type.
     InlineData(InlineData),
-    /// A file that lies where the model's service can fetch it.
+    /// A file at an address from which the model's service can fetch it.
     FileReference(FileReference),
-    /// The model wants a tool called.
+    /// A call that the model requests.
     FunctionCall(FunctionCall),
-    /// How that call ended.
+    /// The result of that call.
     FunctionResponse(FunctionResponse),
 }
 
@@ -84,7 +84,7 @@ impl fmt::Debug for InlineData {
     }
 }
 
-/// A file that the model's service fetches by itself.
+/// A file that the model's service fetches itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileReference {
     /// The media type.
@@ -93,40 +93,40 @@ pub struct FileReference {
     pub uri: String,
 }
 
-/// The model wants a tool called.
+/// A call that the model requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FunctionCall {
-    /// Unique in the conversation; made by the host where the model's service gives none.
+    /// Unique in the conversation; made by the host if the model's service gives none.
     pub id: CallId,
-    /// The tool's name as the model wrote it, which may be no tool at all.
+    /// The tool's name as the model wrote it; there may be no such tool.
     pub name: ToolName,
     /// The arguments as the model wrote them, not yet checked against the tool's schema.
     pub arguments: Map<String, Value>,
 }
 
-/// How a call ended, as the model is told.
+/// The result of a call, as the model reads it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FunctionResponse {
     /// The id of the call that this answers.
     pub id: CallId,
     /// The name of the call that this answers.
     pub name: ToolName,
-    /// What came of it.
+    /// The result.
     pub body: ResponseBody,
 }
 
-/// The text of a response, told apart so that a provider can mark errors its own way.
+/// The text of a response, split so that a provider can mark errors in its own way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResponseBody {
     /// What the tool returned.
     Output(String),
-    /// Why it did not: an error, a refusal, or a cancel.
+    /// Why it returned nothing: an error, a denial, or a cancellation.
     Error(String),
 }
 
 impl ResponseBody {
-    /// The text, whichever it is.
+    /// Returns the text of either variant.
     pub fn text(&self) -> &str {
         match self {
             Self::Output(text) | Self::Error(text) => text,
@@ -135,27 +135,27 @@ impl ResponseBody {
 }
 
 impl Content {
-    /// A message of the user's with one text part.
+    /// Creates a message from the user with one text part.
     pub fn user(text: impl Into<String>) -> Self {
         Self { role: Role::User, parts: vec![Part::text(text)] }
     }
 
-    /// A message of the model's with one text part.
+    /// Creates a message from the model with one text part.
     pub fn model(text: impl Into<String>) -> Self {
         Self { role: Role::Model, parts: vec![Part::text(text)] }
     }
 
-    /// The text of all parts that are no thoughts, joined.
+    /// Returns the text of all parts that are not thoughts, joined.
     pub fn visible_text(&self) -> String {
         self.parts.iter().filter(|part| !part.thought).filter_map(Part::as_text).collect()
     }
 
-    /// The function calls in it, in order.
+    /// Returns the function calls in it, in order.
     pub fn function_calls(&self) -> impl Iterator<Item = &FunctionCall> {
         self.parts.iter().filter_map(Part::as_call)
     }
 
-    /// The function responses in it, in order.
+    /// Returns the function responses in it, in order.
     pub fn function_responses(&self) -> impl Iterator<Item = &FunctionResponse> {
         self.parts.iter().filter_map(|part| match &part.data {
             PartData::FunctionResponse(response) => Some(response),
@@ -165,22 +165,22 @@ impl Content {
 }
 
 impl Part {
-    /// Text that is no thought.
+    /// Creates a part with text that is not a thought.
     pub fn text(text: impl Into<String>) -> Self {
         PartData::Text(text.into()).into()
     }
 
-    /// Text that the model thought aloud.
+    /// Creates a part with text that the model thought aloud.
     pub fn thought(text: impl Into<String>) -> Self {
         Self { data: PartData::Text(text.into()), thought: true, signature: None }
     }
 
-    /// The mark on it that this provider made, if there is one.
+    /// Returns the mark that this provider put on it, if any.
     pub fn signature_by(&self, provider: &str) -> Option<&str> {
         self.signature.as_ref().filter(|signature| signature.by == provider).map(|signature| signature.data.as_str())
     }
 
-    /// The function call, if that is what it is.
+    /// Returns the function call, if it is one.
     pub fn as_call(&self) -> Option<&FunctionCall> {
         match &self.data {
             PartData::FunctionCall(call) => Some(call),
@@ -188,7 +188,7 @@ impl Part {
         }
     }
 
-    /// The text, if that is what it is; thoughts included.
+    /// Returns the text, thoughts included, if it is text.
     pub fn as_text(&self) -> Option<&str> {
         match &self.data {
             PartData::Text(text) => Some(text),

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-/// `1 turn`, `2 turns`: a number with its noun, for nouns that take an `s` in the plural.
+/// Formats a number with its noun: `1 turn`, `2 turns`; for nouns that take an `s` in the plural.
 pub fn counted(number: impl Display, noun: &str) -> String {
     let number = number.to_string();
     let plural = if number == "1" { "" } else { "s" };

@@ -1,17 +1,17 @@
-//! Names and ids as types, so that one cannot be given where another is meant.
+//! Names and ids as types, so that one cannot be passed where another is expected.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A text that cannot be the id it was meant to be.
+/// A text that is not a valid id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid {what} `{text}`: {why}")]
 pub struct IdError {
-    /// What it was meant to be.
+    /// The kind of id.
     pub what: &'static str,
-    /// What it is.
+    /// The text.
     pub text: String,
     /// The rule that it breaks.
     pub why: &'static str,
@@ -30,7 +30,7 @@ macro_rules! text_id {
                 Self(text.into())
             }
 
-            /// The text.
+            /// Returns the text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -45,7 +45,7 @@ macro_rules! text_id {
 }
 
 text_id! {
-    /// The id of one function call, unique in its conversation. Whatever a model's service sends is taken.
+    /// The id of one function call, unique in its conversation. Any id that a model's service sends is accepted.
     CallId
 }
 
@@ -55,7 +55,7 @@ text_id! {
 }
 
 text_id! {
-    /// The id of one agent in a run; a subagent has its own.
+    /// The id of one agent in a run; each subagent has its own.
     AgentId
 }
 
@@ -67,7 +67,7 @@ text_id! {
 /// The longest name of a tool that every service accepts, in characters.
 const NAME_LIMIT: usize = 64;
 
-/// What a name begins with that stands for one that no service accepts.
+/// The prefix of a name that replaces an invalid one.
 const INVALID: &str = "invalid_";
 
 impl ToolName {
@@ -77,8 +77,8 @@ impl ToolName {
         first && self.0.len() <= NAME_LIMIT && self.0.chars().all(is_name_character)
     }
 
-    /// The name as it is sent to a service: as it is if that is valid, else one that resembles it. A service refuses
-    /// the whole conversation for one name that a model made up.
+    /// Returns the name to send to a service: the name itself if it is valid, else a valid one that resembles it. A
+    /// service rejects the whole conversation for one name that a model made up.
     pub fn sendable(&self) -> Cow<'_, str> {
         if self.is_valid() {
             return Cow::Borrowed(&self.0);
@@ -94,18 +94,18 @@ fn is_name_character(c: char) -> bool {
 }
 
 impl AgentId {
-    /// The id of an agent that this one starts: `main/codebase_investigator-1`.
+    /// Returns the id of a subagent of this one: `main/codebase_investigator-1`.
     pub fn child(&self, name: &str, number: u32) -> Self {
         Self(format!("{self}/{name}-{number}"))
     }
 
-    /// Whether another agent has started this one.
+    /// Whether another agent started this one.
     pub fn is_subagent(&self) -> bool {
         self.0.contains('/')
     }
 }
 
-/// The id of a session: what its log file is called, so it is made of characters that are safe in a name.
+/// The id of a session: the name of its log file, so it consists of characters that are safe in a file name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct SessionId(String);
@@ -115,7 +115,7 @@ impl SessionId {
     ///
     /// # Errors
     ///
-    /// When it is empty, longer than 64 characters, or has anything but ASCII letters, digits and `-`.
+    /// If it is empty, longer than 64 characters, or contains anything but ASCII letters, digits and `-`.
     pub fn new(text: impl Into<String>) -> Result<Self, IdError> {
         let text = text.into();
         let fits = (1..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
@@ -126,7 +126,7 @@ impl SessionId {
         }
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -147,14 +147,14 @@ impl<'de> Deserialize<'de> for SessionId {
 /// One request to a model: `<agent id>#<turn>`. Every log line under the request carries it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct PromptId {
-    /// The agent that asks.
+    /// The agent that sends it.
     pub agent: AgentId,
     /// Which of its turns this is, from 0.
     pub turn: u32,
 }
 
 impl PromptId {
-    /// The id of the call at `index` in the reply to this request, for a service that gives none.
+    /// Returns the id of the call at `index` in the reply to this request, for a service that gives none.
     pub fn call(&self, index: usize) -> CallId {
         CallId::new(format!("{self}-{index}"))
     }

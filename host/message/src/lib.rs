@@ -1,8 +1,7 @@
-//! What a model and the host say to each other, in no provider's words.
+//! The messages between a model and the host, independent of any provider's format.
 //!
-//! Owns [`Content`] and its [`Part`]s, [`FunctionCall`] and [`FunctionResponse`], [`ToolSpec`], [`Usage`] and
-//! the ids that tie them together. Everything here is plain data: it can be cloned, compared, and written to a
-//! session log.
+//! Owns [`Content`] and its [`Part`]s, [`FunctionCall`] and [`FunctionResponse`], [`ToolSpec`], [`Usage`] and the ids
+//! that connect them. Everything here is plain data: it can be cloned, compared, and written to a session log.
 //!
 //! Deliberately not here: any provider's JSON (`host-model` has one file for each wire format), what a tool
 //! does, and what a call may touch.

@@ -1,11 +1,11 @@
-//! What a tool returned, before it is put into words for a model.
+//! The result of a tool, before it is formatted for a model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::InlineData;
 
-/// What a call that went well returned.
+/// The result of a successful call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Output {
     /// For the model, in order.
@@ -18,7 +18,7 @@ pub struct Output {
     pub display: Option<Display>,
 }
 
-/// One piece of what a tool returned.
+/// One piece of a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputPart {
@@ -26,17 +26,17 @@ pub enum OutputPart {
     Text(String),
     /// Bytes with a media type.
     Data(InlineData),
-    /// Something that stays where it is.
+    /// A reference to content that is not included.
     Link {
         /// Its address.
         uri: String,
-        /// What to call it.
+        /// Its title.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
     },
 }
 
-/// What a user is shown instead of what the model reads.
+/// The presentation of a result to the user, where it differs from what the model reads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Display {
@@ -46,13 +46,13 @@ pub enum Display {
     Difference {
         /// The file's path.
         path: String,
-        /// A unified difference.
+        /// A unified diff.
         unified: String,
     },
 }
 
 impl Output {
-    /// Text alone.
+    /// Creates an output of one text.
     pub fn text(text: impl Into<String>) -> Self {
         Self { content: vec![OutputPart::Text(text.into())], structured: None, display: None }
     }

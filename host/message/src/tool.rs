@@ -1,16 +1,16 @@
-//! A tool as the model is told of it.
+//! The description of a tool for the model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ToolName;
 
-/// What a model is told about a tool; shaped like the Model Context Protocol's `Tool`.
+/// The description of a tool for the model; shaped like the Model Context Protocol's `Tool`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
-    /// What the model calls it.
+    /// The name by which the model calls it.
     pub name: ToolName,
-    /// A name for people.
+    /// A title for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What it does and when to use it.
@@ -20,24 +20,24 @@ pub struct ToolSpec {
     /// JSON Schema of the structured result, for a tool that has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
-    /// What it does to the world, by its own word.
+    /// Its effects, as the tool itself declares them.
     #[serde(default)]
     pub annotations: Annotations,
 }
 
 /// Hints by which the host schedules calls and words its questions. They permit nothing.
 ///
-/// The default is the most careful reading: it changes things, may lose some, and reaches outside.
+/// The default is the most cautious assumption: the tool changes things, may lose some, and reaches outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Annotations {
-    /// It changes nothing: calls of such tools run side by side.
+    /// It changes nothing: calls of such tools run in parallel.
     pub read_only: bool,
     /// A call can lose something that was there before.
     pub destructive: bool,
     /// A second call with the same arguments changes nothing more.
     pub idempotent: bool,
-    /// It speaks to something outside this machine.
+    /// It communicates with something outside this machine.
     pub open_world: bool,
 }
 

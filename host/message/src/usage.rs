@@ -1,22 +1,22 @@
-//! What a reply cost and why it ended.
+//! The cost of a reply, and why it ended.
 
 use serde::{Deserialize, Serialize};
 
-/// Tokens of one reply, or of several added up, as the model's service counted them.
+/// The tokens of one reply, or of several added up, as the model's service counted them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens sent, those from the cache included.
     pub input: u64,
     /// Tokens of the answer, thoughts not included.
     pub output: u64,
-    /// Of the tokens sent, those that the service had cached.
+    /// The tokens sent that the service had cached.
     pub cached: u64,
     /// Tokens spent on thinking.
     pub thought: u64,
 }
 
 impl Usage {
-    /// Everything sent and received.
+    /// Returns the sum of all tokens sent and received.
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.output).saturating_add(self.thought)
     }
@@ -34,16 +34,16 @@ impl Usage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {
-    /// It was done, or wants tools called.
+    /// It was done, or requests tool calls.
     Stop,
-    /// It reached the most it may say at once.
+    /// It reached the most tokens that one reply may have.
     MaxTokens,
     /// A safety rule of the service stopped it.
     Safety,
-    /// It was repeating what it must not repeat.
+    /// It was repeating text that it must not repeat.
     Recitation,
     /// It tried to call a tool and the service could not read the call.
     MalformedFunctionCall,
-    /// Anything else, in the service's own word.
+    /// Any other reason, as the service names it.
     Other(String),
 }

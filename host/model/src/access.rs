@@ -1,10 +1,10 @@
-//! What it takes to reach a service. The environment is not read here: the caller fills this in.
+//! The settings for reaching a service. The environment is not read here: the caller fills this in.
 
 use std::time::Duration;
 
 use crate::{ApiKey, Login};
 
-/// What it takes to reach a service. The default is its own address, and no key.
+/// The settings for reaching a service. The default is the service's own address, and no key.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     /// The base address instead of the service's own, such as `http://127.0.0.1:11434/v1`.
@@ -13,12 +13,12 @@ pub struct Access {
     pub key: Option<ApiKey>,
     /// The login at Google, instead of a key.
     pub login: Option<Login>,
-    /// The project of Google Cloud that pays, for Vertex AI.
+    /// The Google Cloud project that is billed, for Vertex AI.
     pub project: Option<String>,
-    /// The place of Google Cloud where the model runs, for Vertex AI; `global` if it is `None`.
+    /// The Google Cloud location where the model runs, for Vertex AI; `global` if it is `None`.
     pub location: Option<String>,
-    /// Headers to send with each request besides those of the format, such as those that a gateway wants. They may
-    /// hold secrets, so they are not shown.
+    /// Headers to send with each request besides those of the format, such as those that a gateway requires. They may
+    /// contain secrets, so they are not shown.
     pub headers: Vec<(String, ApiKey)>,
     /// The proxy to use instead of the one that the environment names.
     pub proxy: Option<String>,

@@ -1,11 +1,12 @@
-//! Anthropic's messages, streamed as server-sent events, and the servers that speak them.
+//! Anthropic's Messages API, streamed as server-sent events, and the servers that support it.
 //!
-//! Owns both directions of the format, all of it private: [`request`] says a conversation in its words, [`thinking`]
-//! knows which model thinks how, [`event`] has the shapes of a reply's events, and this file reads them. A reply is a row of blocks, one after the other; a thinking
-//! block is signed, and goes back as a whole, in its place, by the mark on the part that stands where it ended.
+//! Owns both directions of the format, all of it private: [`request`] writes a conversation in it, [`thinking`] knows
+//! how each model thinks, [`event`] has the shapes of a reply's events, and this file reads them. A reply is a sequence
+//! of blocks; a thinking block is signed, and is sent back as a whole, in its place, through the signature of the part
+//! where it ended.
 //!
 //! Deliberately not here: tools that run at the service, whose blocks are skipped, and the clouds that host the same
-//! models behind other logins.
+//! models with other logins.
 
 mod event;
 mod request;
@@ -25,16 +26,16 @@ use crate::text::clip;
 use crate::transport::{Heard, Reader, Transport, Unheard};
 use crate::{Access, ApiKey, Chunk, ModelError, ModelStream, Provider, ReplyFault, Request};
 
-/// Whose signatures its own are.
+/// The provider of its signatures.
 const NAME: &str = Anthropic::PROVIDER.name();
 
-/// The version of the format that this file speaks; the service wants it with each request.
+/// The version of the format that this file implements; the service requires it with each request.
 const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
 
-/// The most calls of one reply; protects the host from a server that never stops beginning new ones.
+/// The most calls of one reply; protects the host from a server that begins new ones endlessly.
 const MAX_CALLS: usize = 1_000;
 
-/// Messages at one address.
+/// The Messages API at one address.
 pub struct Anthropic {
     transport: Transport,
 }
@@ -55,17 +56,17 @@ impl Anthropic {
         connect: |_, access| Ok(Arc::new(Self::new(access)?)),
     });
 
-    /// Checks key and address; nothing is sent.
+    /// Checks key and address; sends nothing.
     ///
     /// # Errors
     ///
-    /// When there is no key at the service's own address, or key or address cannot be used. A server at another
+    /// If there is no key for the service's own address, or if key or address cannot be used. A server at a different
     /// address may need no key.
     pub fn new(mut access: Access) -> Result<Self, ModelError> {
         if access.key.is_none() && access.address.is_none() {
             return Err(ModelError::MissingKey { provider: Self::PROVIDER });
         }
-        // First, so that a configured one replaces it.
+        // Inserted first, so that a configured header replaces it.
         access.headers.splice(0..0, ApiKey::new(VERSION.1).map(|version| (VERSION.0.to_owned(), version)));
         Ok(Self { transport: Transport::new(Self::PROVIDER, access, ("x-api-key", ""))? })
     }
@@ -90,8 +91,8 @@ impl Provider for Anthropic {
     }
 }
 
-/// A thinking block as it goes back: the mark's data, as JSON. The text is in it once more, since the service takes
-/// the block only as it was, whatever becomes of the parts that were shown.
+/// A thinking block to send back: the data of the signature, as JSON. It contains the text once more, since the service
+/// accepts the block only unchanged, whatever happens to the parts that were shown.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Thought {
@@ -100,25 +101,25 @@ enum Thought {
 }
 
 impl Thought {
-    /// The part that carries it. It has no text of its own: that came in pieces before it.
+    /// Returns the part that carries it. It has no text of its own: that came in pieces before it.
     fn part(&self) -> Part {
         let data = serde_json::to_string(self).expect("an object of strings can be written");
         Part { signature: Some(Signature { by: NAME.to_owned(), data }), ..Part::thought("") }
     }
 
-    /// The block that a part carries, if it is one of this service's.
+    /// Returns the block that a part carries, if it is one of this service's.
     fn from_part(part: &Part) -> Option<Self> {
         serde_json::from_str(part.signature_by(NAME)?).ok()
     }
 }
 
-/// What must be remembered of a reply while it is read.
+/// The state of reading a reply.
 #[derive(Default)]
 struct Reply {
     /// The block that has begun and not ended.
     open: Option<Open>,
-    /// Everything from the first call on. It waits for the end, so that no call is handed out of a reply of which
-    /// another call cannot be read, and so that the order stays.
+    /// Everything from the first call on. It is held until the end, so that no call is returned from a reply with
+    /// another call that cannot be read, and so that the order is kept.
     held: Vec<Part>,
     calls: usize,
     malformed: Option<String>,
@@ -126,7 +127,7 @@ struct Reply {
     finished: bool,
 }
 
-/// A block of which more may come.
+/// A block that is not complete.
 enum Open {
     Thinking { thinking: String, signature: String },
     Redacted { data: String },
@@ -160,7 +161,7 @@ impl Reader for Reply {
                 }
             }
             "message_stop" => return Ok(Heard::Done(self.rest())),
-            // `ping`, and what may be added to the format.
+            // `ping`, and future additions to the format.
             _ => {}
         }
         Ok(Heard::More(chunk))
@@ -213,7 +214,7 @@ impl Reply {
         chunk.citations.extend(delta.citation.and_then(|citation| citation.url));
     }
 
-    /// Hands out text as it comes, or keeps it behind a call.
+    /// Returns text at once, or holds it behind a call.
     fn say(&mut self, part: Part, chunk: &mut Chunk) {
         if part.as_text() == Some("") && part.signature.is_none() {
             return;
@@ -221,11 +222,11 @@ impl Reply {
         if self.calls > 0 { self.held.push(part) } else { chunk.parts.push(part) }
     }
 
-    /// The open block has ended.
+    /// Ends the open block.
     fn close(&mut self, chunk: &mut Chunk) {
         match self.open.take() {
             None => {}
-            // A server without signatures wants nothing back.
+            // A server without signatures needs nothing back.
             Some(Open::Thinking { signature, .. }) if signature.is_empty() => {}
             Some(Open::Thinking { thinking, signature }) => {
                 self.say(Thought::Thinking { thinking, signature }.part(), chunk);
@@ -235,7 +236,7 @@ impl Reply {
                 self.malformed = Some(format!("the reply has more than {MAX_CALLS} calls"));
             }
             Some(Open::Call { id, name, input, json }) => {
-                // The input comes in pieces, or, from some servers, whole at the beginning of the block.
+                // The input comes in pieces or, from some servers, as a whole at the beginning of the block.
                 let arguments = if json.trim().is_empty() { Ok(input) } else { serde_json::from_str(&json) };
                 match arguments {
                     Ok(arguments) if !name.is_empty() => {
@@ -249,8 +250,8 @@ impl Reply {
         }
     }
 
-    /// Hands out what was kept, and the reason. No call of a reply is handed out when one of them cannot be read, or
-    /// when the service refused the reply: that would run half of what the model meant.
+    /// Returns the held parts, and the reason. No call of a reply is returned if one of them cannot be read, or if the
+    /// service blocked the reply: that would run half of what the model meant.
     fn finish(&mut self, chunk: &mut Chunk, reason: FinishReason) {
         self.finished = true;
         self.close(chunk);
@@ -269,7 +270,7 @@ impl Reply {
         });
     }
 
-    /// Calls for which there was no reason to stop.
+    /// Returns the calls of a reply without a reason to stop.
     fn rest(&mut self) -> Chunk {
         let mut chunk = Chunk::default();
         if self.calls > 0 && !self.finished {
@@ -278,8 +279,8 @@ impl Reply {
         chunk
     }
 
-    /// Counts are told at the beginning and again at the end, where some may be left out. The service does not count
-    /// what it read from its cache or wrote to it among the tokens sent, and counts thoughts as part of the answer.
+    /// Updates the counts, which come at the beginning and again at the end, where some may be missing. The service
+    /// does not count tokens read from or written to its cache as sent, and counts thoughts as part of the answer.
     fn count(&mut self, more: WireUsage) -> Usage {
         let known = &mut self.usage;
         known.input_tokens = more.input_tokens.or(known.input_tokens);
@@ -299,8 +300,8 @@ impl Reply {
     }
 }
 
-/// The reasons that the reference lists under `stop_reason`. `pause_turn` belongs to tools that run at the service,
-/// of which it is offered none.
+/// Converts the reasons that the reference lists under `stop_reason`. `pause_turn` belongs to tools that run at the
+/// service, which are never offered.
 fn finish(reason: &str) -> FinishReason {
     match reason {
         "end_turn" | "stop_sequence" | "tool_use" => FinishReason::Stop,

@@ -1,11 +1,11 @@
-//! The model `auto`: which model answers is decided once, by a small model that reads the conversation.
+//! The model `auto`: a small model reads the conversation and decides once which model answers.
 //!
-//! [`Auto`] is a provider. With its first request it asks the classifier, tells which model was picked and why, and from
-//! then on every request goes to that one. A classifier that fails, takes too long, or names no model that there is
-//! leaves the default to answer: picking a model is never a reason to fail.
+//! [`Auto`] is a provider. With its first request it asks the classifier, reports which model was picked and why, and
+//! from then on sends every request to that model. If the classifier fails, takes too long, or names an unknown model,
+//! the default answers: picking a model never causes a failure.
 //!
-//! Deliberately not here: which models there are (the configuration says it), and asking again; each model that can be
-//! picked asks again by itself.
+//! Deliberately not here: the list of models (the configuration has it), and retries; each model that can be picked
+//! retries by itself.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,14 +20,14 @@ use tokio::time::timeout;
 use crate::text::clip;
 use crate::{Chunk, ModelError, ModelEvent, ModelStream, Provider, Request, Settings, Switched};
 
-/// What the model is called before it is picked.
+/// The name of the model before one is picked.
 const NAME: &str = "auto";
 
-/// How long the classifier may take. A user waits for it, and the default is never far wrong.
+/// How long the classifier may take. The user waits for it, and the default is never far wrong.
 const CLASSIFIER_LIMIT: Duration = Duration::from_secs(15);
 
-/// How many of the last messages the classifier reads, and how much of each, in characters: what is asked and what it is
-/// about is in those.
+/// How many of the last messages the classifier reads, and how much of each, in characters: they contain the request
+/// and its subject.
 const READ_MESSAGES: usize = 4;
 /// See [`READ_MESSAGES`].
 const READ_CHARACTERS: usize = 4_000;
@@ -36,19 +36,19 @@ const READ_CHARACTERS: usize = 4_000;
 pub struct Route {
     /// Its id, as the user names models.
     pub id: String,
-    /// What it is for, in words for the classifier.
+    /// Its purpose, described for the classifier.
     pub when: String,
-    /// Who answers.
+    /// The model.
     pub asked: Asked,
 }
 
-/// A model and how it is asked.
+/// A model with its settings.
 pub struct Asked {
-    /// Its name as its service knows it.
+    /// The service's name for it.
     pub model: String,
     /// Its service.
     pub provider: Arc<dyn Provider>,
-    /// How it is to answer.
+    /// The settings of its answers.
     pub settings: Settings,
 }
 
@@ -61,14 +61,14 @@ pub struct Auto {
 }
 
 struct Picked {
-    /// Which of the others; none is the default.
+    /// The index among the others; `None` for the default.
     at: Option<usize>,
-    /// What the classifier cost.
+    /// The tokens that the classifier used.
     usage: Usage,
     reason: String,
 }
 
-/// What the classifier answers.
+/// The classifier's answer.
 #[derive(Deserialize)]
 struct Answer {
     model: String,
@@ -77,7 +77,8 @@ struct Answer {
 }
 
 impl Auto {
-    /// Picks among these; the default answers when nobody picks. Without a classifier it always does.
+    /// Creates a provider that picks among these; the default answers if none is picked, and always without a
+    /// classifier.
     pub fn new(default: Route, others: Vec<Route>, classifier: Option<Asked>) -> Self {
         Self { default, others, classifier, picked: OnceCell::new() }
     }
@@ -131,7 +132,7 @@ impl Auto {
                 ModelEvent::Switched(_) => {}
             }
         }
-        // Models like to put a fence around it, or a sentence before it.
+        // Models tend to put a fence around it, or a sentence before it.
         let json = text.find('{').and_then(|from| text.get(from..=text.rfind('}')?)).unwrap_or_default();
         serde_json::from_str(json).map_err(|_| format!("it answered `{}`", clip(&text)))
     }
@@ -147,7 +148,7 @@ impl Auto {
     }
 }
 
-/// The last messages as one text.
+/// Formats the last messages as one text.
 fn conversation(contents: &[Content]) -> String {
     let mut text = String::from("The conversation, in which the last message is the request:\n");
     for content in contents.iter().skip(contents.len().saturating_sub(READ_MESSAGES)) {
@@ -181,7 +182,8 @@ impl Provider for Auto {
                 .then(|| Ok(ModelEvent::Switched(Switched { model: route.id.clone(), reason: picked.reason.clone() })));
             let extra = if is_first { picked.usage } else { Usage::default() };
             let request = Request {
-                // What the caller wants of every model, such as another temperature, it wants of this one too.
+                // Settings that the caller wants for every model, such as a different temperature, apply to this one
+                // too.
                 settings: if *request.settings == Settings::default() {
                     &route.asked.settings
                 } else {
@@ -201,7 +203,7 @@ impl Provider for Auto {
     }
 }
 
-/// The event, with what picking the model cost as part of the reply's.
+/// Returns the event, with the tokens of the classifier added to the reply's.
 fn with(event: ModelEvent, extra: Usage) -> ModelEvent {
     match event {
         ModelEvent::Chunk(mut chunk) => {

@@ -1,9 +1,9 @@
-//! What can go wrong between a request and the end of its reply.
+//! The errors between a request and the end of its reply.
 //!
-//! Every error knows its kind, from which the binary makes an exit code, and says what to do next. Whatever a
-//! server wrote is cut to a limit and freed of control characters before it gets in here.
+//! Every error knows its kind, from which the binary derives an exit code, and says what to do next. Text from a server
+//! is cut to a limit and freed of control characters before it gets in here.
 //!
-//! Deliberately not here: which errors are worth asking again for, and how long to wait.
+//! Deliberately not here: which errors are worth a retry, and how long to wait.
 
 use std::time::Duration;
 
@@ -19,170 +19,170 @@ pub enum ModelError {
     /// The service answered with an HTTP status other than success.
     #[error("{service} answered with status {status}{}", colon(message))]
     Status {
-        /// Who answered.
+        /// The service.
         service: Service,
         /// The HTTP status.
         status: u16,
-        /// What that means here.
+        /// The kind that the status means here.
         kind: ErrorKind,
-        /// The service's own words, or nothing.
+        /// The service's own message, or empty.
         message: String,
-        /// What it says about asking again.
+        /// Its hints about retrying.
         again: Wanted,
     },
     /// The service reported an error after its reply had begun.
     #[error("{service} reported an error in its reply{}", colon(message))]
     Reported {
-        /// Who reported it.
+        /// The service.
         service: Service,
-        /// The status that it named, if it is an HTTP status.
+        /// The status in the error, if it is an HTTP status.
         status: Option<u16>,
-        /// What that means here.
+        /// The kind that the status means here.
         kind: ErrorKind,
-        /// The service's own words, or nothing.
+        /// The service's own message, or empty.
         message: String,
-        /// What it says about asking again.
+        /// Its hints about retrying.
         again: Wanted,
     },
-    /// The service would not answer this prompt.
+    /// The service refused to answer this prompt.
     #[error("{service} refused the prompt: `{reason}`")]
     Blocked {
-        /// Who refused.
+        /// The service.
         service: Service,
-        /// The service's own word for it.
+        /// The reason that the service gave.
         reason: String,
     },
-    /// No connection, or none that the request could be sent over.
+    /// There is no connection over which the request could be sent.
     #[error("could not reach {service}")]
     Unreachable {
-        /// Who was to be reached.
+        /// The service.
         service: Service,
-        /// What the network said.
+        /// The network's error.
         #[source]
         cause: Cause,
     },
     /// The connection broke while the reply arrived.
     #[error("the connection to {service} broke while it answered")]
     Interrupted {
-        /// Who was answering.
+        /// The service.
         service: Service,
-        /// What the network said.
+        /// The network's error.
         #[source]
         cause: Cause,
     },
     /// Nothing arrived for too long.
     #[error("{service} sent nothing for {} s", limit.as_secs())]
     Silent {
-        /// Who was silent.
+        /// The service.
         service: Service,
-        /// For how long.
+        /// The limit.
         limit: Duration,
     },
-    /// The reply is not what the wire format says.
+    /// The reply violates the wire format.
     #[error("the reply of {service} cannot be used")]
     Reply {
-        /// Who sent it.
+        /// The service.
         service: Service,
-        /// What is wrong with it.
+        /// The fault.
         #[source]
         fault: ReplyFault,
     },
     /// The service does not have the model.
     #[error("{service} has no model `{model}`")]
     MissingModel {
-        /// Who was asked.
+        /// The service.
         service: Service,
         /// Its name.
         model: String,
     },
-    /// The model cannot call tools the way that the service has for it.
+    /// The model does not support the service's tool calls.
     #[error("`{model}` at {service} cannot call tools by itself")]
     NoTools {
-        /// Who was asked.
+        /// The service.
         service: Service,
         /// Its name.
         model: String,
     },
-    /// The service needs a key and there is none.
+    /// The service needs a key, but there is none.
     #[error("there is no key for `{provider}`")]
     MissingKey {
-        /// Who needs it.
+        /// The provider of the service.
         provider: ProviderId,
     },
     /// A key that cannot be sent.
     #[error("the key for `{provider}` has characters that no key can have")]
     UnusableKey {
-        /// Whose key it is.
+        /// The provider of the key.
         provider: ProviderId,
     },
-    /// There is no token, which the service takes instead of a key.
+    /// There is no token, which the service uses instead of a key.
     #[error("could not log in to `{provider}`")]
     Login {
-        /// Whose service it is.
+        /// The provider of the service.
         provider: ProviderId,
-        /// Why not.
+        /// The reason.
         #[source]
         cause: LoginError,
     },
-    /// The service needs a project and there is none.
+    /// The service needs a project, but there is none.
     #[error("there is no project for `{provider}`")]
     MissingProject {
-        /// Who needs it.
+        /// The provider of the service.
         provider: ProviderId,
     },
-    /// A location that is none.
+    /// An invalid location.
     #[error("invalid location `{location}` for `{provider}`")]
     UnusableLocation {
-        /// Whose location it was to be.
+        /// The provider of the location.
         provider: ProviderId,
-        /// What was given.
+        /// The given text.
         location: String,
     },
     /// A configured header that cannot be sent.
     #[error("the header `{name}` for `{provider}` has characters that no header can have")]
     UnusableHeader {
-        /// Whose header it is.
+        /// The provider that the header is for.
         provider: ProviderId,
         /// Its name.
         name: String,
     },
-    /// A base address that is none.
+    /// An invalid base address.
     #[error("invalid address `{address}` for `{provider}`: {why}")]
     Address {
-        /// Whose address it was to be.
+        /// The provider that the address is for.
         provider: ProviderId,
-        /// What was given, without user name, password and query.
+        /// The given address, without user name, password and query.
         address: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
-    /// A model's name that no provider answers to.
+    /// An id of a model that no provider accepts.
     #[error("invalid model `{id}`: {why}")]
     UnknownModel {
-        /// What was given.
+        /// The given text.
         id: String,
-        /// What is wrong with it.
+        /// The reason.
         why: &'static str,
         /// The forms that an id can have.
         forms: String,
     },
-    /// The HTTP client could not be made.
+    /// The HTTP client could not be created.
     #[error("could not set up the HTTP client")]
     Client {
-        /// What it said.
+        /// Its error.
         #[source]
         cause: Cause,
     },
     /// An error that was recorded with the reply that it ended.
     #[error("{message}")]
     Recorded {
-        /// What sort of trouble it was.
+        /// Its kind.
         kind: ErrorKind,
-        /// The HTTP status, where there was one.
+        /// The HTTP status, if there was one.
         status: Option<u16>,
-        /// Its words, with those of its causes.
+        /// Its message, with those of its causes.
         message: String,
-        /// What was to be done about it.
+        /// Its help.
         help: Option<String>,
     },
     /// The replies cannot be recorded.
@@ -190,50 +190,50 @@ pub enum ModelError {
     Recording {
         /// The file.
         path: String,
-        /// What the system said.
+        /// The system's error.
         #[source]
         cause: Cause,
     },
-    /// The scripted model's script is wrong, or the request is not what it expects.
+    /// The scripted model's script is invalid, or the request is not what it expects.
     #[error(transparent)]
     Script(#[from] ScriptError),
 }
 
-/// What a service says about asking again.
+/// A service's hints about retrying.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// How long it wants to be left alone: `Retry-After`, or Google's `RetryInfo`.
+    /// How long to wait: `Retry-After`, or Google's `RetryInfo`.
     pub delay: Option<Duration>,
-    /// Nothing that a run could wait for helps: the day's quota is used up, or there is nothing left to pay with.
+    /// Waiting within a run does not help: the day's quota is used up, or the account has no credit left.
     pub never: bool,
-    /// The request is longer than the model takes: only a shorter one can do better.
+    /// The request is longer than the model allows: only a shorter one can succeed.
     pub shorter: bool,
 }
 
-/// What sort of trouble it is.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
-    /// The key is missing or not accepted.
+    /// The key is missing or rejected.
     Authentication,
-    /// The request is one that the service will not take.
+    /// The service does not accept the request.
     Input,
-    /// What was configured does not exist or cannot be used: an address, a model.
+    /// A configured address or model does not exist or cannot be used.
     Configuration,
-    /// Too many requests, or nothing left to pay with.
+    /// Too many requests, or no credit left.
     Quota,
     /// A safety rule of the service.
     Safety,
-    /// The way to the service.
+    /// The connection to the service.
     Network,
     /// The service itself.
     Server,
 }
 
-/// A service as errors name it.
+/// A service, as errors name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {
-    /// Which wire format it speaks.
+    /// The provider of its wire format.
     pub provider: ProviderId,
     /// Its base address, without user name, password and query.
     pub address: String,
@@ -245,55 +245,55 @@ impl std::fmt::Display for Service {
     }
 }
 
-/// What is wrong with a reply.
+/// A fault of a reply.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplyFault {
-    /// An event, or an answer that comes whole, that is not the JSON that it should be.
+    /// An event, or an answer that is not streamed, is not valid JSON of the expected shape.
     #[error("something in it is not the JSON that was expected ({why}): `{excerpt}`")]
     NotJson {
-        /// What the parser said.
+        /// The parser's error.
         why: String,
-        /// The beginning of it.
+        /// Its beginning.
         excerpt: String,
     },
-    /// The stream ended, and the model had not said that it was done.
+    /// The stream ended before the model reported that it was done.
     #[error("it ended before the model was done")]
     Unfinished,
-    /// One event is larger than any honest one.
+    /// One event is larger than any legitimate one.
     #[error("one event is larger than {limit} bytes")]
     EventTooLarge {
-        /// The most that is taken.
+        /// The limit.
         limit: usize,
     },
-    /// The reply is larger than any honest one.
+    /// The reply is larger than any legitimate one.
     #[error("it is larger than {limit} bytes")]
     ReplyTooLarge {
-        /// The most that is taken.
+        /// The limit.
         limit: usize,
     },
-    /// There are not as many answers as questions.
+    /// The number of answers differs from the number of questions.
     #[error("it has {got} answers to {expected} questions")]
     Miscounted {
-        /// How many were asked for.
+        /// The expected number.
         expected: usize,
-        /// How many came.
+        /// The actual number.
         got: usize,
     },
-    /// The answer is no event stream.
+    /// The answer is not an event stream.
     #[error("it is `{media_type}`, not an event stream")]
     NotAStream {
-        /// What it says that it is.
+        /// Its media type.
         media_type: String,
     },
 }
 
-/// What a layer below said, as text that is safe to show.
+/// The error of a lower layer, as text that is safe to show.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Cause(pub(crate) String);
 
 impl ModelError {
-    /// What sort of trouble it is.
+    /// Returns its kind.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Status { kind, .. } | Self::Reported { kind, .. } => *kind,
@@ -316,7 +316,7 @@ impl ModelError {
         }
     }
 
-    /// The HTTP status, where the service named one.
+    /// Returns the HTTP status, if the service sent one.
     pub fn status(&self) -> Option<u16> {
         match self {
             Self::Status { status, .. } => Some(*status),
@@ -327,12 +327,12 @@ impl ModelError {
         }
     }
 
-    /// Whether the service refused the request because it is longer than the model takes.
+    /// Whether the service rejected the request because it is longer than the model allows.
     pub fn is_overflow(&self) -> bool {
         self.kind() == ErrorKind::Input && self.wanted().shorter
     }
 
-    /// What the service says about asking again.
+    /// Returns the service's hints about retrying.
     pub fn wanted(&self) -> Wanted {
         match self {
             Self::Status { again, .. } | Self::Reported { again, .. } => *again,
@@ -340,8 +340,8 @@ impl ModelError {
         }
     }
 
-    /// Whether the same request may do better after a while: the way to the service failed, or the service itself
-    /// did, or it was asked too much at once. What is wrong with the request stays wrong.
+    /// Whether the same request may succeed later: the connection or the service failed, or there were too many
+    /// requests at once. An invalid request stays invalid.
     pub fn may_pass(&self) -> bool {
         match self {
             Self::Status { status, again, .. } => may_pass(*status) && !again.never,
@@ -368,7 +368,7 @@ impl ModelError {
         }
     }
 
-    /// What to do about it, as a sentence without a full stop.
+    /// Returns what to do about it, as a sentence without a full stop.
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Status { kind: ErrorKind::Input, .. } | Self::Reported { kind: ErrorKind::Input, .. } => {
@@ -428,13 +428,13 @@ impl ModelError {
     }
 }
 
-/// Whether a status is one that passes: too many requests, a timeout, a proxy that gave up (499), and what the service
-/// itself failed at (529 is that it is overloaded). A conflict (409) is not: the service says that the request is wrong.
+/// Whether a status is temporary: too many requests, a timeout, a proxy that gave up (499), and failures of the service
+/// itself (529 means that it is overloaded). A conflict (409) is not: the service reports that the request is wrong.
 fn may_pass(status: u16) -> bool {
     matches!(status, 408 | 425 | 429 | 499 | 500..=599)
 }
 
-/// What to do about a request that the service did not take.
+/// Returns what to do about a request that the service rejected.
 fn help_for_refusal(status: Option<u16>, is_overflow: bool) -> &'static str {
     match status {
         _ if is_overflow => {
@@ -476,13 +476,13 @@ fn help_for(provider: ProviderId, kind: ErrorKind) -> Option<String> {
     }
 }
 
-/// `: words`, or nothing.
+/// Formats `: message`, or nothing.
 fn colon(message: &str) -> String {
     if message.is_empty() { String::new() } else { format!(": {message}") }
 }
 
 impl ScriptError {
-    /// What sort of trouble it is; none that asking again helps with.
+    /// Returns its kind; never one for which a retry helps.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Unreadable { .. } | Self::Line { .. } => ErrorKind::Configuration,

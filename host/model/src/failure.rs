@@ -1,8 +1,8 @@
-//! How services word their errors, with a status or within a reply.
+//! Reads the errors of services, with a status or within a reply.
 //!
-//! The services differ less here than anywhere: an object `error` with a message, a code that is a number or a
-//! word, and more words beside it. So one lenient reading serves them all, and the kind follows from the
-//! status first and the words second. What is none of this is shown as text, unless it is a page of HTML.
+//! The services differ least here: an object `error` with a message, a code that is a number or a word, and further
+//! words beside it. So one lenient parser serves them all, and the kind follows from the status first and the words
+//! second. Any other text is shown as it is, unless it is a page of HTML.
 
 use std::time::Duration;
 
@@ -11,19 +11,19 @@ use serde_json::Value;
 use crate::text::{clip, clip_bytes};
 use crate::{ErrorKind, Wanted};
 
-/// What a service said went wrong.
+/// An error that a service reported.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Failure {
-    /// Its words, fit to be shown; may be empty.
+    /// Its message, safe to show; may be empty.
     pub(crate) message: String,
-    /// The HTTP status, from the response or from within the words.
+    /// The HTTP status, from the response or from within the error.
     pub(crate) status: Option<u16>,
     pub(crate) kind: ErrorKind,
     pub(crate) again: Wanted,
 }
 
 impl Failure {
-    /// Reads the body of a response whose status is no success. Only the beginning of it may be here.
+    /// Reads the body of a response with an error status. The body may be cut.
     pub(crate) fn from_body(status: u16, body: &[u8]) -> Self {
         let Ok(value) = serde_json::from_slice::<Value>(body) else {
             let is_page = body.trim_ascii_start().starts_with(b"<");
@@ -32,13 +32,13 @@ impl Failure {
             let shorter = kind == ErrorKind::Input && is_overflow(Some(status), &[], &message);
             return Self { message, status: Some(status), kind, again: Wanted { shorter, ..Wanted::default() } };
         };
-        // Gemini wraps the object into a list when it was not asked for events.
+        // Gemini wraps the object in a list unless events were requested.
         let value = value.get(0).unwrap_or(&value);
-        // Where there is no `error`, the whole is read like one: `{"message": ..}` and `{"detail": ..}` are in use.
+        // Without `error`, the whole body is read like one: `{"message": ..}` and `{"detail": ..}` are in use.
         Self { status: Some(status), ..Self::read(value.get("error").unwrap_or(value), Some(status)) }
     }
 
-    /// Reads the value of `error` in an event of a reply, or in a body that is no event stream.
+    /// Reads the value of `error` in an event of a reply, or in a body that is not an event stream.
     pub(crate) fn from_error(error: &Value) -> Self {
         Self::read(error, None)
     }
@@ -59,8 +59,8 @@ impl Failure {
     }
 }
 
-/// Words of errors about a request that is longer than the model takes, in small letters: those of OpenAI and vLLM, of
-/// OpenAI's responses, llama.cpp, Ollama and LM Studio, Anthropic, Gemini, and Groq.
+/// Phrases, in lower case, from errors about a request that is longer than the model allows: those of OpenAI and vLLM,
+/// of OpenAI's Responses API, llama.cpp, Ollama and LM Studio, Anthropic, Gemini, and Groq.
 const OVERFLOWS: &[&str] = &[
     "maximum context length",
     "context window",
@@ -72,7 +72,7 @@ const OVERFLOWS: &[&str] = &[
     "reduce the length of",
 ];
 
-/// Whether the service refuses the request for its length.
+/// Whether the service rejected the request because of its length.
 fn is_overflow(status: Option<u16>, words: &[&str], message: &str) -> bool {
     let message = message.to_lowercase();
     status == Some(413)
@@ -82,8 +82,8 @@ fn is_overflow(status: Option<u16>, words: &[&str], message: &str) -> bool {
         || OVERFLOWS.iter().any(|overflow| message.contains(overflow))
 }
 
-/// The status that a word stands for, where an error came within a reply, after the status of a success. From
-/// Anthropic's reference, which gives each type of error its status.
+/// Returns the status that a word means, for an error within a reply, after the status of a success. From Anthropic's
+/// reference, which gives each type of error its status.
 fn status_of(word: &str) -> Option<u16> {
     match word {
         "rate_limit_error" => Some(429),
@@ -94,8 +94,8 @@ fn status_of(word: &str) -> Option<u16> {
     }
 }
 
-/// What an error says about asking again: Google's `RetryInfo` (a duration such as `34.07s`) and `QuotaFailure`, whose
-/// quotas for a day have `PerDay` in their ids, and OpenAI's word for an account that is used up.
+/// Returns an error's hints about retrying: Google's `RetryInfo` (a duration such as `34.07s`) and `QuotaFailure`,
+/// whose quotas for a day have `PerDay` in their ids, and OpenAI's word for an account that is used up.
 fn wanted(error: &Value, words: &[&str]) -> Wanted {
     let details = error.get("details").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let of = |name: &str| {
@@ -113,17 +113,17 @@ fn wanted(error: &Value, words: &[&str]) -> Wanted {
     Wanted { delay, never: daily || words.contains(&"insufficient_quota"), shorter: false }
 }
 
-/// A duration as Google's JSON has it: seconds with an `s`.
+/// Parses a duration in Google's JSON: seconds with an `s`.
 fn seconds(text: &str) -> Option<Duration> {
     let seconds: f64 = text.strip_suffix('s')?.parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// The words come from the services' references: Google's canonical codes and reasons, the `type` and `code` of
-/// OpenAI's errors, which the compatible servers copy, and the `type` of Anthropic's.
+/// Returns the kind of an error. The words come from the services' references: Google's canonical codes and reasons,
+/// the `type` and `code` of OpenAI's errors, which the compatible servers copy, and the `type` of Anthropic's.
 fn kind(status: Option<u16>, words: &[&str]) -> ErrorKind {
     for word in words {
-        // These tell more than the status that they come with, which is 400 or 429.
+        // These are more specific than their status, which is 400 or 429.
         match *word {
             "API_KEY_INVALID" | "invalid_api_key" | "authentication_error" => return ErrorKind::Authentication,
             "content_filter" | "content_policy_violation" | "image_content_policy_violation" | "invalid_prompt" => {
@@ -136,7 +136,7 @@ fn kind(status: Option<u16>, words: &[&str]) -> ErrorKind {
     match status {
         Some(401 | 403) => return ErrorKind::Authentication,
         Some(402 | 429) => return ErrorKind::Quota,
-        // A redirect is not followed, so that a key goes nowhere but to the configured address.
+        // A redirect is not followed, so that a key goes only to the configured address.
         Some(300..400 | 404 | 405 | 410) => return ErrorKind::Configuration,
         Some(408 | 425 | 499) => return ErrorKind::Server,
         Some(400..500) => return ErrorKind::Input,
@@ -157,7 +157,7 @@ fn kind(status: Option<u16>, words: &[&str]) -> ErrorKind {
                 Some(ErrorKind::Input)
             }
             "NOT_FOUND" | "model_not_found" | "not_found_error" => Some(ErrorKind::Configuration),
-            // OpenAI's responses have a word for each thing that can be wrong with one.
+            // OpenAI's Responses API has a word for each problem of an image.
             image if image.contains("image") => Some(ErrorKind::Input),
             _ => None,
         })
@@ -277,7 +277,7 @@ mod tests {
             check(400, &format!(r#"{{"error":{{"message":{message:?}}}}}"#), false);
             check(422, message, false);
         }
-        // A quota counts tokens too, and waiting helps there.
+        // A message about a quota mentions tokens too, but waiting helps there.
         let quota =
             Failure::from_body(429, br#"{"error":{"message":"prompt is too long for your tokens per minute"}}"#);
         assert_eq!((quota.kind, quota.again.shorter), (ErrorKind::Quota, false));

@@ -1,41 +1,41 @@
-//! A streamed reply, from bytes cut anywhere to the data of whole events.
+//! Cuts the bytes of a streamed reply into the data of whole events.
 //!
-//! Promises the same events however the bytes were cut, inside a character as well. Server-sent events: line ends as
-//! CRLF, CR or LF; comments and other fields skipped; a last event without its blank line is still an event. JSON
-//! lines: each line that is not blank is an event, the last one without its end too. Each size is limited. Data is
-//! bytes: whether it is text is for the JSON parser to find out, which looks at it anyway.
+//! Promises the same events wherever the bytes were cut, even inside a character. Server-sent events: line ends as
+//! CRLF, CR or LF; comments and other fields are skipped; a last event without its blank line is still an event. JSON
+//! lines: each line that is not blank is an event, including a last one without a line end. Each size is limited. Data
+//! is bytes: the JSON parser checks whether it is text.
 //!
 //! Deliberately not here: the fields `event`, `id` and `retry`, which no wire format of this crate needs, and
-//! reconnecting, since a reply cannot be resumed. The crate `sse-stream` was looked at instead: it drops a last
-//! event that has no blank line, and has no limit for an event's size.
+//! reconnecting, since a reply cannot be resumed. The crate `sse-stream` was considered: it drops a last event without
+//! a blank line, and has no limit for an event's size.
 
 use bytes::{Buf, Bytes};
 
 use crate::ReplyFault;
 
-/// The most bytes of one event. It protects the host's memory from a server that never ends a line; the
-/// largest honest event is an image in base64.
+/// The most bytes of one event. Protects the host's memory from a server that never ends a line; the largest legitimate
+/// event is an image in base64.
 const MAX_EVENT_BYTES: usize = 32 << 20;
 
-/// The most bytes of one reply, for a server that never ends its events.
+/// The most bytes of one reply. Protects against a server that sends events endlessly.
 const MAX_REPLY_BYTES: usize = 256 << 20;
 
-/// Buffers that grew beyond this for one event are given back after it.
+/// Buffers that grew beyond this for one event are released after it.
 const KEPT_BYTES: usize = 64 << 10;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// How a reply is cut into events.
+/// How a reply is split into events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// Server-sent events, as the HTML standard has them.
+    /// Server-sent events, as in the HTML standard.
     Events,
     /// A JSON value on each line.
     Lines,
 }
 
 impl Framing {
-    /// The media type to ask for.
+    /// Returns the media type to request.
     pub(crate) fn media_type(self) -> &'static str {
         match self {
             Self::Events => "text/event-stream",
@@ -44,20 +44,20 @@ impl Framing {
     }
 }
 
-/// Cuts bytes into events. Give it bytes with [`Decoder::push`] when [`Decoder::next_event`] has no more.
+/// Splits bytes into events. Pass it bytes with [`Decoder::push`] when [`Decoder::next_event`] has no more.
 pub(crate) struct Decoder {
     framing: Framing,
-    /// What was pushed and not looked at.
+    /// Bytes that were pushed but not read.
     input: Bytes,
-    /// The beginning of a line whose end has not come.
+    /// The beginning of a line whose end has not arrived.
     line: Vec<u8>,
     /// The data lines of the event that is being read, each with a line feed after it.
     data: Vec<u8>,
-    /// Whether `data` was handed out, so that the next event starts anew.
+    /// Whether `data` was returned, so that the next event starts with an empty one.
     handed_out: bool,
-    /// Whether the last line ended in CR at the end of the input, so that a LF now belongs to it.
+    /// Whether the last line ended with a CR at the end of the input, so that an LF now belongs to it.
     after_return: bool,
-    /// Whether no line has ended yet: a byte order mark may stand there.
+    /// Whether no line has ended yet: it may begin with a byte order mark.
     first_line: bool,
     ended: bool,
     received: usize,
@@ -90,7 +90,7 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// When the reply is larger than any honest one.
+    /// If the reply is larger than any legitimate one.
     pub(crate) fn push(&mut self, bytes: Bytes) -> Result<(), ReplyFault> {
         self.received = self.received.saturating_add(bytes.len());
         if self.received > self.max_reply {
@@ -104,16 +104,16 @@ impl Decoder {
         Ok(())
     }
 
-    /// Says that no more bytes come. What is there without its line end or blank line then counts as whole.
+    /// Marks the end of the bytes. Data without its line end or blank line then counts as complete.
     pub(crate) fn end(&mut self) {
         self.ended = true;
     }
 
-    /// The data of the next event, or `None` when more bytes are needed, or none are left.
+    /// Returns the data of the next event, or `None` if more bytes are needed or none are left.
     ///
     /// # Errors
     ///
-    /// When the event is larger than any honest one.
+    /// If the event is larger than any legitimate one.
     pub(crate) fn next_event(&mut self) -> Result<Option<&[u8]>, ReplyFault> {
         if std::mem::take(&mut self.handed_out) {
             self.data.clear();
@@ -128,7 +128,7 @@ impl Decoder {
             }
             let end = match self.framing {
                 Framing::Events => memchr::memchr2(b'\n', b'\r', &self.input),
-                // Between the tokens of a JSON value a CR is white space.
+                // Between the tokens of a JSON value, a CR is white space.
                 Framing::Lines => memchr::memchr(b'\n', &self.input),
             };
             let Some(at) = end else {
@@ -159,7 +159,7 @@ impl Decoder {
             };
             if is_end {
                 match self.data.len() {
-                    // Nothing but the line feed of an empty data line is no event.
+                    // A lone line feed of an empty data line is not an event.
                     0 | 1 => self.data.clear(),
                     _ => return Ok(self.hand_out()),
                 }
@@ -167,7 +167,7 @@ impl Decoder {
         }
     }
 
-    /// Reads one line without its end; whether an event ends with it.
+    /// Reads one line without its end; returns whether an event ends with it.
     fn take_line(&mut self, mut line: &[u8]) -> Result<bool, ReplyFault> {
         if std::mem::take(&mut self.first_line) {
             line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
@@ -193,7 +193,7 @@ impl Decoder {
         Ok(false)
     }
 
-    /// The data without its last line feed, if there is any but line feeds.
+    /// Returns the data without its last line feed, unless it consists only of line feeds.
     fn hand_out(&mut self) -> Option<&[u8]> {
         self.handed_out = true;
         match self.data.split_last() {
@@ -213,7 +213,7 @@ mod tests {
 
     use super::*;
 
-    /// Every event of the pieces, pushed one after the other.
+    /// Returns every event of the pieces, pushed one after the other.
     fn events<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
         framed(Framing::Events, pieces)
     }

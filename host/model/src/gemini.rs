@@ -1,11 +1,10 @@
 //! Google's Gemini API, `streamGenerateContent` with server-sent events.
 //!
-//! Owns both directions of the format, all of it private: [`request`] says a conversation in its words,
-//! [`reply`] reads what comes back. The format is the public `v1beta` of the Generative Language API; the same base
-//! address may be a proxy of it. Vertex AI speaks the same format elsewhere, with the few differences that
-//! [`request::Dialect`] names.
+//! Owns both directions of the format, all of it private: [`request`] writes a conversation in it, [`reply`] reads the
+//! answer. The format is the public `v1beta` of the Generative Language API; the same base address may be a proxy for
+//! it. Vertex AI uses the same format at a different address, with the few differences that [`request::Dialect`] names.
 //!
-//! Deliberately not here: Vertex AI's addresses, how one logs in, and tools that run at the service (search, code
+//! Deliberately not here: Vertex AI's addresses, logging in, and tools that run at the service (search, code
 //! execution).
 
 pub(crate) mod reply;
@@ -23,10 +22,10 @@ use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, Us
 use crate::transport::Transport;
 use crate::{Access, ModelError, ModelStream, Provider, Request};
 
-/// Whose signatures its own are.
+/// The provider of its signatures.
 const NAME: &str = Gemini::PROVIDER.name();
 
-/// The most texts of one request for embeddings; the service refuses more.
+/// The most texts of one request for embeddings that the service accepts.
 const MAX_BATCH: usize = 100;
 
 /// The Gemini API at one address.
@@ -50,12 +49,12 @@ impl Gemini {
         connect: |_, access| Ok(Arc::new(Self::new(access)?)),
     });
 
-    /// Checks key and address, and reads the credentials of a login; nothing is sent.
+    /// Checks key and address, and reads the credentials of a login; sends nothing.
     ///
     /// # Errors
     ///
-    /// When there is neither key nor login at the service's own address, or one of them or the address cannot be used.
-    /// Another address may belong to a proxy that has the key.
+    /// If there is neither a key nor a login for the service's own address, or if one of them or the address cannot be
+    /// used. A different address may belong to a proxy that has the key.
     pub fn new(access: Access) -> Result<Self, ModelError> {
         if access.key.is_none() && access.login.is_none() && access.address.is_none() {
             return Err(ModelError::MissingKey { provider: Self::PROVIDER });
@@ -63,7 +62,7 @@ impl Gemini {
         Ok(Self { transport: Transport::new(Self::PROVIDER, access, ("x-goog-api-key", ""))? })
     }
 
-    /// The address of something that a model can do.
+    /// Returns the address of a method of a model.
     fn url(&self, model: &str, verb: &str) -> Url {
         let resource = format!("{}:{verb}", resource(model));
         self.transport.url(["v1beta"].into_iter().chain(resource.split('/')))
@@ -107,12 +106,12 @@ impl Provider for Gemini {
     }
 }
 
-/// A model's resource: a name with a slash is a whole one, such as `tunedModels/mine`.
+/// Returns a model's resource: a name with a slash is already one, such as `tunedModels/mine`.
 fn resource(model: &str) -> String {
     if model.contains('/') { model.to_owned() } else { format!("models/{model}") }
 }
 
-/// A request for the embeddings of some texts.
+/// Writes a request for the embeddings of some texts.
 fn batch<'t>(resource: &'t str, texts: &'t [String]) -> Vec<u8> {
     let request = |text: &'t String| Embed { model: resource, content: request::Words::text(text) };
     let batch = Batch { requests: texts.iter().map(request).collect() };
@@ -140,7 +139,7 @@ struct Embedding {
     values: Vec<f32>,
 }
 
-/// How many tokens a request has, from either of the services.
+/// The number of tokens of a request, from either service.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Counted {

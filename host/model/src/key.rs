@@ -7,14 +7,13 @@ use std::fmt;
 pub struct ApiKey(String);
 
 impl ApiKey {
-    /// Takes the key without the white space around it; `None` when nothing is left, since an empty variable
-    /// is no key.
+    /// Takes the key without surrounding white space; `None` if nothing is left, since an empty variable is not a key.
     pub fn new(text: &str) -> Option<Self> {
         let key = text.trim();
         (!key.is_empty()).then(|| Self(key.to_owned()))
     }
 
-    /// The key itself, for a header.
+    /// Returns the key itself, for a header.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }

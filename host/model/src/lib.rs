@@ -2,21 +2,21 @@
 //!
 //! Owns [`Provider`], one file for each wire format with the transport below them, the [login](Login) at Google, and
 //! two models that need no service: [`offline`](Offline), a planner in code, and [`scripted`](Scripted), which replays
-//! what a test wrote down. [`PROVIDERS`] lists them; a [`Selection`] is read from the id of a model and makes the
+//! what a test wrote down. [`PROVIDERS`] lists them; a [`Selection`] is read from the id of a model and creates the
 //! provider.
 //!
-//! A provider asks once and streams what comes. What belongs between it and the agent's loop is the same for
-//! all of them, and stands above the trait, never within a provider:
+//! A provider sends one request and streams the reply. Everything between it and the agent's loop is the same for all
+//! providers, and is implemented above the trait, never within a provider:
 //!
-//! * asking again after network errors, 429 and 5xx, and going over to another model when a quota stays used up:
+//! * retrying after network errors, 429 and 5xx, and switching to a different model when a quota stays used up:
 //!   [`Retrying`];
 //! * picking a model: [`Auto`];
-//! * offering tools to a model that cannot call any: [`TextMode`];
-//! * judging whether a reply counts as one, and asking again when it does not: that is the agent's, which knows what
-//!   was asked.
+//! * offering tools to a model that cannot call them: [`TextMode`];
+//! * judging whether a reply is acceptable, and asking again if it is not: the agent does that, since it knows the
+//!   request.
 //!
-//! Deliberately not here: what a tool does, running a call, the conversation's history, and reading the
-//! environment or printing.
+//! Deliberately not here: what a tool does, running a call, the conversation's history, and reading the environment or
+//! printing.
 
 mod access;
 mod anthropic;

@@ -1,12 +1,10 @@
-//! Writes down what a model says, as a script that says it again.
+//! Records a model's replies as a script that replays them.
 //!
-//! [`LoggingProvider`] stands around any provider and is one itself; several share one [`Recording`]. It replays without
-//! the services: each reply in the order in which it was asked for, with each piece as it came, its retries and its
-//! errors included. Replies that were asked for side by side are written in that order too, so a line waits for those
-//! before it.
+//! [`LoggingProvider`] wraps any provider and is one itself; several share one [`Recording`]. The recording replays
+//! without the services: each reply in the order of the requests, with each piece as it came, including retries and
+//! errors. Replies to concurrent requests are written in that order too, so a line waits for those before it.
 //!
-//! Deliberately not here: what was asked. A replay drives the same tools, and who wants the questions has the session
-//! log.
+//! Deliberately not here: the requests. A replay drives the same tools, and the session log has the requests.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -20,13 +18,13 @@ use crate::scripted::script::{Item, Recorded, True};
 use crate::text::clip;
 use crate::{ModelError, ModelEvent, ModelStream, Provider, Request};
 
-/// A provider that records another.
+/// A provider that records a different one.
 pub struct LoggingProvider {
     provider: Arc<dyn Provider>,
     recording: Recording,
 }
 
-/// What is recorded into one writer. Clones are one recording.
+/// A recording, written to one writer. Clones share it.
 #[derive(Clone)]
 pub struct Recording {
     name: Arc<str>,
@@ -37,38 +35,38 @@ struct Tape {
     out: Box<dyn Write + Send>,
     /// The model, until the first line names it.
     head: bool,
-    /// How many replies were asked for.
+    /// The number of requests.
     asked: u64,
-    /// How many lines were written, or are nobody's.
+    /// The number of lines that were written or left out.
     written: u64,
-    /// Lines that wait for those before them.
+    /// Lines that wait for earlier ones.
     waiting: BTreeMap<u64, Vec<u8>>,
 }
 
-/// A reply while it arrives. Dropping it writes down what came until then, and that nothing more did.
+/// A reply while it arrives. Dropping it records the pieces so far, and that no more came.
 struct Hearing<'a> {
     recording: &'a Recording,
     inner: ModelStream<'a>,
     at: u64,
-    /// None once it is written.
+    /// `None` once it is written.
     items: Option<Vec<Item>>,
 }
 
 impl LoggingProvider {
-    /// Records the provider.
+    /// Creates a provider that records this one.
     pub fn new(provider: Arc<dyn Provider>, recording: &Recording) -> Self {
         Self { provider, recording: recording.clone() }
     }
 }
 
 impl Recording {
-    /// Goes into a writer, which must not hold back what it is given; `name` is what errors call it.
+    /// Creates a recording to a writer, which must not buffer; `name` is what errors call it.
     pub fn new(out: Box<dyn Write + Send>, name: &str) -> Self {
         let tape = Tape { out, head: false, asked: 0, written: 0, waiting: BTreeMap::new() };
         Self { name: name.into(), tape: Arc::new(Mutex::new(tape)) }
     }
 
-    /// Takes note of a request to this model, and answers with its number.
+    /// Registers a request to this model, and returns its number.
     fn begin(&self, model: &str) -> Result<u64, ModelError> {
         let mut tape = self.tape.lock().unwrap_or_else(PoisonError::into_inner);
         if !std::mem::replace(&mut tape.head, true) {
@@ -159,7 +157,7 @@ impl Hearing<'_> {
                 Some(Err(error))
             }
             None => {
-                // A reply that gave no reason to end must give none when it is replayed.
+                // A reply without a reason to end must have none when it is replayed.
                 if !items.iter().any(|item| matches!(item, Item::Finish(_))) {
                     items.push(Item::Finish(None));
                 }
@@ -178,7 +176,7 @@ impl Drop for Hearing<'_> {
     fn drop(&mut self) {
         if let Some(mut items) = self.items.take() {
             items.push(Item::Hang(True));
-            // Nobody waits for this reply any more, so nobody is left to be told; the next request will be.
+            // This reply has no receiver any more, so the error cannot be returned here; the next request returns it.
             if let Err(error) = self.recording.end(self.at, &items) {
                 tracing::warn!("{error}");
             }

@@ -1,16 +1,16 @@
-//! Logging in at Google: the tokens that its services take instead of a key.
+//! Logging in at Google: the tokens that its services accept instead of a key.
 //!
-//! Owns the application-default credentials as Google's own clients know them: a file of a service account or of a
-//! person who logged in with `gcloud`, and the metadata server of a machine in Google's cloud where there is no file. A
-//! token is fetched when a request first needs one, kept until a minute before it runs out, and fetched by one request
-//! while the others wait for it.
+//! Owns the application-default credentials as Google's own clients define them: a file of a service account or of a
+//! user who logged in with `gcloud`, and the metadata server of a machine in Google's cloud if there is no file. A
+//! token is fetched when a request first needs one and kept until a minute before it expires; one request fetches it
+//! while the others wait.
 //!
-//! Promises that no secret reaches an error, a log line or `Debug`, and that none is sent anywhere but over `https`, to
+//! Promises that no secret reaches an error, a log line or `Debug`, and that secrets are sent only over `https`, to
 //! this machine itself, or to the metadata server.
 //!
-//! Deliberately not here: where the file lies (the environment is not read here), asking again after a failure, and
-//! credentials that are exchanged for others (federated and impersonated ones), which are refused by name. No crate
-//! does it, since those that do bring an HTTP client of their own and read the environment.
+//! Deliberately not here: the path of the file (the environment is not read here), retrying after a failure, and
+//! credentials that are exchanged for others (federated and impersonated ones), which are rejected by name. No crate is
+//! used for this, since the existing ones bring an HTTP client of their own and read the environment.
 
 mod assertion;
 mod credentials;
@@ -34,20 +34,20 @@ use crate::ApiKey;
 use crate::client::client;
 use crate::text::clip;
 
-/// How long before its end a token is no longer used, so that a request that takes a while does not outlive it.
+/// How long before its expiry a token is no longer used, so that a long request does not outlive it.
 const SPARE: Duration = Duration::from_secs(60);
 
-/// Ends the wait for a token, so that a run does not hang before its first request.
+/// Limits the wait for a token, so that a run does not hang before its first request.
 const TOKEN_LIMIT: Duration = Duration::from_secs(30);
 
-/// Ends the wait for the metadata server. Short, since on a machine outside of Google's cloud nobody is there, and it
-/// is near where it is.
+/// Limits the wait for the metadata server. Short, since there is none on a machine outside Google's cloud, and
+/// elsewhere it is near.
 const METADATA_LIMIT: Duration = Duration::from_secs(5);
 
-/// The most bytes of an answer with a token, so that a server cannot fill the memory.
+/// The largest answer with a token, in bytes. Protects the memory from the server.
 const MAX_ANSWER_BYTES: usize = 64 << 10;
 
-/// Where the credentials are. The default is the metadata server, under its usual name.
+/// The source of the credentials. The default is the metadata server, under its usual name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Login {
     /// The file with the credentials.
@@ -56,12 +56,12 @@ pub struct Login {
     pub metadata_host: Option<String>,
 }
 
-/// A file with credentials, and whether it has to be there.
+/// A file with credentials, and whether it has to exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CredentialsFile {
-    /// A user named it: without it there is no login.
+    /// A file that the user named: without it the login fails.
     Named(PathBuf),
-    /// Where `gcloud` puts it: without it the metadata server is asked.
+    /// The default path of `gcloud`: without this file the metadata server is used.
     Usual(PathBuf),
 }
 
@@ -71,14 +71,14 @@ pub(crate) struct Tokens {
     proxy: Option<Proxy>,
     client: OnceLock<Client>,
     token: Mutex<Option<Token>>,
-    /// Whoever fetches a token holds it.
+    /// Held while a request fetches a token.
     gate: Semaphore,
 }
 
 #[derive(Clone)]
 struct Token {
     secret: ApiKey,
-    /// From when on another one is fetched.
+    /// When a new one has to be fetched.
     until: Instant,
 }
 
@@ -90,17 +90,17 @@ impl Tokens {
         Ok(Self { credentials, proxy, client, token, gate: Semaphore::new(1) })
     }
 
-    /// The project that a request is counted to, where the credentials name one.
+    /// Returns the project that requests are billed to, if the credentials name one.
     pub(crate) fn quota_project(&self) -> Option<&str> {
         self.credentials.quota_project.as_deref()
     }
 
-    /// A token that is good for a while.
+    /// Returns a token that is valid for a while.
     pub(crate) async fn current(&self) -> Result<ApiKey, LoginError> {
         if let Some(token) = self.fresh() {
             return Ok(token);
         }
-        // The semaphore is never closed, so this only fails if that changes; then each fetches for itself.
+        // The semaphore is never closed, so this fails only if that changes; then each request fetches its own token.
         let _turn = self.gate.acquire().await.ok();
         // Another request may have fetched one while this one waited for its turn.
         if let Some(token) = self.fresh() {
@@ -112,13 +112,13 @@ impl Tokens {
         Ok(secret)
     }
 
-    /// Throws away a token that a service did not take, unless there is another one by now.
+    /// Forgets a token that a service rejected, unless it was replaced meanwhile.
     pub(crate) fn forget(&self, refused: &ApiKey) {
         let mut token = self.token.lock().unwrap_or_else(PoisonError::into_inner);
         token.take_if(|token| token.secret == *refused);
     }
 
-    /// The text without the token.
+    /// Removes the token from a text.
     pub(crate) fn hide(&self, text: &str) -> String {
         let token = self.token.lock().unwrap_or_else(PoisonError::into_inner).clone();
         token.map_or_else(|| text.to_owned(), |token| text.replace(token.secret.reveal(), "(token)"))
@@ -147,11 +147,11 @@ impl Tokens {
             return Err(self.refused(status, clip(&self.credentials.hide(&why))));
         };
         let lasts = Duration::from_secs(answer.expires_in.unwrap_or(0)).saturating_sub(SPARE);
-        // A time beyond all clocks is no time at all.
+        // An expiry beyond the range of the clock counts as expired.
         Ok(Token { secret, until: asked.checked_add(lasts).unwrap_or(asked) })
     }
 
-    /// Asks for a token, and gathers status and body of the answer.
+    /// Requests a token, and returns status and body of the answer.
     async fn exchange(&self) -> Result<(u16, Vec<u8>), LoginError> {
         let endpoint = self.credentials.endpoint.clone();
         let client = self.client()?;
@@ -160,7 +160,7 @@ impl Tokens {
                 let media_type = "application/x-www-form-urlencoded";
                 client.post(endpoint).header(reqwest::header::CONTENT_TYPE, media_type).body(form)
             }
-            // The header shows that it is no page in a browser that asks.
+            // The header shows that the request does not come from a page in a browser.
             None => client.get(endpoint).header("metadata-flavor", "Google"),
         };
         tracing::debug!(endpoint = %self.credentials.endpoint, "token");
@@ -198,14 +198,14 @@ impl Tokens {
     }
 }
 
-/// Shows where the credentials come from, and none of them.
+/// Shows where the credentials come from, but not the credentials.
 impl fmt::Debug for Tokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tokens").field("origin", &self.credentials.origin).finish_non_exhaustive()
     }
 }
 
-/// What a token endpoint says, by RFC 6749, sections 5.1 and 5.2; the metadata server says the same.
+/// The answer of a token endpoint, by RFC 6749, sections 5.1 and 5.2; that of the metadata server is the same.
 #[derive(Deserialize)]
 struct Answer {
     access_token: Option<String>,

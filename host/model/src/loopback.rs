@@ -1,4 +1,4 @@
-//! A model's service for tests: real HTTP/1.1 on loopback, one connection, an answer cut where the test wants.
+//! A model's service for tests: real HTTP/1.1 on loopback, one connection, with the answer cut where the test needs it.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use crate::{Access, ApiKey, Chunk, ModelError, ModelEvent, Provider, Request, Se
 
 /// How an answer ends.
 pub(crate) enum End {
-    /// As HTTP says.
+    /// As HTTP requires.
     Whole,
     /// The connection is cut.
     Cut,
-    /// Nothing more comes, and the connection stays until the client closes it.
+    /// No more data comes, and the connection stays open until the client closes it.
     Open,
 }
 
-/// What the service answers.
+/// The service's answer.
 pub(crate) struct Answer {
     pub(crate) status: &'static str,
     pub(crate) headers: &'static str,
@@ -31,18 +31,18 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// An event stream.
+    /// Creates an event stream.
     pub(crate) fn events<'p>(pieces: impl IntoIterator<Item = &'p [u8]>, end: End) -> Self {
         let pieces = pieces.into_iter().map(<[u8]>::to_vec).collect();
         Self { status: "200 OK", headers: "content-type: text/event-stream\r\n", pieces, end }
     }
 
-    /// One JSON value, after which the connection ends.
+    /// Creates an answer of one JSON value, after which the connection ends.
     pub(crate) fn json(body: &str) -> Self {
         Self::refusal("200 OK", "content-type: application/json\r\nconnection: close\r\n", body)
     }
 
-    /// A refusal.
+    /// Creates an error response.
     pub(crate) fn refusal(status: &'static str, headers: &'static str, body: &str) -> Self {
         Self { status, headers, pieces: vec![body.as_bytes().to_vec()], end: End::Whole }
     }
@@ -51,9 +51,9 @@ impl Answer {
 /// The service while it runs.
 pub(crate) struct Loopback {
     pub(crate) address: String,
-    /// The request, head and body, once it is there.
+    /// Receives the request, head and body.
     pub(crate) request: oneshot::Receiver<String>,
-    /// Comes when the client closed the connection that an [`End::Open`] left open.
+    /// Fires when the client closed the connection that an [`End::Open`] left open.
     pub(crate) closed: oneshot::Receiver<()>,
 }
 
@@ -103,7 +103,7 @@ impl Series {
         self.requests.recv().await.expect("there is one more request")
     }
 
-    /// How many requests have come that nobody looked at.
+    /// Returns how many requests have arrived but were not read.
     pub(crate) fn left(&self) -> usize {
         self.requests.len()
     }
@@ -138,7 +138,7 @@ async fn write_answer(socket: &mut TcpStream, answer: Answer, closed: oneshot::S
     if matches!(answer.end, End::Whole) {
         bytes.extend_from_slice(b"0\r\n\r\n");
     }
-    // A client that has gone is what some tests are about.
+    // Some tests are about a client that has gone.
     let _ = socket.write_all(&bytes).await;
     if matches!(answer.end, End::Open) {
         while !matches!(socket.read(&mut [0; 64]).await, Ok(0) | Err(_)) {}
@@ -146,7 +146,7 @@ async fn write_answer(socket: &mut TcpStream, answer: Answer, closed: oneshot::S
     }
 }
 
-/// Asks `hi` and gathers the whole reply, or what came before the error.
+/// Sends `hi` and collects the whole reply, or the chunks before the error.
 pub(crate) async fn ask(provider: Arc<dyn Provider>) -> (Vec<Chunk>, Option<ModelError>) {
     let contents = [Content::user("hi")];
     let settings = Settings::default();
@@ -166,7 +166,7 @@ pub(crate) async fn ask(provider: Arc<dyn Provider>) -> (Vec<Chunk>, Option<Mode
     (chunks, None)
 }
 
-/// The text of the chunks, joined.
+/// Returns the text of the chunks, joined.
 pub(crate) fn text(chunks: &[Chunk]) -> String {
     chunks.iter().flat_map(|chunk| &chunk.parts).filter_map(|part| part.as_text()).collect()
 }

@@ -1,13 +1,13 @@
-//! A planner in code that stands in for a model: no key, no network, no weights.
+//! A planner in code that replaces a model: no key, no network, no weights.
 //!
-//! It drives the real loop through real tool calls. It sees what a model sees, the conversation and the
-//! declared tools, and nothing else; where it is in its plan follows from the conversation, so it holds no
-//! state. The plan: list the folder and the files; read the README and the manifests that are there, and
-//! search for every word that the prompt names; then report what was found. Each call is made once, so the plan
-//! ends. It says that it is no language model, and a call that failed is reported as one that failed.
+//! It drives the real loop with real tool calls. It sees what a model sees, the conversation and the declared tools,
+//! and nothing else; its position in the plan follows from the conversation, so it has no state. The plan: list the
+//! folder and the files; read the README and the manifests, and search for every word that the prompt names; then
+//! report the findings. Each call is made once, so the plan ends. The report states that it is not from a language
+//! model, and a failed call is reported as failed.
 //!
-//! Deliberately not here: changing anything, and understanding a prompt. It picks out words, paths, and whether
-//! the whole is asked about.
+//! Deliberately not here: changing anything, and understanding a prompt. It only extracts words, paths, and whether the
+//! prompt is about the whole project.
 
 mod answer;
 mod findings;
@@ -29,16 +29,16 @@ use self::prompt::Task;
 use crate::spec::{LoginSpec, ModelIds, ProviderId, ProviderSpec};
 use crate::{Chunk, ModelEvent, ModelStream, Provider, Request};
 
-/// How many characters one piece of streamed text has; as small as a model's, so that what shows it is tested.
+/// How many characters one piece of streamed text has; as few as a model's, so that the display is tested.
 const PIECE_CHARS: usize = 24;
 
-/// The most files of one kind (manifests, named files) that are read, so that a report stays one.
+/// The most files of one kind (manifests, named files) that are read, so that a report stays readable.
 const MAX_READS: usize = 4;
 
-/// The tool by which an agent hands over its result.
+/// The tool with which an agent returns its result.
 const COMPLETE_TASK: &str = "complete_task";
 
-/// The planner. It holds nothing.
+/// The planner. It has no state.
 #[derive(Debug, Default)]
 pub struct Offline(());
 
@@ -54,7 +54,7 @@ impl Offline {
         connect: |_, _| Ok(Arc::new(Self::new())),
     });
 
-    /// A planner.
+    /// Creates a planner.
     pub fn new() -> Self {
         Self(())
     }
@@ -72,7 +72,7 @@ impl Provider for Offline {
     }
 }
 
-/// The whole reply to a request.
+/// Returns the whole reply to a request.
 fn reply(request: &Request<'_>) -> Vec<Chunk> {
     let past = Past::new(request.contents);
     let task = Task::read(past.prompt);
@@ -83,7 +83,7 @@ fn reply(request: &Request<'_>) -> Vec<Chunk> {
         let report = report::write(&findings);
         let finishing = request.tools.iter().find(|tool| tool.name.as_str() == COMPLETE_TASK);
         match finishing {
-            // Where it was refused once, the same again would be refused for ever.
+            // If it was rejected once, the same call would be rejected forever.
             Some(tool) if !past.made(COMPLETE_TASK) => {
                 parts.push(call(COMPLETE_TASK, answer::arguments(&tool.input_schema, &report, &findings)).into());
             }
@@ -99,7 +99,7 @@ fn reply(request: &Request<'_>) -> Vec<Chunk> {
     chunks
 }
 
-/// The calls that are wanted now, can be made, and were not made.
+/// Returns the calls that are needed now, possible, and not made yet.
 fn next_calls(task: &Task, past: &Past<'_>, tools: &[ToolSpec]) -> Vec<PartData> {
     let looks_around = task.survey || !task.paths.is_empty();
     let mut wanted = Vec::new();
@@ -107,7 +107,7 @@ fn next_calls(task: &Task, past: &Past<'_>, tools: &[ToolSpec]) -> Vec<PartData>
         wanted.push(("ls", json!({"path": "."})));
         wanted.push(("glob", json!({"pattern": "**/*"})));
     }
-    // Searching goes along with the second look, which knows what there is to be read.
+    // Searches are made together with the second look, when the readable files are known.
     let can_look = looks_around && tools.iter().any(|tool| matches!(tool.name.as_str(), "ls" | "glob"));
     if !can_look || past.made("ls") || past.made("glob") {
         let known = findings::KnownFiles::new(past);
@@ -125,8 +125,8 @@ fn next_calls(task: &Task, past: &Past<'_>, tools: &[ToolSpec]) -> Vec<PartData>
         .collect()
 }
 
-/// The searches for a word: one that counts over the whole tree, one that shows where. A `grep` without these
-/// modes gets what it has.
+/// Returns the searches for a word: one that counts over the whole tree, one that shows where. A `grep` without these
+/// modes gets the arguments that it supports.
 fn searches(word: &str, grep: Option<&ToolSpec>) -> Vec<Value> {
     let has = |name: &str| grep.is_some_and(|tool| tool.input_schema["properties"].get(name).is_some());
     let search = if has("fixed_strings") {
@@ -145,7 +145,7 @@ fn searches(word: &str, grep: Option<&ToolSpec>) -> Vec<Value> {
     vec![with("count"), with("matches")]
 }
 
-/// The word as a regular expression that matches it and nothing else.
+/// Returns the word as a regular expression that matches only itself.
 fn escape(word: &str) -> String {
     let mut escaped = String::with_capacity(word.len());
     for c in word.chars() {
@@ -157,7 +157,7 @@ fn escape(word: &str) -> String {
     escaped
 }
 
-/// What is about to be done, with a subject as thinking models write it.
+/// Describes the next calls, with a subject as thinking models write it.
 fn thought(calls: &[PartData]) -> String {
     let of = |name: &str| {
         let is = |call: &&PartData| matches!(call, PartData::FunctionCall(call) if call.name.as_str() == name);
@@ -183,7 +183,7 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// The text in small pieces.
+/// Splits the text into small pieces.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -1,11 +1,10 @@
-//! Ollama's own chat, a JSON value on each line of the reply.
+//! Ollama's own chat API, with a JSON value on each line of the reply.
 //!
-//! Owns both directions of the format, all of it private: [`request`] says a conversation in its words, [`address`]
-//! reads an address as Ollama's clients read it, this file reads the reply, makes embeddings, and asks which models
-//! are there.
+//! Owns both directions of the format, all of it private: [`request`] writes a conversation in it, [`address`] reads an
+//! address as Ollama's clients do, this file reads the reply, makes embeddings, and lists the installed models.
 //!
-//! Deliberately not here: pulling models, and the size of the context, which the server decides: it cuts a prompt that
-//! does not fit without a word.
+//! Deliberately not here: pulling models, and the size of the context, which the server decides: it silently cuts a
+//! prompt that does not fit.
 
 mod address;
 mod request;
@@ -25,7 +24,7 @@ use crate::text::clip;
 use crate::transport::{Heard, Reader, Transport, Unheard};
 use crate::{Access, Chunk, ModelError, ModelStream, Provider, ReplyFault, Request};
 
-/// Families of models that make embeddings and nothing else.
+/// Families of models that only make embeddings.
 const EMBEDDING_FAMILIES: &[&str] = &["bert", "nomic-bert"];
 
 /// Ollama at one address.
@@ -45,22 +44,22 @@ impl Ollama {
         connect: |_, access| Ok(Arc::new(Self::new(access)?)),
     });
 
-    /// Checks key and address; nothing is sent. The address may lack scheme and port, as `OLLAMA_HOST` does. A key is
-    /// only needed where a proxy or Ollama's own service wants one.
+    /// Checks key and address; sends nothing. The address may lack scheme and port, as `OLLAMA_HOST` does. A key is
+    /// only needed if a proxy or Ollama's own service requires one.
     ///
     /// # Errors
     ///
-    /// When key or address cannot be used.
+    /// If key or address cannot be used.
     pub fn new(mut access: Access) -> Result<Self, ModelError> {
         access.address = access.address.map(|address| address::read(&address));
         Ok(Self { transport: Transport::new(Self::PROVIDER, access, ("authorization", "Bearer "))? })
     }
 
-    /// The names of the models that are there and can talk, the one that changed last before the others.
+    /// Returns the names of the installed models that can chat, the latest change first.
     ///
     /// # Errors
     ///
-    /// When nothing answers at the address, or what answers is not Ollama.
+    /// If nothing answers at the address, or if what answers is not Ollama.
     pub async fn models(&self) -> Result<Vec<String>, ModelError> {
         let url = self.transport.url(["api", "tags"]);
         let answer: Tags = self.transport.ask(url, None).await?;
@@ -71,12 +70,12 @@ impl Ollama {
         Ok(answer.models.unwrap_or_default().into_iter().filter(can_talk).map(|model| model.name).collect())
     }
 
-    /// The server says in words what its client has to do about it.
+    /// Converts an error, since the server reports in text what its client has to do.
     fn explain(&self, error: ModelError, model: &str) -> ModelError {
         let ModelError::Status { service, status, message, .. } = &error else { return error };
         let (service, model) = (service.clone(), clip(model));
         match status {
-            // Whatever else answers at the address has a 404 of its own.
+            // Any other server at the address has a 404 of its own.
             404 if message.starts_with("model ") => ModelError::MissingModel { service, model },
             400 if message.contains("does not support tools") => ModelError::NoTools { service, model },
             _ => error,
@@ -110,8 +109,7 @@ impl Provider for Ollama {
     }
 }
 
-/// What must be remembered of a reply while it is read: nothing, since calls come whole and the last line says that it
-/// is the last.
+/// The state of reading a reply: none, since calls come whole and the last line is marked as the last.
 struct Reply;
 
 impl Reader for Reply {
@@ -131,7 +129,7 @@ impl Reader for Reply {
         if !response.done {
             return Ok(Heard::More(chunk));
         }
-        // A server that has nothing to say of the reason was done before there were reasons.
+        // A server that sends no reason is older than these reasons, and was done.
         chunk.finish = Some(response.done_reason.as_deref().map_or(FinishReason::Stop, finish));
         if response.prompt_eval_count.is_some() || response.eval_count.is_some() {
             let input = response.prompt_eval_count.unwrap_or(0);

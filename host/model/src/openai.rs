@@ -1,12 +1,12 @@
-//! OpenAI's chat completions, and the many servers that speak them.
+//! OpenAI's Chat Completions API, and the many servers that support it.
 //!
-//! Owns both directions of the format, all of it private: [`request`] says a conversation in its words,
-//! [`calls`] puts calls together, this file reads the rest of the reply. What the compatible servers (llama.cpp,
-//! Ollama, vLLM, gateways) do differently is taken as it comes: a missing id or index, arguments as an object,
-//! thoughts under two names, errors as plain text.
+//! Owns both directions of the format, all of it private: [`request`] writes a conversation in it, [`calls`] assembles
+//! calls, this file reads the rest of the reply. The deviations of the compatible servers (llama.cpp, Ollama, vLLM,
+//! gateways) are accepted: a missing id or index, arguments as an object, thoughts under two names, errors as plain
+//! text.
 //!
-//! Deliberately not here: OpenAI's responses, a format of their own, and thoughts written into the text between tags,
-//! since a server that knows the model takes them apart itself.
+//! Deliberately not here: OpenAI's Responses API, which is a separate format, and thoughts written into the text
+//! between tags, since a server that knows the model separates them itself.
 
 pub(crate) mod calls;
 pub(crate) mod embed;
@@ -29,7 +29,7 @@ use crate::{Access, Chunk, ModelError, ModelStream, Provider, ReplyFault, Reques
 /// The data of the event that ends a reply.
 const DONE: &[u8] = b"[DONE]";
 
-/// Chat completions at one address.
+/// The Chat Completions API at one address.
 pub struct OpenAi {
     transport: Transport,
 }
@@ -50,12 +50,12 @@ impl OpenAi {
         connect: |_, access| Ok(Arc::new(Self::new(access)?)),
     });
 
-    /// Checks key and address; nothing is sent.
+    /// Checks key and address; sends nothing.
     ///
     /// # Errors
     ///
-    /// When there is no key at the service's own address, or key or address cannot be used. A server at
-    /// another address may need no key, as local ones do.
+    /// If there is no key for the service's own address, or if key or address cannot be used. A server at a different
+    /// address may need no key, such as a local one.
     pub fn new(access: Access) -> Result<Self, ModelError> {
         if access.key.is_none() && access.address.is_none() {
             return Err(ModelError::MissingKey { provider: Self::PROVIDER });
@@ -87,7 +87,7 @@ impl Provider for OpenAi {
     }
 }
 
-/// What must be remembered of a reply while it is read.
+/// The state of reading a reply.
 #[derive(Default)]
 struct Reply {
     calls: Calls,
@@ -104,7 +104,7 @@ impl Reader for Reply {
             return Err(Unheard::Failed(Failure::from_error(error)));
         }
         let mut chunk = Chunk { usage: response.usage.map(usage), ..Chunk::default() };
-        // One choice is asked for, so one comes; the event with the usage has none.
+        // Only one choice is requested; the event with the usage has none.
         if let Some(choice) = response.choices.unwrap_or_default().into_iter().next() {
             let delta = choice.delta.unwrap_or_default();
             let not_empty = |text: &String| !text.is_empty();
@@ -127,13 +127,13 @@ impl Reader for Reply {
     }
 
     fn end(&mut self) -> Result<Chunk, ReplyFault> {
-        // Some servers close without `[DONE]`; then the reason to stop is the sign that nothing is missing.
+        // Some servers close without `[DONE]`; then the reason to stop shows that nothing is missing.
         if self.finished { Ok(self.rest()) } else { Err(ReplyFault::Unfinished) }
     }
 }
 
 impl Reply {
-    /// Calls for which there was no reason to stop, or that came behind it.
+    /// Returns the calls without a reason to stop, and those that came after it.
     fn rest(&mut self) -> Chunk {
         let mut chunk = Chunk::default();
         if !self.calls.is_empty() {
@@ -142,10 +142,10 @@ impl Reply {
         chunk
     }
 
-    /// Adds the calls, which are whole now, and the reason.
+    /// Adds the calls, which are complete now, and the reason.
     ///
-    /// When one of them cannot be read, none is handed out: to run the others would answer a reply that the
-    /// model did not give. The reason then says so, unless the model ran out of tokens within the call.
+    /// If one of them cannot be read, none is returned: to run the others would answer a reply that the model did not
+    /// give. The reason then says so, unless the model ran out of tokens within the call.
     fn finish(&mut self, chunk: &mut Chunk, reason: FinishReason) {
         chunk.finish = Some(match self.calls.take() {
             Ok(calls) => {
@@ -160,7 +160,7 @@ impl Reply {
     }
 }
 
-/// An image that the model made. One that lies elsewhere is told by its address alone.
+/// Converts an image that the model made. One that was not sent inline is represented by its address alone.
 fn image(image: Image) -> Option<Part> {
     let url = image.image_url.url;
     let Some((mime_type, base64)) = url.strip_prefix("data:").and_then(|data| data.split_once(";base64,")) else {
@@ -180,7 +180,7 @@ fn finish(reason: &str) -> FinishReason {
     }
 }
 
-/// The service counts thoughts as part of the answer.
+/// Converts the usage. The service counts thoughts as part of the answer.
 fn usage(wire: WireUsage) -> Usage {
     let thought = wire.completion_tokens_details.and_then(|details| details.reasoning_tokens).unwrap_or(0);
     Usage {
@@ -208,13 +208,13 @@ struct Choice {
 struct Delta {
     content: Option<String>,
     refusal: Option<String>,
-    /// DeepSeek's name for it, which llama.cpp and vLLM took over.
+    /// DeepSeek's name for it, which llama.cpp and vLLM also use.
     reasoning_content: Option<String>,
-    /// The name that Ollama and OpenRouter have for it.
+    /// The name that Ollama and OpenRouter use.
     reasoning: Option<String>,
     tool_calls: Option<Vec<CallPiece>>,
     annotations: Option<Vec<Annotation>>,
-    /// OpenRouter's name for what a model draws.
+    /// OpenRouter's name for generated images.
     images: Option<Vec<Image>>,
 }
 

@@ -1,11 +1,11 @@
-//! OpenAI's responses, and the servers that speak them.
+//! OpenAI's Responses API, and the servers that support it.
 //!
-//! Owns both directions of the format, all of it private: [`request`] says a conversation in its words, [`reply`] reads
-//! what comes back. Nothing is stored at the service: each request has the whole conversation, and what the model
-//! thought goes along encrypted, as the signature of a part, and comes back unchanged in its place.
+//! Owns both directions of the format, all of it private: [`request`] writes a conversation in it, [`reply`] reads the
+//! answer. Nothing is stored at the service: each request has the whole conversation, and the model's thoughts are sent
+//! back encrypted and unchanged, in their place, as the signature of a part.
 //!
 //! Deliberately not here: chat completions, tools that run at the service, and counting tokens, for which the format
-//! has no question that other servers know.
+//! has no request that other servers support.
 
 mod reply;
 mod request;
@@ -21,10 +21,10 @@ use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec};
 use crate::transport::Transport;
 use crate::{Access, ModelError, ModelStream, Provider, Request};
 
-/// Whose signatures its own are.
+/// The provider of its signatures.
 const NAME: &str = OpenAiResponses::PROVIDER.name();
 
-/// Responses at one address.
+/// The Responses API at one address.
 pub struct OpenAiResponses {
     transport: Transport,
 }
@@ -41,12 +41,12 @@ impl OpenAiResponses {
         connect: |_, access| Ok(Arc::new(Self::new(access)?)),
     });
 
-    /// Checks key and address; nothing is sent.
+    /// Checks key and address; sends nothing.
     ///
     /// # Errors
     ///
-    /// When there is no key at the service's own address, or key or address cannot be used. A server at
-    /// another address may need no key, as local ones do.
+    /// If there is no key for the service's own address, or if key or address cannot be used. A server at a different
+    /// address may need no key, such as a local one.
     pub fn new(access: Access) -> Result<Self, ModelError> {
         let provider = Self::PROVIDER;
         if access.key.is_none() && access.address.is_none() {

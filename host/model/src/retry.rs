@@ -1,11 +1,11 @@
-//! Asking again: the same request after what passes, and another model when a quota stays used up.
+//! Retries: the same request after a temporary error, and a different model when a quota stays used up.
 //!
-//! [`Retrying`] stands between an agent and a provider and is one itself. It promises that no request follows a failed
-//! one without a pause, that a service which names a pause gets at least that, that there are never more requests for
-//! a reply than its [`RetryPolicy`] says, and that what a failed try had yielded is declared void before anything else
-//! comes. Dropping the stream during a pause ends the pause.
+//! [`Retrying`] wraps a provider for an agent and is one itself. It promises that no request follows a failed one
+//! without a pause, that a service which asks for a pause gets at least that, that there are never more requests for a
+//! reply than its [`RetryPolicy`] allows, and that what a failed attempt had yielded is declared void before anything
+//! else comes. Dropping the stream during a pause ends the pause.
 //!
-//! Deliberately not here: a reply that came whole and is no good. That is the agent's to judge.
+//! Deliberately not here: a complete reply that is not acceptable. The agent judges that.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,19 +17,19 @@ use host_message::with_causes;
 
 use crate::{Again, ErrorKind, ModelError, ModelEvent, ModelStream, Provider, Request, Settings, Switched};
 
-/// How often and after which pauses a request is sent again. The default is what Gemini CLI does.
+/// How often and after which pauses a request is sent again. The default matches Gemini CLI.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RetryPolicy {
-    /// Requests for one reply in all.
+    /// The most requests for one reply.
     pub attempts: u32,
-    /// The pause before the second request; each further one is twice as long.
+    /// The pause before the second request; each further pause is twice as long.
     pub first_pause: Duration,
     /// The longest pause of our own choice.
     pub longest_pause: Duration,
-    /// By which share a pause of our own choice is shorter or longer at random, so that many clients of a service that
-    /// was down do not come back all at once.
+    /// By which share a pause of our own choice is randomly shorter or longer, so that the many clients of a service
+    /// that was down do not all return at once.
     pub jitter: f64,
-    /// The longest pause that a service may name; a longer one is waited for by nobody, and the error is final.
+    /// The longest pause that a service may ask for; after a longer one the error is final.
     pub longest_named: Duration,
 }
 
@@ -45,56 +45,56 @@ impl Default for RetryPolicy {
     }
 }
 
-/// The model that answers when the quota of the first stays used up.
+/// The model that answers when the quota of the first one stays used up.
 pub struct Fallback {
     /// Its id, as the user names models.
     pub id: String,
-    /// Its name as its service knows it.
+    /// The service's name for it.
     pub model: String,
     /// Its service.
     pub provider: Arc<dyn Provider>,
-    /// How it is to answer, where nothing else is asked of the first model than what is configured for that.
+    /// Its settings, if the request has the settings that are configured for the first model.
     pub settings: Settings,
-    /// What is configured for the first model.
+    /// The settings that are configured for the first model.
     pub instead_of: Settings,
 }
 
-/// A provider that asks again.
+/// A provider that retries.
 pub struct Retrying {
     provider: Arc<dyn Provider>,
     policy: RetryPolicy,
     fallback: Option<Fallback>,
-    /// Whether the fallback answers: once it does, it does for all that follows.
+    /// Whether the fallback answers: once it does, it answers everything that follows.
     fallen: AtomicBool,
 }
 
-/// Where one reply stands.
+/// The state of one reply.
 struct Asking<'a> {
     retrying: &'a Retrying,
     request: Request<'a>,
-    /// Which request of the model that is being asked it is, from 1.
+    /// The number of the request to the current model, from 1.
     attempt: u32,
-    /// Whether the fallback is being asked.
+    /// Whether the current model is the fallback.
     of_fallback: bool,
     stage: Stage<'a>,
 }
 
 enum Stage<'a> {
-    /// The request goes out after this pause.
+    /// The request is sent after this pause.
     Pausing(Duration),
-    /// A reply arrives.
+    /// The reply is arriving.
     Arriving(ModelStream<'a>),
-    /// Nothing more comes.
+    /// The reply has ended.
     Ended,
 }
 
 impl Retrying {
-    /// Asks this provider, by these rules, and then the fallback.
+    /// Creates a provider that asks this one, by these rules, and then the fallback.
     pub fn new(provider: Arc<dyn Provider>, policy: RetryPolicy, fallback: Option<Fallback>) -> Self {
         Self { provider, policy, fallback, fallen: AtomicBool::new(false) }
     }
 
-    /// The fallback, if it answers by now.
+    /// Returns the fallback, if it answers by now.
     fn in_place(&self) -> Option<&Fallback> {
         self.fallback.as_ref().filter(|_| self.fallen.load(Ordering::Relaxed))
     }
@@ -102,7 +102,7 @@ impl Retrying {
 
 impl Fallback {
     fn instead<'a>(&'a self, request: Request<'a>) -> Request<'a> {
-        // What an agent asks of its model, or a second try, it asks of this one too.
+        // Other settings, of an agent or of a second attempt, apply to this model too.
         let settings = if *request.settings == self.instead_of { &self.settings } else { request.settings };
         Request { model: &self.model, settings, ..request }
     }
@@ -165,7 +165,7 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// What follows a failed request: another one, another model, or the error.
+    /// Handles a failed request: retries, switches the model, or returns the error.
     fn failed(&mut self, error: ModelError) -> Result<ModelEvent, ModelError> {
         let policy = &self.retrying.policy;
         let wanted = error.wanted();
@@ -193,7 +193,7 @@ impl<'a> Asking<'a> {
 }
 
 impl RetryPolicy {
-    /// The pause after this many requests; `chance` is from 0 to 1.
+    /// Returns the pause after this many requests; `chance` is from 0 to 1.
     fn pause(&self, attempt: u32, chance: f64) -> Duration {
         let doubled = self.first_pause.saturating_mul(2_u32.saturating_pow(attempt.saturating_sub(1)));
         let pause = doubled.min(self.longest_pause);
@@ -201,7 +201,7 @@ impl RetryPolicy {
     }
 }
 
-/// A number from 0 to 1 by chance; the middle where the system gives none.
+/// Returns a random number from 0 to 1; the middle if the system provides none.
 fn chance() -> f64 {
     getrandom::u32().map_or(0.5, |number| f64::from(number) / f64::from(u32::MAX))
 }

@@ -1,6 +1,6 @@
-//! What is wrong with a script of the scripted model.
+//! The errors of a script of the scripted model.
 
-/// What is wrong with a script, or with a request that it answers.
+/// An error in a script, or in a request that it answers.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScriptError {
     /// The file cannot be read.
@@ -8,17 +8,17 @@ pub enum ScriptError {
     Unreadable {
         /// The script.
         name: String,
-        /// What the system said.
+        /// The system's error.
         why: String,
     },
-    /// A line is no reply.
+    /// A line is not a reply.
     #[error("invalid reply in line {line} of the script `{name}`: {why}")]
     Line {
         /// The script.
         name: String,
-        /// Which line, from 1.
+        /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// There are more requests than replies.
@@ -26,7 +26,7 @@ pub enum ScriptError {
     Exhausted {
         /// The script.
         name: String,
-        /// How many it has.
+        /// The number of its replies.
         replies: usize,
     },
     /// The request is not what the script expects.
@@ -34,11 +34,11 @@ pub enum ScriptError {
     Unexpected {
         /// The script.
         name: String,
-        /// Which line, from 1.
+        /// The line, from 1.
         line: usize,
-        /// What was to be there.
+        /// What was expected.
         expected: String,
-        /// What is there.
+        /// What was found.
         found: String,
     },
     /// The history of the request breaks the rule for calls and responses.
@@ -46,9 +46,9 @@ pub enum ScriptError {
     History {
         /// The script.
         name: String,
-        /// Which line, from 1.
+        /// The line, from 1.
         line: usize,
-        /// Which message breaks it, and how.
+        /// The message that breaks it, and how.
         fault: String,
     },
 }

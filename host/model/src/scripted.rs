@@ -1,29 +1,28 @@
-//! A model that says what a script has it say: the one that tests run with.
+//! A model that replays a script: the one that tests run with.
 //!
-//! A script is JSON lines, one line for each reply, in the order in which they are asked for:
+//! A script is JSON lines, one line for each reply, in the order of the requests:
 //!
 //! ```json
 //! {"expect": {"last_text": "TODO"}, "chunks": [{"text": "I look."}, {"call": {"name": "ls", "arguments": {}}}]}
 //! {"expect": {"responses": ["[dir] src"]}, "chunks": [{"text": "Done."}, {"usage": {"input": 10, "output": 2}}]}
 //! ```
 //!
-//! `expect` may have `responses` (for each function response of the last message, in order, a piece of its
-//! text), `last_text` (a piece of the last message's text), `system` (a piece of the system instructions) and
-//! `tools` (names that must be declared). `chunks` are, in order: `text`, `thought`, `call` (`name`,
-//! `arguments`, `id`), `part` (any part as the session log has it), `citation`, `usage` (`input`, `output`, `cached`,
-//! `thought`), `finish` (a reason such as `stop` or `max_tokens`; without one `stop` is added, `null` leaves it out),
-//! `retry` (`true`, or `reason`, `wait_ms`, `attempt` and `attempts`: it is told and not waited for), `switched`
-//! (`model`, `reason`), `error` (`kind`, `message`, `status`), `failed` (an error with all its words) and `hang` (`true`:
-//! nothing more ever comes). Nothing follows an error or a `hang`. A first line `{"stands_for": "MODEL"}` names the model
-//! that the rest was recorded from.
+//! `expect` may have `responses` (for each function response of the last message, in order, a piece of its text),
+//! `last_text` (a piece of the last message's text), `system` (a piece of the system instructions) and `tools` (names
+//! that must be declared). `chunks` are, in order: `text`, `thought`, `call` (`name`, `arguments`, `id`), `part` (any
+//! part in the format of the session log), `citation`, `usage` (`input`, `output`, `cached`, `thought`), `finish` (a
+//! reason such as `stop` or `max_tokens`; without one `stop` is added, `null` leaves it out), `retry` (`true`, or
+//! `reason`, `wait_ms`, `attempt` and `attempts`: it is reported without waiting), `switched` (`model`, `reason`),
+//! `error` (`kind`, `message`, `status`), `failed` (an error with its complete message) and `hang` (`true`: nothing
+//! more ever comes). Nothing follows an error or a `hang`. A first line `{"stands_for": "MODEL"}` names the model from
+//! which the rest was recorded.
 //!
-//! A process that goes on with a recorded conversation reads the script anew. Where its first line is
-//! `{"goes_on": true}`, the first request is answered with the reply that stands behind as many replies as the
-//! conversation has messages of the model's.
+//! A process that continues a recorded conversation reads the script from the beginning. If its first line is
+//! `{"goes_on": true}`, the first request skips as many replies as the conversation has messages from the model.
 //!
-//! Promises to fail any request that does not meet what its line expects, or whose history has a function call
-//! without exactly one response, directly after it and in the order of the calls. So every test with a script
-//! also tests that. Deliberately not here: picking a reply by what was asked, and repeating one.
+//! Promises to fail any request that does not match what its line expects, or whose history has a function call without
+//! exactly one response, directly after it and in the order of the calls. So every test with a script also tests that.
+//! Deliberately not here: choosing a reply by the request, and repeating one.
 
 mod check;
 pub(crate) mod script;
@@ -40,14 +39,14 @@ use crate::script_error::ScriptError;
 use crate::spec::{LoginSpec, ModelIds, ProviderId, ProviderSpec};
 use crate::{Again, Chunk, ModelError, ModelEvent, ModelStream, Provider, Request, Service, Wanted};
 
-/// A script and how far it has come.
+/// A script and the position in it.
 pub struct Scripted {
-    /// Where the script came from, for errors.
+    /// The source of the script, for errors.
     name: String,
     stands_for: Option<String>,
     start: Start,
     replies: Vec<Reply>,
-    /// The next reply; none before the first request.
+    /// The index of the next reply; `None` before the first request.
     next: Mutex<Option<usize>>,
 }
 
@@ -67,7 +66,7 @@ impl Scripted {
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, is larger than any script, or a line of it is no reply.
+    /// If the file cannot be read, is larger than any script, or a line of it is not a reply.
     pub fn open(file: &Path) -> Result<Self, ScriptError> {
         let name = file.display().to_string();
         let text = script::read(file).map_err(|why| ScriptError::Unreadable { name: name.clone(), why })?;
@@ -78,20 +77,20 @@ impl Scripted {
     ///
     /// # Errors
     ///
-    /// When a line is no reply.
+    /// If a line is not a reply.
     pub fn parse(name: &str, text: &str) -> Result<Self, ScriptError> {
         let Script { start, stands_for, replies } =
             script::parse(text).map_err(|(line, why)| ScriptError::Line { name: name.to_owned(), line, why })?;
         Ok(Self { name: name.to_owned(), start, stands_for, replies, next: Mutex::new(None) })
     }
 
-    /// How many of its replies were not asked for.
+    /// Returns how many of its replies were not requested.
     pub fn left(&self) -> usize {
         let next = *self.next.lock().unwrap_or_else(PoisonError::into_inner);
         self.replies.len().saturating_sub(next.unwrap_or(0))
     }
 
-    /// Which reply this request gets, from 0.
+    /// Returns the index of the reply to this request.
     fn take_turn(&self, request: &Request<'_>) -> usize {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let at = next.unwrap_or_else(|| match self.start {
@@ -102,7 +101,7 @@ impl Scripted {
         at
     }
 
-    /// The next reply, if the request is as it should be.
+    /// Returns the next reply, if the request is as expected.
     fn reply(&self, request: &Request<'_>) -> Result<&Reply, ScriptError> {
         let name = || self.name.clone();
         let Some(reply) = self.replies.get(self.take_turn(request)) else {
@@ -178,7 +177,7 @@ impl Scripted {
     fn replay<'a>(&'a self, reply: &'a Reply) -> ModelStream<'a> {
         let hangs = matches!(reply.items.last(), Some(Item::Hang(_)));
         let said = &reply.items[..reply.items.len() - usize::from(hangs)];
-        // A finish of `null` says nothing, so nothing is yielded for it.
+        // A finish of `null` is empty, so nothing is yielded for it.
         let is_said = |event: &Result<_, _>| !matches!(event, Ok(ModelEvent::Chunk(chunk)) if chunk.is_empty());
         let events = stream::iter(said.iter().map(|item| self.event(item)).filter(is_said));
         if hangs { events.chain(stream::pending()).boxed() } else { events.boxed() }

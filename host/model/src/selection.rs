@@ -1,4 +1,4 @@
-//! The table of providers, and how the id of a model picks one.
+//! The table of providers, and how the id of a model selects one.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub const PROVIDERS: &[ProviderId] = &[
     Scripted::PROVIDER,
 ];
 
-/// The forms that the id of a model takes.
+/// Returns the forms that the id of a model can have.
 pub fn model_forms() -> impl Iterator<Item = String> {
     PROVIDERS.iter().map(|provider| provider.model_form())
 }
@@ -49,7 +49,7 @@ impl<'de> Deserialize<'de> for ProviderId {
 pub struct Selection {
     /// The provider.
     pub provider: ProviderId,
-    /// The name that the service has for the model, or the file of a script; empty if the provider has one model only.
+    /// The service's name for the model, or the file of a script; empty if the provider has one model only.
     pub model: String,
 }
 
@@ -87,7 +87,7 @@ impl FromStr for Selection {
 }
 
 impl Selection {
-    /// The name of the model for [`crate::Request::model`].
+    /// Returns the name of the model for [`crate::Request::model`].
     pub fn model(&self) -> &str {
         match self.provider.models {
             ModelIds::Named => &self.model,
@@ -95,7 +95,7 @@ impl Selection {
         }
     }
 
-    /// Makes the provider; see [`ProviderSpec::connect`](crate::ProviderSpec::connect).
+    /// Creates the provider; see [`ProviderSpec::connect`](crate::ProviderSpec::connect).
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The descriptor of a provider: its names, variables and addresses, and how it is made.
+//! The descriptor of a provider: its names, variables and addresses, and how it is created.
 //!
 //! Each provider has one, as a constant in its own file; [`PROVIDERS`](crate::PROVIDERS) lists them. Help texts, errors,
 //! `host doctor` and the configuration read them from there.
@@ -9,16 +9,16 @@ use std::sync::Arc;
 
 use crate::{Access, ModelError, Provider};
 
-/// Makes the provider for a model of this name.
+/// Creates the provider for a model of this name.
 pub(crate) type Connect = fn(&str, Access) -> Result<Arc<dyn Provider>, ModelError>;
 
-/// A provider, described.
+/// The descriptor of a provider.
 pub struct ProviderSpec {
     /// The name of the provider in ids of models, messages, logs and the configuration.
     pub name: &'static str,
     /// The ids of its models.
     pub models: ModelIds,
-    /// The environment variable of its key, as the service's own clients have it.
+    /// The environment variable of its key, as in the service's own clients.
     pub key_variable: Option<&'static str>,
     /// Its address, if it is a service.
     pub address: Option<AddressSpec>,
@@ -26,15 +26,15 @@ pub struct ProviderSpec {
     pub login: LoginSpec,
     /// The models to use if only its key is set.
     pub usual_models: Option<UsualModels>,
-    /// Makes the provider for a model. Nothing is sent and no certificate is read before the first request; a script and
-    /// a file of credentials are read here.
+    /// Creates the provider for a model. Nothing is sent and no certificate is read before the first request; a script
+    /// and a file of credentials are read here.
     pub connect: Connect,
 }
 
 /// The ids of the models of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelIds {
-    /// `gemini/NAME`, with the name that the service has for the model.
+    /// `gemini/NAME`, with the service's name for the model.
     Named,
     /// `scripted:FILE`.
     File,
@@ -45,7 +45,7 @@ pub enum ModelIds {
 /// The address of a service.
 #[derive(Clone, Copy, Debug)]
 pub struct AddressSpec {
-    /// The environment variable of the base address, as the service's own clients have it.
+    /// The environment variable of the base address, as in the service's own clients.
     pub variable: &'static str,
     /// The base address if none is given; `None` if it depends on the location.
     pub default: Option<&'static str>,
@@ -54,7 +54,7 @@ pub struct AddressSpec {
 }
 
 impl AddressSpec {
-    /// A service with one address.
+    /// Describes a service with one address.
     pub(crate) const fn new(variable: &'static str, default: &'static str) -> Self {
         Self { variable, default: Some(default), example: default }
     }
@@ -74,11 +74,11 @@ pub enum LoginSpec {
 /// Models of a provider, by their ids.
 #[derive(Clone, Copy, Debug)]
 pub struct UsualModels {
-    /// The one for most tasks.
+    /// The model for most tasks.
     pub main: &'static str,
-    /// The one for simple tasks.
+    /// The model for simple tasks.
     pub simple: &'static str,
-    /// The one that picks between the other two.
+    /// The model that picks one of the other two.
     pub classifier: &'static str,
 }
 
@@ -91,12 +91,12 @@ impl ProviderId {
         Self(spec)
     }
 
-    /// The name of the provider.
+    /// Returns the name of the provider.
     pub const fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// The form of the ids of its models, such as `gemini/NAME`.
+    /// Returns the form of the ids of its models, such as `gemini/NAME`.
     pub fn model_form(self) -> String {
         match self.models {
             ModelIds::Named => format!("{}/NAME", self.name),

@@ -1,16 +1,16 @@
 //! Foreign text within an error: on one line, escaped, and cut to a limit.
 
-/// The most characters of foreign text that an error holds, so that a server cannot fill a screen or a log.
+/// The most characters of foreign text in an error, so that a server cannot fill a screen or a log.
 const SHOWN_CHARS: usize = 600;
 
-/// The text on one line, escaped, cut to a limit; says so when it was cut.
+/// Returns the text on one line, escaped and cut to a limit, with a mark if it was cut.
 pub(crate) fn clip(text: &str) -> String {
     host_text::one_line(text, SHOWN_CHARS)
 }
 
-/// Bytes of which only the beginning may be text.
+/// Does the same with bytes of which only the beginning may be text.
 pub(crate) fn clip_bytes(bytes: &[u8]) -> String {
-    // A character has at most four bytes; one more lets `clip` see that there was more.
+    // A character has at most four bytes; one more lets `clip` detect that there was more.
     let head = bytes.get(..(SHOWN_CHARS + 1) * 4).unwrap_or(bytes);
     clip(&String::from_utf8_lossy(head))
 }

@@ -1,14 +1,15 @@
 //! Tools for a model that cannot call them: described in the system message, called in the text of its reply.
 //!
-//! Stands around any provider and is one itself, so that nobody above sees a difference: [`words`] says tools, calls
-//! and results in text, [`reading`] finds the calls in the reply. A call is a fenced block with the word `tool_call`
-//! and one JSON object in it; that form is in no document that is about something else, and one can see where it ends.
+//! Wraps any provider and is one itself, so that the caller sees no difference: [`words`] writes tools, calls and
+//! results as text, [`reading`] finds the calls in the reply. A call is a fenced block with the word `tool_call` and
+//! one JSON object in it; documents about other subjects do not contain that form, and its end is visible.
 //!
-//! Promises the same parts however the reply's text was cut; that text before a call is shown as it comes, and a call's
-//! own text never; that a call in a block of code is none. A call that cannot be read is a reply that ended with
-//! [`FinishReason::MalformedFunctionCall`], as it is where a service reads the calls.
+//! Promises the same parts however the reply's text was cut; that text before a call is shown as it comes, but a call's
+//! own text never; that a call in a block of code is not a call. A reply with a call that cannot be read ends with
+//! [`FinishReason::MalformedFunctionCall`], as with a service that parses the calls.
 //!
-//! Deliberately not here: guessing at calls in other forms. A model that writes them is told by its next request.
+//! Deliberately not here: guessing at calls in other forms. A model that writes them gets an error with its next
+//! request.
 
 mod reading;
 mod words;
@@ -23,13 +24,13 @@ use tokio::sync::mpsc;
 use self::reading::Reading;
 use crate::{Chunk, ModelError, ModelEvent, ModelStream, Provider, Request};
 
-/// A provider whose model is offered its tools in text.
+/// A provider that offers its model the tools in text.
 pub struct TextMode {
     inner: Arc<dyn Provider>,
 }
 
 impl TextMode {
-    /// Puts text mode around a provider.
+    /// Wraps a provider in text mode.
     pub fn around(inner: Arc<dyn Provider>) -> Self {
         Self { inner }
     }
@@ -41,8 +42,8 @@ impl Provider for TextMode {
     }
 
     fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {
-        // The inner stream borrows what is worded for it, so both live in one future, and what they give comes through
-        // a channel of one place. The future runs when the stream is polled, and is dropped with it.
+        // The inner stream borrows the rewritten request, so both live in one future, and its events come through a
+        // channel of one place. The future runs when the stream is polled, and is dropped with it.
         let (sender, mut receiver) = mpsc::channel(1);
         let work = async move {
             let worded = Worded::new(&request);
@@ -71,7 +72,7 @@ impl Provider for TextMode {
             }
             let rest = reply.rest();
             if !rest.is_empty() {
-                // Nobody is left to be told when nobody listens.
+                // Without a receiver, the rest is not needed.
                 let _ = sender.send(Ok(ModelEvent::Chunk(rest))).await;
             }
         };
@@ -105,7 +106,7 @@ impl Provider for TextMode {
     }
 }
 
-/// What is said in text of a request.
+/// A request, rewritten as text.
 struct Worded {
     system: Option<String>,
     contents: Vec<Content>,
@@ -121,12 +122,12 @@ impl Worded {
     }
 }
 
-/// A reply whose calls are being found.
+/// A reply in which calls are searched.
 struct Reply {
-    /// None where no tools were offered: then what looks like a call is an example of one.
+    /// `None` if no tools were offered: then text that looks like a call is an example of one.
     reading: Option<Reading>,
-    /// Everything from the first call on. It waits for the end, so that no call is handed out of a reply of which
-    /// another call cannot be read, and so that the order stays.
+    /// Everything from the first call on. It is held until the end, so that no call is returned from a reply with
+    /// another call that cannot be read, and so that the order is kept.
     held: Vec<Part>,
     /// Why a call of this reply could not be read.
     malformed: Option<String>,
@@ -160,7 +161,7 @@ impl Reply {
         };
         let found = reading.push(text);
         self.take(found, parts);
-        // The mark goes back by itself; its text may have been a call's.
+        // The signature is sent back by itself; its text may have been a call's.
         if part.signature.is_some() {
             self.give(Part { signature: part.signature, ..Part::text("") }, parts);
         }
@@ -179,7 +180,7 @@ impl Reply {
         }
     }
 
-    /// Hands out a part, or keeps it behind a call.
+    /// Returns a part at once, or holds it behind a call.
     fn give(&mut self, part: Part, parts: &mut Vec<Part>) {
         let is_call = matches!(part.data, PartData::FunctionCall(_));
         if is_call || !self.held.is_empty() || self.malformed.is_some() {
@@ -189,20 +190,20 @@ impl Reply {
         }
     }
 
-    /// The text has come to its end: hands out what was kept. No call of a reply is handed out when one of them cannot
-    /// be read or the service refused the reply: that would run half of what the model meant.
+    /// Ends the text: returns the held parts. No call of a reply is returned if one of them cannot be read or the
+    /// service blocked the reply: that would run half of what the model meant.
     fn settle(&mut self, parts: &mut Vec<Part>, reason: &FinishReason) {
         let found = self.reading.as_mut().map(Reading::end).unwrap_or_default();
         self.take(found, parts);
         let without_calls = self.malformed.is_some() || *reason == FinishReason::Safety;
-        // The empty lines between calls say nothing.
+        // The empty lines between calls have no meaning.
         let blank = |part: &Part| part.signature.is_none() && part.as_text().is_some_and(|text| text.trim().is_empty());
         let is_call = |part: &Part| matches!(part.data, PartData::FunctionCall(_));
         let is_dropped = |part: &Part| blank(part) || (without_calls && is_call(part));
         parts.extend(self.held.drain(..).filter(|part| !is_dropped(part)));
     }
 
-    /// What is left where the stream ended and no reason came.
+    /// Returns what is left if the stream ended without a reason.
     fn rest(&mut self) -> Chunk {
         let mut parts = Vec::new();
         self.settle(&mut parts, &FinishReason::Stop);

@@ -1,4 +1,4 @@
-//! How many tokens something has, where no service was asked, and how many a model takes at once.
+//! Estimates how many tokens a request has without asking a service, and how many a model accepts at once.
 
 use host_message::{Content, Part, PartData};
 use serde_json::Value;
@@ -11,17 +11,17 @@ const ASCII: f64 = 0.25;
 /// Tokens of any other character. Chinese, Japanese and Korean take between one and two with most tokenisers.
 const OTHER: f64 = 1.5;
 
-/// Tokens of an image: what Gemini counts for one of up to 384 pixels a side, and for each tile of a larger one.
+/// Tokens of an image: Gemini's count for one of up to 384 pixels a side, and for each tile of a larger one.
 const IMAGE: u64 = 258;
 
-/// Bytes of a document for a token. A page of PDF has some 50 KB and counts as 258 tokens at Gemini.
+/// Bytes of a document per token. A page of PDF has some 50 KB and counts as 258 tokens at Gemini.
 const DOCUMENT_BYTES: u64 = 200;
 
-/// The window of a model that is not known. Small, since a request over the window fails and an early summary does not.
+/// The window of an unknown model. Small, since a request over the window fails and an early summary does not.
 const UNKNOWN_WINDOW: u64 = 128_000;
 
 /// The most tokens of a request by the beginning of a model's name, as the services' model pages list them; the first
-/// that fits counts.
+/// match counts.
 const WINDOWS: &[(&str, u64)] = &[
     ("gemini-", 1_048_576),
     ("gpt-4.1", 1_047_576),
@@ -34,13 +34,13 @@ const WINDOWS: &[(&str, u64)] = &[
     ("gemma-3", 131_072),
 ];
 
-/// The most tokens that a model takes with one request, by its name as its service knows it.
+/// Returns the most tokens that a model accepts in one request, by the service's name for it.
 pub fn window(model: &str) -> u64 {
     let name = model.rsplit('/').next().unwrap_or(model);
     WINDOWS.iter().find(|(start, _)| name.starts_with(start)).map_or(UNKNOWN_WINDOW, |(_, window)| *window)
 }
 
-/// About how many tokens a request has.
+/// Estimates how many tokens a request has.
 pub fn estimate(request: &Request<'_>) -> u64 {
     let tools = request.tools.iter().map(|tool| {
         text(tool.name.as_str()).saturating_add(text(&tool.description)).saturating_add(json(&tool.input_schema))
@@ -49,7 +49,7 @@ pub fn estimate(request: &Request<'_>) -> u64 {
     tools.fold(system.saturating_add(estimate_contents(request.contents)), u64::saturating_add)
 }
 
-/// About how many tokens messages have. Thoughts count nothing: they are not sent back.
+/// Estimates how many tokens messages have. Thoughts count nothing: they are not sent back.
 pub fn estimate_contents(contents: &[Content]) -> u64 {
     contents.iter().flat_map(|content| &content.parts).map(part).fold(0, u64::saturating_add)
 }

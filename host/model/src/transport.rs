@@ -1,13 +1,13 @@
-//! One request to a model's service and the events of its reply, the same for every wire format.
+//! Sends one request to a model's service and reads the events of its reply, the same for every wire format.
 //!
-//! Owns the HTTP client, the time limits, and how a refusal becomes a [`ModelError`]. Promises that nothing is sent
-//! before the stream is polled, that dropping the stream closes the connection, that no redirect is followed, and that
-//! the key goes into one header and nowhere else. [`Transport::ask`] is the same for the few questions whose answer is
-//! one JSON value.
+//! Owns the HTTP client, the time limits, and the conversion of an error response to a [`ModelError`]. Promises that
+//! nothing is sent before the stream is polled, that dropping the stream closes the connection, that no redirect is
+//! followed, and that the key goes into one header and nowhere else. [`Transport::ask`] does the same for the few
+//! requests whose answer is one JSON value.
 //!
-//! Deliberately not here: what a request and an event look like ([`Reader`] is the wire format's part), and asking
-//! again. The one exception is a token that the service no longer takes: it is fetched anew, once. Without a configured
-//! proxy the client takes the environment's by itself, as every program does it.
+//! Deliberately not here: what a request and an event look like ([`Reader`] is the wire format's part), and retries.
+//! The one exception is a token that the service no longer accepts: it is replaced, once. Without a configured proxy
+//! the client uses the environment's by itself, as every program does.
 
 mod address;
 mod receiving;
@@ -36,50 +36,50 @@ use crate::login::Tokens;
 use crate::text::{clip, clip_bytes};
 use crate::{Access, ApiKey, Chunk, ModelError, ModelEvent, ModelStream, ProviderId, ReplyFault, Wanted};
 
-/// Ends the wait for a service that went silent, where nothing else is configured. Long, since a model may think long
-/// before its first word, and a local one reads the whole prompt before it.
+/// The default limit of a service's silence. Long, since a model may think long before its first word, and a local one
+/// reads the whole prompt before it.
 const SILENCE_LIMIT: Duration = Duration::from_secs(300);
 
-/// Ends the wait for the words of an error: the status is known already.
+/// Limits the wait for the message of an error: the status is already known.
 const ERROR_BODY_LIMIT: Duration = Duration::from_secs(10);
 
-/// The most bytes of an error's body, so that an error cannot fill the memory.
+/// The most bytes of an error's body. Protects the memory.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
 /// Keys shorter than this are placeholders for local servers (`none`, `ollama`), and ordinary words.
 const SHORTEST_SECRET: usize = 8;
 
-/// The header that names the project to which Google's services count a request.
+/// The header that names the project to which Google's services bill a request.
 const QUOTA_PROJECT: &str = "x-goog-user-project";
 
 /// Reads the events of one reply in one wire format.
 ///
-/// # For whoever implements it
+/// # For implementers
 ///
-/// Keep what is not whole yet, and hand it out once it is. After `Done` or an error it is not called again.
+/// Store incomplete data, and return it once it is complete. After `Done` or an error it is not called again.
 pub(crate) trait Reader: Send {
-    /// How the format cuts a reply into events.
+    /// How the format splits a reply into events.
     const FRAMING: Framing = Framing::Events;
 
     /// Reads the data of one event.
     fn event(&mut self, data: &[u8]) -> Result<Heard, Unheard>;
 
-    /// The connection ended in good order. What is still kept is handed out now, if the reply is whole;
-    /// otherwise this is [`ReplyFault::Unfinished`].
+    /// Handles the end of the connection in good order. Returns the stored data if the reply is complete; otherwise
+    /// fails with [`ReplyFault::Unfinished`].
     fn end(&mut self) -> Result<Chunk, ReplyFault>;
 }
 
-/// What an event gave.
+/// The result of an event.
 pub(crate) enum Heard {
     /// A piece of the reply, perhaps an empty one; more may follow.
     More(Chunk),
-    /// The last piece: the event says that the reply is over.
+    /// The last piece: the event ends the reply.
     Done(Chunk),
 }
 
-/// Why an event gave nothing.
+/// Why an event has no result.
 pub(crate) enum Unheard {
-    /// It is not the JSON that it should be.
+    /// It is not JSON of the expected shape.
     NotJson(serde_json::Error),
     /// The service reports an error.
     Failed(Failure),
@@ -93,25 +93,25 @@ impl From<serde_json::Error> for Unheard {
     }
 }
 
-/// The way to one service.
+/// The connection to one service.
 pub(crate) struct Transport {
     service: Service,
     base: Url,
     key: Option<ApiKey>,
-    /// In place of the key.
+    /// Used instead of the key.
     tokens: Option<Tokens>,
     headers: HeaderMap,
-    /// In place of the one that the environment names.
+    /// Used instead of the environment's proxy.
     proxy: Option<Proxy>,
-    /// How long the service may be silent.
+    /// How long the service may send nothing.
     silence: Duration,
-    /// Made at the first request: reading the machine's root certificates takes some milliseconds.
+    /// Created at the first request: reading the machine's root certificates takes some milliseconds.
     client: OnceLock<Client>,
 }
 
 impl Transport {
     /// Checks address and key, and reads the credentials of a login; sends nothing. `key_header` is the header for the
-    /// key and what stands before the key in it. With a login there is no key.
+    /// key and the text before the key in it. With a login there is no key.
     pub(crate) fn new(
         provider: ProviderId,
         access: Access,
@@ -156,7 +156,7 @@ impl Transport {
         let tokens = tokens.transpose()?;
         if let Some(project) = tokens.as_ref().and_then(Tokens::quota_project) {
             let unusable = || ModelError::UnusableHeader { provider, name: QUOTA_PROJECT.to_owned() };
-            // What is configured wins.
+            // A configured value takes precedence.
             headers.entry(QUOTA_PROJECT).or_insert(HeaderValue::from_str(project).map_err(|_| unusable())?);
         }
         let service = Service { provider, address: clip(&shown(base.as_str())) };
@@ -164,12 +164,12 @@ impl Transport {
         Ok(Self { service, base, key, tokens, headers, proxy, silence, client: OnceLock::new() })
     }
 
-    /// The base address, for what depends on whose server it is.
+    /// Returns the base address, for settings that depend on the server.
     pub(crate) fn base(&self) -> &Url {
         &self.base
     }
 
-    /// The base address with more segments to its path.
+    /// Returns the base address with more segments in its path.
     pub(crate) fn url<'s>(&self, segments: impl IntoIterator<Item = &'s str>) -> Url {
         let mut url = self.base.clone();
         if let Ok(mut path) = url.path_segments_mut() {
@@ -197,7 +197,7 @@ impl Transport {
         stream::once(replies).try_flatten().boxed()
     }
 
-    /// Posts the body, or gets the address where there is none, and sees that the answer is no refusal.
+    /// Posts the body, or gets the address without one, and checks that the answer is a success.
     async fn send(&self, url: Url, body: Option<Bytes>, accept: &'static str) -> Result<Response, ModelError> {
         let mut headers = self.headers.clone();
         headers.insert(ACCEPT, HeaderValue::from_static(accept));
@@ -207,7 +207,7 @@ impl Transport {
                 let token = self.sign(tokens, &mut headers).await?;
                 let response = self.send_with(url.clone(), headers.clone(), body.clone()).await?;
                 if response.status() == StatusCode::UNAUTHORIZED {
-                    // It was taken back before its time. A new one that is refused too is an answer.
+                    // It was revoked before its expiry. If a new one is rejected too, that is the answer.
                     tokens.forget(&token);
                     self.sign(tokens, &mut headers).await?;
                     self.send_with(url, headers, body).await?
@@ -227,7 +227,7 @@ impl Transport {
         Err(ModelError::Status { service: self.service.clone(), status: status.as_u16(), kind, message, again })
     }
 
-    /// Puts a token among the headers, and says which.
+    /// Adds a token to the headers, and returns it.
     async fn sign(&self, tokens: &Tokens, headers: &mut HeaderMap) -> Result<ApiKey, ModelError> {
         let provider = self.service.provider;
         let token = tokens.current().await.map_err(|cause| ModelError::Login { provider, cause })?;
@@ -254,11 +254,11 @@ impl Transport {
         Ok(response)
     }
 
-    /// Sees that the answer is an event stream.
+    /// Checks that the answer is an event stream.
     async fn event_stream(&self, response: Response) -> Result<Response, ModelError> {
         let media_type = response.headers().get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
         if [&b"application/json"[..], b"text/html"].iter().any(|other| starts_with_ignore_case(media_type, other)) {
-            // Some servers answer an error with the status of a success.
+            // Some servers send an error with the status of a success.
             let fault = ReplyFault::NotAStream { media_type: clip_bytes(media_type) };
             let body = self.error_body(response).await;
             return Err(match serde_json::from_slice::<serde_json::Value>(&body) {
@@ -269,7 +269,7 @@ impl Transport {
         Ok(response)
     }
 
-    /// The client for this address, made when it is first needed.
+    /// Returns the client for this address, which is created when first needed.
     fn client(&self) -> Result<&Client, ModelError> {
         if let Some(client) = self.client.get() {
             return Ok(client);
@@ -279,7 +279,7 @@ impl Transport {
         Ok(self.client.get_or_init(|| made))
     }
 
-    /// The beginning of an error's body, as far as it comes, without the key.
+    /// Returns the beginning of an error's body, as far as it arrives, without the key.
     async fn error_body(&self, mut response: Response) -> Vec<u8> {
         let mut body = Vec::new();
         let read = async {
@@ -291,12 +291,12 @@ impl Transport {
                 }
             }
         };
-        // What came in time is shown; the status alone is an error already.
+        // The part that came in time is shown; the status alone is an error already.
         let _ = timeout(ERROR_BODY_LIMIT, read).await;
         self.without_key(&String::from_utf8_lossy(&body)).into_bytes()
     }
 
-    /// Some services repeat the key, or the token, that they do not accept.
+    /// Removes the key from a text: some services repeat the key, or the token, that they do not accept.
     fn without_key(&self, text: &str) -> String {
         match (&self.key, &self.tokens) {
             (Some(key), _) if key.reveal().len() >= SHORTEST_SECRET => text.replace(key.reveal(), "(key)"),
@@ -330,7 +330,7 @@ impl Transport {
     }
 }
 
-/// `Retry-After`, which is a number of seconds or a date (RFC 9110, section 10.2.3).
+/// Reads `Retry-After`, which is a number of seconds or a date (RFC 9110, section 10.2.3).
 fn delay(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse() {
@@ -344,7 +344,7 @@ fn starts_with_ignore_case(text: &[u8], start: &[u8]) -> bool {
     text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
 }
 
-/// What the network said.
+/// Converts the network's error.
 pub(crate) fn cause(error: &reqwest::Error) -> Cause {
     Cause(clip(&words(error)))
 }

@@ -1,9 +1,9 @@
-//! Vertex AI: Gemini by way of Google Cloud, with a project that pays and a place where the model runs.
+//! Vertex AI: Gemini through Google Cloud, with a project that is billed and a location where the model runs.
 //!
-//! Owns the addresses; what is said there is [`gemini`](crate::Gemini)'s format.
+//! Owns the addresses; the format is that of [`gemini`](crate::Gemini).
 //!
-//! Deliberately not here: models of other makers, tuned models behind endpoints of their own, and keys: one is logged
-//! in to Google Cloud.
+//! Deliberately not here: models of other makers, tuned models behind endpoints of their own, and keys: Google Cloud
+//! requires a login.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec};
 use crate::transport::Transport;
 use crate::{Access, ModelError, ModelStream, Provider, Request};
 
-/// Whose signatures its own are.
+/// The provider of its signatures.
 const NAME: &str = Vertex::PROVIDER.name();
 
-/// Where a model runs if nobody says where: wherever there is room.
+/// The location of a model if none is given: wherever there is capacity.
 const ANYWHERE: &str = "global";
 
-/// Vertex AI for one project in one place.
+/// Vertex AI for one project in one location.
 pub struct Vertex {
     transport: Transport,
     project: String,
@@ -47,11 +47,11 @@ impl Vertex {
         connect: |_, access| Ok(Arc::new(Self::new(access)?)),
     });
 
-    /// Checks project, location and address, and reads the credentials; nothing is sent.
+    /// Checks project, location and address, and reads the credentials; sends nothing.
     ///
     /// # Errors
     ///
-    /// When there is no project, location or address cannot be used, or the credentials cannot.
+    /// If there is no project, or if the location, the address or the credentials cannot be used.
     pub fn new(access: Access) -> Result<Self, ModelError> {
         let provider = Self::PROVIDER;
         let project = access.project.clone().ok_or(ModelError::MissingProject { provider })?;
@@ -62,11 +62,11 @@ impl Vertex {
         let address = access.address.clone().unwrap_or_else(|| address(&location));
         let login = Some(access.login.clone().unwrap_or_default());
         let access = Access { address: Some(address), login, ..access };
-        // With a login no key is sent, so the name of its header says nothing.
+        // With a login no key is sent, so the name of its header does not matter.
         Ok(Self { transport: Transport::new(provider, access, ("x-goog-api-key", ""))?, project, location })
     }
 
-    /// The address of something that a model can do.
+    /// Returns the address of a method of a model.
     fn url(&self, model: &str, verb: &str) -> Url {
         let model = format!("{}:{verb}", model.trim_start_matches("models/"));
         let place = ["v1", "projects", &self.project, "locations", &self.location];
@@ -93,7 +93,7 @@ impl Provider for Vertex {
         })
     }
 
-    /// One request for each text: the newer of its models for embeddings take no more at once.
+    /// Sends one request for each text: the newer of its models for embeddings accept no more at once.
     fn embed<'a>(
         &'a self,
         model: &'a str,
@@ -113,8 +113,8 @@ impl Provider for Vertex {
     }
 }
 
-/// The service's own address for a location, as its documentation lists them: of one region, of several that make up a
-/// part of the world, or of all.
+/// Returns the service's own address for a location, as its documentation lists them: of one region, of several that
+/// make up a part of the world, or of all.
 fn address(location: &str) -> String {
     match location {
         ANYWHERE => "https://aiplatform.googleapis.com".to_owned(),

@@ -1,10 +1,10 @@
-//! What a component asks for, read from its import list before a line of it is compiled.
+//! The imports that a component requests, read before any of it is compiled.
 //!
-//! Promises: a component is admitted only when each of its imports is known to the host, declared in its
-//! manifest and granted. A refusal names the interface and what would change it. Nothing here runs or compiles
-//! the component; the parser reads its outermost section headers and no more.
+//! Promises: a component is admitted only if each of its imports is known to the host, declared in its manifest and
+//! granted. An error names the interface and what would change the result. Nothing here runs or compiles the component;
+//! the parser reads its outermost section headers and nothing else.
 //!
-//! Deliberately not here: whether a single path or address is covered. That is asked of the grants at each use.
+//! Deliberately not here: whether a single path or address is covered. The grants are checked for that at each use.
 
 use host_capability::{Capability, CapabilitySet, Denied, Grants, PluginName, Scope};
 use semver::Version;
@@ -12,14 +12,14 @@ use wasmparser::{ComponentExternalKind, ComponentTypeRef, Encoding, Parser, Payl
 
 use crate::limits::MAX_COMPONENT;
 
-/// The version of `host:tool` and `host:cap` that this host speaks.
+/// The version of `host:tool` and `host:cap` that this host supports.
 pub const CONTRACT: Version = Version::new(0, 1, 0);
 
-/// The version of WASI whose inert part languages may drag in. Any `0.2.x` is compatible.
+/// The version of WASI whose inert part runtimes of languages may import. Any `0.2.x` is compatible.
 const WASI: Version = Version::new(0, 2, 0);
 
-/// The interfaces of WASI that are linked for languages whose runtime imports them whatever the tool does. They
-/// reach nothing: clocks and randomness, an empty environment, streams that end in the log, and no folder.
+/// The interfaces of WASI that are linked for languages whose runtime imports them whatever the tool does. They reach
+/// nothing: clocks and randomness, an empty environment, streams that end in the log, and no folder.
 pub(crate) const INERT_WASI: &[&str] = &[
     "wasi:cli/environment",
     "wasi:cli/exit",
@@ -43,8 +43,8 @@ pub(crate) const INERT_WASI: &[&str] = &[
     "wasi:random/random",
 ];
 
-/// The interfaces of WASI that the runtime of a language imports and that have nothing behind them here: each of their
-/// functions is a trap, which ends the call of whoever uses one. The C library of Python names all of these.
+/// The interfaces of WASI that the runtime of a language imports and that are not implemented here: each of their
+/// functions is a trap, which ends the call that uses it. The C library of Python imports all of these.
 pub(crate) const EMPTY_WASI: &[&str] = &[
     "wasi:sockets/instance-network",
     "wasi:sockets/ip-name-lookup",
@@ -55,25 +55,25 @@ pub(crate) const EMPTY_WASI: &[&str] = &[
     "wasi:sockets/udp-create-socket",
 ];
 
-/// How many imports and exports are read. Protects the reader from a list without end.
+/// How many imports and exports are read. Protects the reader from an endless list.
 const MAX_NAMES: usize = 1_000;
 
-/// What a component asks for.
+/// The imports of a component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imports {
-    /// The names of all its imports as they stand in the component, in order.
+    /// The names of all its imports as they are written in the component, in order.
     pub names: Vec<String>,
     /// The capabilities among them.
     pub capabilities: CapabilitySet,
-    /// Whether it asks for the inert part of WASI.
+    /// Whether it imports the inert part of WASI.
     pub wasi: bool,
-    /// Whether it names parts of WASI that have nothing behind them, so that using one is a trap.
+    /// Whether it imports parts of WASI that are not implemented, so that using one is a trap.
     pub empty: bool,
 }
 
 impl Imports {
-    /// The contract of a component that was made for a later one than this host's, with which it may still link: a
-    /// later one of the same number has everything that an earlier one has.
+    /// Returns the contract of a component that was made for a newer one than this host's. It may still link: a newer
+    /// contract with the same number includes everything that an older one has.
     pub(crate) fn newer_contract(&self) -> Option<Version> {
         let ours = self.names.iter().filter(|name| name.starts_with("host:"));
         let versions = ours.filter_map(|name| Version::parse(name.rsplit_once('@')?.1).ok());
@@ -81,15 +81,15 @@ impl Imports {
     }
 }
 
-/// Why a component is not let in.
+/// Why a component is not admitted.
 #[derive(Debug, thiserror::Error)]
 pub enum AdmissionError {
-    /// The file is something else.
+    /// The file is not a component.
     #[error("`{plugin}` is not a component: {why}")]
     NotAComponent {
         /// The plugin.
         plugin: PluginName,
-        /// What it is instead.
+        /// What the file is instead.
         why: String,
     },
     /// The file is too large to be read.
@@ -100,17 +100,17 @@ pub enum AdmissionError {
         /// Its size in bytes.
         size: usize,
     },
-    /// It imports something that this host does not have.
+    /// It imports an interface that this host does not have.
     #[error("`{plugin}` imports `{interface}`, which this host does not have: {why}")]
     Unknown {
         /// The plugin.
         plugin: PluginName,
-        /// The import as it stands in the component.
+        /// The import as it is written in the component.
         interface: String,
         /// What the host has instead.
         why: String,
     },
-    /// It imports something that its manifest does not mention.
+    /// It imports an interface that its manifest does not declare.
     #[error(
         "`{plugin}` imports `{interface}` and its manifest does not declare it; add `[capabilities.{capability}]` \
          with a scope and a reason to its plugin.toml"
@@ -118,15 +118,15 @@ pub enum AdmissionError {
     Undeclared {
         /// The plugin.
         plugin: PluginName,
-        /// The import as it stands in the component.
+        /// The import as it is written in the component.
         interface: String,
-        /// The capability that it would be.
+        /// The capability of the import.
         capability: Capability,
     },
-    /// It imports something that was not granted.
+    /// It imports an interface that was not granted.
     #[error(transparent)]
     Ungranted(#[from] Denied),
-    /// It does not export what the host calls.
+    /// It does not export the interface that the host calls.
     #[error("`{plugin}` does not export `host:tool/tool@{CONTRACT}`: {why}")]
     NoTool {
         /// The plugin.
@@ -136,11 +136,11 @@ pub enum AdmissionError {
     },
 }
 
-/// Reads what a component asks for.
+/// Reads the imports of a component.
 ///
 /// # Errors
 ///
-/// When the bytes are no component, are too many, ask for something unknown, or export no tool.
+/// If the bytes are not a component, are too many, import an unknown interface, or export no tool.
 pub fn imports(plugin: &PluginName, bytes: &[u8]) -> Result<Imports, AdmissionError> {
     if bytes.len() > MAX_COMPONENT {
         return Err(AdmissionError::TooLarge { plugin: plugin.clone(), size: bytes.len() });
@@ -185,14 +185,14 @@ pub fn imports(plugin: &PluginName, bytes: &[u8]) -> Result<Imports, AdmissionEr
     Ok(found)
 }
 
-/// Checks that each capability a component asks for was declared and granted, and says which of them it gets.
+/// Checks that each capability that a component imports was declared and granted, and returns those that it gets.
 ///
-/// `declared` is what the manifest asks for, `optional` what of it the plugin can do without, `effective` what is left of
-/// it after the user's grant, the session's policy and the parent's grants.
+/// `declared` is what the manifest requests, `optional` the part that the plugin works without, `effective` what
+/// remains after the user's grant, the session's policy and the parent's grants.
 ///
 /// # Errors
 ///
-/// Names the first interface that was not declared, or was declared and not granted and is not optional.
+/// Names the first interface that was not declared, or that was declared but neither granted nor optional.
 pub fn admit(
     plugin: &PluginName,
     imports: &Imports,
@@ -216,7 +216,7 @@ pub fn admit(
     Ok(admitted)
 }
 
-/// The grant to name to a user: what the plugin asks for, or the usual part of it when it asks for everything.
+/// Returns the grant to suggest to a user: what the plugin requests, or the usual part of it if it requests everything.
 pub(crate) fn suggested(asked: &Scope) -> String {
     let text = asked.to_string();
     match asked {
@@ -226,7 +226,7 @@ pub(crate) fn suggested(asked: &Scope) -> String {
     }
 }
 
-/// The capability that an import is, where it is one.
+/// Returns the capability of an import, if it belongs to one.
 pub(crate) fn capability(name: &str) -> Option<Capability> {
     match classify(name) {
         Ok(Import::Capability(capability)) => Some(capability),
@@ -234,8 +234,8 @@ pub(crate) fn capability(name: &str) -> Option<Capability> {
     }
 }
 
-/// Whether an import gets traps in the place of functions: what has nothing behind it always, a capability where
-/// `granted` is there and lacks it.
+/// Whether the functions of an import are replaced by traps: always for an interface without an implementation, and for
+/// a capability that `granted`, if given, lacks.
 pub(crate) fn is_missing(name: &str, granted: Option<CapabilitySet>) -> bool {
     match classify(name) {
         Ok(Import::Empty) => true,
@@ -284,8 +284,8 @@ fn split(name: &str) -> Option<(&str, Version)> {
     Some((path, Version::parse(version).ok()?))
 }
 
-/// Whether an import of version `wanted` can be met by version `ours`, by the component model's rule: the same
-/// leftmost number that is not zero; a prerelease only by itself.
+/// Whether version `ours` satisfies an import of version `wanted`, by the component model's rule: the leftmost number
+/// that is not zero is the same; a prerelease matches only itself.
 fn compatible(wanted: &Version, ours: &Version) -> bool {
     if !wanted.pre.is_empty() || !ours.pre.is_empty() {
         return wanted == ours;
@@ -299,7 +299,7 @@ fn compatible(wanted: &Version, ours: &Version) -> bool {
 
 type Names = (Vec<(String, bool)>, Vec<String>);
 
-/// The imports of the outermost component (with whether each is an instance) and its exported instances.
+/// Reads the imports of the outermost component (with whether each is an instance) and its exported instances.
 fn outer_names(bytes: &[u8]) -> Result<Names, String> {
     let mut imports = Vec::new();
     let mut exports = Vec::new();

@@ -1,4 +1,4 @@
-//! What a guest answered, in the host's own types, checked against the contract's limits.
+//! Converts a guest's answers to the host's own types, and checks them against the contract's limits.
 
 use base64::Engine as _;
 use host_message::{Annotations, Display, InlineData, Output, OutputPart, ToolName, ToolSpec};
@@ -12,32 +12,32 @@ use crate::limits::{MAX_OUTPUT_DATA, MAX_OUTPUT_TEXT, MAX_PREVIEW, MAX_PREVIEW_I
 pub const MAX_DESCRIPTION: usize = 16 << 10;
 /// The largest schema of a tool. Protects each request to a model.
 pub const MAX_SCHEMA: usize = 64 << 10;
-/// Tools in one plugin. Protects the list of tools.
+/// The most tools in one plugin. Protects the list of tools.
 pub const MAX_TOOLS: usize = 128;
-/// Frames of a backtrace that are shown. Protects the reader.
+/// The most frames of a backtrace that are shown. Protects the reader.
 const MAX_FRAMES: usize = 16;
 
-/// By these the frames of a Rust panic are known.
+/// Parts of names by which the frames of a Rust panic are recognised.
 const PANIC_MACHINERY: &[&str] =
     &["rust_panic", "rust_begin_unwind", "std::panicking", "core::panicking", "alloc::alloc::handle_alloc_error"];
 
 /// A tool as a plugin describes it when it is built.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolDef {
-    /// What a model is told.
+    /// The description for a model.
     pub spec: ToolSpec,
-    /// What it asks for: the capability's name, the scope in the words of a grant, and why.
+    /// The capabilities that it needs: for each the name, the scope in the words of a grant, and the reason.
     pub needs: Vec<Need>,
 }
 
-/// One capability that a tool asks for.
+/// One capability that a tool needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
     /// The name of the capability.
     pub name: String,
     /// The scope, in the words of a grant.
     pub scope: String,
-    /// Why, in one line.
+    /// The reason, in one line.
     pub reason: String,
 }
 
@@ -50,34 +50,34 @@ pub enum Confirmation {
         argv: Vec<String>,
         /// The folder it runs in.
         directory: String,
-        /// What the program reads on its standard input; none reads nothing. No preview can say it: whoever runs the
-        /// tool knows of some that their programs read the arguments of the call, and adds these.
+        /// The program's standard input; `None` if it is empty. A preview cannot set it: the host knows which tools
+        /// pass the arguments of the call to their programs, and adds these.
         input: Option<String>,
     },
     /// It changes a file.
     Edit {
         /// The file.
         path: String,
-        /// A unified difference.
+        /// A unified diff.
         unified: String,
-        /// The new content, whole.
+        /// The whole new content.
         proposed: String,
     },
-    /// It does something else that is worth a question.
+    /// It does something else that the user should be asked about.
     Info {
-        /// What, in words for a user.
+        /// A description for the user.
         text: String,
         /// The requests that it sends, each a method and an address.
         requests: Vec<(String, String)>,
         /// The files that it changes.
         writes: Vec<String>,
     },
-    /// It does what its name and its arguments say.
+    /// It does what its name and its arguments say, nothing more specific.
     Call,
 }
 
-/// A command as a user would type it: the line itself where `sh -c` runs one, and otherwise its words, quoted where a
-/// shell would take them for something else.
+/// Formats a command as a user would type it: the line itself if `sh -c` runs one, otherwise its words, quoted where a
+/// shell would interpret them.
 pub fn command_line(argv: &[String]) -> String {
     if let [shell, flag, line] = argv
         && shell == "sh"
@@ -93,7 +93,7 @@ pub fn command_line(argv: &[String]) -> String {
     argv.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
-/// What a call returned.
+/// Converts the result of a call.
 pub(crate) fn output(tool: &str, outcome: Result<exported::Outcome, exported::Failure>) -> Result<Output, CallError> {
     let outcome = outcome.map_err(failure)?;
     let mut text = outcome.structured.as_ref().map_or(0, String::len);
@@ -129,7 +129,7 @@ pub(crate) fn output(tool: &str, outcome: Result<exported::Outcome, exported::Fa
     Ok(Output { content, structured, display })
 }
 
-/// What a preview returned.
+/// Converts the result of a preview.
 pub(crate) fn confirmation(
     tool: &str,
     answer: Result<Option<exported::Confirmation>, exported::Failure>,
@@ -170,7 +170,7 @@ pub(crate) fn confirmation(
     }))
 }
 
-/// The arguments of a call that a user changed.
+/// Converts the arguments of a call that a user changed.
 pub(crate) fn arguments(
     tool: &str,
     answer: Result<String, exported::Failure>,
@@ -190,7 +190,7 @@ pub(crate) fn arguments(
     }
 }
 
-/// What a plugin says of itself.
+/// Converts a plugin's description of its tools.
 pub(crate) fn tools(described: Vec<exported::ToolDef>) -> Result<Vec<ToolDef>, CallError> {
     if described.is_empty() || described.len() > MAX_TOOLS {
         let found = described.len();
@@ -272,14 +272,14 @@ fn parse(tool: &str, what: &'static str, json: &str) -> Result<serde_json::Value
     })
 }
 
-/// The frames of a trap, innermost first, by name where the component has names.
+/// Formats the frames of a trap, innermost first, by name if the component has names.
 pub(crate) fn backtrace(trace: &wasmtime::WasmBacktrace) -> String {
     let names: Vec<String> = trace
         .frames()
         .iter()
         .map(|frame| frame.func_name().map_or_else(|| format!("function {}", frame.func_index()), demangled))
         .collect();
-    // What Rust does to panic says nothing about why.
+    // The frames of Rust's panic machinery do not explain the cause.
     let machinery = names.iter().rposition(|name| PANIC_MACHINERY.iter().any(|part| name.contains(part)));
     let telling = names.get(machinery.map_or(0, |last| last + 1)..).unwrap_or_default();
     let mut lines: Vec<String> = telling.iter().take(MAX_FRAMES).map(|name| format!("at {name}")).collect();

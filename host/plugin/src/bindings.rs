@@ -1,7 +1,7 @@
-//! The contract of `wit/` as Rust: generated, and named once.
+//! The contract of `wit/` as generated Rust, with short names.
 //!
-//! The worlds here exist only for the generator. What a plugin really imports is read from the plugin
-//! ([`crate::admission`]), and what it really gets is decided by the linker for its grants.
+//! The worlds here exist only for the generator. A plugin's actual imports are read from the plugin
+//! ([`crate::admission`]), and the linker for its grants decides what it gets.
 
 pub(crate) mod denial;
 

@@ -1,17 +1,17 @@
-//! Compiled components, kept in the user's cache folder.
+//! Compiled components, stored in the user's cache folder.
 //!
-//! Loading a compiled component that somebody else wrote is running their native code. So each entry carries a
-//! keyed hash over everything in it, under a key that only this user on this machine can read (mode 0600), and
-//! an entry that does not verify is thrown away and compiled anew. The key is no defence against a program that
-//! already runs as the user; it is one against a cache folder that was copied, restored or shared.
+//! To load a compiled component is to run its native code, whoever wrote it. So each entry carries a keyed hash over
+//! its whole content, with a key that only this user on this machine can read (mode 0600), and an entry that cannot be
+//! verified is removed and compiled again. The key does not protect against a program that already runs as the user; it
+//! does protect against a cache folder that was copied, restored or shared.
 //!
-//! A loaded entry stays mapped, so it costs no copy. That is as safe as the key: the folder and the entry must be the
-//! user's own and closed to the writing of others, and the very file that was verified is the one that is mapped.
+//! A loaded entry stays mapped, so it costs no copy. That is as safe as the key: the folder and the entry must belong
+//! to the user and must not be writable by others, and the file that is mapped is the same one that was verified.
 //!
-//! Several processes can use one folder: entries and the key appear whole (written beside and renamed), and who
-//! loses a race reads what the winner wrote.
+//! Several processes can use one folder: entries and the key appear complete (written beside and renamed), and the
+//! process that loses a race reads what the winner wrote.
 //!
-//! A cache that cannot be used is a warning and a slower start, never a failed call.
+//! An unusable cache causes a warning and a slower start, never a failed call.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{Hash, Hasher};
@@ -26,7 +26,7 @@ use wasmtime::component::Component;
 
 use crate::digest::Digest;
 
-/// The last bytes of an entry, behind the code and its keyed hash; the number changes with the layout.
+/// The last bytes of an entry, after the code and its keyed hash; the number changes with the layout.
 const MAGIC: &[u8; 8] = b"hostaot2";
 const KEY_BYTES: usize = 32;
 const MAC_BYTES: usize = 32;
@@ -35,8 +35,8 @@ const TAIL_BYTES: usize = MAC_BYTES + MAGIC.len();
 /// How much of an entry is read at once while it is verified.
 const PIECE: usize = 64 << 10;
 
-/// The largest entry that is read. Protects memory from a file that is no entry; machine code is up to about six
-/// times its component.
+/// The largest entry that is read. Protects memory from a file that is not an entry; machine code is up to about six
+/// times as large as its component.
 const MAX_ENTRY: u64 = 512 << 20;
 
 /// The compiled components of this user.
@@ -46,18 +46,18 @@ pub(crate) struct Cache {
     key: [u8; KEY_BYTES],
 }
 
-/// Why a cache cannot be used at all.
+/// Why a cache cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
-    /// The folder or the key cannot be read or made.
+    /// The folder or the key cannot be read or created.
     #[error("the cache of compiled components in `{}` cannot be used: {error}", path.display())]
     Io {
         /// The folder or file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// Others could have read or written the key, or put an entry into the folder.
+    /// Other users could have read or written the key, or put an entry into the folder.
     #[error("`{}` belongs to another user, or others may write in it", path.display())]
     Foreign {
         /// The file or folder.
@@ -65,16 +65,16 @@ pub enum CacheError {
     },
 }
 
-/// What came of looking for an entry.
+/// The result of looking up an entry.
 pub(crate) enum Lookup {
     Hit(Component),
     Miss,
-    /// It was there and was not to be trusted; it has been removed.
+    /// The entry existed but could not be trusted; it has been removed.
     Refused,
 }
 
 impl Cache {
-    /// Opens the cache in a folder, which is made with mode 0700 where it is missing.
+    /// Opens the cache in a folder, which is created with mode 0700 if it is missing.
     pub(crate) fn open(folder: &Path) -> Result<Self, CacheError> {
         let failed = |path: &Path, error| CacheError::Io { path: path.to_owned(), error };
         host_files::make_private_folder(folder).map_err(|error| failed(folder, error))?;
@@ -109,8 +109,8 @@ impl Cache {
                 return Lookup::Miss;
             }
         }
-        // SAFETY: loading runs what the file says. The keyed hash over it and over its name shows that this code wrote
-        // it, for this component and this engine; nobody but this user may write to it.
+        // SAFETY: loading runs the code in the file. The keyed hash over the file and its name proves that this code
+        // wrote it, for this component and this engine; only this user can write to it.
         match unsafe { map(engine, &mut file, length) } {
             Ok(component) => Lookup::Hit(component),
             Err(error) => {
@@ -120,19 +120,19 @@ impl Cache {
         }
     }
 
-    /// Keeps the compiled form of a component.
+    /// Stores the compiled form of a component.
     pub(crate) fn store(&self, engine: &Engine, digest: &Digest, code: &[u8]) -> io::Result<()> {
         let path = self.path(engine, digest);
         let mut file = NewFile::beside(&path, Mode::Private)?;
         file.write_all(code)?;
         file.write_all(self.mac(&path).update(code).finalize().as_bytes())?;
         file.write_all(MAGIC)?;
-        // It is verified whenever it is read.
+        // Every read verifies it.
         file.replace_unsynced()
     }
 
     fn path(&self, engine: &Engine, digest: &Digest) -> PathBuf {
-        // With the layout in its name, an entry of an older host is not found rather than refused.
+        // With the layout in its name, an entry of an older host is not found, and so not refused.
         let mut hasher = Fingerprint(blake3::Hasher::new());
         hasher.0.update(MAGIC);
         engine.precompile_compatibility_hash().hash(&mut hasher);
@@ -140,7 +140,7 @@ impl Cache {
         self.folder.join(format!("{}.aot", hasher.0.finalize().to_hex()))
     }
 
-    /// The keyed hash of an entry, which its code is still to go into.
+    /// Returns the keyed hash of an entry, to which the code is still to be added.
     fn mac(&self, path: &Path) -> blake3::Hasher {
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
@@ -164,7 +164,7 @@ impl Cache {
         let mut tail = Vec::with_capacity(TAIL_BYTES);
         file.read_to_end(&mut tail)?;
         let Some((mac, magic)) = tail.split_first_chunk::<MAC_BYTES>() else { return Ok(false) };
-        // Comparing hashes of this library takes the same time wherever they differ.
+        // Comparing hashes of this library takes constant time.
         Ok(hasher.finalize() == *mac && magic == MAGIC)
     }
 
@@ -177,7 +177,7 @@ impl Cache {
     }
 }
 
-/// Reads the key; none when there is none yet, or when others could have read it and it must be made anew.
+/// Reads the key; `None` if there is no key yet, or if other users could have read it and it must be replaced.
 fn read_key(path: &Path) -> Result<Option<[u8; KEY_BYTES]>, CacheError> {
     let failed = |error| CacheError::Io { path: path.to_owned(), error };
     let mut file = match OpenOptions::new().read(true).custom_flags(NO_FOLLOW).open(path) {
@@ -206,7 +206,7 @@ fn make_key(path: &Path) -> Result<[u8; KEY_BYTES], CacheError> {
     getrandom::fill(&mut key).map_err(|error| failed(io::Error::other(error)))?;
     match host_files::create(path, &key, Mode::Private) {
         Ok(()) => Ok(key),
-        // Another process was faster: its key is the key.
+        // Another process was faster: its key is used.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             read_key(path)?.ok_or_else(|| failed(io::Error::other("it vanishes as soon as it is made")))
         }
@@ -214,12 +214,12 @@ fn make_key(path: &Path) -> Result<[u8; KEY_BYTES], CacheError> {
     }
 }
 
-/// Maps a verified entry, or copies it where the folder lies on a disk from which nothing may be run, or the system
-/// has no name for an open file.
+/// Maps a verified entry, or copies it if the folder is on a disk from which nothing may be executed, or the system has
+/// no name for an open file.
 ///
 /// # Safety
 ///
-/// The file must hold what [`Component::serialize`] gave, and must not change while it is mapped.
+/// The file must contain the output of [`Component::serialize`], and must not change while it is mapped.
 unsafe fn map(engine: &Engine, file: &mut File, length: u64) -> wasmtime::Result<Component> {
     let name = format!("/proc/self/fd/{}", file.as_raw_fd());
     // SAFETY: as above.
@@ -237,7 +237,7 @@ unsafe fn map(engine: &Engine, file: &mut File, length: u64) -> wasmtime::Result
     }
 }
 
-/// Opens an entry, which must be a file of this user's own; also says how long it is.
+/// Opens an entry, which must be a file that belongs to this user; also returns its length.
 fn open_bounded(path: &Path, limit: u64) -> io::Result<(File, u64)> {
     let file: File = OpenOptions::new().read(true).custom_flags(NO_FOLLOW).open(path)?;
     let about = file.metadata()?;
@@ -248,7 +248,7 @@ fn open_bounded(path: &Path, limit: u64) -> io::Result<(File, u64)> {
     Ok((file, about.len()))
 }
 
-/// An entry is a file of its own, never a link to somebody else's; a pipe in its place does not make us wait.
+/// An entry is a regular file, never a link to another user's file; a pipe in its place must not block us.
 const NO_FOLLOW: i32 = (rustix::fs::OFlags::NOFOLLOW.bits() | rustix::fs::OFlags::NONBLOCK.bits()) as i32;
 
 /// Feeds a [`Hash`] into a hash that is the same in every process.

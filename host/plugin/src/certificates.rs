@@ -1,13 +1,13 @@
-//! The certificates of the system, loaded once for a process: that takes milliseconds.
+//! The system's certificates, loaded once per process because that takes milliseconds.
 
 use std::sync::{Arc, OnceLock};
 
-/// What every connection of a guest trusts.
+/// The certificates that every connection of a guest trusts.
 #[derive(Debug, Default)]
 pub(crate) struct Certificates(OnceLock<Result<rustls::ClientConfig, String>>);
 
 impl Certificates {
-    /// What TLS needs.
+    /// Returns the TLS configuration.
     pub(crate) fn tls(&self) -> Result<rustls::ClientConfig, String> {
         self.0
             .get_or_init(|| {

@@ -1,4 +1,4 @@
-//! A program that runs, as a guest holds it.
+//! A running program, as a guest holds it.
 
 use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bindings::process::{Chunk, Exit};
 
-/// A program that runs, as a guest holds it. Dropping it ends the program and all that it started.
+/// A running program, as a guest holds it. Dropping it ends the program and everything that it started.
 #[derive(Debug)]
 #[expect(unreachable_pub, reason = "the generated bindings name it")]
 pub struct Child {

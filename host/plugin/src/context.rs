@@ -1,17 +1,17 @@
-//! The host side of `host:tool/context`: a running call's line to the host.
+//! The host side of `host:tool/context`: a running call's connection to the host.
 //!
-//! Always linked, since it reaches nothing but the host itself; everything that enters is bounded here.
+//! Always linked, since it reaches nothing but the host itself; everything that enters is limited here.
 
 use crate::bindings::context::{Host, Level};
 use crate::store::CallState;
 
 /// The longest log line. Protects the log.
 const MAX_LINE: usize = 8 << 10;
-/// Live output at once, and in a call. Protects the frontend that shows it.
+/// The most live output at once, and in a call. Protects the frontend that shows it.
 const MAX_EMIT: usize = 64 << 10;
 /// See [`MAX_EMIT`].
 const MAX_EMIT_CALL: usize = 8 << 20;
-/// How a guest's panic hook marks what it says.
+/// How a guest's panic hook marks its message.
 const PANIC_MARK: &str = "panic: ";
 
 impl Host for CallState {
@@ -24,7 +24,7 @@ impl Host for CallState {
             Level::Info => tracing::info!(plugin, "{line}"),
             Level::Warn => tracing::warn!(plugin, "{line}"),
             Level::Error => match line.strip_prefix(PANIC_MARK) {
-                // It comes back as the call's error; saying it twice would be noise.
+                // The call's error reports it; logging it too would be a duplicate.
                 Some(panic) => self.panic = Some(panic.to_owned()),
                 None => tracing::error!(plugin, "{line}"),
             },
@@ -60,7 +60,7 @@ impl Host for CallState {
     }
 }
 
-/// The longest beginning of at most `limit` bytes that is whole characters.
+/// Returns the longest prefix of at most `limit` bytes that consists of whole characters.
 fn cut(text: &str, limit: usize) -> &str {
     let mut end = limit.min(text.len());
     while !text.is_char_boundary(end) {

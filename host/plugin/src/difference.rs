@@ -1,7 +1,7 @@
-//! Whether the difference that a preview shows is the one that its call makes.
+//! Checks that the diff in a preview is the one that its call makes.
 //!
-//! Promises: what a user is shown leads from what is in the file to what is proposed. A plugin's own difference is kept
-//! where it does, since it is the easier to read; otherwise the host shows one of its own, without art.
+//! Promises: the diff that a user sees leads from the file's content to the proposed content. A plugin's own diff is
+//! kept if it does, since it is easier to read; otherwise the host shows a simple one of its own.
 
 use std::fmt::Write as _;
 use std::io;
@@ -11,17 +11,17 @@ use host_capability::{Grants, PluginName};
 use crate::limits::MAX_WHOLE;
 use crate::workspace::{OpenError, Workspace};
 
-/// What is in the file before.
+/// The content of the file before the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Before<'t> {
-    /// Nothing: there is no file.
+    /// The file does not exist.
     Nothing,
     Text(&'t str),
-    /// It cannot be read, so all that will be there is shown as new.
+    /// The file cannot be read, so the whole new content is shown as added.
     Unknown,
 }
 
-/// The difference to be shown of this change of a file, which is read with the plugin's own grants.
+/// Returns the diff to be shown for this change of a file, which is read with the plugin's own grants.
 pub(crate) fn of_file(
     path: &str,
     proposed: &str,
@@ -51,7 +51,7 @@ pub(crate) fn of_file(
     }
 }
 
-/// The difference to be shown: the plugin's, if it is true.
+/// Returns the diff to be shown: the plugin's, if it is true.
 pub(crate) fn truthful(path: &str, before: Before<'_>, proposed: &str, unified: String) -> String {
     let old = match before {
         Before::Nothing => "",
@@ -61,7 +61,7 @@ pub(crate) fn truthful(path: &str, before: Before<'_>, proposed: &str, unified: 
     if applied(old, &unified).as_deref() == Some(proposed) { unified } else { plain(path, old, proposed) }
 }
 
-/// What the difference makes of a text; none where it is not one for it, or says anything else besides.
+/// Applies the diff to a text; `None` if it does not apply, or contains anything else.
 fn applied(old: &str, unified: &str) -> Option<String> {
     let mut old_lines = old.split_inclusive('\n');
     let (mut new, mut taken, mut headers, mut hunks) = (String::with_capacity(old.len()), 0usize, 0, 0);
@@ -108,7 +108,8 @@ fn applied(old: &str, unified: &str) -> Option<String> {
     Some(new)
 }
 
-/// How many lines come before a hunk: `@@ -START,COUNT +… @@`, where a hunk that takes nothing names the line before it.
+/// Returns how many lines precede a hunk: `@@ -START,COUNT +… @@`, where a hunk that removes nothing names the line
+/// before it.
 fn skipped(header: &str) -> Option<usize> {
     let (range, rest) = header.strip_prefix("@@ -")?.split_once(' ')?;
     if !rest.starts_with('+') || !rest.ends_with(" @@") || !rest.trim_end_matches(" @@").bytes().all(is_of_range) {
@@ -123,7 +124,7 @@ fn is_of_range(byte: u8) -> bool {
     byte.is_ascii_digit() || matches!(byte, b'+' | b',')
 }
 
-/// All between the first and the last line that differ, taken away and put there.
+/// Formats a diff that replaces everything between the first and the last line that differ.
 fn plain(path: &str, old: &str, new: &str) -> String {
     let lines = |text: &'_ str| -> Vec<String> { text.split_inclusive('\n').map(str::to_owned).collect() };
     let (old, new) = (lines(old), lines(new));

@@ -1,4 +1,4 @@
-//! The digest that names bytes.
+//! The digest that identifies bytes.
 
 use std::fmt;
 
@@ -9,17 +9,17 @@ use sha2::{Digest as _, Sha256};
 pub struct Digest(String);
 
 impl Digest {
-    /// The digest of these bytes.
+    /// Computes the digest of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self(hex(&Sha256::digest(bytes)))
     }
 
-    /// A digest that was taken before.
+    /// Creates a digest from one that was computed before.
     pub fn from_sha256(bytes: &[u8; 32]) -> Self {
         Self(hex(bytes))
     }
 
-    /// The 64 digits.
+    /// Returns the 64 digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,7 +1,7 @@
 //! The one engine of the process, and the clock that makes computing guests yield.
 //!
-//! Promises: a guest that computes gives the thread back within two ticks, so whoever waits for it, or drops
-//! it, is never stuck behind it. While no guest runs nothing ticks, so an idle host costs nothing.
+//! Promises: a guest that computes yields its thread within two ticks, so code that waits for it, or drops it, is never
+//! blocked by it. Without a running guest nothing ticks, so an idle host costs nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,12 +12,12 @@ use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConf
 
 use crate::limits::{FIBER_STACK, MAX_INSTANCES, MAX_MEMORIES, MAX_TABLE_ELEMENTS, MAX_TABLES, MAX_WASM_STACK};
 
-/// How often a computing guest gives its thread back. Long enough to cost nothing, short enough for a user
-/// who pressed Ctrl-C.
+/// How often a computing guest yields its thread. Long enough to cost nothing, short enough for a user who presses
+/// Ctrl-C.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Calls that can run at once. Each may hold a fiber and its memories; the pool's address space is reserved, not
-/// used, until they do.
+/// The most calls that can run at once. Each may hold a fiber and its memories; the pool's address space is reserved,
+/// but not used before they do.
 const MAX_CALLS: u32 = 64;
 
 /// Bytes of a slot that stay resident for the next call, so that a small guest's memory is cleared by `memset`
@@ -29,16 +29,16 @@ const KEEP_RESIDENT: usize = 256 << 10;
 pub enum Allocator {
     /// From a pool that was reserved at the start: an empty call takes microseconds.
     Pooling,
-    /// From the system at each call, where the address space for a pool cannot be had (`ulimit -v`). The same
-    /// limits hold; each call costs some hundred microseconds more.
+    /// From the system at each call, if the address space for a pool is not available (`ulimit -v`). The same limits
+    /// hold; each call takes some hundred microseconds more.
     OnDemand,
 }
 
-/// Builds the engine: pooling where the system allows it.
+/// Builds the engine: pooling if the system allows it.
 ///
 /// # Errors
 ///
-/// When this machine cannot run compiled code at all.
+/// If this machine cannot run compiled code at all.
 pub(crate) fn new_engine(memory: usize) -> wasmtime::Result<(Engine, Allocator)> {
     match Engine::new(&config(Some(memory))) {
         Ok(engine) => Ok((engine, Allocator::Pooling)),
@@ -90,7 +90,7 @@ pub(crate) struct Ticker {
     thread: Thread,
 }
 
-/// A guest is running; dropping it says that it no longer is.
+/// A running guest; dropping it ends the ticks for that guest.
 #[derive(Debug)]
 pub(crate) struct Ticking(Arc<AtomicUsize>);
 
@@ -102,7 +102,7 @@ impl Ticker {
         let thread = thread::Builder::new().name("epoch".to_owned()).spawn(move || {
             loop {
                 if guests.load(Ordering::Acquire) == 0 {
-                    // Woken by the next call, or now and then to see whether the engine is still there.
+                    // Woken by the next call, or occasionally to check whether the engine still exists.
                     thread::park_timeout(Duration::from_secs(60));
                 } else {
                     thread::sleep(TICK);
@@ -116,7 +116,7 @@ impl Ticker {
         Ok(Self { running, thread: thread.thread().clone() })
     }
 
-    /// Ticks until what it returns is dropped.
+    /// Ticks until the returned value is dropped.
     pub(crate) fn tick(&self) -> Ticking {
         if self.running.fetch_add(1, Ordering::AcqRel) == 0 {
             self.thread.unpark();

@@ -1,4 +1,4 @@
-//! How a call can end other than well.
+//! The errors of a call.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::limits::Limit;
 /// All of these are answers for the model; the next call of the same plugin works.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// The tool said no, in the contract's own terms.
+    /// The tool reported a failure, in the contract's own terms.
     #[error(transparent)]
     Failure(#[from] Failure),
-    /// The component was not let in.
+    /// The component was not admitted.
     #[error(transparent)]
     Admission(#[from] AdmissionError),
     /// The guest trapped: a panic, an index out of bounds, an unreachable.
@@ -23,11 +23,11 @@ pub enum CallError {
     Crashed {
         /// The tool.
         tool: String,
-        /// What the machine said.
+        /// The runtime's message.
         trap: String,
-        /// What the guest said before, when it panicked.
+        /// The guest's message, if it panicked.
         panic: Option<String>,
-        /// Where, innermost first; empty where the component has no names.
+        /// The backtrace, innermost first; empty if the component has no names.
         backtrace: String,
     },
     /// A limit stopped it.
@@ -35,7 +35,7 @@ pub enum CallError {
     Limit {
         /// The tool.
         tool: String,
-        /// Which.
+        /// The limit.
         limit: Limit,
     },
     /// It returned more than a call may return.
@@ -43,11 +43,11 @@ pub enum CallError {
     TooMuch {
         /// The tool.
         tool: String,
-        /// Of what.
+        /// The kind of content.
         what: &'static str,
-        /// How much.
+        /// Its size.
         size: usize,
-        /// How much is allowed.
+        /// The largest size.
         limit: usize,
     },
     /// It took too long.
@@ -58,17 +58,17 @@ pub enum CallError {
         /// The limit.
         limit: Duration,
     },
-    /// What it returned is not what the contract says.
+    /// Its result does not match the contract.
     #[error("`{tool}` returned {what} that is not JSON: {error}")]
     NotJson {
         /// The tool.
         tool: String,
-        /// Which field.
+        /// The field.
         what: &'static str,
-        /// Why.
+        /// The reason.
         error: String,
     },
-    /// The runtime itself could not do it.
+    /// The runtime itself failed.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
 }
@@ -76,7 +76,7 @@ pub enum CallError {
 /// A failure that the tool itself reported; the cases of the contract's `failure`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// The arguments meet the schema and make no sense.
+    /// The arguments match the schema but are invalid for the tool.
     #[error("{0}")]
     InvalidArguments(String),
     /// The grants do not cover it.
@@ -84,21 +84,21 @@ pub enum Failure {
     Denied {
         /// The capability, as the guest named it.
         capability: String,
-        /// What was wanted.
+        /// The path, command, address or other use that was denied.
         wanted: String,
-        /// Why not, and what would allow it, in whole sentences.
+        /// Why, and what would allow it, in whole sentences.
         help: String,
     },
-    /// What was named is not there.
+    /// The named object does not exist.
     #[error("{0}")]
     NotFound(String),
-    /// The world is not as the call assumed.
+    /// The actual state differs from what the call assumed.
     #[error("{0}")]
     Conflict(String),
     /// It may work later.
     #[error("{0}")]
     Unavailable(String),
-    /// It was told to stop; carries what it had until then.
+    /// It was cancelled; contains its partial result.
     #[error("cancelled")]
     Cancelled(String),
     /// Anything else.
@@ -106,13 +106,13 @@ pub enum Failure {
     Failed(String),
 }
 
-/// The runtime cannot be started, or cannot run a component that was let in.
+/// The runtime cannot be started, or cannot run a component that was admitted.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
     /// This machine cannot run compiled code.
     #[error("cannot start the WebAssembly engine: {0:#}")]
     Engine(wasmtime::Error),
-    /// The thread that keeps guests interruptible cannot be had.
+    /// The thread that keeps guests interruptible cannot be started.
     #[error("no thread for the engine's clock: {0}")]
     Ticker(std::io::Error),
     /// A component does not compile.
@@ -120,7 +120,7 @@ pub enum RuntimeError {
     Compile {
         /// The plugin.
         plugin: String,
-        /// What the compiler said.
+        /// The compiler's error.
         error: wasmtime::Error,
     },
     /// A component does not link or start.
@@ -128,10 +128,10 @@ pub enum RuntimeError {
     Instantiate {
         /// The plugin.
         plugin: String,
-        /// What the linker said.
+        /// The linker's error.
         error: wasmtime::Error,
     },
-    /// A component does not link, and was made for a contract that has more in it than this host's.
+    /// A component does not link, and was made for a newer contract than this host's.
     #[error(
         "`{plugin}` was made for a newer host: its contract is {contract}, and this host has {}; update the host ({error:#})",
         crate::admission::CONTRACT
@@ -141,10 +141,10 @@ pub enum RuntimeError {
         plugin: String,
         /// The version of the contract that it imports.
         contract: semver::Version,
-        /// What the linker said.
+        /// The linker's error.
         error: wasmtime::Error,
     },
-    /// A thread of the host's own panicked.
+    /// A thread of the host panicked.
     #[error("a thread of the host ended early: {0}")]
     Thread(#[from] tokio::task::JoinError),
 }

@@ -1,8 +1,7 @@
 //! The host side of `host:cap/fs-read`.
 //!
-//! Promises: nothing is opened without a permit; only regular files and folders are read, so no guest waits on a
-//! pipe; every answer is bounded. System calls run on threads of their own, so dropping a call never waits for a
-//! disk.
+//! Promises: nothing is opened without a permit; only regular files and folders are read, so no guest blocks on a pipe;
+//! every answer is bounded. System calls run on threads of their own, so dropping a call never waits for a disk.
 
 use std::io;
 
@@ -16,7 +15,7 @@ use crate::limits::MAX_WHOLE;
 use crate::readable::{Readable, Walk};
 use crate::store::CallState;
 
-/// The largest part of a file that is handed over at once. Protects the guest's memory and the host's.
+/// The largest part of a file that is returned at once. Protects the guest's memory and the host's.
 const MAX_RANGE: u32 = 8 << 20;
 
 impl Host for CallState {
@@ -89,7 +88,7 @@ impl HostWalk for CallState {
 }
 
 impl CallState {
-    /// Checks the path, and does the work on a thread that may wait for a disk.
+    /// Checks the path, and runs the work on a thread that may wait for a disk.
     async fn reading<T: Send + 'static>(
         &mut self,
         path: String,
@@ -107,7 +106,7 @@ impl CallState {
     }
 }
 
-/// Reads a file that was found to have `size` bytes, and notices when it has grown past what may be handed over.
+/// Reads a file that had `size` bytes, and detects when it has grown beyond the limit.
 fn read_whole(file: File, size: u64) -> Result<Vec<u8>, Error> {
     if size > MAX_WHOLE {
         return Err(Error::TooLarge(size));

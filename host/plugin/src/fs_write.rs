@@ -1,8 +1,8 @@
 //! The host side of `host:cap/fs-write`.
 //!
-//! Promises: a file is replaced whole or not at all. The new content is written to a file beside it, synchronised,
-//! and renamed over it, in a folder that is held open, so that a folder swapped for a link changes nothing
-//! elsewhere. Whoever names what must be there (`expected`) overwrites nothing else: the check and the rename are
+//! Promises: a file is replaced completely or not at all. The new content is written to a file beside it, synchronised,
+//! and renamed over it, in a folder that is held open, so that a folder swapped for a link changes nothing elsewhere. A
+//! caller that states what it expects to replace (`expected`) overwrites nothing else: the check and the rename are
 //! under a lock of this process, which leaves other programs the moment between the two.
 
 use std::ffi::OsStr;
@@ -22,10 +22,10 @@ use crate::preview_guard::{Change, PreviewGuard};
 use crate::store::CallState;
 use crate::workspace::{MakeFolders, OpenError, Workspace};
 
-/// Spans of one edit. Protects the host's time.
+/// The most spans of one edit. Protects the host's time.
 const MAX_SPANS: usize = 10_000;
 
-/// Two writes of this process never interleave between their check and their rename.
+/// Prevents two writes of this process from interleaving between their check and their rename.
 static WRITING: Mutex<()> = Mutex::new(());
 
 impl Host for CallState {
@@ -132,7 +132,7 @@ impl Writable {
         if content.len() as u64 > MAX_WHOLE {
             return Err(Error::TooLarge(content.len() as u64));
         }
-        // Before any folder is made for it.
+        // Before any folder is created for it.
         self.shown.content(&self.absolute, content, &self.workspace).map_err(Error::Denied)?;
         let (folder, name) = self.parent(MakeFolders::Yes)?;
         let _alone = lock(&WRITING);
@@ -163,7 +163,8 @@ impl Writable {
         self.replace(&folder, &name, &content, Some(there))
     }
 
-    /// What is at the name now. A symbolic link is not followed: replacing it would leave its target as it is.
+    /// Returns what exists at the name now. A symbolic link is not followed: replacing it would leave its target
+    /// unchanged.
     fn there(&self, folder: &Dir, name: &Path) -> Result<Option<There>, Error> {
         let about = match folder.symlink_metadata(name) {
             Ok(about) => about,
@@ -194,7 +195,7 @@ impl Writable {
         let renamed =
             if created { rename_new(folder, &beside, folder, name) } else { folder.rename(&beside, folder, name) };
         if let Err(error) = renamed {
-            // The file stays as it was; what was written beside it must not stay either.
+            // The file is unchanged; the file written beside it must be removed too.
             if let Err(error) = folder.remove_file(&beside) {
                 tracing::warn!(file = %beside.display(), %error, "a file that was to be renamed is left over");
             }
@@ -205,7 +206,7 @@ impl Writable {
                 self.error(&error, &self.shown())
             });
         }
-        // The new name outlives a power failure only when its folder is written too.
+        // The new name survives a power failure only if its folder is synchronised too.
         if let Err(error) = folder.open(".").and_then(|folder| folder.sync_all()) {
             tracing::debug!(%error, "the folder cannot be synchronised");
         }
@@ -247,7 +248,7 @@ fn new_beside(
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     if let Some(permissions) = &permissions {
-        // Never more open than the file that it replaces, not even for a moment.
+        // Never more permissive than the file that it replaces, not even for a moment.
         options.mode(permissions.mode() & 0o7777);
     }
     let mut file = folder.open_with(&beside, &options)?;
@@ -262,14 +263,14 @@ fn new_beside(
     Ok(beside)
 }
 
-/// Renames, and fails when the new name is taken.
+/// Renames, and fails if the new name is taken.
 fn rename_new(from: &Dir, old: &Path, to: &Dir, new: &Path) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     {
         use rustix::fs::{RenameFlags, renameat_with};
         use rustix::io::Errno;
         match renameat_with(from, old, to, new, RenameFlags::NOREPLACE) {
-            // The file system does not know the flag.
+            // The file system does not support the flag.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
             done => return Ok(done?),
         }
@@ -280,7 +281,7 @@ fn rename_new(from: &Dir, old: &Path, to: &Dir, new: &Path) -> io::Result<()> {
     from.rename(old, to, new)
 }
 
-/// The content with each span replaced.
+/// Returns the content with each span replaced.
 fn spliced(content: &[u8], spans: &[Span]) -> Result<Vec<u8>, Error> {
     let mut new = Vec::with_capacity(content.len());
     let mut at = 0usize;

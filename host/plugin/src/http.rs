@@ -2,9 +2,9 @@
 //!
 //! Promises: each address is checked against the grants, and so is each address that its name resolves to, at the
 //! moment of connecting, so a name that resolves differently the second time gains nothing. Redirects are followed
-//! here, one permit each. Time and size are limited. No credential of the user's is part of a request but the secrets
-//! that the guest names without reading them (`secrets`), and none of a response's reaches the guest. Proxies are not used: behind one, the resolved address is not ours to
-//! check.
+//! here, with one permit each. Time and size are limited. No credential of the user's is part of a request except the
+//! secrets that the guest names without reading them (`secrets`), and none in a response reaches the guest. Proxies are
+//! not used: behind one, the host could not check the resolved address.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -29,22 +29,22 @@ use crate::secrets::{Carried, Secrets};
 use crate::shared::Shared;
 use crate::store::CallState;
 
-/// The longest exchange, whatever the guest asks for.
+/// The longest exchange, whatever the guest requests.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
-/// The largest body of a response, whatever the guest asks for.
+/// The largest body of a response, whatever the guest requests.
 const SIZE_LIMIT: u32 = 16 << 20;
 /// The largest body of a request.
 const MAX_BODY: usize = 8 << 20;
-/// Header fields of a request, and bytes of all of them.
+/// The most header fields of a request, and the most bytes of all of them.
 const MAX_HEADERS: usize = 100;
-/// Redirects that are followed: as many as browsers follow at most.
+/// The most redirects that are followed: as many as browsers follow.
 const MAX_REDIRECTS: usize = 10;
-/// Bytes of the header fields that a guest receives.
+/// The most bytes of header fields that a guest receives.
 const MAX_RESPONSE_HEADERS: usize = 64 << 10;
 
 const METHODS: &[&str] = &["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/// Fields of a response that speak of authentication.
+/// Fields of a response that concern authentication.
 const HIDDEN: &[&str] = &["set-cookie", "set-cookie2", "www-authenticate", "proxy-authenticate", "authentication-info"];
 
 impl Host for CallState {
@@ -75,7 +75,7 @@ impl Host for CallState {
     }
 }
 
-/// A client that connects only to addresses that these permits cover.
+/// Creates a client that connects only to addresses that these permits cover.
 fn client(certificates: &Certificates, permits: &Permits) -> Result<Client, Error> {
     let tls = certificates
         .tls()
@@ -88,7 +88,7 @@ fn client(certificates: &Certificates, permits: &Permits) -> Result<Client, Erro
         .map_err(|error| Error::Unavailable(words(&error)))
 }
 
-/// Who fetches, and by which grants. The state of the call itself is not kept while waiting for a server.
+/// The call that fetches, with its grants. The call state itself is not held while waiting for a server.
 struct Caller {
     plugin: PluginName,
     grants: Arc<Grants>,
@@ -109,7 +109,7 @@ impl Caller {
         let permits = Permits::default();
         permits.add(self, &method, &url).map_err(|refused| Error::Denied(denial(&refused)))?;
         let mut carried = self.secrets.carried(secrets, &self.plugin, &method, &url)?;
-        // Making a client reads the system's certificates: not where nothing is sent.
+        // Creating a client reads the system's certificates, so it is avoided if nothing is sent.
         let way = match &self.network {
             Network::Real => Way::Out(client(&self.shared.certificates, &permits)?),
             Network::Prepared(network) => Way::Prepared(network),
@@ -151,13 +151,13 @@ impl Caller {
     }
 }
 
-/// How one fetch is answered.
+/// How one request is answered.
 enum Way<'a> {
     Out(Client),
     Prepared(&'a PreparedNetwork),
 }
 
-/// The permits of one fetch, by host name; also what resolves names for it.
+/// The permits of one fetch, by host name; it also resolves names for the client.
 #[derive(Clone, Debug, Default)]
 struct Permits(Arc<Mutex<KnownPermits>>);
 
@@ -196,7 +196,7 @@ impl Resolve for Permits {
             let found: Vec<SocketAddr> = tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
             let mut known = lock(&known);
             let permit = known.permits.get(&host).ok_or("no permit for this name")?;
-            // One address that is not covered refuses the name: which one would be taken is chance.
+            // A single address that is not covered denies the name, because which one is used is arbitrary.
             let refused = found.iter().find_map(|address| permit.permit_address(address.ip()).err());
             if let Some(refused) = refused {
                 let text = refused.to_string();
@@ -242,7 +242,7 @@ fn headers(fields: &[(String, String)]) -> Result<HeaderMap, Error> {
     Ok(headers)
 }
 
-/// Where an answer sends us on, if it does.
+/// Returns the target of a redirect, if the answer is one.
 fn redirect(answer: &reqwest::Response) -> Option<Result<Url, String>> {
     let status = answer.status();
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
@@ -256,7 +256,8 @@ fn redirect(answer: &reqwest::Response) -> Option<Result<Url, String>> {
     Some(next.and_then(|url| address(url.as_str()).map_err(|_| format!("a redirect to `{}`", exact(url.as_str())))))
 }
 
-/// After 303, and after 301 and 302 to a POST, browsers go on with a GET (RFC 9110, 15.4).
+/// Whether a redirect changes the method: after 303, and after 301 and 302 to a POST, browsers continue with a GET (RFC
+/// 9110, 15.4).
 fn changes_method(status: StatusCode, method: &Method) -> bool {
     match status.as_u16() {
         303 => *method != Method::HEAD,
@@ -282,7 +283,7 @@ async fn taken(answer: reqwest::Response, limit: u32, carried: &Carried) -> Resu
         })
         .collect();
     let limit = limit as usize;
-    // One byte more tells a body that is cut from one that fits.
+    // One byte more distinguishes a body that is cut from one that fits.
     let read = limit + carried.margin().max(1);
     let mut body = Vec::new();
     let mut stream = answer.bytes_stream();

@@ -1,14 +1,14 @@
-//! Running plugins: WebAssembly components that hold exactly the capabilities they were granted.
+//! Runs plugins: WebAssembly components that hold exactly the capabilities they were granted.
 //!
-//! Owns the engine, admission (a component's imports are read before it is compiled), linking (one linker for each
-//! set of granted interfaces), one store for each call, the host side of each capability, the limits of a call, and
-//! the cache of compiled components.
+//! Owns the engine, admission (a component's imports are read before it is compiled), linking (one linker for each set
+//! of granted interfaces), one store for each call, the host side of each capability, the limits of a call, and the
+//! cache of compiled components.
 //!
-//! The way of a call: [`Runtime::call`] → [`admission`] → the linker for the granted set → a fresh store → the
-//! guest → a host function → a permit of `host-capability`, or a refusal, which is an answer → the outcome, checked.
+//! The path of a call: [`Runtime::call`] → [`admission`] → the linker for the granted set → a fresh store → the guest →
+//! a host function → a permit of `host-capability`, or a denial, which is an answer → the outcome, checked.
 //!
-//! Deliberately not here: where plugins come from and whom to trust (`host-bundle`), whether a call should run at
-//! all (`host-tool`), models and agents. Nothing here prints, or reads the environment or the home folder.
+//! Deliberately not here: where plugins come from and which keys are trusted (`host-bundle`), whether a call should run
+//! at all (`host-tool`), models and agents. Nothing here prints, or reads the environment or the home folder.
 
 pub mod admission;
 mod answer;

@@ -1,7 +1,7 @@
-//! What one call may use, each limit beside what it protects.
+//! The resources that one call may use, with what each limit protects.
 //!
-//! Deliberately not here: what a call may touch, which is a matter of grants, and the limits of single
-//! capabilities, which stand beside the code that they guard.
+//! Deliberately not here: what a call may touch, which the grants decide, and the limits of single capabilities, which
+//! are beside the code that they guard.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use wasmtime::ResourceLimiter;
 
 const MIB: usize = 1 << 20;
 
-/// What one call may use of the machine. [`Limits::default`] suits every built-in tool.
+/// The resources that one call may use. [`Limits::default`] suits every built-in tool.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// How long a call may take that runs no programs. Protects the run from a plugin that loops or waits for ever.
+    /// How long a call that runs no programs may take. Protects the run from a plugin that loops or waits forever.
     pub time: Duration,
-    /// How long a call may take that runs programs: those have their own limit on silence, and builds take long.
+    /// How long a call that runs programs may take: those have their own limit on silence, and builds take long.
     pub process_time: Duration,
     /// Bytes of linear memory, all memories of the plugin together. Protects the machine's memory.
     pub memory: usize,
@@ -26,47 +26,47 @@ impl Default for Limits {
     }
 }
 
-/// The largest component that is read at all. Protects the compiler: JavaScript and Python runtimes are 12 to
-/// The largest file that is read or written whole.
+/// The largest file that is read or written as a whole. Protects the memory of the host and the guest.
 pub(crate) const MAX_WHOLE: u64 = 20 << 20;
-/// 18 MB.
+/// The largest component that is read. Protects the compiler: JavaScript and Python runtimes are 12 to 18 MB.
 pub const MAX_COMPONENT: usize = 64 * MIB;
 
-/// Bytes that a guest may hand over in one host call or as its result. Protects the host's memory; the largest
-/// honest one is a file of 20 MiB to be written.
+/// The most bytes that a guest may pass in one host call or as its result. Protects the host's memory; the largest
+/// legitimate use is to write a file of 20 MiB.
 pub(crate) const HOST_CALL_FUEL: usize = 32 * MIB;
 
-/// Live handles (walks, children) of a call. Protects the host's tables.
+/// The most live handles (walks, children) of a call. Protects the host's tables.
 pub(crate) const MAX_HANDLES: usize = 1_000;
 
-/// Core instances of a component. Protects the host's tables; the largest honest ones have about a dozen.
+/// The most core instances of a component. Protects the host's tables; the largest legitimate ones have about a dozen.
 pub(crate) const MAX_INSTANCES: usize = 64;
 
-/// Linear memories of a component. Protects the pool of memories.
+/// The most linear memories of a component. Protects the pool of memories.
 pub(crate) const MAX_MEMORIES: usize = 8;
 
-/// Tables of a component, and the elements of each. Protects the host's memory.
+/// The most tables of a component, and the most elements of each. Protects the host's memory.
 pub(crate) const MAX_TABLES: usize = 32;
 /// See [`MAX_TABLES`].
 pub(crate) const MAX_TABLE_ELEMENTS: usize = 100_000;
 
-/// Bytes of wasm stack. Protects the fiber's stack, which is larger by what host calls need.
+/// The size of the wasm stack, in bytes. Protects the fiber's stack, which is larger by what host calls need.
 pub(crate) const MAX_WASM_STACK: usize = MIB;
-/// Bytes of a fiber's stack.
+/// The size of a fiber's stack, in bytes.
 pub(crate) const FIBER_STACK: usize = 2 * MIB;
 
-/// Text that a call may return in all. Protects the history and the terminal.
+/// The most text that a call may return in all. Protects the history and the terminal.
 pub(crate) const MAX_OUTPUT_TEXT: usize = 8 * MIB;
-/// What a preview may hold in all. Protects the terminal of the user who is asked, and the host's memory.
+/// The largest preview in all. Protects the terminal of the user who is asked, and the host's memory.
 pub(crate) const MAX_PREVIEW: usize = 24 * MIB;
-/// Words of a command that a preview may list. Protects the host's memory.
+/// The most words of a command that a preview may list. Protects the host's memory.
 pub(crate) const MAX_PREVIEW_ITEMS: usize = 1_000;
-/// Requests and files that a preview may list. Protects the user who reads them: all are shown, since a yes grants all.
+/// The most requests and files that a preview may list. Protects the user who reads them: all are shown, since an
+/// approval grants all.
 pub(crate) const MAX_PREVIEW_NAMED: usize = 100;
-/// Data parts that a call may return in all. Protects the request to the model.
+/// The most data that a call may return in all. Protects the request to the model.
 pub(crate) const MAX_OUTPUT_DATA: usize = 24 * MIB;
 
-/// Which limit stopped a guest.
+/// The limit that stopped a guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// [`Limits::memory`].
@@ -75,12 +75,12 @@ pub enum Limit {
     Table,
 }
 
-/// Says no to a growing guest, and remembers that it did, so that the trap that follows can be explained.
+/// Denies growth beyond the limits, and remembers that it did, so that the trap that follows can be explained.
 #[derive(Debug)]
 pub(crate) struct Meter {
     allowed: usize,
     used: usize,
-    /// The limit that was met first.
+    /// The limit that was reached first.
     pub(crate) met: Option<Limit>,
 }
 

@@ -1,14 +1,15 @@
-//! Who hears of a call before its end.
+//! The listener of a running call.
 
-/// Hears what a running call shows before its end. Called from the middle of the call: it must not wait.
+/// Receives what a running call shows before its end. Called during the call: it must not block.
 pub trait CallListener: Send + Sync {
-    /// Live output. Already bounded; may hold anything that a guest can write, control characters included.
+    /// Receives live output. Already bounded; may contain anything that a guest can write, including control
+    /// characters.
     fn output(&self, text: &str);
-    /// How far the call is: `done` of `total` units.
+    /// Receives the progress of the call: `done` of `total` units.
     fn progress(&self, done: u64, total: Option<u64>, message: &str);
 }
 
-/// Hears nothing.
+/// Ignores everything.
 impl CallListener for () {
     fn output(&self, _text: &str) {}
     fn progress(&self, _done: u64, _total: Option<u64>, _message: &str) {}

@@ -1,12 +1,12 @@
-//! What stands in the place of an import that is not there: functions that trap, each saying which it is.
+//! Replacements for missing imports: functions that trap, each with the name of its import.
 //!
-//! It is for `describe` and `preview`, which run a component with less than it asks for, for capabilities that a plugin can
-//! do without and that were not granted, and for the interfaces that a runtime names and that have nothing behind them
+//! They serve `describe` and `preview`, which run a component with less than it requests, capabilities that a plugin
+//! works without and that were not granted, and interfaces that a runtime imports and that are not implemented
 //! ([`crate::admission::EMPTY_WASI`]).
 //!
-//! Deliberately not here: wasmtime's own `define_unknown_imports_as_traps`. It goes by exact names, so that it puts a
-//! trap over `wasi:cli/environment@0.2.9` where the linker holds the compatible `0.2.12`, and no plugin in Python or
-//! JavaScript could be asked for its tools.
+//! Deliberately not here: wasmtime's own `define_unknown_imports_as_traps`. It compares exact names, so it would put a
+//! trap over `wasi:cli/environment@0.2.9` although the linker has the compatible `0.2.12`, and no plugin in Python or
+//! JavaScript could describe its tools.
 
 use host_capability::Capability;
 use wasmtime::component::types::ComponentItem;
@@ -17,11 +17,11 @@ use wasmtime_wasi::p2::bindings::io::streams::{InputStream as DynInputStream, Ou
 use crate::admission;
 use crate::store::CallState;
 
-/// What a resource of an interface is that has nothing behind it. No value of it exists.
+/// The type of a resource in an interface without an implementation. It has no values.
 enum Nothing {}
 
-/// The type of a resource in an interface that is not there: WASI's own where the interface borrows it from one that
-/// is there, since the two must agree.
+/// Returns the type of a resource in a missing interface: WASI's own if the interface borrows it from one that is
+/// linked, since the two must agree.
 fn resource(name: &str) -> ResourceType {
     match name {
         "pollable" => ResourceType::host::<DynPollable>(),
@@ -31,16 +31,16 @@ fn resource(name: &str) -> ResourceType {
     }
 }
 
-/// Why a guest ended that called what is not there.
+/// The error of a guest that called a missing function.
 #[derive(Debug, thiserror::Error)]
 #[error("it called `{called}`, which is not there")]
 pub(crate) struct NotThere {
     called: String,
-    /// What would be there, were it granted.
+    /// The capability that the function belongs to, if it is one that could be granted.
     pub(crate) capability: Option<Capability>,
 }
 
-/// Puts traps in the place of the imports of which `is_missing` says so, by their name in the component.
+/// Replaces the imports for which `is_missing` is true by traps, by their name in the component.
 pub(crate) fn trap(
     linker: &mut Linker<CallState>,
     component: &Component,
@@ -64,7 +64,7 @@ pub(crate) fn trap(
                 ComponentItem::Resource(_) => {
                     instance.resource(export, resource(export), |_, _| Ok(()))?;
                 }
-                // A type has no value of its own, and interfaces of the contract hold nothing else.
+                // A type has no value of its own, and interfaces of the contract contain nothing else.
                 _ => {}
             }
         }

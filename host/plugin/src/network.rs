@@ -1,7 +1,7 @@
-//! Where the requests of a call go: out, or to answers that were prepared.
+//! The destination of a call's requests: the real network, or prepared answers.
 //!
-//! Promises: prepared answers change nothing about what a call may do. Each request, and each redirect, is held against
-//! the grants as any other; only what would have been sent is kept here and answered from here.
+//! Promises: prepared answers change nothing about what a call may do. Each request, and each redirect, is checked
+//! against the grants like any other; only requests that would have been sent are recorded and answered here.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,23 +10,23 @@ use reqwest::{Method, ResponseBuilderExt as _, Url};
 use crate::lock::lock;
 use crate::origin::same_request;
 
-/// Requests that are kept: protects memory from a plugin that sends them in a loop.
+/// The most requests that are recorded. Protects memory from a plugin that sends them in a loop.
 const MAX_SEEN: usize = 10_000;
 
-/// Where the requests of a call go.
+/// The destination of a call's requests.
 #[derive(Clone, Debug, Default)]
 pub enum Network {
     /// To the servers that they name.
     #[default]
     Real,
-    /// Nowhere: they are answered from here.
+    /// No server: they are answered from here.
     Prepared(Arc<PreparedNetwork>),
 }
 
-/// Answers that stand for a network, and what was asked of it.
+/// Prepared answers in place of a network, and the requests so far.
 #[derive(Debug)]
 pub struct PreparedNetwork {
-    /// Each with how often it was given.
+    /// Each answer with the number of times it was given.
     answers: Mutex<Vec<(PreparedAnswer, usize)>>,
     seen: Mutex<Vec<SeenRequest>>,
 }
@@ -53,13 +53,13 @@ pub struct SeenRequest {
     pub method: String,
     /// The address.
     pub url: String,
-    /// The body, empty where there is none.
+    /// The body; empty if there is none.
     pub body: Vec<u8>,
     /// The secrets that it carried, by their names.
     pub secrets: Vec<String>,
 }
 
-/// An answer that cannot be given.
+/// The error of an invalid answer.
 #[derive(Debug, thiserror::Error)]
 #[error("invalid answer to `{method} {url}`: {why}")]
 pub struct PreparedError {
@@ -69,11 +69,12 @@ pub struct PreparedError {
 }
 
 impl PreparedNetwork {
-    /// A network of these answers. Where several are for one request, they are given in their order, and the last again.
+    /// Creates a network of these answers. If there are several for one request, they are given in their order, and the
+    /// last one repeatedly.
     ///
     /// # Errors
     ///
-    /// When a status or a header field is none.
+    /// If a status or a header field is invalid.
     pub fn new(answers: Vec<PreparedAnswer>) -> Result<Self, PreparedError> {
         for answer in &answers {
             answer.response(&answer.url).map_err(|why| PreparedError {
@@ -86,17 +87,17 @@ impl PreparedNetwork {
         Ok(Self { answers: Mutex::new(answers), seen: Mutex::default() })
     }
 
-    /// What was asked until now, in order, redirects among it.
+    /// Returns the requests so far, in order, including redirects.
     pub fn seen(&self) -> Vec<SeenRequest> {
         lock(&self.seen).clone()
     }
 
-    /// The answers that nothing asked for.
+    /// Returns the answers that no request has used.
     pub fn unused(&self) -> Vec<PreparedAnswer> {
         lock(&self.answers).iter().filter(|(_, given)| *given == 0).map(|(answer, _)| answer.clone()).collect()
     }
 
-    /// Answers a request that is permitted.
+    /// Answers a permitted request.
     pub(super) fn answer(
         &self,
         method: &Method,

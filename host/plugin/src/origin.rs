@@ -1,4 +1,4 @@
-//! Of a request: which server it goes to, and which header fields a guest does not choose.
+//! The server that a request goes to, and the header fields that a guest cannot set.
 
 use host_capability::{Authority, HostError};
 use host_text::exact;
@@ -6,7 +6,7 @@ use reqwest::Url;
 
 use crate::bindings::http::Error;
 
-/// Fields that belong to the transport, or to whoever holds the credentials.
+/// Fields that belong to the transport, or to the owner of the credentials.
 const REFUSED: &[&str] = &[
     "authorization",
     "connection",
@@ -23,10 +23,10 @@ const REFUSED: &[&str] = &[
     "via",
 ];
 
-/// Bytes of an address.
+/// The longest address, in bytes.
 const MAX_URL: usize = 8 << 10;
 
-/// The address, if the host sends requests to it.
+/// Parses an address to which the host sends requests.
 pub(crate) fn address(text: &str) -> Result<Url, Error> {
     let wrong = |why: &str| Error::Invalid(format!("the address `{}` {why}", exact(text)));
     if text.len() > MAX_URL {
@@ -45,7 +45,7 @@ pub(crate) fn address(text: &str) -> Result<Url, Error> {
     Ok(url)
 }
 
-/// Whether two addresses are one request: what stands behind `#` is not sent.
+/// Whether two addresses are the same request: the part after `#` is not sent.
 pub(crate) fn same_request(one: &str, other: &str) -> bool {
     let sent = |text: &str| {
         let mut url = address(text).ok()?;
@@ -55,7 +55,7 @@ pub(crate) fn same_request(one: &str, other: &str) -> bool {
     sent(one).is_some_and(|one| sent(other) == Some(one))
 }
 
-/// The server that an address names, or why the host sends nothing there.
+/// Returns the server that an address names, or why the host sends nothing there.
 pub(crate) fn authority(url: &str) -> Result<Authority, String> {
     let url = address(url).map_err(|error| match error {
         Error::Invalid(why) => why,
@@ -66,13 +66,13 @@ pub(crate) fn authority(url: &str) -> Result<Authority, String> {
     server(&url).map_err(|error| error.to_string())
 }
 
-/// The server of an accepted address.
+/// Returns the server of an accepted address.
 pub(crate) fn server(url: &Url) -> Result<Authority, HostError> {
-    // An address was accepted only with a host, and its schemes have known ports.
+    // An address is accepted only with a host, and its schemes have known ports.
     Authority::new(url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default())
 }
 
-/// Whether a guest cannot write this header field; its name in small letters.
+/// Whether a guest cannot set this header field; takes its name in lower case.
 pub(crate) fn belongs_to_the_host(lower: &str) -> bool {
     REFUSED.contains(&lower) || lower.starts_with("proxy-") || lower.starts_with("sec-")
 }

@@ -1,5 +1,5 @@
-//! A plugin as the runtime knows it: its component, what its manifest asks for, and its compiled form once it
-//! was needed.
+//! A plugin as the runtime knows it: its component, what its manifest requests, and its compiled form once it was
+//! needed.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use crate::bindings::EverythingPre;
 use crate::digest::Digest;
 use crate::store::CallState;
 
-/// A plugin. Making one reads nothing and compiles nothing; that happens at its first call.
+/// A plugin. Creating one reads and compiles nothing; that happens at its first call.
 pub struct Plugin {
     name: PluginName,
     component: Cow<'static, [u8]>,
@@ -27,29 +27,29 @@ pub struct Plugin {
     pub(crate) linked: Mutex<HashMap<Linked, Arc<EverythingPre<CallState>>>>,
 }
 
-/// Which linker a component was linked with.
+/// The linker that a component was linked with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Linked {
-    /// The capabilities that are there.
+    /// The capabilities that it contains.
     pub(crate) granted: CapabilitySet,
-    /// Whether what is missing traps when it is called, rather than refuses the component.
+    /// What happens to the missing ones.
     pub(crate) missing: Missing,
 }
 
-/// What becomes of an import that is not granted.
+/// The treatment of an import that is not granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Missing {
-    /// The component cannot be linked: the rule for each call, but for what is optional.
+    /// The component cannot be linked: the rule for each call, except for optional capabilities.
     Refuse,
-    /// The component is linked, and calling the import is a trap: for `describe` and `preview`, which run a
-    /// component with less than it asks for.
+    /// The component is linked, and calling the import is a trap: for `describe` and `preview`, which run a component
+    /// with less than it requests.
     Trap,
-    /// The same for a capability that is optional: the call ends there, as a refusal that says what would grant it.
+    /// The same for an optional capability: the call ends with a denial that says what would grant it.
     Deny,
 }
 
 impl Plugin {
-    /// A plugin with this component, whose manifest asks for `declared`.
+    /// Creates a plugin with this component, whose manifest requests `declared`.
     pub fn new(name: PluginName, component: impl Into<Cow<'static, [u8]>>, declared: Grants) -> Self {
         Self {
             name,
@@ -63,50 +63,50 @@ impl Plugin {
         }
     }
 
-    /// The same plugin with a digest that was made before, such as when the host was built: taking it of a large
-    /// component costs milliseconds. It must be the component's own: what was compiled is found by it.
+    /// Sets a digest that was computed before, such as when the host was built: to compute that of a large component
+    /// takes milliseconds. It must be the component's own: the compiled form is found by it.
     #[must_use]
     pub fn with_digest(self, digest: Digest) -> Self {
         Self { digest: digest.into(), ..self }
     }
 
-    /// The same plugin, which can do without these capabilities: a call is run where one of them is not granted, and
-    /// refused when it uses that one.
+    /// Sets the capabilities that the plugin works without: a call runs even if one of them is not granted, and is
+    /// denied if it uses that one.
     #[must_use]
     pub fn with_optional(self, optional: CapabilitySet) -> Self {
         Self { optional, ..self }
     }
 
-    /// The capabilities that it can do without.
+    /// Returns the capabilities that it works without.
     pub fn optional(&self) -> CapabilitySet {
         self.optional
     }
 
-    /// Its name, as grants and refusals have it.
+    /// Returns its name, as grants and denials use it.
     pub fn name(&self) -> &PluginName {
         &self.name
     }
 
-    /// What its manifest asks for.
+    /// Returns what its manifest requests.
     pub fn declared(&self) -> &Grants {
         &self.declared
     }
 
-    /// The component.
+    /// Returns the component.
     pub fn component(&self) -> &[u8] {
         &self.component
     }
 
-    /// The digest of the component.
+    /// Returns the digest of the component.
     pub fn digest(&self) -> &Digest {
         self.digest.get_or_init(|| Digest::of(&self.component))
     }
 
-    /// What the component asks for.
+    /// Returns the imports of the component.
     ///
     /// # Errors
     ///
-    /// When it is no plugin: see [`admission::imports`].
+    /// If it is not a plugin: see [`admission::imports`].
     pub fn imports(&self) -> Result<&Imports, AdmissionError> {
         if let Some(imports) = self.imports.get() {
             return Ok(imports);

@@ -1,11 +1,11 @@
-//! What a preview said, held against what the call then does.
+//! Compares what a call does with what its preview named.
 //!
 //! Promises: a call whose preview named a command, a file or requests runs that command in that folder, writes that
-//! content to that file, sends those requests, and changes nothing else, however much is granted to its plugin: what was
-//! decided, by rules or by a user, was decided about what was named. What was not named, such as a program's variables,
-//! such a call does not have; an input it has where the host named one, and that one.
+//! content to that file, sends those requests, and changes nothing else, however much is granted to its plugin: the
+//! rules or the user decided about what was named. Anything that a preview cannot name, such as a program's variables,
+//! is not available to such a call; an input is available only if the host named it, and only that one.
 //!
-//! Reading and the plugin's own state are no matter of this file, nor is what is granted: each use needs a permit too.
+//! Reading, the plugin's own state and the grants are not checked here: each use needs a permit too.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,29 +18,29 @@ use crate::bindings::process::Command;
 use crate::origin;
 use crate::workspace::Workspace;
 
-/// The longest text of a command or an address in a refusal, in characters. Protects the model's context.
+/// The longest text of a command or an address in a denial, in characters. Protects the model's context.
 const WANTED: usize = 200;
 
-/// What the preview of a call named; the default is a call of which nothing was said, which is bound by its grants alone.
+/// What the preview of a call named; by default nothing, so that only its grants bind the call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PreviewGuard(Option<Arc<Confirmation>>);
 
-/// How a path is to be changed.
+/// The kind of change to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// A file gets content, which [`PreviewGuard::content`] is asked about.
+    /// A file gets new content, which [`PreviewGuard::content`] checks.
     Content,
-    /// It is removed, renamed, or made as a folder.
+    /// It is removed, renamed, or created as a folder.
     Name,
 }
 
 impl PreviewGuard {
-    /// What this preview named.
+    /// Creates a guard for this preview.
     pub(crate) fn new(confirmation: Option<Arc<Confirmation>>) -> Self {
         Self(confirmation.filter(|confirmation| **confirmation != Confirmation::Call))
     }
 
-    /// Whether the program was named with these arguments, this folder and this input, and gets nothing else.
+    /// Checks that the program was named with these arguments, this folder and this input, and gets nothing else.
     pub(crate) fn command(&self, command: &Command, workspace: &Workspace) -> Result<(), Denial> {
         let Some(shown) = self.0.as_deref() else { return Ok(()) };
         let refused = |what: &str| Err(denial(Capability::Process, &command_line(&command.argv), what));
@@ -60,7 +60,7 @@ impl PreviewGuard {
         Ok(())
     }
 
-    /// Whether the path, which is absolute, was named to be changed in this way.
+    /// Checks that the preview named this change of the path, which is absolute.
     pub(crate) fn change(&self, path: &Path, change: Change, workspace: &Workspace) -> Result<(), Denial> {
         let Some(shown) = self.0.as_deref() else { return Ok(()) };
         let is_it = |named: &String| workspace.absolute(named).is_ok_and(|named| named == path);
@@ -72,7 +72,7 @@ impl PreviewGuard {
         if named { Ok(()) } else { Err(denial(Capability::FsWrite, &workspace.shown(path), what)) }
     }
 
-    /// Whether the content, of a file that was named, is what was shown.
+    /// Checks that the content of a file that was named is what was shown.
     pub(crate) fn content(&self, path: &Path, content: &[u8], workspace: &Workspace) -> Result<(), Denial> {
         match self.0.as_deref() {
             Some(Confirmation::Edit { proposed, .. }) if proposed.as_bytes() != content => {
@@ -84,7 +84,7 @@ impl PreviewGuard {
         }
     }
 
-    /// Whether the request was named. Where a server sends it on to is not asked here: that was not the guest's choice.
+    /// Checks that the request was named. The targets of redirects are not checked here: the guest did not choose them.
     pub(crate) fn request(&self, method: &str, url: &str) -> Result<(), Denial> {
         let Some(shown) = self.0.as_deref() else { return Ok(()) };
         let named = match shown {

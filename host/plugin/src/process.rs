@@ -1,10 +1,10 @@
 //! The host side of `host:cap/process`.
 //!
-//! Promises: a program starts only with a permit for its words; it gets an environment without secrets, a process
-//! group of its own, and standard streams that lead to the guest; when the call ends, however it ends, so do the
-//! program and everything that it started, also what moved to another group or session.
+//! Promises: a program starts only with a permit for its words; it gets an environment without secrets, a process group
+//! of its own, and standard streams that lead to the guest; when the call ends, however it ends, so do the program and
+//! everything that it started, including processes that moved to a different group or session.
 //!
-//! A program runs outside the sandbox with the user's rights: what it does there is no matter of this file.
+//! A program runs outside the sandbox with the user's rights: this file does not control what it does there.
 
 mod descendants;
 mod environment;
@@ -32,21 +32,21 @@ use descendants::Descendants;
 
 pub(crate) use environment::without_secrets;
 
-/// Bytes of one chunk of output.
+/// The size of one chunk of output, in bytes.
 const CHUNK: usize = 64 << 10;
-/// Chunks that wait for the guest; a program that is not read from stops. Protects memory.
+/// The most chunks that wait for the guest; a program whose output is not read blocks. Protects memory.
 const WAITING: usize = 16;
-/// The longest silence, whatever the guest asks for. Protects the run from a program that waits for ever.
+/// The longest silence, whatever the guest requests. Protects the run from a program that waits forever.
 const SILENCE: Duration = Duration::from_secs(300);
-/// How long a program may take to end itself when it is asked to.
+/// How long a program may take to end by itself when asked.
 const GRACE: Duration = Duration::from_millis(500);
-/// Words of a command, and bytes of all of them. Protects the host's memory; Linux takes 2 MiB.
+/// The most words of a command, and the most bytes of all of them. Protects the host's memory; Linux accepts 2 MiB.
 const MAX_WORDS: usize = 10_000;
 /// See [`MAX_WORDS`].
 const MAX_COMMAND: usize = 1 << 20;
 
-/// Tells programs that nobody sits at a terminal: they are not to page, ask for a password or draw. Set here, not by
-/// plugins, whose variables need a grant for any program.
+/// Variables by which programs know that no user is at a terminal: they must not page, ask for a password or draw. Set
+/// here, not by plugins, whose variables need a grant for any program.
 const NOBODY_THERE: &[(&str, &str)] =
     &[("GIT_PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0"), ("PAGER", "cat"), ("TERM", "dumb")];
 
@@ -120,8 +120,8 @@ impl CallState {
         })
     }
 
-    /// Variables such as `LD_PRELOAD`, `PATH` or `GIT_EXTERNAL_DIFF` choose what a program runs. So a guest may set
-    /// variables only when it may run anything.
+    /// Checks that a guest may set variables. `LD_PRELOAD`, `PATH`, `GIT_EXTERNAL_DIFF` and others choose what a
+    /// program runs, so this needs a grant for any program.
     fn may_set(&self, environment: &[(String, String)]) -> Result<(), Error> {
         let Some((name, _)) = environment.first() else { return Ok(()) };
         let anything = self.grants.scope(Capability::Process).map(Scope::to_string);
@@ -137,7 +137,7 @@ impl CallState {
         Err(Error::Denied(Denial { capability: Capability::Process.name().to_owned(), wanted, help }))
     }
 
-    /// The folder to run in: in the workspace, or in a folder that may be read.
+    /// Returns the folder to run in: in the workspace, or in a folder that may be read.
     fn directory(&self, path: &str) -> Result<std::path::PathBuf, Error> {
         let absolute = self.workspace.absolute(path).map_err(|error| Error::Invalid(error.to_string()))?;
         let real = std::fs::canonicalize(&absolute).map_err(|error| match error.kind() {
@@ -176,7 +176,7 @@ fn run(
     ];
     drop(out);
     if let (Some(mut pipe), Some(bytes)) = (process.stdin.take(), stdin) {
-        // A program that does not read its input ends the pipe, which is its own affair.
+        // A program that does not read its input closes the pipe, which is not an error.
         tokio::spawn(async move { pipe.write_all(&bytes).await.ok() });
     }
     let (ended, exit) = watch::channel(None);
@@ -214,7 +214,7 @@ fn run(
                 )
             }
         };
-        // What is left of it holds the pipes open; without it the readers come to their end.
+        // Its remaining processes hold the pipes open; without them the readers come to their end.
         descendants.end();
         for reader in readers.into_iter().flatten() {
             reader.await.ok();
@@ -244,7 +244,7 @@ async fn forward(
             Ok(count) => {
                 *lock(&last) = Instant::now();
                 let data = buffer.get(..count).unwrap_or_default().to_vec();
-                // A guest that waits for the end alone has closed the channel; the program may still write.
+                // A guest that only waits for the end has closed the channel; the program may still write.
                 if out.send(Chunk { source, data }).await.is_err() {
                     continue;
                 }

@@ -1,6 +1,6 @@
-//! Files beneath a granted root, as they are read: opened by their permit, listed, walked.
+//! Reads files beneath a granted root: opens them with their permit, lists and walks folders.
 //!
-//! Deliberately not here: the store of a call, and which call may read what.
+//! Deliberately not here: the store of a call, and which call may read which files.
 
 mod ignored;
 mod walk;
@@ -20,7 +20,7 @@ use crate::workspace::{OpenError, Workspace};
 #[expect(unreachable_pub, reason = "the generated bindings name it")]
 pub use walk::Walk;
 
-/// Entries of one folder. Protects the host's memory.
+/// The most entries of one folder. Protects the host's memory.
 pub(crate) const MAX_ENTRIES: usize = 100_000;
 
 /// A path that may be read.
@@ -42,20 +42,20 @@ impl Readable {
         Ok(Self { workspace: Arc::clone(workspace), absolute, permit })
     }
 
-    /// What a guest is told of it.
+    /// Returns what a guest learns about it.
     pub(crate) fn metadata(&self) -> Result<Metadata, Error> {
         let about = self.open()?.metadata()?;
         let ignored = ignored::is_ignored(self.workspace.root(), &self.absolute);
         Ok(Metadata { kind: kind(about.file_type()), size: size(&about), modified: modified(&about), ignored })
     }
 
-    /// What it is, and whether ignore rules leave it out.
+    /// Returns its kind, and whether ignore rules leave it out.
     pub(crate) fn look(&self) -> Result<(Kind, bool), Error> {
         let about = self.open()?.metadata()?;
         Ok((kind(about.file_type()), ignored::is_ignored(self.workspace.root(), &self.absolute)))
     }
 
-    /// The entries of a folder, without what a deny leaves out.
+    /// Returns the entries of a folder, without those that a deny leaves out.
     pub(crate) fn entries(&self) -> Result<Vec<Entry>, Error> {
         let file = self.open()?;
         if !file.metadata()?.is_dir() {
@@ -73,7 +73,7 @@ impl Readable {
             if entries.len() == MAX_ENTRIES {
                 return Err(Error::TooLarge(MAX_ENTRIES as u64 + 1));
             }
-            // An entry can vanish between being named and being asked about.
+            // An entry can vanish between the listing and the query.
             let Ok(about) = entry.metadata() else { continue };
             entries.push(Entry {
                 kind: kind(about.file_type()),
@@ -150,7 +150,7 @@ fn modified(about: &CapMetadata) -> Option<u64> {
     milliseconds(about.modified().ok()?.into_std())
 }
 
-/// Milliseconds since the Unix epoch; none before it.
+/// Returns milliseconds since the Unix epoch; `None` before it.
 pub(crate) fn milliseconds(time: std::time::SystemTime) -> Option<u64> {
     u64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
 }

@@ -1,7 +1,7 @@
-//! Reading for the host itself, by the way that a guest's reads take: a permit of the same grants, the path resolved
-//! beneath the granted root, the deny globs held against what was really opened.
+//! Reads for the host itself, in the same way as for a guest: with a permit of the same grants, the path resolved
+//! beneath the granted root, the deny globs checked against the path that was really opened.
 //!
-//! So a file that no tool may read does not reach a model by another door. Deliberately not here: writing, and walks.
+//! So a file that no tool may read does not reach a model in another way. Deliberately not here: writing, and walks.
 
 use std::sync::Arc;
 
@@ -20,23 +20,23 @@ pub struct Reader {
     name: PluginName,
 }
 
-/// What lies at a path.
+/// The kind of a path, and whether it is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// What it is; symbolic links that stay beneath the root were followed.
+    /// Its kind; symbolic links that stay beneath the root were followed.
     pub kind: FileKind,
     /// Whether the project's ignore rules leave it out.
     pub ignored: bool,
 }
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A regular file.
     File,
     /// A folder.
     Folder,
-    /// A symbolic link, where it was not followed.
+    /// A symbolic link that was not followed.
     Link,
     /// Anything else.
     Other,
@@ -45,9 +45,9 @@ pub enum FileKind {
 /// One entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Its name; bytes that are no UTF-8 are replaced.
+    /// Its name; bytes that are not UTF-8 are replaced.
     pub name: String,
-    /// What it is, and whether it is ignored; links are not followed.
+    /// Its kind, and whether it is ignored; links are not followed.
     pub found: Found,
 }
 
@@ -57,59 +57,59 @@ pub enum ReadError {
     /// The grants do not cover it; nothing was looked up.
     #[error("`{wanted}` may not be read")]
     Denied {
-        /// What was wanted.
+        /// The path that was denied.
         wanted: String,
-        /// Why not, and what would allow it.
+        /// Why, and what would allow it.
         help: String,
     },
-    /// The path is permitted, and a symbolic link on its way leads to something that is not.
+    /// The path is permitted, but a symbolic link on it leads to a path that is not.
     #[error("a symbolic link leads `{wanted}` to what may not be read")]
     LeadsOut {
-        /// What was wanted.
+        /// The path that was denied.
         wanted: String,
         /// Where it leads, or what would allow it.
         help: String,
     },
-    /// There is nothing at that path.
+    /// Nothing exists at that path.
     #[error("there is no `{0}`")]
     NotFound(String),
-    /// It is a folder, or a file in the place of one, or neither.
+    /// It is a folder instead of a file, a file instead of a folder, or neither.
     #[error("{0}")]
     WrongKind(String),
     /// It is over the limit.
     #[error("it has {size} bytes, over the limit of {limit}")]
     TooLarge {
-        /// How large it is.
+        /// Its size.
         size: u64,
         /// The limit.
         limit: u64,
     },
-    /// The system said no.
+    /// The system returned an error.
     #[error("{0}")]
     Io(String),
 }
 
 impl Reader {
-    /// A reader of what these grants permit. The name is that of who is refused, in words for the user.
+    /// Creates a reader of what these grants permit. The name is what denials call the reader, in words for the user.
     pub fn new(workspace: Arc<Workspace>, grants: Arc<Grants>, name: PluginName) -> Self {
         Self { workspace, grants, name }
     }
 
-    /// What lies at the path.
+    /// Returns the kind of the path.
     ///
     /// # Errors
     ///
-    /// When it is not permitted, or cannot be opened.
+    /// If it is not permitted, or cannot be opened.
     pub fn stat(&self, path: &str) -> Result<Found, ReadError> {
         let (kind, ignored) = self.readable(path)?.look().map_err(|error| read_error(error, 0))?;
         Ok(Found { kind: kind.into(), ignored })
     }
 
-    /// The bytes of a regular file of at most `limit` bytes.
+    /// Returns the bytes of a regular file of at most `limit` bytes.
     ///
     /// # Errors
     ///
-    /// When it is not permitted, is no regular file, is larger, or cannot be read.
+    /// If it is not permitted, is not a regular file, is larger, or cannot be read.
     pub fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
         let at = self.readable(path)?;
         let read = || {
@@ -117,7 +117,7 @@ impl Reader {
             if size > limit {
                 return Err(Error::TooLarge(size));
             }
-            // What says that it is small may have grown, or be a file of the kernel's.
+            // A file that reports a small size may have grown, or be a virtual file of the kernel's.
             match read_limited(file, limit) {
                 Err(FileError::TooLarge { .. }) => Err(Error::TooLarge(limit.saturating_add(1))),
                 read => Ok(read.map_err(std::io::Error::from)?),
@@ -126,11 +126,11 @@ impl Reader {
         read().map_err(|error| read_error(error, limit))
     }
 
-    /// The entries of a folder, in no order, without what a deny leaves out.
+    /// Returns the entries of a folder, in no particular order, without those that a deny leaves out.
     ///
     /// # Errors
     ///
-    /// When it is not permitted, is no folder, has too many entries, or cannot be read.
+    /// If it is not permitted, is not a folder, has too many entries, or cannot be read.
     pub fn list(&self, path: &str) -> Result<Vec<Listed>, ReadError> {
         let entries =
             self.readable(path)?.entries().map_err(|error| read_error(error, readable::MAX_ENTRIES as u64))?;
@@ -149,7 +149,7 @@ impl Reader {
     }
 }
 
-/// An error of a path that was permitted.
+/// Converts an error about a permitted path.
 fn read_error(error: Error, limit: u64) -> ReadError {
     match error {
         Error::Denied(denial) => ReadError::LeadsOut { wanted: denial.wanted, help: denial.help },

@@ -1,10 +1,10 @@
-//! Running one call: admission, the linker for its grants, a fresh store, the call, and what came of it.
+//! Runs one call: admission, the linker for its grants, a fresh store, the call, and its outcome.
 //!
-//! Promises: a store is made for one call and dropped with it; dropping the future of a call frees its store at
-//! once, whether the guest computes (the epoch makes it yield) or waits in the host (the wait is dropped with
-//! it). The linker for a call holds the interfaces that were granted and no other.
+//! Promises: a store is created for one call and dropped with it; dropping the future of a call frees its store at
+//! once, whether the guest computes (the epoch makes it yield) or waits in the host (the wait is dropped with it). The
+//! linker for a call contains the interfaces that were granted and no others.
 //!
-//! Starting a runtime is cheap: the engine is made at the first call, a component is compiled at its first use.
+//! Starting a runtime is cheap: the engine is created at the first call, a component is compiled at its first use.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -40,23 +40,23 @@ use crate::store::CallState;
 use crate::wasi;
 use crate::workspace::Workspace;
 
-/// Calls that run at once in one process; more wait for their turn. Protects the pool of instances.
+/// The most calls that run at once in one process; others wait for their turn. Protects the pool of instances.
 const MAX_RUNNING: usize = 64;
 
-/// What a runtime is made of. The default grants nothing, keeps nothing, and compiles anew in each process.
+/// The configuration of a runtime. The default grants nothing, stores nothing, and compiles again in each process.
 #[derive(Debug, Default)]
 pub struct RuntimeOptions {
-    /// Where compiled components are kept; none keeps them in memory only.
+    /// The folder for compiled components; with `None` they stay in memory only.
     pub cache: Option<PathBuf>,
-    /// Where the states of plugins are kept; without it every use of `state` is an error that says so.
+    /// The folder for the states of plugins; without it, every use of `state` is an error that says so.
     pub state: Option<PathBuf>,
-    /// The environment that programs are started with, before it is cleaned of secrets.
+    /// The environment that programs are started with, before secrets are removed.
     pub environment: Vec<(OsString, OsString)>,
-    /// What one call may use.
+    /// The resources that one call may use.
     pub limits: Limits,
 }
 
-/// Runs calls. One for each process.
+/// Runs calls. There is one for each process.
 pub struct Runtime {
     engine: OnceLock<(Engine, Allocator, Ticker)>,
     starting: Mutex<()>,
@@ -71,36 +71,36 @@ pub struct Runtime {
 /// A linker for each set of capabilities, with and without the inert part of WASI.
 type Linkers = HashMap<(CapabilitySet, bool), Arc<Linker<CallState>>>;
 
-/// One call, as the scheduler hands it over.
+/// One call, as the scheduler passes it.
 #[derive(Clone)]
 pub struct Invocation {
     /// The call's id.
     pub id: CallId,
-    /// Which of the plugin's tools.
+    /// The tool.
     pub tool: ToolName,
     /// The arguments, a JSON object as text.
     pub arguments: String,
-    /// What the call may touch: the effective grants, never more than the plugin's manifest asks for.
+    /// What the call may touch: the effective grants, never more than the plugin's manifest requests.
     pub grants: Arc<Grants>,
-    /// What its preview said, when something was decided about that: then it changes nothing else, whatever the grants
-    /// cover. None binds it by its grants alone.
+    /// The preview, if there was a decision about it: the call then changes nothing else, whatever the grants cover.
+    /// With `None` only the grants bind it.
     pub shown: Option<Arc<Confirmation>>,
-    /// Where relative paths start.
+    /// The folder where relative paths start.
     pub workspace: Arc<Workspace>,
     /// The plugin's own configuration, each value as JSON text.
     pub config: Arc<BTreeMap<String, String>>,
-    /// What its requests may carry.
+    /// The secrets that its requests may carry.
     pub secrets: Arc<Secrets>,
-    /// Where its requests go.
+    /// The destination of its requests.
     pub network: Network,
-    /// Tells the guest to stop. It does not end the call: dropping the future does.
+    /// Asks the guest to stop. It does not end the call: dropping the future does.
     pub cancel: CancellationToken,
-    /// Who hears of live output.
+    /// The receiver of live output.
     pub listener: Arc<dyn CallListener>,
 }
 
 impl Runtime {
-    /// A runtime. Nothing is started yet.
+    /// Creates a runtime. Starts nothing yet.
     pub fn new(options: RuntimeOptions) -> Self {
         Self {
             engine: OnceLock::new(),
@@ -118,11 +118,11 @@ impl Runtime {
         }
     }
 
-    /// How instances get their memory; starts the engine.
+    /// Returns how instances get their memory; starts the engine.
     ///
     /// # Errors
     ///
-    /// When the engine does not start.
+    /// If the engine does not start.
     pub fn allocator(&self) -> Result<Allocator, RuntimeError> {
         Ok(self.engine()?.1)
     }
@@ -131,7 +131,7 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// Each way in which a call can end other than well. The runtime is as it was before.
+    /// Any failure of the call. The runtime is unaffected.
     pub async fn call(&self, plugin: &Plugin, invocation: Invocation) -> Result<Output, CallError> {
         let tool = invocation.tool.to_string();
         let imports = plugin.imports()?;
@@ -149,8 +149,8 @@ impl Runtime {
         answer::output(&tool, outcome)
     }
 
-    /// Asks a plugin what a call would do. It runs with the reading part of the grants; anything else that it
-    /// reaches for is a trap.
+    /// Asks a plugin what a call would do. It runs with the reading part of the grants; the use of anything else is a
+    /// trap.
     ///
     /// # Errors
     ///
@@ -177,8 +177,8 @@ impl Runtime {
         Ok(Some(compared.await.map_err(lost)?))
     }
 
-    /// Asks a plugin for the arguments with which a call does what a user made of it: `text` in the place of the
-    /// content or the command that its preview proposed. It runs as a preview does.
+    /// Asks a plugin for the arguments of a call that the user changed: `text` replaces the content or the command that
+    /// its preview proposed. It runs like a preview.
     ///
     /// # Errors
     ///
@@ -199,7 +199,7 @@ impl Runtime {
         answer::arguments(&tool, answer)
     }
 
-    /// Runs a guest with the reading part of the grants; anything else that it reaches for is a trap.
+    /// Runs a guest with the reading part of the grants; the use of anything else is a trap.
     async fn look<T>(
         &self,
         plugin: &Plugin,
@@ -212,11 +212,11 @@ impl Runtime {
         self.run(plugin, imports, linked, invocation, grants, self.limits.time, guest).await
     }
 
-    /// Asks a plugin which tools it has, with no capability at all.
+    /// Asks a plugin for its tools, without any capability.
     ///
     /// # Errors
     ///
-    /// When it is no plugin, or what it says of itself breaks the contract's limits.
+    /// If it is not a plugin, or its description breaks the contract's limits.
     pub async fn describe(&self, plugin: &Plugin) -> Result<Vec<ToolDef>, CallError> {
         let imports = plugin.imports()?;
         let linked = Linked { granted: CapabilitySet::default(), missing: Missing::Trap };
@@ -231,19 +231,19 @@ impl Runtime {
         answer::tools(tools)
     }
 
-    /// Compiles a plugin, or loads what was compiled before, so that its first call does not wait.
+    /// Compiles a plugin, or loads its compiled form, so that its first call does not wait.
     ///
     /// # Errors
     ///
-    /// When the component is no plugin, or does not compile.
+    /// If the component is not a plugin, or does not compile.
     pub async fn prepare(&self, plugin: &Plugin) -> Result<(), CallError> {
         plugin.imports()?;
         self.compiled(plugin).await?;
         Ok(())
     }
 
-    /// Starts the engine, loads what was compiled before and links it, so that a first call finds it there. Compiles
-    /// nothing; what fails is left for the call to tell. It blocks for about a millisecond, and belongs on a thread of
+    /// Starts the engine, and loads and links the compiled form, so that it is ready for a first call. Compiles
+    /// nothing; errors are left for the call to report. It blocks for about a millisecond, and belongs on a thread of
     /// its own.
     pub fn warm(&self, plugin: &Plugin) {
         let (Ok((engine, ..)), Some(cache), Ok(imports)) = (self.engine(), self.cache(), plugin.imports()) else {
@@ -252,7 +252,7 @@ impl Runtime {
         if !plugin.compiled.initialized()
             && let Lookup::Hit(component) = cache.load(engine, plugin.digest())
         {
-            // A call that was faster has made its own, and that one stays.
+            // A call that was faster has set its own, and that one stays.
             plugin.compiled.set(component).ok();
         }
         if let Some(component) = plugin.compiled.get() {
@@ -305,7 +305,7 @@ impl Runtime {
 
         let work = async {
             let instance = pre.instantiate_async(&mut store).await.map_err(|error| {
-                // A start function can trap like any other code of the guest's.
+                // A start function can trap like any other code of the guest.
                 if error.downcast_ref::<wasmtime::Trap>().is_some() {
                     Failed::Guest(error)
                 } else {
@@ -372,7 +372,7 @@ impl Runtime {
         Ok(pre)
     }
 
-    /// The linker that holds these capabilities, what is always there, and nothing else.
+    /// Returns the linker that contains these capabilities, what is always linked, and nothing else.
     fn linker(&self, granted: CapabilitySet, wasi: bool) -> wasmtime::Result<Arc<Linker<CallState>>> {
         if let Some(linker) = lock(&self.linkers).get(&(granted, wasi)) {
             return Ok(Arc::clone(linker));
@@ -409,7 +409,8 @@ impl Runtime {
                         Lookup::Miss | Lookup::Refused => {}
                     }
                 }
-                // Compiling keeps all cores busy for up to seconds: not on a thread that others wait for.
+                // Compiling keeps all cores busy for up to seconds, so it must not run on a thread that others wait
+                // for.
                 let (engine, bytes) = (engine.clone(), plugin.component().to_vec());
                 let compiled = tokio::task::spawn_blocking(move || Component::new(&engine, bytes)).await?;
                 let component =
@@ -457,8 +458,8 @@ impl Runtime {
 }
 
 impl Invocation {
-    /// A call with these grants in this workspace: of a plugin without configuration and secrets, bound by its grants alone, whose
-    /// requests go out, that nobody cancels and nobody listens to.
+    /// Creates a call with these grants in this workspace: without configuration and secrets, bound only by its grants,
+    /// with real requests, without cancellation and without a listener.
     pub fn new(id: CallId, tool: ToolName, arguments: String, grants: Arc<Grants>, workspace: Arc<Workspace>) -> Self {
         Self {
             id,
@@ -489,14 +490,14 @@ enum Failed {
     Guest(wasmtime::Error),
 }
 
-/// The refusal that ended a guest, where it used an optional capability that was not granted.
+/// Returns the denial that ended a guest, if it used an optional capability that was not granted.
 fn denied(plugin: &Plugin, missing: Missing, error: &wasmtime::Error) -> Option<Denied> {
     let capability = error.downcast_ref::<NotThere>()?.capability.filter(|_| missing == Missing::Deny)?;
     let scope = plugin.declared().scope(capability)?;
     Some(Denied::ungranted(plugin.name(), capability, &admission::suggested(scope)))
 }
 
-/// Turns what a guest died of into an error that says so.
+/// Converts what ended a guest into an error that explains it.
 fn explain(tool: String, error: wasmtime::Error, state: CallState) -> CallError {
     if let Some(limit) = state.meter.met {
         return CallError::Limit { tool, limit };

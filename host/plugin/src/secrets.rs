@@ -1,11 +1,11 @@
 //! Secrets of the user's, which a call sends without ever reading them.
 //!
 //! Promises: a value goes into one header field of a request to a server that was named for it, over a connection that
-//! nobody on the way reads, and nowhere else: not on to where a server redirects, not into anything that a guest is told,
-//! not into what `Debug` shows. What a server sends back of a value is redacted out before the guest gets it.
+//! cannot be read in transit, and nowhere else: not to the target of a redirect, not into anything that a guest
+//! receives, not into the output of `Debug`. A value that a server sends back is redacted before the guest gets it.
 //!
-//! Deliberately not here: what a server sends back of it in another form, such as base64, which cannot be told from
-//! anything else; which secrets a plugin declares (`host-manifest`), and where their values come from (the binary).
+//! Deliberately not here: a value that a server sends back in a different form, such as base64, which cannot be
+//! recognised; which secrets a plugin declares (`host-manifest`), and where their values come from (the binary).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,17 +19,17 @@ use reqwest::{Method, Url};
 
 use crate::bindings::http::{Denial, Error};
 
-/// Characters of a value. Fewer would be found by chance in what a server sends, and be redacted out there; more than the
-/// most are no header field that a server takes.
+/// The length of a value, in characters. A shorter one would be found by chance in a server's answer and be redacted
+/// there; servers do not accept a longer one in a header field.
 const CHARACTERS: std::ops::RangeInclusive<usize> = 8..=8192;
-/// Characters of a format. Protects the line that it is shown on.
+/// The longest format, in characters. Protects the line that it is shown on.
 const MAX_FORMAT: usize = 100;
-/// What stands for the value in a format.
+/// The placeholder of the value in a format.
 const VALUE: &str = "{}";
-/// Header fields that a secret goes into although a guest cannot write them.
+/// Header fields that a secret may go into although a guest cannot set them.
 const FOR_SECRETS: &[&str] = &["authorization", "proxy-authorization"];
 
-/// Where in a request a secret goes: a header field, and what stands around the value there.
+/// The place of a secret in a request: a header field, and the text around the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     header: HeaderName,
@@ -37,16 +37,16 @@ pub struct Placement {
     after: String,
 }
 
-/// Why something is no secret, or no place for one. Says nothing of the value.
+/// Why a secret or its placement is invalid. Reveals nothing of the value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SecretError {
-    /// The header field is none, or one of the transport.
+    /// The header field is invalid, or belongs to the transport.
     #[error("`{}` is not a header field for a secret", exact(header))]
     Header {
-        /// What it is called.
+        /// Its name.
         header: String,
     },
-    /// The format does not say where the value goes.
+    /// The format does not have exactly one place for the value.
     #[error(
         "invalid format `{}` for a secret: it has `{VALUE}` once and at most {MAX_FORMAT} visible ASCII characters and spaces",
         exact(format)
@@ -55,22 +55,23 @@ pub enum SecretError {
         /// The format.
         format: String,
     },
-    /// The value cannot be one.
+    /// The value is invalid.
     #[error(
         "a secret has {} to {} visible ASCII characters and no space, and this one {why}", CHARACTERS.start(), CHARACTERS.end()
     )]
     Value {
-        /// What is wrong with it, without a word of it.
+        /// The reason, without any part of the value.
         why: String,
     },
 }
 
 impl Placement {
-    /// The header field `header`, with the value in the place of `{}` in `format`: `authorization` and `Bearer {}`.
+    /// Creates a placement in the header field `header`, with the value in place of `{}` in `format`: `authorization`
+    /// and `Bearer {}`.
     ///
     /// # Errors
     ///
-    /// When there is no such field, or one that belongs to the transport, and when the format has no `{}` or several.
+    /// If the field is invalid or belongs to the transport, or if the format has no `{}` or several.
     pub fn new(header: &str, format: &str) -> Result<Self, SecretError> {
         let lower = header.to_ascii_lowercase();
         let is_free = FOR_SECRETS.contains(&lower.as_str()) || !crate::origin::belongs_to_the_host(&lower);
@@ -86,7 +87,7 @@ impl Placement {
     }
 }
 
-/// A value with the place where it goes and the servers that it goes to. `Debug` does not show it.
+/// A value with its placement and the servers that it may go to. `Debug` does not show it.
 #[derive(Clone)]
 pub struct Secret {
     value: String,
@@ -95,11 +96,11 @@ pub struct Secret {
 }
 
 impl Secret {
-    /// A value that is sent to the servers of these grants for `http`, and in this place.
+    /// Creates a secret that is sent to the servers of these grants for `http`, in this place.
     ///
     /// # Errors
     ///
-    /// When the value has a character that no header field takes, or too few or too many of them.
+    /// If the value has a character that is not allowed in a header field, or is too short or too long.
     pub fn new(value: &str, placement: Placement, servers: Grants) -> Result<Self, SecretError> {
         let wrong = |why: String| Err(SecretError::Value { why });
         if !value.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -142,21 +143,21 @@ enum Held {
 }
 
 impl Secrets {
-    /// Adds one that the user gave.
+    /// Adds a secret that the user gave.
     pub fn give(&mut self, name: &str, secret: Secret) {
         self.0.insert(name.to_owned(), Held::Given(Arc::new(secret)));
     }
 
-    /// Adds one that the user did not give, with the words that would give it.
+    /// Adds a secret that the user did not give, with the help for giving it.
     pub fn lack(&mut self, name: &str, help: String) {
         self.0.insert(name.to_owned(), Held::Missing { help });
     }
 
-    /// Those with these names, for one request.
+    /// Returns the secrets with these names, for one request.
     ///
     /// # Errors
     ///
-    /// When the plugin declares none of this name, or when it was not given or may not go with this request.
+    /// If the plugin declares no secret with the name, or if it was not given or may not go with this request.
     pub(crate) fn carried(
         &self,
         names: &[String],
@@ -177,7 +178,7 @@ impl Secrets {
                 }
                 Some(Held::Given(secret)) => {
                     secret.permit(name, plugin, method, url)?;
-                    // A name that is said twice is one secret.
+                    // A name that occurs twice is one secret.
                     if !carried.names.contains(name) {
                         carried.secrets.push(Arc::clone(secret));
                         carried.names.push(name.clone());
@@ -189,7 +190,7 @@ impl Secrets {
     }
 }
 
-/// The secrets that go with one request, as long as it stays with the server that was asked.
+/// The secrets that go with one request, as long as it stays with the original server.
 pub(crate) struct Carried {
     secrets: Vec<Arc<Secret>>,
     names: Vec<String>,
@@ -197,11 +198,11 @@ pub(crate) struct Carried {
 }
 
 impl Carried {
-    /// Those of them that go to this address, put into the header: all, or none from where a redirect once led
-    /// elsewhere. Gives their names.
+    /// Puts the secrets for this address into the header: all, or none once a redirect has led elsewhere. Returns their
+    /// names.
     pub(crate) fn put(&mut self, url: &Url, headers: &mut HeaderMap) -> Result<Vec<String>, Error> {
         if url.origin() != self.origin {
-            // Whoever redirects does not get to send a request back that looks like the user's.
+            // A server that redirects must not be able to send back a request that looks like the user's.
             self.origin = url::Origin::new_opaque();
             return Ok(Vec::new());
         }
@@ -216,12 +217,13 @@ impl Carried {
         Ok(self.names.clone())
     }
 
-    /// How many bytes more than it may have a body has to be read, so that no value is cut in two before it is seen.
+    /// Returns how many bytes of a body beyond its limit must be read, so that no value is cut in two before it is
+    /// redacted.
     pub(crate) fn margin(&self) -> usize {
         self.secrets.iter().map(|secret| secret.value.len()).max().unwrap_or(0)
     }
 
-    /// Blots out every value that stands in these bytes.
+    /// Redacts every value in these bytes.
     pub(crate) fn redact(&self, bytes: &mut [u8]) {
         for secret in &self.secrets {
             let length = secret.value.len();
@@ -234,7 +236,7 @@ impl Carried {
         }
     }
 
-    /// The same for a text.
+    /// Redacts every value in a text.
     pub(crate) fn redacted(&self, text: String) -> String {
         self.secrets.iter().fold(text, |text, secret| match text.contains(&secret.value) {
             true => text.replace(&secret.value, &"*".repeat(secret.value.len())),

@@ -1,7 +1,7 @@
 //! The host side of `host:cap/state`: small values that a plugin keeps between calls.
 //!
-//! Each plugin has a folder of its own for each project, made with mode 0700; a value is a file in it, replaced
-//! whole. A lock on the folder makes compare-and-put hold between processes too.
+//! Each plugin has a folder of its own for each project, created with mode 0700; each value is a file in it, replaced
+//! as a whole. A lock on the folder makes compare-and-put atomic between processes too.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,11 +16,11 @@ use crate::store::CallState;
 
 /// The largest value.
 const MAX_VALUE: u64 = 1 << 20;
-/// Keys of one plugin in one project.
+/// The most keys of one plugin in one project.
 const MAX_KEYS: usize = 1_024;
-/// Bytes of all values of one plugin in one project.
+/// The most bytes of all values of one plugin in one project.
 const MAX_TOTAL: u64 = 16 << 20;
-/// Characters of a key.
+/// The longest key, in characters.
 const MAX_KEY: usize = 128;
 
 impl Host for CallState {
@@ -42,7 +42,7 @@ impl Host for CallState {
     }
 
     async fn list(&mut self) -> wasmtime::Result<Result<Vec<String>, Error>> {
-        // Any valid key will do: none is looked at.
+        // Any valid key will do: it is not used.
         self.keeping(StateAccess::Read, "list".to_owned(), |folder, _| {
             Ok(folder.keys()?.into_iter().map(|(key, _)| key).collect())
         })
@@ -76,7 +76,7 @@ impl CallState {
     }
 }
 
-/// The folder of a plugin in a project. Names are kept readable and made unique by a hash.
+/// Returns the folder of a plugin in a project. Names are kept readable and made unique by a hash.
 fn folder(states: &Path, plugin: &PluginName, project: &Path) -> PathBuf {
     let readable: String =
         plugin.as_str().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
@@ -91,7 +91,7 @@ fn is_key(key: &str) -> bool {
         && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
 }
 
-/// A plugin's folder, locked against every other call of the plugin in the project.
+/// A plugin's folder, locked against all other calls of the plugin in the project.
 struct Folder {
     path: PathBuf,
     _lock: File,
@@ -151,7 +151,7 @@ impl Folder {
         }
     }
 
-    /// The keys in order, each with the size of its value.
+    /// Returns the keys in order, each with the size of its value.
     fn keys(&self) -> Result<Vec<(String, u64)>, Error> {
         let mut keys = Vec::new();
         for entry in fs::read_dir(&self.path)? {

@@ -1,4 +1,4 @@
-//! What the store of one call holds. It is made for the call and dropped with it.
+//! The content of the store of one call. It is created for the call and dropped with it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,39 +17,39 @@ use crate::secrets::Secrets;
 use crate::shared::Shared;
 use crate::workspace::Workspace;
 
-/// Everything that host functions reach during one call.
+/// Everything that host functions use during one call.
 pub(crate) struct CallState {
-    /// Whose call it is, for refusals.
+    /// The plugin of the call, for denials.
     pub(crate) plugin: PluginName,
     /// What it may touch.
     pub(crate) grants: Arc<Grants>,
-    /// What its preview named, which is all that it may do.
+    /// What its preview named; it may do nothing else.
     pub(crate) shown: PreviewGuard,
-    /// Where relative paths start.
+    /// The folder where relative paths start.
     pub(crate) workspace: Arc<Workspace>,
-    /// What all calls share: the environment for programs, the web client, the folder of states.
+    /// The state that all calls share: the environment for programs, the web client, the folder of states.
     pub(crate) shared: Arc<Shared>,
     /// The plugin's own configuration, each value as JSON text.
     pub(crate) config: Arc<BTreeMap<String, String>>,
-    /// What its requests may carry.
+    /// The secrets that its requests may carry.
     pub(crate) secrets: Arc<Secrets>,
-    /// Where its requests go.
+    /// The destination of its requests.
     pub(crate) network: Network,
-    /// Whether the call is to stop.
+    /// Whether the call has to stop.
     pub(crate) cancel: CancellationToken,
-    /// Who hears of live output.
+    /// The receiver of live output.
     pub(crate) listener: Arc<dyn CallListener>,
-    /// Bytes of live output until now.
+    /// Bytes of live output so far.
     pub(crate) emitted: usize,
-    /// What a panicking guest said, for the error that follows.
+    /// The message of a panicking guest, for the error that follows.
     pub(crate) panic: Option<String>,
-    /// How much memory it has.
+    /// Limits its memory.
     pub(crate) meter: Meter,
     /// The handles of its walks and children.
     pub(crate) table: ResourceTable,
-    /// The inert part of WASI, for plugins that ask for it.
+    /// The inert part of WASI, for plugins that import it.
     pub(crate) wasi: Option<WasiCtx>,
-    /// Keeps the engine's clock going as long as the store lives.
+    /// Keeps the engine's clock running while the store lives.
     pub(crate) _ticking: Ticking,
 }
 

@@ -1,9 +1,10 @@
-//! From what a preview says to grants: exactly what a call gets when somebody says yes to it.
+//! Converts a preview to grants: exactly what a call gets when it is approved.
 //!
-//! Promises: a command becomes a grant for these words and no more, a request one for its method and server, a file
-//! one for that file and nothing beneath it. What the tool's manifest does not ask for is never part of it, whatever the preview says.
+//! Promises: a command becomes a grant for these words and no more, a request one for its method and server, a file one
+//! for that file and nothing beneath it. Nothing that the tool's manifest does not request is ever part of it, whatever
+//! the preview names.
 //!
-//! Deliberately not here: whether anybody says yes, and what may be granted at most.
+//! Deliberately not here: whether the call is approved, and the most that may be granted.
 
 use std::path::{Path, PathBuf};
 
@@ -13,18 +14,18 @@ use crate::answer::Confirmation;
 use crate::origin;
 use crate::workspace::{PathError, Workspace};
 
-/// What a preview names cannot be granted.
+/// Why something that a preview names cannot be granted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TouchError {
-    /// It is no path.
+    /// It is not a valid path.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// A symbolic link is on the way to the file, so that its name does not say which file it is.
+    /// The path to the file contains a symbolic link, so that its name does not identify the file.
     #[error("`{}` is reached by a symbolic link; name the file by its real path `{}`", .path.display(), .real.display())]
     Link {
-        /// The path that was named.
+        /// The named path.
         path: PathBuf,
-        /// Where it leads.
+        /// The path that it leads to.
         real: PathBuf,
     },
     /// It cannot be written as a scope.
@@ -33,18 +34,18 @@ pub enum TouchError {
     /// The command has no program.
     #[error("the command does not name a program")]
     NoProgram,
-    /// It is no request that the host sends.
+    /// It is not a request that the host sends.
     #[error("{0}")]
     Request(String),
 }
 
 impl Confirmation {
-    /// What the call may touch besides reading when somebody says yes: what is named here, and the own state that the
-    /// tool needs. `needs` is what the tool's manifest asks for.
+    /// Returns what the call may touch besides reading once it is approved: what is named here, and the tool's own
+    /// state if it needs that. `needs` is what the tool's manifest requests.
     ///
     /// # Errors
     ///
-    /// When something that is named can be no grant.
+    /// If something that is named cannot be a grant.
     pub fn touches(&self, needs: &Grants, workspace: &Workspace) -> Result<Grants, TouchError> {
         let besides = match self {
             Self::Exec { argv, .. } => Grants::none().with(Scope::for_command(argv).ok_or(TouchError::NoProgram)?),
@@ -58,7 +59,7 @@ impl Confirmation {
         };
         let own_state = needs.scope(Capability::State).cloned();
         let all = own_state.into_iter().fold(besides, Grants::with).meet(needs);
-        // A yes to a change is none to reading more.
+        // An approval of a change does not allow reading more.
         Ok(all.iter().filter(|scope| scope.capability() != Capability::FsRead).cloned().collect())
     }
 }
@@ -69,11 +70,11 @@ fn file(path: &str, workspace: &Workspace) -> Result<Scope, TouchError> {
     if real != absolute {
         return Err(TouchError::Link { path: PathBuf::from(workspace.shown(&absolute)), real });
     }
-    // The name may be a folder's, or become one's.
+    // The name may belong to a folder, now or later.
     Ok(Scope::for_file(Capability::FsWrite, &absolute)?)
 }
 
-/// The path with the links in its folders resolved; what is not there yet is taken as written.
+/// Returns the path with the links in its folders resolved; the part that does not exist yet is kept as written.
 fn resolved(path: &Path) -> PathBuf {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return path.to_owned() };
     match std::fs::canonicalize(folder) {
@@ -154,7 +155,7 @@ mod tests {
             let granted = edit(&path).touches(&needs(), &Workspace::new("/w".into())).expect("it can be granted");
             let permitted = |path: &str| granted.permit_write(&plugin, Path::new(path)).is_ok();
             assert!(permitted(&path), "{granted}");
-            // As a rule that was answered for good is read back from its file.
+            // As a rule made by a lasting answer is read back from its file.
             let scope = granted.scope(Capability::FsWrite).expect("it is granted");
             let read = Scope::parse_absolute(Capability::FsWrite, &scope.to_string());
             assert_eq!(read.as_ref(), Ok(scope), "{granted}");

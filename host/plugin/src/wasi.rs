@@ -1,8 +1,7 @@
 //! The inert part of WASI 0.2, for languages whose runtime imports it whatever the tool does.
 //!
-//! Promises: nothing linked here reaches a file, a program, the network, the environment or the terminal. There
-//! are clocks and random numbers; what is printed ends in the log, line by line and bounded; there is no folder and
-//! nothing to read.
+//! Promises: nothing linked here reaches a file, a program, the network, the environment or the terminal. There are
+//! clocks and random numbers; printed text goes to the log, line by line and bounded; there is no folder and no input.
 //!
 //! It is linked one interface at a time: the all-in-one functions of `wasmtime-wasi` link sockets too. Those of
 //! [`crate::admission::EMPTY_WASI`] are not linked at all: each of their functions is a trap.
@@ -23,18 +22,18 @@ use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiView};
 
 use crate::store::CallState;
 
-/// Bytes of one printed line. Protects the log; the rest of a longer one is the next line.
+/// The longest printed line, in bytes. Protects the log; the rest of a longer one becomes the next line.
 const MAX_LINE: usize = 8 << 10;
 
-/// Bytes that a call may print in all. Protects the log; what is over is dropped, and the log says so.
+/// The most bytes that a call may print in all. Protects the log; the rest is dropped, and the log says so.
 const MAX_PRINTED: usize = 1 << 20;
 
-/// A context with nothing in it but two streams to the log.
+/// Creates a context that contains only two streams to the log.
 pub(crate) fn inert(plugin: &PluginName) -> WasiCtx {
     WasiCtxBuilder::new().stdout(Printed::new(plugin)).stderr(Printed::new(plugin)).build()
 }
 
-/// What a guest prints, on its way to the log.
+/// The text that a guest prints, on its way to the log.
 #[derive(Clone, Debug)]
 struct Printed(Arc<Mutex<Lines>>);
 
@@ -81,7 +80,7 @@ impl Lines {
     }
 }
 
-/// The last line need not have an end.
+/// Logs the last line, which may have no newline.
 impl Drop for Lines {
     fn drop(&mut self) {
         self.end();
@@ -95,7 +94,7 @@ impl IsTerminal for Printed {
 }
 
 impl StdoutStream for Printed {
-    /// Only WASI 0.3 asks for this one, and it is not linked.
+    /// Only WASI 0.3 uses this, and it is not linked.
     fn async_stream(&self) -> Box<dyn AsyncWrite + Send + Sync> {
         Box::new(tokio::io::sink())
     }

@@ -1,11 +1,11 @@
-//! From the path that a guest wrote to an open file beneath a granted root.
+//! Opens the path that a guest wrote as a file beneath a granted root.
 //!
-//! Promises: a file is opened only with a permit, and resolved by the kernel beneath the root that the permit
-//! names (`openat2` with `RESOLVE_BENEATH` on Linux, cap-std's own walk elsewhere); a root is opened without
-//! following a symbolic link anywhere on its way, so that a narrower grant (`src`) cannot be widened by swapping
-//! its folder for a link; what the kernel resolved is held against the deny globs once more.
+//! Promises: a file is opened only with a permit, and resolved by the kernel beneath the root that the permit names
+//! (`openat2` with `RESOLVE_BENEATH` on Linux, cap-std's own walk elsewhere); a root is opened without following a
+//! symbolic link anywhere on its path, so that a narrower grant (`src`) cannot be widened by swapping its folder for a
+//! link; the resolved path is checked against the deny globs once more.
 //!
-//! Deliberately not here: what is done with the file.
+//! Deliberately not here: what happens with the file.
 
 use std::collections::HashMap;
 use std::io;
@@ -19,7 +19,7 @@ use host_capability::{Denied, ReadPermit, WritePermit};
 
 use crate::lock::lock;
 
-/// The longest path that a guest may write. Protects messages and the kernel's time; Linux takes 4,096 bytes.
+/// The longest path that a guest may write. Protects messages and the kernel's time; Linux accepts 4,096 bytes.
 const MAX_PATH: usize = 4096;
 
 /// The folder that a run works in, and the granted roots as they were opened.
@@ -29,10 +29,10 @@ pub struct Workspace {
     roots: Mutex<HashMap<PathBuf, Arc<Dir>>>,
 }
 
-/// A path that is none.
+/// Why a text is not a path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
-    /// It has a NUL, which no system takes.
+    /// It contains a NUL, which no system accepts.
     #[error("the path `{}` has a NUL character in it", host_text::exact(.0))]
     Nul(String),
     /// It is too long.
@@ -43,7 +43,7 @@ pub enum PathError {
     AboveRoot(String),
 }
 
-/// Where a permitted path lies: a folder that is open, and the rest of the way.
+/// The location of a permitted path: an open folder, and the rest of the path.
 pub(crate) struct Place {
     pub(crate) root: Arc<Dir>,
     /// Never empty; `.` is the root itself.
@@ -51,27 +51,27 @@ pub(crate) struct Place {
 }
 
 impl Workspace {
-    /// A workspace at an absolute path whose symbolic links are resolved (`std::fs::canonicalize`).
+    /// Creates a workspace at an absolute path whose symbolic links are resolved (`std::fs::canonicalize`).
     pub fn new(root: PathBuf) -> Self {
         Self { root, roots: Mutex::default() }
     }
 
-    /// A workspace for calls that have no grants.
+    /// Creates a workspace for calls that have no grants.
     pub(crate) fn nowhere() -> Self {
         Self::new(PathBuf::from("/"))
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The absolute path that a guest means: relative ones start at the workspace, `.` and `..` are taken as
-    /// written. Nothing is looked up.
+    /// Returns the absolute path that a guest means: relative ones start at the workspace, `.` and `..` are resolved as
+    /// written. Does not access the file system.
     ///
     /// # Errors
     ///
-    /// When it cannot be a path.
+    /// If it is not a valid path.
     pub fn absolute(&self, path: &str) -> Result<PathBuf, PathError> {
         if path.len() > MAX_PATH {
             return Err(PathError::TooLong(path.len()));
@@ -94,14 +94,14 @@ impl Workspace {
         Ok(absolute)
     }
 
-    /// How a path is told to a guest: relative to the workspace where it lies in it.
+    /// Returns the path as a guest sees it: relative to the workspace if it is in it.
     pub fn shown(&self, absolute: &Path) -> String {
         let shown = absolute.strip_prefix(&self.root).unwrap_or(absolute);
         if shown.as_os_str().is_empty() { ".".to_owned() } else { shown.to_string_lossy().into_owned() }
     }
 
-    /// Opens what a permit covers for reading. Pipes and devices do not make it wait: they are opened without
-    /// blocking, and what is no file or folder is for the caller to refuse.
+    /// Opens for reading what a permit covers. Pipes and devices do not block: they are opened without waiting, and the
+    /// caller rejects anything that is not a file or folder.
     pub(crate) fn open(&self, permit: &ReadPermit) -> Result<File, OpenError> {
         let place = self.place(permit.root(), permit.relative())?;
         let mut options = OpenOptions::new();
@@ -111,8 +111,8 @@ impl Workspace {
         Ok(file)
     }
 
-    /// The folder in which something is to be changed, opened, and the name in it. The folder is resolved beneath
-    /// the root; the name is not followed. Missing folders are made when `make` says so.
+    /// Opens the folder of a path that is to be changed, and returns it with the name in it. The folder is resolved
+    /// beneath the root; the name is not followed. Missing folders are created if `make` says so.
     pub(crate) fn parent(&self, permit: &WritePermit, make: MakeFolders) -> Result<(Dir, PathBuf), OpenError> {
         let place = self.place(permit.root(), permit.relative())?;
         let Some(name) = place.relative.file_name() else {
@@ -120,8 +120,8 @@ impl Workspace {
         };
         let name = PathBuf::from(name);
         let above = place.relative.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // The deepest folder on the way that is there. What is made must be covered where it really comes to lie,
-        // so the check comes before the making.
+        // The deepest existing folder on the path. A new folder must be covered at its real location, so the check
+        // comes before its creation.
         let mut missing = Vec::new();
         let mut there = above;
         let mut parent = loop {
@@ -161,7 +161,8 @@ impl Workspace {
         Ok(Place { root: self.dir(root)?, relative: relative.to_owned() })
     }
 
-    /// A granted root that is no folder, or not there yet: the deepest folder above it that is there, and the way on.
+    /// Handles a granted root that is not a folder, or does not exist yet: returns the deepest existing folder above
+    /// it, and the rest of the path.
     fn beneath_a_folder(&self, root: &Path, mut error: io::Error) -> io::Result<Place> {
         let mut relative = PathBuf::new();
         let mut rest = root;
@@ -187,7 +188,7 @@ impl Workspace {
     }
 }
 
-/// Whether missing folders are made.
+/// Whether missing folders are created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MakeFolders {
     Yes,
@@ -197,11 +198,11 @@ pub(crate) enum MakeFolders {
 /// Why a permitted path could not be opened.
 #[derive(Debug)]
 pub(crate) enum OpenError {
-    /// The path leads to something that the grants do not cover.
+    /// The path leads to a target that the grants do not cover.
     Denied(Denied),
     /// It leads out of its root, by a symbolic link.
     Escapes,
-    /// The system said no.
+    /// The system returned an error.
     Io(io::Error),
 }
 
@@ -213,7 +214,7 @@ impl From<Denied> for OpenError {
 
 impl From<io::Error> for OpenError {
     fn from(error: io::Error) -> Self {
-        // cap-std reports an attempted escape as an error of its own, which no system call gives.
+        // cap-std reports an attempted escape with an error of its own, which no system call returns.
         if error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none() {
             Self::Escapes
         } else {
@@ -240,7 +241,7 @@ fn open_root(root: &Path) -> io::Result<Dir> {
     open_root_by_name(root)
 }
 
-/// Opens a root by its name and then makes sure that what was opened is what the name says.
+/// Opens a root by its name and then checks that the opened folder has that name.
 fn open_root_by_name(root: &Path) -> io::Result<Dir> {
     let dir = Dir::open_ambient_dir(root, ambient_authority())?;
     if std::fs::canonicalize(root)? == root {
@@ -250,7 +251,7 @@ fn open_root_by_name(root: &Path) -> io::Result<Dir> {
     }
 }
 
-/// Where an open file really lies.
+/// Returns the real path of an open file.
 #[cfg(target_os = "linux")]
 pub(crate) fn real_path(file: &impl std::os::fd::AsFd, _wanted: &Path) -> io::Result<PathBuf> {
     use std::os::fd::AsRawFd;
@@ -270,7 +271,7 @@ pub(crate) fn real_path(_file: &impl std::os::fd::AsFd, wanted: &Path) -> io::Re
     std::fs::canonicalize(wanted)
 }
 
-/// Opening a pipe with it does not wait for somebody at the other end.
+/// Opens a pipe without waiting for the other end.
 pub(crate) const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! One request to a registry: with its login, within its bounds.
+//! One request to a registry: with its login, within its limits.
 //!
-//! A registry that wants a login says so with its first answer (401), and what it wants (RFC 9110, 11.6.1; the token
-//! flow is Docker's, `https://distribution.github.io/distribution/spec/auth/token/`).
+//! A registry that requires a login says so in its first answer (401), with the kind of login (RFC 9110, 11.6.1; the
+//! token flow is Docker's, `https://distribution.github.io/distribution/spec/auth/token/`).
 
 use std::time::Duration;
 
@@ -14,15 +14,15 @@ use serde::Deserialize;
 
 use crate::{Login, Reference, Registry, RegistryError};
 
-/// How long a connection may take to be there.
+/// How long opening a connection may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(15);
-/// How long a server may say nothing in the middle of an answer.
+/// How long a server may pause in the middle of an answer.
 const SILENCE_LIMIT: Duration = Duration::from_secs(60);
-/// Redirects that are followed: registries send to their storage, and that once.
+/// The most redirects that are followed: a registry redirects to its storage, once.
 const MAX_REDIRECTS: usize = 5;
 /// The largest answer of a token server.
 const MAX_TOKEN: u64 = 64 << 10;
-/// How much of an error's words is read.
+/// The largest part of an error message that is read.
 const MAX_WORDS: u64 = 4 << 10;
 
 /// The value of an `Authorization` header.
@@ -59,7 +59,7 @@ pub(crate) enum Access {
     Push,
 }
 
-/// A request as it is made, perhaps twice.
+/// The parts of a request, which may be sent twice.
 pub(crate) struct Asked<'a> {
     pub(crate) method: Method,
     pub(crate) url: Url,
@@ -79,7 +79,7 @@ impl<'a> Asked<'a> {
 }
 
 impl Registry {
-    /// The address of something in the repository.
+    /// Returns the address of something in the repository.
     pub(crate) fn url(&self, reference: &Reference, path: &str) -> Result<Url, RegistryError> {
         // A registry on this machine has no certificate, and its traffic does not leave the machine.
         let local = Url::parse(&format!("http://{}/", reference.registry())).is_ok_and(|url| is_loopback(&url));
@@ -88,7 +88,7 @@ impl Registry {
         Url::parse(&text).map_err(|error| protocol(reference, format!("`{text}`: {error}")))
     }
 
-    /// Sends a request, and once more with the login when it is asked for.
+    /// Sends a request, and sends it again with the login if the registry asks for one.
     pub(crate) async fn ask(&self, reference: &Reference, asked: &Asked<'_>) -> Result<Response, RegistryError> {
         if !is_safe(&asked.url) {
             return Err(insecure(reference, &asked.url));
@@ -231,7 +231,7 @@ pub(crate) async fn send(registry: &str, request: RequestBuilder) -> Result<Resp
     request.send().await.map_err(unreachable)
 }
 
-/// The body of an answer, when it is no longer than that.
+/// Reads the body of an answer, if it is at most this long.
 pub(crate) async fn body(registry: &str, what: &str, answer: Response, limit: u64) -> Result<Vec<u8>, RegistryError> {
     let mut bytes = Vec::new();
     let mut stream = answer.bytes_stream();
@@ -247,7 +247,7 @@ pub(crate) async fn body(registry: &str, what: &str, answer: Response, limit: u6
     Ok(bytes)
 }
 
-/// The error of an unexpected answer.
+/// Builds the error for an unexpected answer.
 pub(crate) async fn refused(registry: &str, what: &str, answer: Response) -> RegistryError {
     let registry = registry.to_owned();
     let status = answer.status();
@@ -279,7 +279,7 @@ fn insecure(reference: &Reference, url: &Url) -> RegistryError {
     RegistryError::Insecure { registry: reference.registry().to_owned(), url: url.to_string() }
 }
 
-/// Whether an address is one of the registry's own.
+/// Whether an address belongs to the registry itself.
 fn is_of(reference: &Reference, url: &Url) -> bool {
     let own = Url::parse(&format!("{}://{}/", url.scheme(), reference.registry()));
     own.is_ok_and(|own| own.origin() == url.origin())

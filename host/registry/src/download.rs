@@ -1,4 +1,4 @@
-//! A bundle from any web server: its archive, at an address.
+//! Downloads the archive of a bundle from any web server.
 //!
 //! An interrupted download resumes, as far as the server supports it (RFC 9110, 14.2 and 13.1.5). Only a complete archive
 //! is read, and one that was put together from two transfers and is invalid is fetched once more from its beginning: the
@@ -22,32 +22,31 @@ const FRAME: u64 = 1 << 20;
 /// The largest archive.
 const MAX_ARCHIVE: u64 = MAX_BUNDLE + FRAME;
 
-/// The longest text by which a server says which version of a file it has, with the address. Protects the request that
-/// it is sent back with.
+/// The longest validator of a file, with its address. Protects the request that sends it back.
 const MAX_NOTE: u64 = 8 << 10;
 
-/// Where something is got, and what.
+/// The address of a download, and the expected archive.
 struct Wanted<'a> {
     address: &'a Url,
     server: String,
     digest: &'a OciDigest,
 }
 
-/// How a try ended.
+/// How an attempt ended.
 enum Came {
-    /// It was all that there is.
+    /// It is complete.
     Whole,
-    /// Something is missing; how much there is in all, where the server said so.
+    /// Something is missing; the total size, if the server reported it.
     Half(Option<u64>),
 }
 
-/// Gets the archive at an address, which has to be `https`, or of this machine. The digest alone says what is
-/// expected, since the address does not say who put it there. An interrupted download is kept in the folder `downloads`,
+/// Gets the archive at an address, which has to be `https` or on this machine. Only the digest identifies the expected
+/// bundle, since an address does not identify its author. An interrupted download is kept in the folder `downloads`,
 /// and the next call resumes it.
 ///
 /// # Errors
 ///
-/// When the server does not send it, or it is not a bundle or a different one.
+/// If the server does not send it, or it is not a bundle, or not the expected one.
 pub async fn download(
     url: &str,
     wanted: &OciDigest,
@@ -71,7 +70,7 @@ pub async fn download(
 }
 
 impl Wanted<'_> {
-    /// The part that an earlier download from the same address left.
+    /// Opens the part that an earlier download from the same address left.
     fn open(&self, downloads: &Path) -> Result<Part, RegistryError> {
         let mut part = Part::open(downloads, &format!("{}.archive", self.digest.digits()), MAX_ARCHIVE)?;
         let from = part.note(MAX_NOTE).unwrap_or_default();
@@ -81,7 +80,7 @@ impl Wanted<'_> {
         Ok(part)
     }
 
-    /// All of it.
+    /// Downloads all of it.
     async fn get(&self, http: &Http, mut part: Part, progress: Progress<'_>) -> Result<Vec<u8>, RegistryError> {
         let mut total = None;
         for _ in 0..ATTEMPTS {
@@ -97,9 +96,9 @@ impl Wanted<'_> {
         Err(RegistryError::BrokeOff { registry, digest, done: part.done, total })
     }
 
-    /// Asks for what is missing, and takes what comes.
+    /// Requests what is missing, and receives it.
     async fn go_on(&self, http: &Http, part: &mut Part, progress: Progress<'_>) -> Result<Came, RegistryError> {
-        // Parts are parts of the file as it is.
+        // Ranges are those of the file without an encoding.
         let mut headers = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))]);
         if part.done > 0
             && let Ok(range) = HeaderValue::from_str(&format!("bytes={}-", part.done))
@@ -117,7 +116,7 @@ impl Wanted<'_> {
                 part.restart()?;
                 part.write_down(&format!("{}\n{}\n", self.address, version(&answer).unwrap_or_default()))?;
             }
-            // A foreign part, or more than there is: from the beginning.
+            // The part belongs to a different file, or is longer than the file: start again.
             StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE if part.done > 0 => {
                 part.restart()?;
                 return Ok(Came::Half(None));
@@ -154,13 +153,13 @@ impl Wanted<'_> {
     }
 }
 
-/// Where a part begins (RFC 9110, 14.4).
+/// Returns where a part begins (RFC 9110, 14.4).
 fn begins(answer: &Response) -> Option<u64> {
     let range = answer.headers().get(CONTENT_RANGE)?.to_str().ok()?;
     range.strip_prefix("bytes ")?.split('-').next()?.trim().parse().ok()
 }
 
-/// The server's validator for the file; `None` if it is not a strong one (RFC 9110, 13.1.5).
+/// Returns the server's validator for the file; `None` if it is not a strong one (RFC 9110, 13.1.5).
 fn version(answer: &Response) -> Option<String> {
     let tag = answer.headers().get(ETAG).and_then(|tag| tag.to_str().ok()).filter(|tag| !tag.starts_with("W/"));
     let date = || answer.headers().get(LAST_MODIFIED).and_then(|date| date.to_str().ok());

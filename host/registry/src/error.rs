@@ -1,4 +1,4 @@
-//! How a transfer fails.
+//! Errors of a transfer.
 
 use std::io;
 use std::path::PathBuf;
@@ -24,10 +24,10 @@ pub enum RegistryError {
     Unauthorized {
         /// The server.
         registry: String,
-        /// With what it was asked.
+        /// The identity that the request was sent with.
         who: &'static str,
     },
-    /// It is not there.
+    /// It does not exist.
     #[error("`{registry}` has no {what}")]
     NotFound {
         /// The server.
@@ -35,7 +35,7 @@ pub enum RegistryError {
         /// The request.
         what: String,
     },
-    /// It answered with something else.
+    /// It answered with an unexpected status.
     #[error("`{registry}` answered {status} to the request for {what}: {words}")]
     Status {
         /// The server.
@@ -44,7 +44,7 @@ pub enum RegistryError {
         what: String,
         /// The status.
         status: u16,
-        /// The beginning of what it said.
+        /// The beginning of its message.
         words: String,
     },
     /// Its answer is invalid.
@@ -55,7 +55,7 @@ pub enum RegistryError {
         /// The reason.
         why: String,
     },
-    /// It sends us where nothing may be sent.
+    /// It redirects to an address that nothing may be sent to.
     #[error("`{registry}` leads to `{url}`, which does not use TLS")]
     Insecure {
         /// The server.
@@ -63,17 +63,17 @@ pub enum RegistryError {
         /// The address.
         url: String,
     },
-    /// It sent more than there may be.
+    /// It sent more than allowed.
     #[error("`{registry}` sent more than {limit} bytes for {what}")]
     TooLarge {
         /// The server.
         registry: String,
         /// The request.
         what: String,
-        /// The most.
+        /// The limit.
         limit: u64,
     },
-    /// It broke off, time after time.
+    /// The connection broke in every attempt.
     #[error("`{registry}` broke off after {done}{} bytes of {digest}; run the same command again to continue", out_of(*total))]
     BrokeOff {
         /// The server.
@@ -85,7 +85,7 @@ pub enum RegistryError {
         /// The expected bytes, if known.
         total: Option<u64>,
     },
-    /// It sent something else.
+    /// It sent different content.
     #[error("`{registry}` sent {found} in the place of {wanted}")]
     Changed {
         /// The server.
@@ -98,10 +98,10 @@ pub enum RegistryError {
     /// The answer is not a plugin.
     #[error(transparent)]
     Content(#[from] ContentError),
-    /// The bundle is refused.
+    /// The bundle is rejected.
     #[error(transparent)]
     Refused(#[from] UnpackError),
-    /// A download cannot be kept.
+    /// A download cannot be stored.
     #[error("`{}` cannot be used for downloads: {error}", path.display())]
     Io {
         /// The file.

@@ -4,8 +4,8 @@
 //! download resumes; a pulled bundle is checked as [`Bundle::read`] checks an untrusted file. A password is sent to the
 //! registry that it is for, or where that registry gives out tokens, and never without TLS but to this machine itself.
 //!
-//! Deliberately not here: where passwords come from, and whom to believe. Nor `oci-client` (0.18): it reads manifests,
-//! tokens and errors of any length into memory, so that a server that never ends would end the host.
+//! Deliberately not here: where passwords come from, and which keys are trusted. `oci-client` (0.18) is not used: it
+//! reads manifests, tokens and errors of any length into memory, so an endless answer would end the host.
 
 mod client;
 mod download;
@@ -25,11 +25,11 @@ pub use download::download;
 pub use error::RegistryError;
 pub use reference::{NoReference, Reference, Which};
 
-/// A registry as one user sees it.
+/// A registry with a user's login.
 pub struct Registry {
     http: client::Http,
     login: Option<Login>,
-    /// Where what has come of a blob is kept until all of it is there.
+    /// Where the received part of a blob is kept until it is complete.
     downloads: PathBuf,
     /// The token of the last login, with its scope.
     token: Mutex<Option<(String, client::Token)>>,
@@ -45,11 +45,11 @@ pub enum Login {
         /// The password.
         password: String,
     },
-    /// A token that the registry takes for a password: an identity token of Docker's.
+    /// A token that the registry accepts as a password: an identity token of Docker's.
     Token(String),
 }
 
-/// Neither name nor password.
+/// Shows neither name nor password.
 impl fmt::Debug for Login {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Login")
@@ -62,27 +62,27 @@ impl fmt::Debug for Registry {
     }
 }
 
-/// How far a transfer is.
+/// The progress of a transfer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// Which blob, or which manifest.
+    /// The digest of the blob or manifest.
     pub digest: OciDigest,
-    /// Bytes of it that are there.
+    /// The bytes that have arrived.
     pub done: u64,
     /// Its size in bytes; 0 if it is unknown.
     pub total: u64,
 }
 
-/// Hears how far a transfer is. It must not wait.
+/// Receives the progress of a transfer. It must not block.
 pub type Progress<'a> = &'a (dyn Fn(Transfer) + Send + Sync);
 
 impl Registry {
-    /// A registry with this login, or without one. Interrupted downloads are kept in the folder, which is
-    /// made when it is needed.
+    /// Creates a registry with this login, or without one. Interrupted downloads are kept in the folder, which is
+    /// created when needed.
     ///
     /// # Errors
     ///
-    /// When the system's certificates cannot be used.
+    /// If the system's certificates cannot be used.
     pub fn new(login: Option<Login>, downloads: PathBuf) -> Result<Self, RegistryError> {
         Ok(Self { http: client::Http::new()?, login, downloads, token: Mutex::default() })
     }

@@ -22,14 +22,15 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Opens the part with this name, of at most `limit` bytes; an empty one while another process downloads the same.
+    /// Opens the part with this name, of at most `limit` bytes; an empty one while another process downloads the same
+    /// file.
     pub(crate) fn open(folder: &Path, name: &str, limit: u64) -> Result<Self, RegistryError> {
         let path = folder.join(format!("{name}.part"));
         let unusable = |error| RegistryError::Io { path: path.clone(), error };
         std::fs::create_dir_all(folder).map_err(unusable)?;
         let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).clone();
         let file = options.open(&path).map_err(unusable)?;
-        // The system unlocks it when the process ends, however it does.
+        // The system unlocks it when the process ends, for whatever reason.
         if file.try_lock().is_err() {
             let file = tempfile::tempfile_in(folder).map_err(unusable)?;
             return Ok(Self { file, path: None, done: 0, hash: Sha256::new() });
@@ -39,7 +40,7 @@ impl Part {
         Ok(part)
     }
 
-    /// Hashes what is there already.
+    /// Hashes the bytes that are already there.
     fn take_up(&mut self, limit: u64) -> std::io::Result<()> {
         let mut chunk = vec![0; 64 << 10];
         loop {
@@ -70,12 +71,12 @@ impl Part {
         OciDigest::from_sha256(&self.hash.clone().finalize().into())
     }
 
-    /// All of it; the file is gone then.
+    /// Returns all bytes and removes the file.
     pub(crate) fn finish(mut self, size: u64) -> Result<Vec<u8>, RegistryError> {
         let read = self.file.seek(SeekFrom::Start(0)).map_err(FileError::from);
         let bytes = read.and_then(|_| read_limited(&self.file, size)).map_err(|error| self.unusable(error.into()))?;
         if let Some(note) = self.note_path() {
-            // Most have none.
+            // Most parts have none.
             std::fs::remove_file(note).ok();
         }
         if let Some(path) = &self.path {
@@ -84,12 +85,12 @@ impl Part {
         Ok(bytes)
     }
 
-    /// The note beside it, if it is not longer than that.
+    /// Returns the note beside the part, if it is at most this long.
     pub(crate) fn note(&self, limit: u64) -> Option<String> {
         read_text(&self.note_path()?, limit).ok()
     }
 
-    /// Writes down something beside it, which goes with it.
+    /// Writes a note beside the part, which is removed with it.
     pub(crate) fn write_down(&self, note: &str) -> Result<(), RegistryError> {
         let Some(path) = self.note_path() else { return Ok(()) };
         std::fs::write(path, note).map_err(|error| self.unusable(error))

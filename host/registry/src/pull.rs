@@ -1,4 +1,4 @@
-//! From a registry to a bundle.
+//! Pulls a bundle from a registry.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ use crate::part::{ATTEMPTS, Part};
 use crate::{Progress, Reference, Registry, RegistryError, Transfer, Which};
 
 impl Registry {
-    /// Gets a bundle with the signatures that refer to it. Of who made it nothing is known yet.
+    /// Gets a bundle with the signatures that refer to it. Its author is not verified yet.
     ///
     /// # Errors
     ///
-    /// When the registry does not have it, does not give it, or gives something else than it said; when what it gives is
-    /// no bundle. An interrupted blob is kept, and the next call resumes it.
+    /// If the registry does not have it, does not send it, or sends something different from what it announced; or if
+    /// the content is not a bundle. An interrupted blob is kept, and the next call resumes it.
     pub async fn pull(&self, reference: &Reference, progress: Progress<'_>) -> Result<Bundle, RegistryError> {
         let image = self.manifest(reference, &reference.which(), IMAGE_TYPE).await?;
         let image = image.ok_or_else(|| RegistryError::NotFound {
@@ -45,14 +45,14 @@ impl Registry {
                     .map_err(|_| protocol(reference, format!("the signature {which} is not UTF-8 text")))?;
                 let signature =
                     Signature::new(text).map_err(|error| protocol(reference, format!("{which}: {error}")))?;
-                // They were counted.
+                // Their number was checked.
                 let _ = bundle.add_signature(signature);
             }
         }
         Ok(bundle)
     }
 
-    /// A manifest; `None` if the registry has none.
+    /// Gets a manifest; `None` if the registry has none.
     async fn manifest(
         &self,
         reference: &Reference,
@@ -79,7 +79,7 @@ impl Registry {
         }
     }
 
-    /// The signatures that a registry lists for a plugin: by its referrers API, or by the tag that replaces it
+    /// Returns the signatures that a registry lists for a plugin: by its referrers API, or by the tag that replaces it
     /// (distribution specification 1.1, "Unavailable Referrers API").
     async fn signatures(&self, reference: &Reference, plugin: &OciDigest) -> Result<Vec<Descriptor>, RegistryError> {
         let what = format!("what refers to {plugin}");
@@ -106,7 +106,7 @@ impl Registry {
         Ok(signatures)
     }
 
-    /// The list under the tag of a digest.
+    /// Returns the list under the tag of a digest.
     pub(crate) async fn listed(
         &self,
         reference: &Reference,
@@ -115,7 +115,7 @@ impl Registry {
         self.manifest(reference, &Which::Tag(digest.as_str().replace(':', "-")), INDEX_TYPE).await
     }
 
-    /// Gets a blob, unless it is there.
+    /// Gets a blob, unless it is already there.
     async fn blob(
         &self,
         reference: &Reference,
@@ -153,7 +153,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Asks for what is missing of a blob, and takes what comes.
+    /// Requests what is missing of a blob, and receives it.
     async fn go_on(
         &self,
         reference: &Reference,
@@ -171,7 +171,7 @@ impl Registry {
         let answer = self.ask(reference, &asked).await?;
         match answer.status() {
             StatusCode::PARTIAL_CONTENT if part.done > 0 => {}
-            // The server does not support ranges, or our part is not of this blob.
+            // The server does not support ranges, or our part belongs to a different blob.
             StatusCode::OK => part.restart()?,
             StatusCode::RANGE_NOT_SATISFIABLE => return part.restart(),
             _ => return Err(refused(reference.registry(), &format!("the blob {digest}"), answer).await),

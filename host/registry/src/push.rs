@@ -1,4 +1,4 @@
-//! From a bundle to a registry.
+//! Pushes a bundle to a registry.
 
 use host_bundle::{Bundle, Descriptor, IMAGE_TYPE, INDEX_TYPE, Index, OciDigest, SIGNATURE_TYPE};
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, LOCATION};
@@ -7,16 +7,16 @@ use reqwest::{Method, StatusCode};
 use crate::client::{Asked, protocol, refused};
 use crate::{Progress, Reference, Registry, RegistryError, Transfer};
 
-/// The header of a registry that lists referrers by itself (distribution specification 1.1).
+/// The header by which a registry says that it lists referrers itself (distribution specification 1.1).
 const SUBJECT: &str = "oci-subject";
 
 impl Registry {
-    /// Puts a bundle there, under the tag of the reference or its version, and its signatures beside it. What the registry
-    /// has already is not sent again. A tag that is there is moved: whether that may be is the registry's to say.
+    /// Pushes a bundle, under the tag of the reference or its version, and its signatures beside it. What the registry
+    /// already has is not sent again. An existing tag is moved: the registry decides whether that is allowed.
     ///
     /// # Errors
     ///
-    /// When the registry does not take it.
+    /// If the registry rejects it.
     pub async fn push(
         &self,
         reference: &Reference,
@@ -83,7 +83,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Puts a manifest there; answers whether the registry lists by itself what it refers to.
+    /// Pushes a manifest; returns whether the registry lists its subject's referrers itself.
     async fn put_manifest(
         &self,
         reference: &Reference,
@@ -129,7 +129,7 @@ impl Registry {
     }
 }
 
-/// The tag of a version: `+` is not allowed in a tag, and `_` not in a version.
+/// Returns the tag of a version: `+` is not allowed in a tag, and `_` not in a version.
 fn tag(bundle: &Bundle) -> String {
     bundle.manifest().version.to_string().replace('+', "_")
 }

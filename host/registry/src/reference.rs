@@ -10,7 +10,7 @@ use host_bundle::OciDigest;
 
 /// The longest reference. The specification allows repositories and registries of 255 characters together.
 const MAX_REFERENCE: usize = 512;
-/// The longest tag, as the specification has it.
+/// The longest tag that the specification allows.
 const MAX_TAG: usize = 128;
 
 /// Where a bundle is in a registry.
@@ -22,12 +22,12 @@ pub struct Reference {
     digest: Option<OciDigest>,
 }
 
-/// Which of the manifests of a repository is meant.
+/// A manifest of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// The one with this tag, which may change.
+    /// The manifest with this tag, which may change.
     Tag(String),
-    /// The one with this digest.
+    /// The manifest with this digest.
     Digest(OciDigest),
 }
 
@@ -40,27 +40,27 @@ pub struct NoReference {
 }
 
 impl Reference {
-    /// The server: a name or an address, with a port where one was written.
+    /// Returns the server: a name or an address, with a port if one was written.
     pub fn registry(&self) -> &str {
         &self.registry
     }
 
-    /// The repository there.
+    /// Returns the repository.
     pub fn repository(&self) -> &str {
         &self.repository
     }
 
-    /// The tag that was written.
+    /// Returns the tag that was written.
     pub fn tag(&self) -> Option<&str> {
         self.tag.as_deref()
     }
 
-    /// The digest that was written.
+    /// Returns the digest that was written.
     pub fn digest(&self) -> Option<&OciDigest> {
         self.digest.as_ref()
     }
 
-    /// The manifest that is meant: by its digest where there is one, else by its tag, else by `latest`.
+    /// Returns the manifest: by its digest if there is one, else by its tag, else by `latest`.
     pub fn which(&self) -> Which {
         match (&self.digest, &self.tag) {
             (Some(digest), _) => Which::Digest(digest.clone()),
@@ -69,14 +69,14 @@ impl Reference {
         }
     }
 
-    /// The same with this tag where none was written.
+    /// Returns the same reference, with this tag if none was written.
     #[must_use]
     pub fn or_tag(mut self, tag: &str) -> Self {
         self.tag.get_or_insert_with(|| tag.to_owned());
         self
     }
 
-    /// The same with the digest of what was found there, so that the same is found again.
+    /// Returns the same reference with the digest of what was found, so that it finds the same content again.
     #[must_use]
     pub fn pinned(mut self, digest: OciDigest) -> Self {
         self.digest = Some(digest);
@@ -121,7 +121,7 @@ impl FromStr for Reference {
     }
 }
 
-/// A name of the DNS with a dot or `localhost`, or an address, with or without a port.
+/// Whether a text is a DNS name with a dot or `localhost`, or an address, with or without a port.
 fn is_registry(text: &str) -> bool {
     let Ok(url) = url::Url::parse(&format!("https://{text}/")) else { return false };
     let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte));
@@ -133,7 +133,7 @@ fn is_registry(text: &str) -> bool {
     plain && (is_server || url.port().is_some()) && url.path() == "/"
 }
 
-/// One part of a repository's name.
+/// Whether a text is one part of a repository's name.
 fn is_component(text: &str) -> bool {
     let good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-".contains(&byte);
     let ends = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());

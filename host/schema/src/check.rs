@@ -1,8 +1,8 @@
-//! Applying rules to a value.
+//! Applies rules to a value.
 //!
-//! Each application takes a step of a budget: `anyOf` within `anyOf` doubles the work at each level, and nobody may make
-//! a check take hours with a schema of a kilobyte. Alternatives are tried without a report; only those of a failed
-//! `anyOf` or `oneOf` are tried again for the words. Deliberately not here: the words of the rules (`violation`).
+//! Each application takes a step of a budget: `anyOf` within `anyOf` doubles the work at each level, and a schema of a
+//! kilobyte must not make a check take hours. Alternatives are tried without a report; only those of a failed `anyOf`
+//! or `oneOf` are tried again for the report. Deliberately not here: the texts of the violations (`violation`).
 
 use std::collections::HashSet;
 
@@ -23,7 +23,7 @@ const STEPS: u32 = 1_000_000;
 /// How deep applications nest: of a reference, an alternative, an item or a member. Protects the stack.
 const DEPTH: usize = 200;
 
-/// At most this many violations of a value, in the order of the schema.
+/// Returns at most this many violations by a value, in the order of the schema.
 pub(crate) fn violations(schema: &Schema, value: &Value, most: usize) -> Vec<String> {
     let mut check = Check { schema, steps: STEPS, cut: None };
     let mut report = Report { lines: Vec::new(), most, more: false };
@@ -36,7 +36,7 @@ pub(crate) fn violations(schema: &Schema, value: &Value, most: usize) -> Vec<Str
     lines
 }
 
-/// Why a check ended before it knew.
+/// Why a check ended without a result.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 enum Cut {
     #[error("the value cannot be checked: its schema takes more than {STEPS} steps for it")]
@@ -52,14 +52,14 @@ struct Check<'s> {
     cut: Option<Cut>,
 }
 
-/// The violations that were found.
+/// The violations found so far.
 struct Report {
     lines: Vec<String>,
     most: usize,
     more: bool,
 }
 
-/// Where in the value a part of it is.
+/// The position of a part in the value.
 struct At<'a> {
     outer: Option<(&'a At<'a>, Token<'a>)>,
     depth: usize,
@@ -69,7 +69,7 @@ struct At<'a> {
 enum Token<'a> {
     Name(&'a str),
     Index(usize),
-    /// The same value, by way of another subschema.
+    /// The same value, reached through a different subschema.
     Same,
 }
 
@@ -82,8 +82,8 @@ impl At<'_> {
 }
 
 impl Check<'_> {
-    /// Whether a node accepts a value. Without a report it stops at the first violation. What was evaluated is only
-    /// known of a value that is accepted.
+    /// Whether a node accepts a value. Without a report, the check stops at the first violation. What was evaluated is
+    /// known only for a value that is accepted.
     fn apply<'v>(
         &mut self,
         node: NodeId,
@@ -117,7 +117,7 @@ impl Check<'_> {
         valid
     }
 
-    /// Whether a rule accepts a value. The groups are functions of their own, so that no level of a check takes more of
+    /// Whether a rule accepts a value. Each group has a function of its own, so that no level of a check takes more of
     /// the stack than its group needs.
     fn rule<'v>(
         &mut self,
@@ -155,7 +155,7 @@ impl Check<'_> {
                 let mut valid = false;
                 for node in nodes {
                     valid |= self.apply(*node, value, &same, None, evaluated);
-                    // What is evaluated is what any of those that accept it evaluate.
+                    // Every alternative that accepts the value adds to what is evaluated.
                     if (valid && !self.schema.tracks) || self.cut.is_some() {
                         break;
                     }
@@ -180,7 +180,7 @@ impl Check<'_> {
         }
     }
 
-    /// The positions of the nodes that accept a value, at most two.
+    /// Returns the positions of the nodes that accept a value, at most two.
     fn accepting<'v>(
         &mut self,
         nodes: &[NodeId],
@@ -299,12 +299,12 @@ impl Check<'_> {
         }
     }
 
-    /// A rule in which no other node has a say.
+    /// Applies a rule that depends on no other node.
     fn alone(&mut self, rule: &Rule, value: &Value, at: &At<'_>, report: Option<&mut Report>) -> bool {
         self.accepts(rule, value) || self.fail(report, at, |_| violation::describe(rule, value))
     }
 
-    /// Whether such a rule accepts a value. What a keyword does not speak of, it accepts.
+    /// Whether such a rule accepts a value. A keyword accepts values of types that it does not concern.
     fn accepts(&mut self, rule: &Rule, value: &Value) -> bool {
         match (rule, value) {
             (Rule::Nothing, _) => false,
@@ -318,7 +318,7 @@ impl Check<'_> {
                 size.measure(value).is_none_or(|actual| size.accepts(actual, *limit))
             }
             (Rule::Pattern(pattern), Value::String(text)) => {
-                // Without steps left nothing is matched, and the check has no answer.
+                // Without steps left nothing is matched, and the check has no result.
                 self.take(pattern.steps(text)) && pattern.matches(text)
             }
             _ => true,
@@ -366,7 +366,7 @@ impl Check<'_> {
         self.apply(node, part, at, report, &mut Evaluated::default())
     }
 
-    /// Whether each of these is accepted. With a report, all are tried; without one, none after the first violation.
+    /// Whether each of these is accepted. With a report, all are tried; without one, the first violation ends it.
     fn every<T>(
         &mut self,
         all: &[T],
@@ -384,7 +384,7 @@ impl Check<'_> {
         valid
     }
 
-    /// Notes a violation if there is a report and the check has an answer. Always false.
+    /// Adds a violation if there is a report and the check has a result. Returns false.
     fn fail(&mut self, report: Option<&mut Report>, at: &At<'_>, words: impl FnOnce(&mut Self) -> String) -> bool {
         let Some(report) = report else { return false };
         if self.cut.is_some() {
@@ -402,7 +402,7 @@ impl Check<'_> {
         false
     }
 
-    /// Takes steps from the budget; false once there are none left, or the check was cut.
+    /// Takes steps from the budget; returns false once none are left or the check was cut.
     fn take(&mut self, steps: u32) -> bool {
         match self.steps.checked_sub(steps) {
             Some(left) => self.steps = left,
@@ -411,7 +411,7 @@ impl Check<'_> {
         self.cut.is_none()
     }
 
-    /// Two items that are equal.
+    /// Returns the positions of two equal items.
     fn equal_items(&mut self, items: &[Value]) -> Option<(usize, usize)> {
         let mut seen: HashSet<String> = HashSet::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
@@ -425,7 +425,7 @@ impl Check<'_> {
     }
 }
 
-/// What reading a text costs.
+/// Returns the steps that reading a text takes.
 fn steps_of(text: &str) -> u32 {
     u32::try_from(text.len() / 64).unwrap_or(u32::MAX)
 }

@@ -1,7 +1,7 @@
-//! From JSON to rules: a queue of subschemas, so that no nesting of a schema nests calls here.
+//! Compiles JSON to rules, with a queue of subschemas, so that a nested schema causes no nested calls here.
 //!
-//! A subschema is known by its address in the document, so however many references lead to it, it is compiled once.
-//! Deliberately not here: what each keyword means (`keyword`).
+//! A subschema is identified by its address in the document, so it is compiled once, however many references lead to
+//! it. Deliberately not here: what each keyword means (`keyword`).
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ use reference::{ResourceId, Resources};
 /// The most subschemas of a schema. Protects memory: each takes a few hundred bytes.
 const SUBSCHEMAS: usize = 20_000;
 
-/// Compiles a schema, and says whether it has a keyword for what its neighbours left unevaluated.
+/// Compiles a schema, and returns whether a keyword needs to know what its neighbours left unevaluated.
 pub(crate) fn compile(document: &Value) -> Result<(Vec<Node>, bool), SchemaError> {
     let mut compiler = Compiler {
         ignores_neighbours: ignores_neighbours(document),
@@ -46,7 +46,7 @@ pub(crate) fn compile(document: &Value) -> Result<(Vec<Node>, bool), SchemaError
     Ok((nodes, tracks))
 }
 
-/// What is compiled, and what is left to compile.
+/// The compiled nodes and the queue.
 struct Compiler<'s> {
     ignores_neighbours: bool,
     resources: Resources<'s>,
@@ -56,7 +56,7 @@ struct Compiler<'s> {
     queue: Vec<Queued<'s>>,
 }
 
-/// A subschema that has an index, and its node once its turn has come.
+/// A subschema that has an index; its node is compiled later.
 #[derive(Clone, Copy)]
 struct Queued<'s> {
     schema: &'s Value,
@@ -65,7 +65,7 @@ struct Queued<'s> {
 }
 
 impl<'s> Compiler<'s> {
-    /// The index of a subschema, whose node is there once the queue is empty.
+    /// Returns the index of a subschema; its node exists once the queue is empty.
     fn enqueue(&mut self, schema: &'s Value, place: PlaceId, resource: ResourceId) -> Result<NodeId, SchemaError> {
         if let Some(id) = self.ids.get(&std::ptr::from_ref(schema)) {
             return Ok(*id);
@@ -85,13 +85,13 @@ impl<'s> Compiler<'s> {
     }
 }
 
-/// Whether the draft is one in which `$ref` hides the keywords beside it.
+/// Whether `$ref` hides the keywords beside it in this draft.
 fn ignores_neighbours(document: &Value) -> bool {
     let draft = document.get("$schema").and_then(Value::as_str).unwrap_or_default();
     ["draft-03", "draft-04", "draft-05", "draft-06", "draft-07"].iter().any(|old| draft.contains(old))
 }
 
-/// A node that applies itself to the same value again.
+/// Returns a node that applies itself to the same value again.
 fn on_a_circle(nodes: &[Node]) -> Option<NodeId> {
     #[derive(Clone, Copy, PartialEq)]
     enum State {

@@ -1,4 +1,4 @@
-//! JSON Schemas as checks that answer in words that a model can act on.
+//! JSON Schemas as checks whose errors a model can act on.
 //!
 //! A schema comes from a plugin, a tool server or an agent's definition and the values come from a model, so neither is
 //! trusted: a `$ref` stays within the schema, patterns run on an engine that takes linear time and have a bounded size,
@@ -21,8 +21,8 @@ mod words;
 
 use rule::Node;
 
-/// The most violations that one check reports. A long list of values of the wrong type would otherwise answer with as
-/// many lines.
+/// The most violations that one check reports. Without a limit, a long list of values of the wrong type would produce
+/// as many lines.
 const REPORTED_VIOLATIONS: usize = 8;
 
 /// A compiled JSON Schema.
@@ -30,7 +30,7 @@ const REPORTED_VIOLATIONS: usize = 8;
 pub struct Schema {
     /// The first one is the root.
     nodes: Vec<Node>,
-    /// Whether a keyword asks what its neighbours left unevaluated.
+    /// Whether a keyword needs to know what its neighbours left unevaluated.
     tracks: bool,
 }
 
@@ -38,9 +38,9 @@ pub struct Schema {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid JSON Schema at `{at}`: {why}")]
 pub struct SchemaError {
-    /// Where in the schema, as a JSON pointer; empty for the root.
+    /// The place in the schema, as a JSON pointer; empty for the root.
     pub at: String,
-    /// What is wrong there.
+    /// The reason.
     pub why: String,
 }
 
@@ -53,8 +53,8 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// If a keyword has a value that it cannot have, if a reference leaves the schema or leads back to itself, if a
-    /// pattern needs backtracking, or if the schema is over one of the limits.
+    /// If a keyword has an invalid value, if a reference leaves the schema or leads back to itself, if a pattern needs
+    /// backtracking, or if the schema exceeds a limit.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
         let (nodes, tracks) = compile::compile(schema)?;
         Ok(Self { nodes, tracks })
@@ -64,7 +64,7 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// If it violates the schema, or if the check takes more steps than a check may have.
+    /// If it violates the schema, or if the check takes more steps than allowed.
     pub fn check(&self, value: &Value) -> Result<(), Violations> {
         let violations = check::violations(self, value, REPORTED_VIOLATIONS);
         if violations.is_empty() { Ok(()) } else { Err(Violations(violations)) }

@@ -10,7 +10,7 @@ use serde_json::Number;
 /// although neither is exact in binary.
 const TOLERANCE: f64 = 1e-9;
 
-/// At this size the quotient of two `f64` has no fraction, whatever it should have.
+/// From this size on the quotient of two `f64` has no fraction, even if the exact one does.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Whole numbers below this fit an `i128`.
@@ -34,19 +34,19 @@ pub(crate) fn is_multiple(number: &Number, of: &Number) -> bool {
     let (number, of) = (float(number), float(of));
     let quotient = number / of;
     if quotient.abs() >= EXACT {
-        // Nothing of the quotient's fraction is left, and the remainder is exact.
+        // The quotient has no fraction left, and the remainder is exact.
         return number % of == 0.0;
     }
     let nearest = quotient.round();
     (nearest != 0.0 || number == 0.0) && (quotient - nearest).abs() <= TOLERANCE * nearest.abs()
 }
 
-/// A text that equal numbers share, and no others.
+/// Returns a text that only equal numbers share.
 pub(crate) fn canonical(number: &Number) -> String {
     whole(number).map_or_else(|| float(number).to_string(), |whole| whole.to_string())
 }
 
-/// The number if it has no fraction and fits.
+/// Returns the number if it has no fraction and fits.
 fn whole(number: &Number) -> Option<i128> {
     number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from)).or_else(|| {
         let float = float(number);

@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 
 use regex::{Regex, RegexBuilder};
 
-/// The program of nearly every pattern fits, in bytes. What a check of a text costs for each byte grows with it.
+/// The size of program that suffices for nearly every pattern, in bytes. The cost of matching each byte of a text grows
+/// with it.
 const SMALL_BYTES: usize = 64 * 1024;
 
 /// The largest program that a pattern may have, in bytes. Protects memory from a hostile schema.
@@ -24,7 +25,7 @@ const PATTERNS: usize = 500;
 const LARGE_PATTERNS: usize = 8;
 
 /// How many bytes are matched in one step of a check, with a small and with a large pattern. A pattern can make the
-/// engine look at each of its states for each byte.
+/// engine visit each of its states for each byte.
 const SMALL_STRIDE: usize = 4;
 const LARGE_STRIDE: usize = 1;
 
@@ -47,7 +48,7 @@ pub(crate) struct Patterns {
 }
 
 impl Patterns {
-    /// Compiles a pattern, or says why not.
+    /// Compiles a pattern; the error says why it is invalid.
     pub(crate) fn compile(&mut self, source: &str) -> Result<Pattern, String> {
         if let Some(pattern) = self.compiled.get(source) {
             return Ok(pattern.clone());
@@ -81,12 +82,12 @@ impl Pattern {
         self.regex.is_match(text)
     }
 
-    /// What matching a text costs.
+    /// Returns the steps that matching a text takes.
     pub(crate) fn steps(&self, text: &str) -> u32 {
         u32::try_from(text.len() / self.stride).unwrap_or(u32::MAX)
     }
 
-    /// The pattern as the schema has it.
+    /// Returns the pattern as it is in the schema.
     pub(crate) fn source(&self) -> &str {
         &self.source
     }
@@ -96,7 +97,7 @@ fn build(pattern: &str, bytes: usize) -> Result<Regex, regex::Error> {
     RegexBuilder::new(pattern).size_limit(bytes).dfa_size_limit(LARGE_BYTES).build()
 }
 
-/// The pattern in the syntax of the `regex` crate. What it does not know is left as it is, for that crate to reject.
+/// Translates a pattern to the syntax of the `regex` crate. Unknown syntax is kept, for that crate to reject.
 fn translated(source: &str) -> String {
     let mut text = String::with_capacity(source.len());
     let mut rest = source.chars();
@@ -117,7 +118,7 @@ enum Place {
     Class,
 }
 
-/// The escape whose backslash has just been read.
+/// Translates the escape whose backslash has just been read.
 fn escape(rest: &mut std::str::Chars<'_>, place: Place) -> String {
     let Some(character) = rest.next() else { return "\\".to_owned() };
     let set = |set: &str, negated: bool| format!("[{}{set}]", if negated { "^" } else { "" });
@@ -140,7 +141,7 @@ fn escape(rest: &mut std::str::Chars<'_>, place: Place) -> String {
     }
 }
 
-/// `\uXXXX`, or the character of two of them.
+/// Reads `\uXXXX`, or a surrogate pair.
 fn surrogates(rest: &mut std::str::Chars<'_>) -> String {
     let unit = |text: &str| text.get(..4).and_then(|digits| u16::from_str_radix(digits, 16).ok());
     let Some(first) = unit(rest.as_str()) else { return r"\u".to_owned() };
@@ -154,7 +155,8 @@ fn surrogates(rest: &mut std::str::Chars<'_>) -> String {
     format!("\\u{{{character:x}}}")
 }
 
-/// A class whose bracket has just been read. The crate has operators and classes within classes; here they are members.
+/// Translates a class whose bracket has just been read. The crate has operators and nested classes; here they are
+/// members.
 fn class(rest: &mut std::str::Chars<'_>, text: &mut String) {
     let negated = rest.as_str().starts_with('^');
     if negated {
@@ -188,7 +190,7 @@ fn class(rest: &mut std::str::Chars<'_>, text: &mut String) {
     }
 }
 
-/// One member of a class.
+/// Translates one member of a class.
 fn member(character: char, rest: &mut std::str::Chars<'_>, text: &mut String) {
     match character {
         '\\' => text.push_str(&escape(rest, Place::Class)),

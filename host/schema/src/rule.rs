@@ -1,4 +1,4 @@
-//! A compiled schema: what each keyword asks, with every reference resolved.
+//! A compiled schema: the rule of each keyword, with every reference resolved.
 //!
 //! Keywords that depend on each other (`properties` and `additionalProperties`) are one rule. Deliberately not here: how
 //! a rule is read from JSON (`compile`) and how it is applied (`check`).
@@ -19,7 +19,7 @@ pub(crate) struct Node {
     pub(crate) rules: Vec<Rule>,
 }
 
-/// What one keyword asks, or several that depend on each other.
+/// The rule of one keyword, or of several that depend on each other.
 #[derive(Debug)]
 pub(crate) enum Rule {
     /// The schema `false`.
@@ -104,7 +104,7 @@ pub(crate) enum Size {
 }
 
 impl Rule {
-    /// The nodes that are applied to the same value, not to a part of it.
+    /// Returns the nodes that are applied to the same value, not to a part of it.
     pub(crate) fn in_place(&self) -> Vec<NodeId> {
         match self {
             Self::Reference(node) | Self::Not(node) => vec![*node],
@@ -147,7 +147,7 @@ impl Bound {
 }
 
 impl Size {
-    /// The size of a value that has one: characters, items or properties.
+    /// Returns the size of a value that has one: characters, items or properties.
     pub(crate) fn measure(self, value: &Value) -> Option<u64> {
         let size = match (self, value) {
             (Self::MinLength | Self::MaxLength, Value::String(text)) => text.chars().count(),

@@ -1,4 +1,4 @@
-//! What keywords mean, the words of violations, and that neither side can make a check slow or large.
+//! What keywords mean, the texts of violations, and that neither side can make a check slow or large.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// Far more than any check takes, however busy the machine is; without a budget these would take years.
+/// Far longer than any check takes, however busy the machine is; without a budget these checks would take years.
 const SOON: Duration = Duration::from_secs(20);
 
 fn check(schema: Value, valid: &[Value], invalid: &[Value]) {
@@ -236,7 +236,7 @@ fn references_to_other_documents_are_rejected() {
             wrong(schema, "/properties/a/$ref", "never loaded");
         }
     }
-    // What names a document that is not there describes, and loads nothing.
+    // A name of a document that does not exist is an annotation, and loads nothing.
     check(json!({"$schema": passwords, "minimum": 1}), &[json!(1)], &[json!(0)]);
     wrong(json!({"$ref": "#/$defs/a"}), "/$ref", "there is nothing at \"#/$defs/a\"");
     wrong(json!({"$ref": "#a"}), "/$ref", "there is nothing at \"#a\"");
@@ -387,7 +387,7 @@ fn check_of_deep_values_does_not_overflow_the_stack() {
     let schema = Schema::compile(&tree).expect("a good schema");
     let nested = |depth: usize| (0..depth).fold(json!(1), |inner, _| Value::Array(vec![inner]));
     assert_eq!(schema.check(&nested(30)), Ok(()));
-    // As much as a worker of the runtime has, and without optimisation each call takes several times as much of it.
+    // The stack of a worker of the runtime; without optimisation each call takes several times as much of it.
     let worker = std::thread::Builder::new().stack_size(2 * 1024 * 1024);
     let deep = worker.spawn(move || schema.check(&nested(1000)).expect_err("too deep"));
     let text = deep.expect("a thread").join().expect("no overflow").to_string();
@@ -401,7 +401,7 @@ fn schema_of_any_depth_and_size_is_compiled_or_rejected() {
     let deep = (0..5000).fold(json!(true), |inner, _| member("not", member("items", inner)));
     let schema = Schema::compile(&deep).expect("a good schema");
     assert!(schema.check(&json!([])).is_err());
-    // To drop a value takes a call for each level.
+    // Dropping a value takes a call for each level.
     std::mem::forget(deep);
     let wide = json!({"anyOf": vec![json!({}); 30_000]});
     wrong(wide, "/anyOf/19999", "more than 20000 subschemas");

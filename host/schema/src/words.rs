@@ -19,21 +19,21 @@ const TEXT_CHARACTERS: usize = 600;
 /// The most names or values of a list that are quoted.
 const LISTED: usize = 12;
 
-/// A value as JSON, or its beginning.
+/// Formats a value as JSON, or its beginning.
 pub(crate) fn quoted(value: &Value) -> String {
     let mut writer = Bounded { bytes: Vec::new(), most: QUOTED_BYTES };
     let complete = serde_json::to_writer(&mut writer, value).is_ok();
     ended(writer.bytes, complete)
 }
 
-/// A name as JSON, or its beginning.
+/// Formats a name as JSON, or its beginning.
 pub(crate) fn name(text: &str) -> String {
     let mut writer = Bounded { bytes: Vec::new(), most: QUOTED_BYTES };
     let complete = serde_json::to_writer(&mut writer, text).is_ok();
     ended(writer.bytes, complete)
 }
 
-/// Quotations with a word before the last one: `"a", "b" or "c"`.
+/// Joins quotations, with a word before the last one: `"a", "b" or "c"`.
 pub(crate) fn list(quotations: impl ExactSizeIterator<Item = String>, word: &str) -> String {
     let all = quotations.len();
     let mut text = String::new();
@@ -51,12 +51,12 @@ pub(crate) fn list(quotations: impl ExactSizeIterator<Item = String>, word: &str
     text
 }
 
-/// A text that is not longer than a violation may be.
+/// Cuts a text to the length that a violation may have.
 pub(crate) fn bounded(text: &str) -> String {
     host_text::clip(text, TEXT_CHARACTERS).into_owned()
 }
 
-/// A JSON pointer of these tokens; its beginning if it is long.
+/// Formats a JSON pointer of these tokens, or its beginning if it is long.
 pub(crate) fn pointer<T: fmt::Display>(tokens: impl IntoIterator<Item = T>) -> String {
     let mut text = String::new();
     for token in tokens {
@@ -90,7 +90,7 @@ fn ended(bytes: Vec<u8>, complete: bool) -> String {
     text
 }
 
-/// Takes a number of bytes and then fails, so that a writer of something huge stops.
+/// A writer that takes a number of bytes and then fails, so that writing something huge stops.
 struct Bounded {
     bytes: Vec<u8>,
     most: usize,

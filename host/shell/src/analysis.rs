@@ -1,8 +1,8 @@
-//! A command that would be spawned, taken apart into the commands that would run.
+//! Takes a command that would be spawned apart into the commands that would run.
 //!
-//! Each of them is a simple command of a shell line, or what a wrapper (`env`, `sudo`, `xargs`, `sh -c`) would run. What
-//! the text does not say is reported as unclear, with the reason; words that make a program do more than its name says
-//! are reported as hazards.
+//! Each of them is a simple command of a shell line, or a command that a wrapper (`env`, `sudo`, `xargs`, `sh -c`)
+//! would run. Anything that the text does not determine is reported as unclear, with the reason; words that make a
+//! program do more than its name says are reported as hazards.
 
 use crate::grammar::{self, SimpleCommand};
 use crate::hazard::{Hazard, RISKY_OPTION};
@@ -23,7 +23,7 @@ const REASONS: usize = 16;
 /// A command, taken apart.
 #[derive(Clone, Debug, Default)]
 pub struct Analysis {
-    /// The commands that would run, each one behind the one that runs it.
+    /// The commands that would run, each after the one that runs it.
     pub commands: Vec<Command>,
     /// Why these may not be all; empty if they are.
     pub unclear: Vec<String>,
@@ -34,27 +34,28 @@ pub struct Analysis {
 pub struct Command {
     /// The program and its arguments.
     pub words: Vec<Word>,
-    /// As it was written.
+    /// The text as it was written.
     pub source: String,
-    /// Why it is not known what it does.
+    /// Why its effect is not known.
     pub unclear: Vec<String>,
     /// Words that make the program run or write something else. A rule that names them allows them.
     pub hazards: Vec<Hazard>,
     /// Files that its redirections write, except for devices that take anything.
     pub redirects: Vec<String>,
-    /// Files and folders that it writes, by redirections and as operands. A `\0` is a part that only running would tell.
+    /// Files and folders that it writes, by redirections and as operands. A `\0` is a part that is known only at run
+    /// time.
     pub writes: Vec<String>,
-    /// Why it does what cannot be undone.
+    /// Why it cannot be undone.
     pub irreversible: Option<&'static str>,
-    /// It is a command of the shell itself, and changes nothing but perhaps the folder it is in.
+    /// It is a builtin of the shell, and changes nothing but perhaps the current folder.
     pub harmless: bool,
     /// The folder to which it moves the shell.
     pub enters: Option<String>,
-    /// It only runs other commands, which say all that it does.
+    /// It only runs other commands, which determine its whole effect.
     pub transparent: bool,
-    /// It may not be a command at all, but an argument of the one around it.
+    /// It may be an argument of the command around it, not a command.
     pub uncertain: bool,
-    /// The index of the command that would run it, and which of the words of that one its program is.
+    /// The index of the command that would run it, and the index of its program among that command's words.
     pub outer: Option<(usize, usize)>,
 }
 
@@ -122,7 +123,7 @@ impl Analysis {
     }
 }
 
-/// Looks at a command, and for the commands in it.
+/// Analyses a command, and finds the commands in it.
 fn command(simple: SimpleCommand, outer: Option<(usize, usize)>) -> (Command, Vec<Inner>) {
     let mut command = Command { source: simple.source, outer, ..Command::default() };
     command.unclear.extend(simple.assignments.iter().filter_map(variable::risk));
@@ -175,7 +176,7 @@ fn command(simple: SimpleCommand, outer: Option<(usize, usize)>) -> (Command, Ve
     (command, inner)
 }
 
-/// What the program runs besides itself.
+/// Returns what the program runs besides itself.
 fn wrapped(program: &Program, words: &[Word]) -> Option<Wrapped> {
     match program.runs {
         Runs::Nothing => None,
@@ -193,7 +194,7 @@ fn wrapped(program: &Program, words: &[Word]) -> Option<Wrapped> {
     }
 }
 
-/// The operands that the program writes.
+/// Returns the operands that the program writes.
 fn written(program: &Program, words: &[Word]) -> Vec<String> {
     let arguments = &words[1..];
     let operands = || arguments.iter().filter(|word| !word.text.starts_with('-')).map(|word| word.text.clone());
@@ -218,14 +219,14 @@ fn written(program: &Program, words: &[Word]) -> Vec<String> {
     }
 }
 
-/// Whether the option makes an editor of streams write its files.
+/// Whether the option makes a stream editor write its files.
 fn edits_in_place(word: &Word) -> bool {
     let text = word.text.as_str();
     let bundle = text.starts_with('-') && !text.starts_with("--");
     text.starts_with("--i") || bundle && text.contains('i')
 }
 
-/// The words of a command, whose program is literal, that the name of the program does not cover.
+/// Returns the words of a command, whose program is literal, that the name of the program does not cover.
 fn hazards(program: &Program, words: &[Word]) -> Vec<Hazard> {
     let mut hazards = Vec::new();
     if program.needs_literals() {
@@ -240,7 +241,7 @@ fn hazards(program: &Program, words: &[Word]) -> Vec<Hazard> {
     hazards
 }
 
-/// Why it is not a file that an interpreter runs, with the letters of its options for inline code.
+/// Returns a hazard unless an interpreter runs a file; `letters` are those of its options for inline code.
 fn interpreted(letters: &str, words: &[Word]) -> Option<Hazard> {
     const LONG: [&str; 7] = ["--eval", "--print", "--require", "--import", "--loader", "--run", "--exec"];
     let is_inline = |word: &Word| {
@@ -277,13 +278,13 @@ fn from_words(words: Vec<Word>) -> SimpleCommand {
     SimpleCommand { words, source, ..SimpleCommand::default() }
 }
 
-/// The name of the program without its folders; empty if it is not literal.
+/// Returns the name of the program without its folders; empty if it is not literal.
 pub fn base_name(words: &[Word]) -> &str {
     let program = words.first().and_then(Word::literal).unwrap_or_default();
     program.rsplit('/').next().unwrap_or_default()
 }
 
-/// Whether the program is the one that its name says: found by the search path, or in the folders of the system.
+/// Whether the program is the one that its name suggests: found by the search path, or in a folder of the system.
 fn is_plain_path(words: &[Word]) -> bool {
     let program = words.first().and_then(Word::literal).unwrap_or_default();
     let folder = program.strip_suffix(base_name(words)).unwrap_or_default();

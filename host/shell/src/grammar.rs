@@ -1,12 +1,12 @@
-//! Shell lines: every simple command in them, and why a line is unclear.
+//! Reads shell lines: finds every simple command in them, and why a line is unclear.
 //!
-//! A line runs with `sh -c`, and `sh` may be dash or bash. So the grammar is that of POSIX, and what the two shells read
-//! differently, or only one of them has, makes a line unclear; the commands that were seen are reported all the same.
-//! It is an allow list: what no rule here reads makes the line unclear too.
+//! A line runs with `sh -c`, and `sh` may be dash or bash. So the grammar is that of POSIX; anything that the two
+//! shells read differently, or that only one of them supports, makes a line unclear; the commands found so far are
+//! reported all the same. It is an allow list: text that no rule here reads makes the line unclear too.
 //!
-//! Why the grammar is our own: no other one says where dash and bash differ. Two kinds of tests hold it to the real
-//! shells: `brush-parser` reads generated lines and must find nothing that is missing here, and dash and bash run lines
-//! in the tests of the policy. `docs/decisions/0001-shell-readers.md` has the figures.
+//! The grammar is our own because no other one reports where dash and bash differ. Two kinds of tests compare it with
+//! the real shells: `brush-parser` reads generated lines and must find nothing that is missing here, and dash and bash
+//! run lines in the tests of the policy. `docs/decisions/0001-shell-readers.md` has the figures.
 //!
 //! It promises to end for any text, in time linear in its length, without a panic, and with bounded recursion.
 
@@ -31,7 +31,7 @@ const COMMANDS: usize = 512;
 /// How many reasons are kept; one is enough to ask.
 const REASONS: usize = 16;
 
-/// What was found in a line.
+/// The findings in a line.
 #[derive(Clone, Debug, Default)]
 pub struct Line {
     /// The simple commands, wherever they are, in the order in which they begin.
@@ -49,7 +49,7 @@ pub struct SimpleCommand {
     pub words: Vec<Word>,
     /// Where it reads from and writes to.
     pub redirects: Vec<Redirect>,
-    /// As it was written.
+    /// The text as it was written.
     pub source: String,
 }
 

@@ -1,12 +1,12 @@
 //! A word that makes a program do more than its name says.
 //!
 //! A rule that allows `find` does not mean `find -delete`; one that allows `find . -delete` does. So each such word is
-//! reported with its index, and a rule that does not reach it does not cover it.
+//! reported with its index, and a rule covers it only if it reaches that index.
 
 /// A word that makes a program do more than its name says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hazard {
-    /// The index of the word; one behind the last is never named by a rule.
+    /// The index of the word; a rule never reaches an index behind the last word.
     pub at: usize,
     /// What it makes the program do.
     pub why: String,

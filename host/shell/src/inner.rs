@@ -1,45 +1,45 @@
-//! The commands that a command runs, as far as its words say.
+//! The commands that a command runs, as far as its words determine them.
 
 use crate::hazard::Hazard;
 use crate::options::Options;
 use crate::word::{Word, quote};
 
-/// How many words of a wrapper that is not understood are taken for a command, and how many words each then has.
+/// How many words of a wrapper that is not understood may each be a command, and how many words each such command has.
 const CANDIDATES: usize = 24;
 
-/// What a command runs besides its program.
+/// The commands that a command runs besides its program.
 #[derive(Debug, Default)]
 pub struct Wrapped {
     /// The commands.
     pub inner: Vec<Inner>,
     /// Why these are not all, or not certain.
     pub unclear: Vec<String>,
-    /// The command does nothing else, so that only what it runs matters.
+    /// The command does nothing else, so only the commands that it runs matter.
     pub transparent: bool,
-    /// The word that names what it runs, if that cannot be read.
+    /// The word that names the command, if it cannot be read.
     pub hazards: Vec<Hazard>,
 }
 
-/// A command inside another one; `at` is the index of its program among the words of the other one.
+/// A command inside another one; `at` is the index of its program among the words of the outer one.
 #[derive(Debug)]
 pub enum Inner {
     /// These words.
     Command {
-        /// Where it begins.
+        /// The index where it begins.
         at: usize,
         /// Its words.
         words: Vec<Word>,
     },
     /// A line that a shell reads.
     Line {
-        /// Where it is.
+        /// Its index.
         at: usize,
         /// The line.
         text: String,
     },
     /// These words, unless they are an argument or the value of an option.
     Candidate {
-        /// Where it begins.
+        /// The index where it begins.
         at: usize,
         /// Its words.
         words: Vec<Word>,
@@ -47,15 +47,15 @@ pub enum Inner {
 }
 
 impl Wrapped {
-    /// Runs a line.
+    /// Creates a wrapper that runs a line.
     pub(crate) fn line(at: usize, text: String) -> Self {
         Self { inner: vec![Inner::Line { at, text }], ..Self::default() }
     }
 
-    /// May run each of the words from that index on.
+    /// Creates a wrapper that may run each of the words from that index on.
     pub(crate) fn candidates(words: &[Word], from: usize) -> Self {
         let candidate = |at: usize| match words[at].literal() {
-            // A whole line may be one word.
+            // One word may be a whole line.
             Some(text) if text.contains(char::is_whitespace) => Some(Inner::Line { at, text: text.to_owned() }),
             Some(text) if text.starts_with('-') => None,
             Some(_) => Some(Inner::Candidate { at, words: words[at..].iter().take(CANDIDATES).cloned().collect() }),
@@ -64,7 +64,7 @@ impl Wrapped {
         Self { inner: (from..words.len()).take(CANDIDATES).filter_map(candidate).collect(), ..Self::default() }
     }
 
-    /// Runs what follows the options and operands, and does nothing else.
+    /// Creates a wrapper that runs the command after its options and operands, and does nothing else.
     pub(crate) fn behind_options(words: &[Word], options: &Options, operands: usize) -> Self {
         let mut at = match options.skip(words, operands) {
             Err(at) => {
@@ -72,7 +72,7 @@ impl Wrapped {
             }
             Ok(at) => at,
         };
-        // `sudo` takes assignments before the command; what follows `time` is read anew by bash, and not by dash.
+        // `sudo` accepts assignments before the command; bash parses the words after `time` again, dash does not.
         let is_odd = |word: &&Word| {
             word.text.contains('=') || matches!(word.text.as_str(), "!" | "{" | "[[" | "coproc" | "function" | "select")
         };
@@ -90,14 +90,14 @@ impl Wrapped {
         }
     }
 
-    /// The same, with a reason why it is not all, or not certain.
+    /// Returns the same, with a reason why it is incomplete or uncertain.
     pub(crate) fn with_unclear(mut self, why: &str) -> Self {
         self.unclear.push(why.to_owned());
         self
     }
 }
 
-/// The words as a line, for programs that join them.
+/// Joins the words into a line, for programs that do so.
 pub(crate) fn as_line(words: &[Word]) -> Option<String> {
     match words {
         [only] => only.literal().map(str::to_owned),

@@ -1,11 +1,11 @@
-//! Shell lines and known programs: what a command would run and write, as far as its text says.
+//! Shell lines and known programs: what a command would run and write, as far as its text determines it.
 //!
-//! Owns the grammar of shell lines ([`read`]), what is known about single programs, and [`analyse`], which takes a
-//! command apart into the simple commands that would run, with the reasons why something about them is not clear.
+//! Owns the grammar of shell lines ([`read`]), the facts about single programs, and [`analyse`], which takes a command
+//! apart into the simple commands that would run, with the reasons why something about them is not clear.
 //!
 //! It promises to end for any text, without a panic and with bounded recursion, and to do no I/O.
 //!
-//! Deliberately not here: rules, grants, and whether a command may run. `host-tool` decides that from what is found.
+//! Deliberately not here: rules, grants, and whether a command may run. `host-tool` decides that from the findings.
 
 mod analysis;
 mod grammar;

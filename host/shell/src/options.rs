@@ -1,8 +1,8 @@
-//! The options of a program, as far as they are understood, and what follows them.
+//! The known options of a program, and what follows them.
 
 use crate::Word;
 
-/// The options of a program that are understood.
+/// The known options of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// The short ones without a value.
@@ -16,11 +16,11 @@ pub struct Options {
 }
 
 impl Options {
-    /// None is understood.
+    /// No option is known.
     pub(crate) const NONE: Self = Self { flags: "", valued: "", long_flags: &[], long_valued: &[] };
 
-    /// Returns the index of the first word behind the options and so many operands. The error is the index from which
-    /// on the words are not understood.
+    /// Returns the index of the first word after the options and so many operands. The error is the index from which
+    /// the words are not understood.
     pub(crate) fn skip(&self, words: &[Word], operands: usize) -> Result<usize, usize> {
         let mut at = 1;
         while let Some(word) = words.get(at) {

@@ -1,11 +1,10 @@
-//! The known programs: a row for each says what it runs, what it writes, and which of its words make it do more than
+//! The known programs: a row for each states what it runs, what it writes, and which of its words make it do more than
 //! its name says.
 //!
-//! A program that has no row runs and writes what nobody here knows of, so only a rule for it or a grant lets it run.
-//! A row states facts and the code beside it reads words; what follows from a fact, allow, ask or deny, is decided by
-//! the policy in `host-tool`.
+//! The effects of a program without a row are unknown, so only a rule for it or a grant lets it run. A row states facts
+//! and the code beside it reads words; the policy in `host-tool` decides what follows from a fact: allow, ask or deny.
 //!
-//! Rows are grouped by family, a file for each family, and one for each program that needs code of its own.
+//! Rows are grouped by family, with a file for each family, and one for each program that needs code of its own.
 
 mod archives;
 mod awk;
@@ -64,54 +63,54 @@ const FAMILIES: &[&[Program]] = &[
 /// Finds the words of a command that make it do more than its name says.
 pub type FindHazards = fn(&[Word]) -> Vec<Hazard>;
 
-/// A program, with what is known about it.
+/// A program, with the known facts about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
     /// Its names, without a folder.
     pub names: &'static [&'static str],
-    /// The options that are understood, and which of them take a value.
+    /// The known options, and which of them take a value.
     pub options: Options,
-    /// The options by which it runs or writes something that its name does not say, without their values.
+    /// The options that make it run or write something that its name does not say, without their values.
     pub risky_options: &'static [&'static str],
     /// What it runs besides itself.
     pub runs: Runs,
     /// The operands that it writes.
     pub writes: Writes,
-    /// The letters of the options by which it runs a program from its arguments, if it is an interpreter. Without such
-    /// an option it runs its first operand, or what it reads.
+    /// The letters of the options that make it run a program from its arguments, if it is an interpreter. Without such
+    /// an option it runs its first operand, or its input.
     pub inline_code: Option<&'static str>,
-    /// Finds the words that make it do more than its name says, if that takes more than a list of options.
+    /// Finds the words that make it do more than its name says, if a list of options is not enough.
     pub hazards: Option<FindHazards>,
     /// An argument that is not literal may make it run or write something, though no option is listed as risky.
     pub needs_literals: bool,
-    /// What a command of the shell itself does to the shell.
+    /// The effect of a builtin of the shell on the shell.
     pub builtin: Option<fn(&[Word]) -> Builtin>,
-    /// Whether it does what cannot be undone.
+    /// Whether its effects cannot be undone.
     pub irreversible: Irreversible,
-    /// What it does to the machine as a whole, each with the words behind the program that make it do so.
+    /// Its effects on the machine as a whole, each with the words after the program that cause it.
     pub dangers: &'static [(&'static [&'static str], Danger)],
-    /// Its first operand is one of its commands, such as `test` in `cargo test`.
+    /// Its first operand is a subcommand, such as `test` in `cargo test`.
     pub has_commands: bool,
 }
 
 /// What a program runs besides itself.
 #[derive(Clone, Copy, Debug)]
 pub enum Runs {
-    /// Nothing that is known.
+    /// Nothing known.
     Nothing,
-    /// The command behind its options and operands, and it does nothing else.
+    /// The command after its options and operands, and it does nothing else.
     Command {
         /// How many operands come before the command.
         operands: usize,
     },
-    /// The command behind its options and operands, in a way that matters: as another user, or watched.
+    /// The command after its options and operands, in a way that matters: as another user, or watched.
     CommandWith {
         /// How many operands come before the command.
         operands: usize,
     },
-    /// Some of its words, behind options that are not followed.
+    /// Some of its words, after options that are not followed.
     Unfollowed,
-    /// Its words or a file, in a language of the shell's kind that is not read here.
+    /// Its words or a file, in a shell-like language that is not read here.
     OtherShell,
     /// What the function finds; running it is the purpose of the program.
     Found(fn(&[Word]) -> Option<Wrapped>),
@@ -122,48 +121,48 @@ pub enum Runs {
 /// The operands of a program that it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writes {
-    /// None that is known.
+    /// No known operand.
     Nothing,
-    /// Each.
+    /// Each operand.
     All,
-    /// Each, with an option that makes it edit files in place.
+    /// Each operand, if an option makes it edit files in place.
     AllInPlace,
-    /// The last, or the folder that `-t` names.
+    /// The last operand, or the folder that `-t` names.
     Last,
-    /// The file behind `of=`.
+    /// The file after `of=`.
     OutputFile,
 }
 
-/// What a command of the shell itself does to the shell.
+/// The effect of a builtin of the shell on the shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Builtin {
     /// Nothing.
     Harmless,
     /// It moves the shell to this folder.
     Enters(String),
-    /// Something that changes how the shell reads or finds what follows; this says what.
+    /// It changes how the shell reads or finds what follows; the text says how.
     Unclear(String),
-    /// It is not one, or not with these words.
+    /// It is not a builtin, or not with these words.
     Other,
 }
 
-/// Whether a program does what cannot be undone.
+/// Whether the effects of a program cannot be undone.
 #[derive(Clone, Copy, Debug)]
 pub enum Irreversible {
-    /// Not as far as is known.
+    /// They can, as far as is known.
     No,
     /// Each use deletes, overwrites or sends something.
     Always,
-    /// With some of its words.
+    /// Some of its words do.
     Sometimes {
-        /// Why these words do it, or `None` if they do not.
+        /// Returns why these words cannot be undone, or `None` if they can.
         why: fn(&[Word]) -> Option<&'static str>,
-        /// Whether the command with this name never does it, whatever follows.
+        /// Whether the effects of the subcommand with this name can always be undone, whatever follows it.
         never: fn(&str) -> bool,
     },
 }
 
-/// What a program does to the machine as a whole.
+/// An effect of a program on the machine as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Danger {
     /// It runs commands as another user.
@@ -174,20 +173,20 @@ pub enum Danger {
     Disks,
 }
 
-/// By the name of a program, its row.
+/// The rows by the names of their programs.
 static INDEX: LazyLock<HashMap<&'static str, &'static Program>> =
     LazyLock::new(|| all().flat_map(|program| program.names.iter().map(move |name| (*name, program))).collect());
 
-/// The row of every program that has none.
+/// The row of every program without one of its own.
 static UNKNOWN: Program = Program::named(&[]);
 
-/// All rows.
+/// Returns all rows.
 pub fn all() -> impl Iterator<Item = &'static Program> {
     FAMILIES.iter().copied().flatten()
 }
 
 impl Program {
-    /// A program of which nothing is known but its names.
+    /// Creates a program of which only the names are known.
     const fn named(names: &'static [&'static str]) -> Self {
         Self {
             names,
@@ -205,8 +204,8 @@ impl Program {
         }
     }
 
-    /// What is known about the program with this name, which has no folder. An interpreter may have its version behind
-    /// its name, such as `python3.13`.
+    /// Returns the known facts about the program with this name, without a folder. The name of an interpreter may end
+    /// with its version, such as `python3.13`.
     pub fn find(name: &str) -> &'static Self {
         let versioned = || {
             let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -215,7 +214,7 @@ impl Program {
         INDEX.get(name).or_else(versioned).copied().unwrap_or(&UNKNOWN)
     }
 
-    /// Whether running other commands is what it is for.
+    /// Whether its purpose is to run other commands.
     pub fn is_wrapper(&self) -> bool {
         match self.runs {
             Runs::Nothing | Runs::Sometimes(_) => false,

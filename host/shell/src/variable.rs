@@ -1,4 +1,4 @@
-//! Variables of the environment: which only change how something is shown, and which may change what runs.
+//! Environment variables: which only change how something is shown, and which may change what runs.
 
 use crate::Word;
 
@@ -20,14 +20,14 @@ const DISPLAY: [&str; 14] = [
     "TZ",
 ];
 
-/// Why setting the variable may change what runs, or `None` if it only changes what is shown.
+/// Returns why setting the variable may change what runs, or `None` if it only changes what is shown.
 pub(crate) fn risk(assignment: &Word) -> Option<String> {
     let name = assignment.text.split(['=', '+']).next().unwrap_or_default();
     let harmless = DISPLAY.contains(&name) || name.starts_with("LC_");
     (!harmless).then(|| format!("the variable `{}` may change what runs", name.replace('\0', "…")))
 }
 
-/// Whether scripts name their own variables like this. Names by which programs choose what they do look different.
+/// Whether the name looks like a script's own variable. Names that control the behaviour of programs look different.
 pub(crate) fn is_own_name(name: &str) -> bool {
     let own = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(own) && !name.ends_with("_proxy")

@@ -1,8 +1,8 @@
-//! A word of a shell line, after its quotes are taken off.
+//! A word of a shell line, after quote removal.
 
 use std::fmt;
 
-/// Stands in the text of a word for a part that only running would tell. No argument can hold this character.
+/// Marks a part of a word that is known only at run time. No argument can contain this character.
 pub(crate) const UNKNOWN: char = '\0';
 
 /// A word after quote removal.
@@ -10,45 +10,45 @@ pub(crate) const UNKNOWN: char = '\0';
 pub struct Word {
     /// Its text, with [`UNKNOWN`] for each part that is not literal.
     pub text: String,
-    /// It has parts that only running would tell.
+    /// It has parts that are known only at run time.
     pub dynamic: bool,
     /// Such a part is unquoted, so the word can become several, or none.
     pub split: bool,
     /// It has an unquoted `*`, `?` or `[`.
     pub glob: bool,
-    /// It has what bash takes for a brace expansion.
+    /// It has something that bash reads as a brace expansion.
     pub brace: bool,
     /// It begins with an unquoted `~`.
     pub tilde: bool,
     /// Some of it was quoted.
     pub quoted: bool,
-    /// It can be an assignment, and its name has so many bytes.
+    /// It can be an assignment, whose name has this many bytes.
     pub assigns: Option<usize>,
 }
 
 impl Word {
-    /// A word that stands for itself.
+    /// Creates a word whose text is its literal value.
     pub fn literal_of(text: impl Into<String>) -> Self {
         Self { text: text.into(), quoted: true, ..Self::default() }
     }
 
-    /// A word of which nothing is known.
+    /// Creates a word about which nothing is known.
     pub(crate) fn unknown() -> Self {
         Self { text: UNKNOWN.to_string(), dynamic: true, split: true, ..Self::default() }
     }
 
-    /// The word, when it is the same whatever happens.
+    /// Returns the word if its value is always the same.
     pub fn literal(&self) -> Option<&str> {
         (!self.dynamic && !self.glob && !self.brace && !self.tilde).then_some(self.text.as_str())
     }
 
-    /// Whether this is literally that word.
+    /// Whether this is literally the given word.
     pub fn is(&self, text: &str) -> bool {
         self.literal() == Some(text)
     }
 }
 
-/// For people: quoted where that is needed, `…` for what is not known.
+/// For people: quoted if necessary, with `…` for unknown parts.
 impl fmt::Display for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.text.replace(UNKNOWN, "…");
@@ -59,7 +59,7 @@ impl fmt::Display for Word {
     }
 }
 
-/// The text as one word of a shell that stands for itself wherever it is.
+/// Quotes the text as one literal word of a shell, valid at any position.
 pub fn quote(text: &str) -> String {
     const RESERVED: [&str; 15] = [
         "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "select", "then",

@@ -1,4 +1,4 @@
-//! What stands on the terminal: text that stays, and the rows below it.
+//! Draws the terminal: text that stays, and the rows below it.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -12,22 +12,22 @@ use super::screen::Live;
 use super::width::{truncate_to_width, width};
 use super::{Activity, Chosen, End, Keyboard, Question, Shared, State, TerminalMode, Turn, raw};
 
-/// How a spinner looks, step by step.
+/// The frames of the spinner.
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// After how long the time that something takes is shown.
+/// How long an activity must take before its time is shown.
 const LONG: Duration = Duration::from_secs(2);
 
-/// The most text that waits for a question's answer, in bytes. Protects memory; more than that is shown at once.
+/// The most text that is held back until a question is answered, in bytes. Protects memory; any more is shown at once.
 const MAX_HELD: usize = 256 << 10;
 
-/// The most rows that the choices of a question take.
+/// The most rows for the choices of a question.
 const QUESTION_ROWS: usize = 21;
 
-/// The most rows that what is written takes.
+/// The most rows for the text that is being written.
 const WRITTEN_ROWS: usize = 10;
 
-/// The most prompts that are seen waiting.
+/// The most queued prompts that are shown.
 const QUEUED_ROWS: usize = 3;
 
 impl Shared {
@@ -37,12 +37,12 @@ impl Shared {
         self.redraw(state);
     }
 
-    /// This goes on from here on.
+    /// Sets what goes on now.
     pub(super) fn goes_on(&self, state: &mut State, activity: Vec<Activity>) {
         let begins = state.activity.is_empty() && !activity.is_empty();
         state.activity = activity;
         if begins {
-            // So that it moves.
+            // So that the spinner moves.
             self.wake();
         }
     }
@@ -51,7 +51,7 @@ impl Shared {
     pub(super) fn lines(&self, state: &mut State, text: &str) {
         let is_within_line = match state.held.is_empty() {
             true => state.screen.is_within_line(),
-            // Colours that end are no text.
+            // Colours that end are not text.
             false => match super::width(state.held.rsplit('\n').next().unwrap_or_default()) {
                 0 => !state.held.contains('\n') && state.screen.is_within_line(),
                 _ => true,
@@ -62,7 +62,7 @@ impl Shared {
         self.show(state, &format!("{begin}{text}{end}"));
     }
 
-    /// Draws all of it again.
+    /// Draws everything again.
     pub(super) fn redraw(&self, state: &mut State) {
         let is_asking = state.questions.front().is_some_and(|open| open.state != Listening::Waits);
         let text =
@@ -88,7 +88,7 @@ impl Shared {
         self.write(state, &out);
     }
 
-    /// Writes to the terminal. When that fails, nobody is there any more, and the work is stopped.
+    /// Writes to the terminal. If that fails, the terminal is gone and the work is stopped.
     pub(super) fn write(&self, state: &mut State, text: &str) {
         if state.end == End::Gone || text.is_empty() {
             return;
@@ -99,7 +99,7 @@ impl Shared {
         }
     }
 
-    /// Another program has the terminal from here on.
+    /// Leaves the terminal to another program.
     pub(super) fn lend(&self) {
         let mut state = self.state();
         if self.setup.looks == TerminalMode::Ansi {
@@ -112,7 +112,7 @@ impl Shared {
         self.wake();
     }
 
-    /// The other program is done.
+    /// Takes the terminal back when the other program is done.
     pub(super) fn take_back(&self) {
         let mut state = self.state();
         state.lent = false;
@@ -126,7 +126,7 @@ impl Shared {
         self.wake();
     }
 
-    /// Nobody is there any more.
+    /// Handles a terminal that is gone.
     pub(super) fn gone(&self, state: &mut State) {
         if state.end == End::NotYet || state.end == End::Left {
             state.end = End::Gone;
@@ -136,7 +136,7 @@ impl Shared {
         self.said.notify_one();
     }
 
-    /// The terminal has another size.
+    /// Handles a new size of the terminal.
     pub(super) fn resized(&self) {
         let mut state = self.state();
         let (columns, rows) = raw::size();
@@ -144,14 +144,14 @@ impl Shared {
         self.redraw(&mut state);
     }
 
-    /// The use of the terminal ends.
+    /// Ends the use of the terminal.
     pub(super) fn close(&self) {
         let mut state = self.state();
         state.questions.drain(..).for_each(|open| open.answered(Chosen::Nobody));
         state.activity.clear();
         let held = std::mem::take(&mut state.held);
         if self.setup.looks == TerminalMode::Ansi {
-            // What is written is no text that stays.
+            // The text that is being written does not stay.
             state.turn = Turn::Model(None);
             state.editor.take();
             self.draw(&mut state, &held);
@@ -165,7 +165,7 @@ impl Shared {
         self.wake();
     }
 
-    /// The rows below the text.
+    /// Returns the rows below the text.
     fn live(&self, state: &State) -> Live {
         let (columns, rows) = (state.screen.columns(), state.screen.rows());
         let writes = self.setup.keyboard == Keyboard::Always && state.end == End::NotYet;
@@ -193,7 +193,7 @@ impl Shared {
             above.extend(activity.below.iter().map(|line| self.setup.style.dim(&format!("    {line}"))));
         }
         above.extend(self.queued(&state.queued));
-        // The last is what matters most.
+        // The last rows matter most.
         above.drain(..above.len().saturating_sub(left));
         if let Some((row, _)) = &mut below.cursor {
             *row += above.len();
@@ -230,7 +230,7 @@ impl Shared {
         rows
     }
 
-    /// Time has passed: what moves moves, and a question may listen now. `quiet` says that no key is under way.
+    /// Advances the time: moves the spinner, and lets a question listen if it may now.
     pub(super) fn tick(&self) {
         let mut state = self.state();
         state.frame = state.frame.wrapping_add(1);
@@ -244,7 +244,7 @@ impl Shared {
         self.redraw(&mut state);
     }
 
-    /// Puts a question behind the others; none when there is nobody to ask.
+    /// Adds a question to the queue and returns its id; `None` if nobody can answer.
     pub(super) fn ask(&self, question: Question, answer: oneshot::Sender<Chosen>) -> Option<u64> {
         let mut state = self.state();
         let can_answer = self.setup.keyboard != Keyboard::Never && !question.choices.is_empty();
@@ -258,7 +258,7 @@ impl Shared {
         Some(id)
     }
 
-    /// Shows the question that is next, unless one is shown; or what waited for the last.
+    /// Shows the next question unless one is shown; without a question, the text that was held back for the last one.
     pub(super) fn next_question(&self, state: &mut State) {
         match state.questions.front_mut() {
             Some(open) if open.state == Listening::Waits => {
@@ -266,11 +266,11 @@ impl Shared {
                 if self.setup.keyboard == Keyboard::WhenAsked && self.setup.looks == TerminalMode::Ansi {
                     raw::enter().ok();
                 }
-                // First what was shown before it, then its own lines, and then nothing until it is answered.
+                // First the text that was shown before it, then its own lines, and then nothing until it is answered.
                 self.redraw(state);
                 let mut text = if state.screen.is_within_line() { "\n".to_owned() } else { String::new() };
                 lines.iter().for_each(|line| text.extend([line.as_str(), "\n"]));
-                // What was typed until here is read as typed before, or was meant for another program.
+                // Anything typed so far counts as typed before the question, or was meant for another program.
                 if self.setup.keyboard == Keyboard::WhenAsked || self.setup.looks == TerminalMode::Dumb {
                     raw::forget_typed();
                 }
@@ -290,7 +290,7 @@ impl Shared {
         self.wake();
     }
 
-    /// The open question has its answer.
+    /// Answers the open question.
     pub(super) fn answered(&self, state: &mut State, chosen: Chosen) {
         let Some(open) = state.questions.pop_front() else { return };
         let words = match chosen {
@@ -298,13 +298,13 @@ impl Shared {
             Chosen::Dismissed | Chosen::Nobody => None,
         };
         let line = self.setup.style.dim(&format!("› {}", words.as_deref().unwrap_or("rejected")));
-        // Before what waited for it.
+        // Before the text that was held back for it.
         state.held.insert_str(0, &format!("{line}\n"));
         open.answered(chosen);
         self.next_question(state);
     }
 
-    /// Whoever asked does not want to know any more.
+    /// Withdraws a question whose caller no longer waits for the answer.
     pub(super) fn withdraw(&self, id: u64) {
         let mut state = self.state();
         let Some(at) = state.questions.iter().position(|open| open.id == id) else { return };

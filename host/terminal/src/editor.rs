@@ -1,7 +1,7 @@
-//! The text that is being written: what keys do to it, and how it looks.
+//! The text that is being written: what keys do to it, and how it is drawn.
 //!
-//! It has any number of lines. The cursor stands between two grapheme clusters, never within one. Deliberately not
-//! here: where earlier texts come from, and what a text means.
+//! It has any number of lines. The cursor is between two grapheme clusters, never within one. Deliberately not here:
+//! where earlier texts come from, and what a text means.
 
 use host_text::{Escaper, Newlines};
 use unicode_segmentation::UnicodeSegmentation;
@@ -10,27 +10,27 @@ use super::keys::Key;
 use super::screen::Live;
 use super::width::width;
 
-/// The longest text that is written here, in bytes. Protects the time that drawing it takes.
+/// The longest text that can be written here, in bytes. Protects the time that drawing it takes.
 const MAX_TEXT: usize = 1 << 20;
 
-/// A text and where in it the user writes.
+/// A text and the user's position in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Editor {
     text: String,
-    /// Always at a boundary of two clusters.
+    /// Always at a boundary between two clusters.
     at: usize,
-    /// What was deleted last.
+    /// The text that was deleted last.
     deleted: String,
 }
 
-/// What came of a key.
+/// The effect of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edited {
-    /// The text or the cursor has changed, or could not.
+    /// The text or the cursor has changed, or could not change.
     Yes,
-    /// The cursor was on the first line and is to go further up, or on the last and down.
+    /// The key goes up from the first line, or down from the last.
     Beyond,
-    /// The key is none of the editor's.
+    /// The key does not belong to the editor.
     No,
 }
 
@@ -43,7 +43,7 @@ impl Editor {
         self.text.is_empty()
     }
 
-    /// The text before the cursor.
+    /// Returns the text before the cursor.
     pub(super) fn before(&self) -> &str {
         self.text.get(..self.at).unwrap_or_default()
     }
@@ -52,13 +52,13 @@ impl Editor {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Another text, with the cursor at its end.
+    /// Replaces the text and puts the cursor at its end.
     pub(super) fn set(&mut self, text: impl Into<String>) {
         self.text = text.into();
         self.at = self.text.len();
     }
 
-    /// The text, which is gone from here.
+    /// Returns the text and clears the editor.
     pub(super) fn take(&mut self) -> String {
         self.at = 0;
         std::mem::take(&mut self.text)
@@ -72,13 +72,13 @@ impl Editor {
         }
     }
 
-    /// A mark joins the letter before it, and there is no place between the two.
+    /// Leaves the cluster: a mark joins the letter before it, and the cursor cannot be between the two.
     fn leave_cluster(&mut self) {
         let boundaries = self.text.grapheme_indices(true).map(|(at, _)| at);
         self.at = boundaries.into_iter().find(|at| *at >= self.at).unwrap_or(self.text.len());
     }
 
-    /// Puts this text in the place of the last so many bytes before the cursor.
+    /// Replaces the last so many bytes before the cursor with this text.
     pub(super) fn complete(&mut self, bytes: usize, text: &str) {
         let from = self.at.saturating_sub(bytes);
         if self.text.is_char_boundary(from) {
@@ -88,7 +88,7 @@ impl Editor {
         }
     }
 
-    /// Does what a key says.
+    /// Applies a key.
     pub(super) fn key(&mut self, key: &Key) -> Edited {
         match key {
             Key::Char(character) => self.insert(character.encode_utf8(&mut [0; 4])),
@@ -144,7 +144,7 @@ impl Editor {
         self.after().find('\n').map_or(self.text.len(), |at| self.at + at)
     }
 
-    /// Goes to the line that this place is on, as far to the right as it was.
+    /// Moves to the line of this position, keeping the column.
     fn move_to_line(&mut self, place: usize) {
         let column = width(self.text.get(self.line_start()..self.at).unwrap_or_default());
         self.at = place;
@@ -167,13 +167,13 @@ impl Editor {
         }
     }
 
-    /// How it looks behind a prompt: at most so many rows, those around the cursor.
+    /// Draws the text behind a prompt: at most so many rows, those around the cursor.
     pub(super) fn look(&self, prompt: &str, columns: usize, max_rows: usize) -> Live {
         let indent = width(prompt);
         let room = columns.saturating_sub(indent + 1).max(2);
         let mut rows = vec![String::new()];
         let (mut cursor, mut column) = ((0, 0), 0);
-        // A joiner is decided by the cluster behind it.
+        // Whether a joiner stays depends on the cluster behind it.
         let mut escaper = Escaper::new(Newlines::Escape);
         for (at, cluster) in self.text.grapheme_indices(true) {
             if at == self.at {

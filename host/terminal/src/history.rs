@@ -1,7 +1,7 @@
-//! What was said before, in a file of the user's own: the arrows bring it back.
+//! The prompts of earlier conversations, in a file of the user's own: the arrow keys bring them back.
 //!
-//! One JSON text a line, since a prompt has lines of its own. What was begun by a space is not kept. Bounded in entries
-//! and in bytes; a line that is no text is passed over. A file that cannot be written costs what would be in it, and
+//! One JSON text a line, since a prompt has lines of its own. A prompt that begins with a space is not kept. Bounded in
+//! entries and in bytes; a line that is not a JSON text is skipped. A file that cannot be written costs its entries and
 //! nothing else.
 
 use std::fs;
@@ -18,19 +18,19 @@ const MAX_FILE: u64 = 4 << 20;
 /// See [`MAX_FILE`].
 const MAX_ENTRY: usize = 64 << 10;
 
-/// What was said, oldest first, and where in it the user is.
+/// The prompts, oldest first, and the user's position among them.
 #[derive(Debug, Default)]
 pub struct History {
     path: Option<PathBuf>,
     entries: Vec<String>,
-    /// Which entry is seen; none while it is the user's own text.
+    /// The entry that is shown; `None` while it is the user's own text.
     seen: Option<usize>,
-    /// What they had written before they went back.
+    /// The text that the user had written before going back.
     own: String,
 }
 
 impl History {
-    /// What the file has; nothing where there is none.
+    /// Opens the file and reads its entries; empty if there is no file.
     pub fn open(path: PathBuf) -> Self {
         let entries = match read(&path) {
             Ok(entries) => entries,
@@ -43,7 +43,7 @@ impl History {
         Self { path: Some(path), entries, ..Self::default() }
     }
 
-    /// Keeps what was said. Why it is not kept, when that is new.
+    /// Adds a prompt. Returns why the history cannot be saved, once.
     pub(super) fn add(&mut self, text: &str) -> Option<String> {
         self.seen = None;
         let is_kept =
@@ -62,7 +62,7 @@ impl History {
         }
     }
 
-    /// The entry before the one that is seen, among those that begin with what the user had written.
+    /// Returns the previous entry that begins with what the user had written.
     pub(super) fn back(&mut self, text: &str) -> Option<&str> {
         if self.seen.is_none() {
             text.clone_into(&mut self.own);
@@ -73,7 +73,7 @@ impl History {
         self.entries.get(found).map(String::as_str)
     }
 
-    /// The one after it; at the end the user's own text again.
+    /// Returns the next entry; at the end, the user's own text again.
     pub(super) fn forward(&mut self, text: &str) -> Option<&str> {
         let behind = self.seen? + 1;
         let mut after = self.entries.iter().enumerate().skip(behind);
@@ -85,7 +85,7 @@ impl History {
         }
     }
 
-    /// The user writes on: what is seen is their own text now.
+    /// Makes the shown entry the user's own text, because the user edits it.
     pub(super) fn left(&mut self) {
         self.seen = None;
     }
@@ -94,7 +94,7 @@ impl History {
 fn read(path: &Path) -> io::Result<Vec<String>> {
     let size = fs::metadata(path)?.len();
     if size > MAX_FILE {
-        // No conversation wrote as much.
+        // No conversation wrote that much.
         rewrite(path, &[])?;
         return Ok(Vec::new());
     }
@@ -112,7 +112,7 @@ fn read(path: &Path) -> io::Result<Vec<String>> {
     Ok(entries)
 }
 
-/// Another file in its place, so that it is never half there.
+/// Replaces the file in one step, so that it is never half written.
 fn rewrite(path: &Path, entries: &[String]) -> io::Result<()> {
     let text: String = entries.iter().map(|entry| line(entry)).collect();
     host_files::replace(path, text.as_bytes(), Mode::Private)

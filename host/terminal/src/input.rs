@@ -1,4 +1,4 @@
-//! The thread that reads keys and lets time pass; and the signals that are about the terminal.
+//! The thread that reads keys and advances the time, and the signals that concern the terminal.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,19 +12,19 @@ use super::keys::{Keys, Lines};
 use super::question::{Listening, QUIET};
 use super::{End, Keyboard, Shared, TerminalMode, raw};
 
-/// How often what moves is drawn.
+/// How often the moving parts are drawn.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// After which pause an Esc is a key of its own. Over a slow line a key's bytes may come in two packets.
+/// The pause after which an Esc is a key of its own. Over a slow line a key's bytes may come in two packets.
 const ESCAPE: Duration = Duration::from_millis(50);
 
-/// What is waited for.
+/// What the thread waits for.
 enum Wait {
     Ends,
     For { keys: bool, time: Option<Duration> },
 }
 
-/// Starts reading. What was started ends with the terminal.
+/// Starts the thread that reads keys. It ends with the terminal.
 pub(super) fn start(shared: &Arc<Shared>, woken: OwnedFd) -> io::Result<()> {
     let weak = Arc::downgrade(shared);
     std::thread::Builder::new().name("keys".to_owned()).spawn(move || read(&weak, &woken))?;
@@ -48,9 +48,9 @@ pub(super) fn start(shared: &Arc<Shared>, woken: OwnedFd) -> io::Result<()> {
 }
 
 impl Shared {
-    /// Has the thread look again at what it waits for.
+    /// Wakes the thread, so that it checks again what to wait for.
     pub(super) fn wake(&self) {
-        // A full pipe wakes it as well.
+        // A full pipe wakes it too.
         rustix::io::write(&self.wake, &[0]).ok();
     }
 

@@ -6,21 +6,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-/// Who is told of a Ctrl-C.
+/// The receiver of a Ctrl-C.
 #[derive(Clone, Default)]
 pub struct Interrupt {
-    /// Fires with the first Ctrl-C, or when the process is asked to end.
+    /// Is cancelled by the first Ctrl-C, or when the process is asked to end.
     pub stop: CancellationToken,
-    /// Fires when the process is to end at once.
+    /// Is cancelled when the process has to end at once.
     now: CancellationToken,
     instead: Arc<Mutex<Option<Instead>>>,
 }
 
-/// What a Ctrl-C does in the place of stopping the work.
+/// What a Ctrl-C does instead of stopping the work.
 type Instead = Arc<dyn Fn() + Send + Sync>;
 
 impl Interrupt {
-    /// Ctrl-C was pressed.
+    /// Handles a Ctrl-C.
     pub fn press(&self) {
         let instead = self.instead.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match instead {
@@ -29,12 +29,12 @@ impl Interrupt {
         }
     }
 
-    /// From here on this is what Ctrl-C does.
+    /// Makes Ctrl-C do this instead.
     pub fn divert(&self, instead: impl Fn() + Send + Sync + 'static) {
         *self.instead.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(instead));
     }
 
-    /// The process is to end: in good order the first time, at once the second.
+    /// Asks the process to end: in good order the first time, at once the second.
     pub fn end(&self) {
         if self.stop.is_cancelled() {
             self.now.cancel();
@@ -42,12 +42,12 @@ impl Interrupt {
         self.stop.cancel();
     }
 
-    /// Waits until the process is to end at once.
+    /// Waits until the process has to end at once.
     pub async fn ends_at_once(&self) {
         self.now.cancelled().await;
     }
 
-    /// The process is to end at once.
+    /// Makes the process end at once.
     pub fn end_at_once(&self) {
         self.stop.cancel();
         self.now.cancel();

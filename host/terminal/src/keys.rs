@@ -1,15 +1,15 @@
-//! From the bytes that a terminal sends to keys.
+//! Translates the bytes that a terminal sends into keys.
 //!
-//! Sequences may come in any pieces, and a lone Esc is known to be one only when nothing follows: whoever feeds bytes
-//! calls [`Keys::nothing_more`] after a pause. Whatever comes, nothing here grows without a bound, and what is no key is
-//! dropped: a terminal's answers, mouse and focus reports, sequences that nobody knows.
+//! Sequences may come in any pieces, and an Esc counts as a key only when nothing follows: the caller that feeds bytes
+//! calls [`Keys::nothing_more`] after a pause. Whatever comes, nothing here grows without a bound, and anything that is
+//! not a key is dropped: a terminal's answers, mouse and focus reports, unknown sequences.
 //!
 //! Deliberately not here: what a key does.
 
-/// The most of one paste that is kept, in bytes. Protects memory; a longer text belongs in a file.
+/// The largest part of one paste that is kept, in bytes. Protects memory; a longer text belongs in a file.
 const MAX_PASTE: usize = 1 << 20;
 
-/// The longest sequence that is waited for. Protects memory from one that never ends.
+/// The longest incomplete sequence that is kept. Protects memory from one that never ends.
 const MAX_SEQUENCE: usize = 4 << 10;
 
 const ESC: u8 = 0x1b;
@@ -19,7 +19,7 @@ const PASTE_ENDS: &[u8] = b"\x1b[201~";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     Char(char),
-    /// A text that was pasted; its line ends are `\n`, and it has no other control characters but tabs.
+    /// A pasted text; its line ends are `\n`, and it has no other control characters but tabs.
     Paste(String),
     Enter,
     /// Enter with Alt, Shift or Ctrl, or Ctrl-J.
@@ -52,16 +52,16 @@ pub(crate) enum Key {
     Suspend,
 }
 
-/// How the terminal hands over a line.
+/// How the terminal passes on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lines {
     /// Each key as it is pressed.
     Raw,
-    /// Whole lines, which the terminal itself let the user edit.
+    /// Whole lines, which the user edited in the terminal itself.
     Cooked,
 }
 
-/// What came and is no whole key yet.
+/// The bytes that do not make a whole key yet.
 #[derive(Debug)]
 pub(super) struct Keys {
     lines: Lines,
@@ -70,7 +70,7 @@ pub(super) struct Keys {
     paste: Option<Vec<u8>>,
 }
 
-/// What lies at the beginning of the bytes: how many they are, and their key.
+/// What the bytes begin with, and how many of them belong to it.
 enum Found {
     Key(usize, Option<Key>),
     PasteBegins(usize),
@@ -82,19 +82,19 @@ impl Keys {
         Self { lines, pending: Vec::new(), paste: None }
     }
 
-    /// Whether more is waited for.
+    /// Whether the bytes so far need more to make a key.
     pub(super) fn is_waiting(&self) -> bool {
         !self.pending.is_empty() && self.paste.is_none()
     }
 
-    /// Takes bytes; the keys that are whole now.
+    /// Takes bytes and returns the keys that are complete now.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Vec<Key> {
         self.pending.extend_from_slice(bytes);
         let mut keys = Vec::new();
         loop {
             if let Some(paste) = &mut self.paste {
                 let ends = find(&self.pending, PASTE_ENDS);
-                // The beginning of the end may have come, and no more of it yet.
+                // The bytes may end with a part of the end marker.
                 let taken = ends.unwrap_or(self.pending.len().saturating_sub(PASTE_ENDS.len() - 1));
                 let room = MAX_PASTE.saturating_sub(paste.len());
                 paste.extend(self.pending.drain(..taken).take(room));
@@ -125,7 +125,7 @@ impl Keys {
         }
     }
 
-    /// Nothing followed for a while: a lone Esc is the key, and what has no end has none.
+    /// Returns the key if nothing followed for a while: a lone Esc is one; an incomplete sequence is dropped.
     pub(super) fn nothing_more(&mut self) -> Option<Key> {
         if self.paste.is_some() {
             return None;
@@ -136,7 +136,7 @@ impl Keys {
     }
 }
 
-/// A pasted text as it is taken.
+/// Normalises a pasted text.
 fn pasted(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n").replace('\r', "\n");
     text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
@@ -152,7 +152,7 @@ fn key(bytes: &[u8], lines: Lines) -> Found {
         [ESC, b'[', rest @ ..] => csi(rest),
         [ESC, b'O'] => Found::Incomplete,
         [ESC, b'O', end, ..] => Found::Key(3, if *end == b'M' { Some(Key::Enter) } else { arrow(*end, 0) }),
-        // Answers of the terminal: a text up to its end.
+        // Answers of the terminal: a string up to its end.
         [ESC, b']' | b'P' | b'_' | b'^', rest @ ..] => {
             let bell = rest.iter().position(|byte| *byte == 7).map(|at| at + 1);
             let string = find(rest, b"\x1b\\").map(|at| at + 2);
@@ -161,7 +161,7 @@ fn key(bytes: &[u8], lines: Lines) -> Found {
                 None => Found::Incomplete,
             }
         }
-        // A second one comes with what follows it.
+        // The second Esc is read with what follows it.
         [ESC, ESC, ..] => Found::Key(1, Some(Key::Escape)),
         [ESC, byte, ..] if byte.is_ascii() => Found::Key(2, with_alt(*byte)),
         [ESC, ..] => Found::Key(1, None),
@@ -225,7 +225,7 @@ fn with_alt(byte: u8) -> Option<Key> {
     }
 }
 
-/// A control sequence, behind its beginning.
+/// Reads a control sequence, without its beginning.
 fn csi(rest: &[u8]) -> Found {
     let Some(end) = rest.iter().position(|byte| !matches!(byte, 0x20..0x40)) else { return Found::Incomplete };
     let length = 2 + end + 1;
@@ -233,13 +233,13 @@ fn csi(rest: &[u8]) -> Found {
         return Found::Key(length, None);
     };
     if *last == ESC {
-        // It broke off, and another begins.
+        // The sequence broke off, and a new one begins.
         return Found::Key(length - 1, None);
     }
     if parameters.starts_with(['<', '=', '>', '?']) {
         return Found::Key(length, None);
     }
-    // Of `5:1` the part behind the colon says whether it was pressed or let go.
+    // In `5:1` the part after the colon says whether the key was pressed or released.
     let mut numbers = parameters.split(';').map(|number| number.split(':').next().unwrap_or(number).parse::<u32>());
     let mut number = || numbers.next().and_then(Result::ok);
     let first = number();
@@ -279,7 +279,7 @@ fn arrow(end: u8, modifiers: u32) -> Option<Key> {
     })
 }
 
-/// A key that came as the code of its character and its modifiers.
+/// Returns the key that came as the code of its character and its modifiers.
 fn coded(code: u32, modifiers: u32) -> Option<Key> {
     let held = modifiers & (SHIFT | ALT | CTRL);
     match (char::from_u32(code)?, held) {
@@ -328,7 +328,7 @@ mod tests {
             (b"\x1b\x1b", vec![Key::Escape, Key::Escape]),
             (b"\x1b[27u\x1b[97u\x1b[65;2u", vec![Key::Escape, Key::Char('a'), Key::Char('A')]),
             (b"\x1b[200~a\r\nb\x1b[31m\x07\x1b[201~c", vec![Key::Paste("a\nb[31m".to_owned()), Key::Char('c')]),
-            // Answers, reports and what nobody knows.
+            // Answers, reports and unknown sequences.
             (b"\x1b[24;80R\x1b[I\x1b[<0;1;1M\x1b]11;rgb:0/0/0\x1b\\\x1bP1$r\x1b\\\x1b[?1;2cx", vec![Key::Char('x')]),
             (b"\xff\xc3\x28", vec![Key::Char('(')]),
             (b"\x1b[1;\x1b[A", vec![Key::Up]),

@@ -1,18 +1,16 @@
 //! The terminal: the one place that reads keys and draws.
 //!
-//! Whoever has something to show says so here, and it comes to stand above a few rows that change: what is going on, a
-//! question, the text that is being written. So nothing that is typed mixes with what is shown, and nothing that is
-//! shown breaks what is typed.
+//! Callers pass what they want to show to this crate, which draws it above a few rows that change: what is going on, a
+//! question, the text that is being written. So typed text never mixes with shown text, and neither breaks the other.
 //!
-//! Promises: a key that was pressed before a question could be seen never answers it; the terminal's modes are as they
-//! were once [`leave`] was called, which a panic does as well; without a terminal that can move its cursor everything
-//! still comes, line by line. Texts are shown as they are given: whoever has one from a model or a tool makes it
-//! [`host_text::visible`] first.
+//! Promises: a key that was pressed before a question was visible never answers it; [`leave`] restores the terminal's
+//! modes, and a panic does so too; without a terminal that can move its cursor everything is still shown, line by line.
+//! Texts are shown as they are given: a caller with text from a model or a tool makes it [`host_text::visible`] first.
 //!
-//! The keys are read by a thread of its own, which also draws what moves; the rest happens under one lock, in whoever's
-//! thread it is. Deliberately not here: what a run's events look like (`printer`), and what a prompt leads to
-//! (`conversation`). A line editor of a library was looked at: it asks the terminal where its cursor is, so it waits
-//! where nobody answers, and it reads keys for itself only while a line is written.
+//! A thread of its own reads the keys and draws what moves; everything else happens under one lock, in the caller's
+//! thread. Deliberately not here: how a run's events are shown (`printer`), and what a prompt leads to
+//! (`conversation`). A line editor from a library was considered: it asks the terminal where its cursor is, so it waits
+//! where nothing answers, and it reads keys for itself only while a line is written.
 
 mod draw;
 mod editor;
@@ -44,35 +42,35 @@ use self::screen::Screen;
 pub use self::style::Style;
 pub use self::width::{broken_at, truncate_to_width, width, wrapped};
 
-/// The terminal that is drawn on now, for those who have something to say and know of none.
+/// The terminal that is in use, for callers that have something to show and hold no terminal.
 static DRAWN_ON: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
 
-/// A terminal. Clones are the same one; [`leave`] ends its use.
+/// A terminal. Clones share it; [`leave`] ends its use.
 #[derive(Clone)]
 pub struct Terminal(Arc<Shared>);
 
-/// What the terminal is like, and what is read from it.
+/// The properties of the terminal, and what is read from it.
 pub struct Setup {
     /// When keys are read.
     pub keyboard: Keyboard,
     /// What it can show.
     pub looks: TerminalMode,
-    /// Whether it takes colour.
+    /// Whether it supports colour.
     pub style: Style,
-    /// What Ctrl-C is handed to.
+    /// The receiver of a Ctrl-C.
     pub interrupt: Interrupt,
-    /// What was said before.
+    /// The prompts of earlier conversations.
     pub history: History,
-    /// What may stand behind what was written.
+    /// Completes the text that is being written.
     pub completer: Completer,
 }
 
 /// When keys are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keyboard {
-    /// Never: standard input is no terminal.
+    /// Never: standard input is not a terminal.
     Never,
-    /// While a question is open. What is typed else is for whoever reads it after this process.
+    /// While a question is open. Anything else that is typed is left to the program that reads it after this process.
     WhenAsked,
     /// All the time: prompts are written here.
     Always,
@@ -81,48 +79,48 @@ pub enum Keyboard {
 /// What the terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TerminalMode {
-    /// It moves its cursor as it is told.
+    /// It obeys the sequences that move its cursor.
     Ansi,
-    /// It shows line after line, and lets the user edit a line by itself.
+    /// It shows line after line, and the user edits a line in the terminal itself.
     Dumb,
 }
 
-/// What may stand behind a text: how many of its last bytes are replaced, and by which of these.
+/// The completions of a text: how many of its last bytes they replace, and the candidates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Completions {
     /// How many bytes before the cursor are replaced.
     pub replaced: usize,
-    /// What may take their place.
+    /// What can replace them.
     pub candidates: Vec<String>,
 }
 
-/// Says what may stand behind the text before the cursor.
+/// Returns the completions of the text before the cursor.
 pub type Completer = Box<dyn Fn(&str) -> Completions + Send + Sync>;
 
-/// Something that goes on, as it is drawn below all text.
+/// An activity, as it is drawn below all text.
 #[derive(Clone, Debug)]
 pub struct Activity {
-    /// What is done, in a line.
+    /// A description of one line.
     pub words: String,
-    /// Since when.
+    /// When it began.
     pub since: Instant,
-    /// What it shows of itself, the last of it last.
+    /// Its output, the latest line last.
     pub below: Vec<String>,
 }
 
-/// What a user did when there was something to say.
+/// What the user did when it was their turn to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TerminalInput {
-    /// They sent a prompt.
+    /// The user sent a prompt.
     Prompt(String),
-    /// They left, or the terminal is gone.
+    /// The user left, or the terminal is gone.
     Leave,
 }
 
 struct Shared {
     setup: Setup,
     state: Mutex<State>,
-    /// Something was said, or nothing more will be.
+    /// A prompt was sent, or none can come any more.
     said: Notify,
     /// Wakes the thread that reads keys.
     wake: OwnedFd,
@@ -130,7 +128,7 @@ struct Shared {
 
 struct State {
     screen: Screen,
-    /// Text that stays and is not written yet: a question is open, and its lines are to stand above its choices.
+    /// Text that is not shown yet: a question is open, and its lines have to stay directly above its choices.
     held: String,
     activity: Vec<Activity>,
     frame: usize,
@@ -138,20 +136,20 @@ struct State {
     next_question: u64,
     editor: Editor,
     history: History,
-    /// What stands before what is written.
+    /// The label before the text that is being written.
     prompt: String,
-    /// What was said while there was something else to do.
+    /// Prompts that were sent while the model worked.
     queued: VecDeque<String>,
     turn: Turn,
-    /// A line below what is written, until the next key.
+    /// A line below the text that is being written, until the next key.
     hint: Option<String>,
-    /// Whether another Ctrl-C leaves.
+    /// Whether another Ctrl-C leaves the conversation.
     leaves_next: bool,
-    /// Whether another program has the terminal for now.
+    /// Whether another program has the terminal at the moment.
     lent: bool,
-    /// When the other program gave it back.
+    /// When the other program returned it.
     given_back: Option<Instant>,
-    /// Whether the user leaves when there is nothing more to do.
+    /// Whether the user leaves once the model is done.
     leaves_then: bool,
     end: End,
 }
@@ -159,7 +157,7 @@ struct State {
 /// Whose turn it is in a conversation.
 enum Turn {
     User,
-    /// Ctrl-C stops what has a token.
+    /// Ctrl-C cancels the token, if there is one.
     Model(Option<CancellationToken>),
 }
 
@@ -169,18 +167,18 @@ enum End {
     NotYet,
     /// The user has left the conversation.
     Left,
-    /// Nobody is there any more.
+    /// The terminal is gone.
     Gone,
-    /// It is another program's.
+    /// [`leave`] ended its use; other programs may use it.
     Closed,
 }
 
 impl Terminal {
-    /// Begins to draw and, where the keyboard is to be read, to read it.
+    /// Begins to draw, and to read the keyboard where the setup says so.
     ///
     /// # Errors
     ///
-    /// When the system has no thread for the keys, or does not let the terminal's modes be set.
+    /// If the system has no thread for the keys, or the terminal's modes cannot be set.
     pub fn open(mut setup: Setup) -> std::io::Result<Self> {
         let (woken, wake) =
             rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC | rustix::pipe::PipeFlags::NONBLOCK)?;
@@ -213,32 +211,32 @@ impl Terminal {
         Ok(Self(shared))
     }
 
-    /// Shows text that stays: whole lines, or a line's next piece.
+    /// Shows text that stays: whole lines, or the next piece of a line.
     pub fn show(&self, text: &str) {
         let mut state = self.0.state();
         self.0.show(&mut state, text);
     }
 
-    /// Shows lines, which begin where no other line is under way.
+    /// Shows lines, beginning on a new line.
     pub fn lines(&self, text: &str) {
         let mut state = self.0.state();
         self.0.lines(&mut state, text);
     }
 
-    /// The same with what goes on from here on, in one step.
+    /// Does the same and sets what goes on now, in one step.
     pub fn show_with(&self, text: &str, activity: Vec<Activity>) {
         let mut state = self.0.state();
         self.0.goes_on(&mut state, activity);
         self.0.show(&mut state, text);
     }
 
-    /// Tells the terminal something that it does not show.
+    /// Sends a sequence to the terminal that it does not show.
     pub fn steer(&self, sequence: &str) {
         let mut state = self.0.state();
         self.0.write(&mut state, sequence);
     }
 
-    /// Ends a text with what was held back of it and shows lines behind it, with what goes on from here on.
+    /// Shows the rest of a text and then lines, and sets what goes on now.
     pub fn lines_with(&self, rest: &str, text: &str, activity: Vec<Activity>) {
         let mut state = self.0.state();
         self.0.goes_on(&mut state, activity);
@@ -246,8 +244,8 @@ impl Terminal {
         self.0.lines(&mut state, text);
     }
 
-    /// Asks, once those who asked before have their answers. What was typed before the question could be seen does not
-    /// answer it. Dropping the future takes the question away.
+    /// Asks a question once the earlier ones are answered. Keys pressed before the question was visible do not answer
+    /// it. Dropping the future withdraws the question.
     pub async fn ask(&self, question: Question) -> Chosen {
         let (sender, answer) = oneshot::channel();
         let Some(id) = self.0.ask(question, sender) else { return Chosen::Nobody };
@@ -255,20 +253,20 @@ impl Terminal {
         answer.await.unwrap_or(Chosen::Nobody)
     }
 
-    /// Gives the terminal to another program for as long as the work takes: no key is read meanwhile, and what is to be
+    /// Lends the terminal to another program for as long as the work takes: meanwhile no key is read, and text to be
     /// shown waits.
     pub async fn lend<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
         self.0.lend();
         let terminal = self.clone();
         let worked = tokio::task::spawn_blocking(move || {
-            // Also when the work panics, or nobody waits for it any more.
+            // Also if the work panics, or if the caller no longer waits for it.
             let _given_back_when_done = Lent(terminal);
             work()
         });
         worked.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
     }
 
-    /// Waits until there is a prompt: what was queued, or what is written now behind this label.
+    /// Waits until there is a prompt: one that was queued, or one that the user writes now behind this label.
     pub async fn next(&self, label: &str) -> TerminalInput {
         loop {
             let said = self.0.said.notified();
@@ -279,17 +277,17 @@ impl Terminal {
         }
     }
 
-    /// From here on Ctrl-C stops this.
+    /// Makes Ctrl-C cancel this turn.
     pub fn works_on(&self, turn: &CancellationToken) {
         self.0.state().turn = Turn::Model(Some(turn.clone()));
     }
 
-    /// What it worked on has ended.
+    /// Ends the turn that Ctrl-C cancels.
     pub fn rests(&self) {
         self.0.state().turn = Turn::Model(None);
     }
 
-    /// Gives the user a text to write on, unless they write something already.
+    /// Offers the user a text to edit, unless they are already writing one.
     pub fn suggest(&self, text: &str) {
         let mut state = self.0.state();
         if state.editor.is_empty() && state.queued.is_empty() {
@@ -297,7 +295,7 @@ impl Terminal {
         }
     }
 
-    /// Takes back what was queued: it stood behind something that did not happen.
+    /// Takes the queued prompts back for editing: they depended on something that did not happen.
     pub fn unqueue(&self) {
         let mut state = self.0.state();
         let queued: Vec<String> = state.queued.drain(..).collect();
@@ -307,17 +305,17 @@ impl Terminal {
         }
     }
 
-    /// Ctrl-C was pressed, or came as a signal.
+    /// Handles a Ctrl-C, pressed or received as a signal.
     pub fn interrupted(&self) {
         self.0.key(keys::Key::Interrupt);
     }
 
-    /// How wide it is.
+    /// Returns its width in columns.
     pub fn columns(&self) -> usize {
         self.0.state().screen.columns()
     }
 
-    /// Whether it moves its cursor.
+    /// Returns what it can show.
     pub fn looks(&self) -> TerminalMode {
         self.0.setup.looks
     }
@@ -329,7 +327,7 @@ impl Shared {
     }
 }
 
-/// The terminal is another program's until this is dropped.
+/// Lends the terminal to another program until this is dropped.
 struct Lent(Terminal);
 
 impl Drop for Lent {
@@ -338,7 +336,7 @@ impl Drop for Lent {
     }
 }
 
-/// Takes a question away that nobody waits for any more.
+/// Withdraws a question that is dropped before its answer.
 struct Asking<'a> {
     shared: &'a Shared,
     id: u64,
@@ -350,7 +348,7 @@ impl Drop for Asking<'_> {
     }
 }
 
-/// Shows lines above what is drawn now; false when nothing is.
+/// Shows lines above what is drawn now; returns false if no terminal is in use.
 pub fn above(text: &str) -> bool {
     let drawn_on = DRAWN_ON.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
     let Some(shared) = drawn_on else { return false };
@@ -362,11 +360,11 @@ pub fn above(text: &str) -> bool {
     true
 }
 
-/// How long after another program ended a signal may come that was meant for it.
+/// How long after another program ended a signal meant for it may still arrive.
 const LATE: Duration = Duration::from_millis(300);
 
-/// Whether a signal of the terminal's is another program's: it has the terminal, or had it a moment ago, when it may
-/// have ended by the same signal.
+/// Whether a signal from the terminal is meant for another program: that program has the terminal, or had it a moment
+/// ago and may have ended by the same signal.
 pub fn is_lent() -> bool {
     let drawn_on = DRAWN_ON.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
     drawn_on.is_some_and(|shared| {
@@ -378,8 +376,7 @@ pub fn is_lent() -> bool {
 #[cfg(test)]
 mod tests;
 
-/// Ends the use of the terminal, if it is used: what was drawn goes away, what was shown stays, its modes are as they
-/// were.
+/// Ends the use of the terminal, if it is in use: removes what was drawn, keeps what was shown, and restores the modes.
 pub fn leave() {
     let drawn_on = std::mem::take(&mut *DRAWN_ON.lock().unwrap_or_else(PoisonError::into_inner)).upgrade();
     if let Some(shared) = drawn_on {

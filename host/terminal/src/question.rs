@@ -1,6 +1,6 @@
-//! A question that must be answered by a key that was pressed after it appeared.
+//! A question that only a key pressed after it appeared can answer.
 //!
-//! A question listens only once no key came for a moment: whoever was typing something else goes on typing that, and
+//! A question listens only after a moment without keys: a user who was typing something else goes on typing that, and
 //! sees that the choices are not there yet. A pasted text never answers.
 //!
 //! Deliberately not here: what is asked, what an answer means, and drawing.
@@ -14,48 +14,47 @@ use super::screen::Live;
 use super::width::{broken, width};
 use crate::Style;
 
-/// How long no key must have come before a question listens: longer than between two keys of somebody who types, and
-/// than it takes to see that a question is there.
+/// How long no key must have been pressed before a question listens: longer than the pause between two keys of a typing
+/// user, and longer than it takes to notice a question.
 pub(super) const QUIET: Duration = Duration::from_millis(300);
 
-/// The narrowest column that choices are broken for.
+/// The narrowest column for which choices are wrapped.
 const NARROWEST: usize = 12;
 
-/// What a user is asked.
+/// A question to the user.
 ///
-/// Texts are shown as they are: whatever of them came from a model or a tool must have gone through
-/// [`host_text::visible`].
+/// Its texts are shown unchanged: text from a model or a tool must have gone through [`host_text::visible`].
 #[derive(Clone, Debug, Default)]
 pub struct Question {
-    /// What stands above the choices, and stays there: any number of lines, with or without colours.
+    /// The lines above the choices, which stay on the terminal: any number, with or without colours.
     pub lines: Vec<String>,
-    /// What can be answered: at least one, and no more than nine, so that each has its digit.
+    /// The choices: at least one, and no more than nine, so that each has its digit.
     pub choices: Vec<Choice>,
-    /// Which of them Enter alone takes, from 0.
+    /// The index of the choice that Enter alone takes, from 0.
     pub preselected: usize,
 }
 
 /// One answer.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// The letter that takes it.
+    /// The letter that selects it.
     pub letter: char,
-    /// What it says.
+    /// Its text.
     pub label: String,
 }
 
-/// What was answered.
+/// How a question was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chosen {
-    /// This choice, from 0.
+    /// The choice with this index, from 0.
     Choice(usize),
-    /// None of them: Esc, or Ctrl-C, which also stops the run.
+    /// No choice: Esc, or Ctrl-C, which also stops the run.
     Dismissed,
-    /// There is nobody to ask: no keyboard, or the terminal is gone.
+    /// The question cannot be asked: there is no keyboard, or the terminal is gone.
     Nobody,
 }
 
-/// A question that has no answer yet.
+/// A question without an answer so far.
 #[derive(Debug)]
 pub(super) struct Open {
     pub(super) id: u64,
@@ -68,9 +67,9 @@ pub(super) struct Open {
 /// Whether keys are answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Listening {
-    /// Another question is asked.
+    /// An earlier question is open.
     Waits,
-    /// It can be seen, and the last key came then.
+    /// It is visible, and the last key was pressed at this time.
     NotYet(Instant),
     Now,
 }
@@ -81,7 +80,7 @@ impl Open {
         Self { id, question, state: Listening::Waits, selected, answer }
     }
 
-    /// Listens from here on, when no key came for long enough. True when that is new.
+    /// Begins to listen if no key came for long enough. Returns true if it began now.
     pub(super) fn listens_now(&mut self, now: Instant) -> bool {
         match self.state {
             Listening::NotYet(last) if now.saturating_duration_since(last) >= QUIET => {
@@ -92,7 +91,7 @@ impl Open {
         }
     }
 
-    /// What a key answers, when the question listens.
+    /// Returns the answer that a key gives, if the question listens.
     pub(super) fn key(&mut self, key: &Key) -> Option<Chosen> {
         let count = self.question.choices.len();
         match key {
@@ -113,12 +112,13 @@ impl Open {
         None
     }
 
-    /// Hands the answer over. Whoever asked may be gone.
+    /// Sends the answer. The caller may be gone.
     pub(super) fn answered(self, chosen: Chosen) {
         self.answer.send(chosen).ok();
     }
 
-    /// The choices, each whole, and what keys there are. In few rows, those around the one that Enter takes.
+    /// Draws the choices, each in full, and the keys. If there are few rows, draws the choices around the preselected
+    /// one.
     pub(super) fn look(&self, style: Style, columns: usize, max_rows: usize) -> Live {
         let listens = self.state == Listening::Now;
         let fits = max_rows.saturating_sub(1).max(1);
@@ -144,7 +144,7 @@ impl Open {
             taken += rows_of(first);
         }
         let cursor = listens.then_some((taken - rows_of(self.selected), 0));
-        // A part of a choice would say something else than the whole of it.
+        // A part of a choice could mean something different from the whole.
         let mut rows: Vec<String> = Vec::new();
         for choice in choices.into_iter().skip(first) {
             if !rows.is_empty() && rows.len() + choice.len() > fits {

@@ -1,6 +1,6 @@
-//! The terminal's modes: each key as it is pressed and nothing echoed, and how it was before.
+//! The terminal's modes: sends each key as it is pressed, without an echo, and restores the modes from before.
 //!
-//! Promises that [`restore`] puts back what was there, however often it is called and wherever from: at the end, in a
+//! Promises that [`restore`] restores the earlier modes, however often and from wherever it is called: at the end, in a
 //! panic, before the process stops. It takes no lock that a thread could hold while it panics.
 
 use std::io::{self, IsTerminal, Write};
@@ -11,14 +11,14 @@ use rustix::termios::{
     tcgetwinsize, tcsetattr,
 };
 
-/// Texts that are pasted come marked as such, and keys with modifiers as what they are, where the terminal can do so.
+/// Marks pasted texts as such and reports keys with their modifiers, where the terminal supports it.
 const ON: &str = "\u{1b}[?2004h\u{1b}[>1u";
 const OFF: &str = "\u{1b}[<u\u{1b}[?2004l\u{1b}[0m";
 
-/// The modes before ours; none while they are the terminal's own.
+/// The modes before ours; `None` while ours are not set.
 static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
 
-/// From here on keys come as they are pressed.
+/// Makes the terminal send keys as they are pressed.
 pub(super) fn enter() -> io::Result<()> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -38,7 +38,7 @@ pub(super) fn enter() -> io::Result<()> {
     Ok(())
 }
 
-/// Sets our modes in the place of these.
+/// Sets our modes in place of these.
 fn set_raw(modes: &Termios) -> io::Result<()> {
     let mut raw = modes.clone();
     raw.input_modes -=
@@ -51,35 +51,36 @@ fn set_raw(modes: &Termios) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts the modes back that were there before [`enter`].
+/// Restores the modes from before [`enter`].
 pub(crate) fn restore() {
     let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(modes) = before {
         say(OFF);
-        // When that fails the terminal is gone.
+        // If that fails, the terminal is gone.
         tcsetattr(io::stdin(), OptionalActions::Drain, &modes).ok();
     }
 }
 
-/// After the process was stopped and goes on: the shell has set modes of its own meanwhile. What was there before ours
-/// stays what is put back.
+/// Sets our modes again after the process was stopped and continued: the shell has set its own meanwhile. [`restore`]
+/// still restores the modes from before ours.
 pub(super) fn enter_again() {
     let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(modes) = &*before {
-        // When that fails the terminal is gone.
+        // If that fails, the terminal is gone.
         set_raw(modes).ok();
     }
 }
 
-/// Drops what was typed and not read yet.
+/// Drops what was typed but not read yet.
 pub(super) fn forget_typed() {
     tcflush(io::stdin(), QueueSelector::IFlush).ok();
 }
 
-/// Stops the process as Ctrl-Z does; returns when it goes on.
+/// Stops the process as Ctrl-Z does; returns when it continues.
 pub(super) fn suspend() {
     restore();
-    // To this thread, which so has stopped before it goes on; to the process it would come a moment later.
+    // Sent to this thread, which therefore stops before it continues; a signal to the process would arrive a moment
+    // later.
     // SAFETY: it takes a number and touches no memory.
     unsafe {
         libc::raise(libc::SIGTSTP);
@@ -87,7 +88,7 @@ pub(super) fn suspend() {
     enter().ok();
 }
 
-/// Columns and rows of the terminal; 0 where it does not say.
+/// Returns the columns and rows of the terminal; 0 if it does not report them.
 pub(super) fn size() -> (usize, usize) {
     let stdout = io::stdout();
     if !stdout.is_terminal() {

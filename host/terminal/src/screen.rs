@@ -1,38 +1,38 @@
-//! What is drawn: text that stays, and below it a few rows that change.
+//! The screen: text that stays, and below it a few rows that change.
 //!
-//! Text that stays is written once and scrolls away as any program's would; it is wrapped by the terminal, so that it
-//! can be copied as it was and follows a new width. The rows below are taken away before anything is written and drawn
-//! again after it. Only movements relative to the cursor are used, and the terminal is never asked anything, so that it
-//! looks the same over a slow line, and where nobody answers.
+//! Text that stays is written once and scrolls away as any program's does; the terminal wraps it, so that it can be
+//! copied unchanged and follows a new width. The rows below are removed before any text is written, and drawn again
+//! after it. Only movements relative to the cursor are used, and the terminal is never queried, so that it looks the
+//! same over a slow line, and where nothing answers.
 //!
-//! The last row of a line that has no end yet belongs to what is drawn again: it is where its next piece goes on.
+//! The last row of an unfinished line is drawn again too: the next piece of the line continues there.
 //!
-//! Deliberately not here: writing to the terminal, and what the rows say.
+//! Deliberately not here: writing to the terminal, and the content of the rows.
 
 use std::fmt::Write as _;
 
 use super::width::{LastRow, truncate_to_width, width};
 
-/// The rows that change, and where among them the cursor stands.
+/// The rows that change, and the position of the cursor in them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Live {
     pub(super) rows: Vec<String>,
-    /// Row and column; without them the cursor stands behind the last row.
+    /// Row and column; `None` if the cursor is behind the last row.
     pub(super) cursor: Option<(usize, usize)>,
 }
 
-/// What stands on the terminal now.
+/// What the terminal shows now.
 #[derive(Debug)]
 pub(super) struct Screen {
     columns: usize,
     rows: usize,
-    /// The last row of the line that has no end yet.
+    /// The last row of the unfinished line.
     tail: LastRow,
-    /// How wide each row is that is drawn again, the tail first where there is one.
+    /// The width of each row that is drawn again, beginning with the tail if there is one.
     drawn: Vec<usize>,
-    /// On which of them the cursor stands, and in which column.
+    /// The row and column of the cursor among them.
     cursor: (usize, usize),
-    /// What was drawn last, as far as it would be drawn the same again.
+    /// The rows that were drawn last, if they would be drawn the same again.
     last: Option<Live>,
 }
 
@@ -52,28 +52,28 @@ impl Screen {
         self.rows
     }
 
-    /// Whether a line has begun and not ended.
+    /// Whether the last line is unfinished.
     pub(super) fn is_within_line(&self) -> bool {
         self.tail.width > 0
     }
 
-    /// The terminal has another size. Most terminals have wrapped the rows anew by now; `drawn` says by how wide they
-    /// are how many they have become.
+    /// Takes the new size of the terminal. Most terminals have wrapped the rows again by now; the widths in `drawn`
+    /// tell how many rows they have become.
     pub(super) fn resized(&mut self, columns: usize, rows: usize) {
         self.last = None;
-        // What says nothing, or that it has none, is as wide as terminals used to be.
+        // A terminal that does not report its width, or reports 0, gets the traditional width.
         self.columns = if columns == 0 { 80 } else { columns.max(8) };
         self.rows = if rows == 0 { 24 } else { rows.max(2) };
     }
 
-    /// Writes text that stays and draws the rows below it. The text's lines end with `\n`; what has no end goes on with
-    /// the next text.
+    /// Writes text that stays and draws the rows below it. The text's lines end with `\n`; an unfinished one continues
+    /// with the next text.
     pub(super) fn draw(&mut self, text: &str, live: &Live) -> String {
         if text.is_empty() && self.last.as_ref() == Some(live) {
             return String::new();
         }
         self.last = Some(live.clone());
-        // Terminals that know it show all of it at once, the others ignore it.
+        // Terminals that know this sequence show everything at once; the others ignore it.
         let mut out = "\u{1b}[?2026h".to_owned();
         self.take_away(&mut out);
         let before = std::mem::take(&mut self.tail.text);
@@ -94,7 +94,7 @@ impl Screen {
             if !self.drawn.is_empty() {
                 out.push_str("\r\n");
             }
-            // A row that is full would leave the cursor between two rows.
+            // A full row would leave the cursor between two rows.
             let row = truncate_to_width(row, self.columns - 1);
             self.drawn.push(width(&row));
             out.push_str(&row);
@@ -106,7 +106,7 @@ impl Screen {
             up(&mut out, last - to.0);
             out.push('\r');
             if to.1 > 0 {
-                // A string takes everything.
+                // Writing to a string cannot fail.
                 let _ = write!(out, "\u{1b}[{}C", to.1);
             }
             self.cursor = to;
@@ -115,7 +115,7 @@ impl Screen {
         out
     }
 
-    /// Takes the rows away and ends the line that has no end: what comes next is another program's.
+    /// Removes the rows and ends an unfinished line: another program writes next.
     pub(super) fn leave(&mut self) -> String {
         let mut out = String::new();
         self.take_away(&mut out);
@@ -135,7 +135,7 @@ impl Screen {
             return;
         }
         let (row, column) = self.cursor;
-        // Narrower than it was drawn, a row has become several.
+        // On a terminal that became narrower, a row has become several.
         let above: usize = self.drawn.iter().take(row).map(|width| width.saturating_sub(1) / self.columns + 1).sum();
         up(out, above + column.saturating_sub(1) / self.columns);
         out.push_str("\r\u{1b}[J");
@@ -144,7 +144,7 @@ impl Screen {
 
 fn up(out: &mut String, rows: usize) {
     if rows > 0 {
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = write!(out, "\u{1b}[{rows}A");
     }
 }
@@ -157,7 +157,7 @@ mod tests {
         Live { rows: rows.iter().map(|row| (*row).to_owned()).collect(), cursor: None }
     }
 
-    /// What a terminal of this size shows after all of it, what has scrolled away included.
+    /// Returns what a terminal of this size shows after all steps, including what has scrolled away.
     fn shown(columns: u16, steps: &[(&str, &[&str])]) -> String {
         let size = |number| std::num::NonZero::new(number).expect("it has a size");
         let mut terminal = vt100::Parser::new(size(6), size(columns), 1000);

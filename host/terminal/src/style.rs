@@ -1,16 +1,16 @@
-//! Colour and weight of text, where there is any.
+//! Colour and weight of text, where supported.
 
 use anstyle::AnsiColor;
 
-/// Whether there is colour.
+/// Whether text is coloured.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
-    /// Whether standard error takes colour.
+    /// Whether standard error supports colour.
     pub colour: bool,
 }
 
 impl Style {
-    /// The text in a colour, where there is any.
+    /// Returns the text in a colour, if colour is on.
     pub fn paint(self, text: &str, colour: AnsiColor) -> String {
         if !self.colour || text.is_empty() {
             return text.to_owned();
@@ -19,7 +19,7 @@ impl Style {
         format!("{style}{text}{style:#}")
     }
 
-    /// The text in bold, where that is possible.
+    /// Returns the text in bold, where that is possible.
     pub fn bold(self, text: &str) -> String {
         if !self.colour || text.is_empty() {
             return text.to_owned();
@@ -28,7 +28,7 @@ impl Style {
         format!("{style}{text}{style:#}")
     }
 
-    /// The text dimmed, where that is possible.
+    /// Returns the text dimmed, where that is possible.
     pub fn dim(self, text: &str) -> String {
         if !self.colour || text.is_empty() {
             return text.to_owned();

@@ -1,4 +1,5 @@
-//! Questions on a real terminal. What asks is this test program itself, run again with the name of a scenario.
+//! Questions on a real terminal. This test program runs itself again with the name of a scenario, and that process
+//! asks.
 
 use std::process::Command;
 
@@ -32,7 +33,7 @@ fn question(lines: &[&str]) -> Question {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn scenario() {
-    // The other tests run it, on terminals of theirs; by itself it is nothing.
+    // The other tests run it, on terminals of their own; by itself it does nothing.
     let Ok(scenario) = std::env::var(SCENARIO) else { return };
     let keyboard = if scenario.starts_with("talk") { Keyboard::Always } else { Keyboard::WhenAsked };
     let looks = if scenario.contains("plain") { TerminalMode::Dumb } else { TerminalMode::Ansi };
@@ -49,7 +50,7 @@ async fn scenario() {
     terminal.lines("begins\n");
     match scenario.as_str() {
         "later" | "talk later" | "plain later" => {
-            // Whoever tests types now, and then says so.
+            // The test types now, and then creates the file.
             let went_on = tokio::task::spawn_blocking(|| {
                 let path = std::env::var("HOST_TEST_FILE").expect("it is set");
                 while !std::path::Path::new(&path).exists() {
@@ -110,7 +111,7 @@ fn a_key_from_before_a_question_never_answers_it() {
 #[test]
 fn what_is_typed_while_a_question_appears_is_kept_as_what_is_written() {
     let (mut pty, _folder) = typed_before("talk later", "yes but");
-    // Typed on while the question is there and does not listen yet.
+    // Typed while the question is visible and does not listen yet.
     pty.sees("May it?").types(" no").sees("yes but no").sees("› 3 n  No");
     assert!(!pty.screen().contains("chosen"), "{}", pty.screen());
     pty.types("\r").saw("chosen Choice(2)");

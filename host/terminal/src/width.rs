@@ -1,18 +1,18 @@
-//! How wide a text is on a terminal, and what of it fits. Texts may hold sequences that set colours (`ESC [ … m`) and
-//! no other ones.
+//! The width of text on a terminal, and which part of it fits. Texts may contain sequences that set colours, which look
+//! like `ESC [ … m`, and no others.
 
 use unicode_width::UnicodeWidthChar;
 
-/// How far apart the stops of a tab are.
+/// The distance between two tab stops.
 const TAB: usize = 8;
 
-/// A piece of a text: a character that is seen, or a sequence that sets a colour.
+/// A piece of a text: a visible character, or a sequence that sets a colour.
 enum Piece<'a> {
     Character(char),
     Colour(&'a str),
 }
 
-/// The pieces of a text, each with where it begins.
+/// Returns the pieces of a text, each with its position.
 fn pieces(text: &str) -> impl Iterator<Item = (usize, Piece<'_>)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -30,16 +30,16 @@ fn pieces(text: &str) -> impl Iterator<Item = (usize, Piece<'_>)> {
     })
 }
 
-/// Where the cursor is behind a character, on a row that it does not leave.
+/// Returns the column of the cursor behind a character, on a row that it does not leave.
 fn behind(column: usize, character: char, columns: usize) -> usize {
     match character {
-        // It never goes on to the next row.
+        // A tab never moves to the next row.
         '\t' => ((column / TAB + 1) * TAB).min(columns.saturating_sub(1)).max(column),
         character => column + character.width().unwrap_or(0),
     }
 }
 
-/// How wide a line is.
+/// Returns the width of a line.
 pub fn width(text: &str) -> usize {
     pieces(text).fold(0, |column, (_, piece)| match piece {
         Piece::Character(character) => behind(column, character, usize::MAX),
@@ -47,7 +47,7 @@ pub fn width(text: &str) -> usize {
     })
 }
 
-/// The beginning of a line that fits, with a `…` where it was cut. Colours are left as they were without the rest.
+/// Cuts a line to the columns, with a `…` at the cut. Colours end as they would without the cut.
 pub fn truncate_to_width(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -56,7 +56,7 @@ pub fn truncate_to_width(text: &str, columns: usize) -> String {
     let (mut column, mut full) = (0, false);
     for (_, piece) in pieces(text) {
         match piece {
-            // What comes behind the end still ends the colours.
+            // The sequences behind the cut still end the colours.
             Piece::Colour(colour) => shown.push_str(colour),
             Piece::Character(character) if !full => {
                 let next = behind(column, character, usize::MAX);
@@ -76,7 +76,7 @@ pub fn truncate_to_width(text: &str, columns: usize) -> String {
     shown
 }
 
-/// Where a line must be broken so that what is before is no wider than this.
+/// Returns where a line must be broken so that the part before is at most this wide.
 pub fn broken_at(text: &str, columns: usize) -> usize {
     if width(text) <= columns {
         return text.len();
@@ -92,7 +92,7 @@ pub fn broken_at(text: &str, columns: usize) -> usize {
     end
 }
 
-/// A line on as many rows as it takes, broken behind a blank where there is one in the second half of a row.
+/// Breaks a line into rows, after a blank if there is one in the second half of a row.
 pub(super) fn broken(line: &str, columns: usize) -> Vec<&str> {
     let mut rows = Vec::new();
     let mut rest = line;
@@ -112,7 +112,7 @@ pub(super) fn broken(line: &str, columns: usize) -> Vec<&str> {
     }
 }
 
-/// A line on rows that are broken where there are blanks, all but the first of them indented.
+/// Wraps a line at its blanks, and indents all rows but the first.
 pub fn wrapped(line: &str, columns: usize, indent: usize) -> String {
     let mut rows = String::new();
     let mut column = 0;
@@ -129,16 +129,16 @@ pub fn wrapped(line: &str, columns: usize, indent: usize) -> String {
     rows
 }
 
-/// The row that a line without an end comes to lie on last, once the terminal has wrapped it.
+/// The last row of an unfinished line, once the terminal has wrapped it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LastRow {
-    /// Its text, with the colours that hold at its beginning.
+    /// Its text, with the colours that are set at its beginning.
     pub(super) text: String,
     pub(super) width: usize,
 }
 
 impl LastRow {
-    /// The last row of a line.
+    /// Returns the last row of a line.
     pub(super) fn new(line: &str, columns: usize) -> Self {
         let columns = columns.max(1);
         let (mut begins, mut column) = (0, 0);

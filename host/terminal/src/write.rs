@@ -9,14 +9,14 @@ use super::keys::Key;
 use super::question::Listening;
 use super::{Chosen, End, Keyboard, Shared, State, TerminalInput, TerminalMode, Turn, raw};
 
-/// The most lines of a prompt that stay on the screen once it was said.
+/// The most lines of a prompt that stay on the screen once it was sent.
 const SHOWN_LINES: usize = 20;
 
-/// The most candidates that are seen.
+/// The most candidates that are shown.
 const SHOWN_CANDIDATES: usize = 40;
 
 impl Shared {
-    /// A key was pressed.
+    /// Handles a key.
     pub(super) fn key(&self, key: Key) {
         if key == Key::Tab && self.complete() {
             return;
@@ -48,8 +48,8 @@ impl Shared {
         self.redraw(state);
     }
 
-    /// Ctrl-C: a question is dismissed and the run stopped; without a run, what is written goes; without that, the
-    /// second leaves.
+    /// Handles a Ctrl-C: dismisses the question and stops the run; without a run, clears the text; without a text, the
+    /// second one leaves.
     fn interrupt(&self, state: &mut State) {
         if self.setup.keyboard != Keyboard::Always {
             state.questions.drain(..).for_each(|open| open.answered(Chosen::Dismissed));
@@ -89,7 +89,7 @@ impl Shared {
         self.said.notify_one();
     }
 
-    /// A key that is about the text that is being written.
+    /// Handles a key for the text that is being written.
     fn written(&self, state: &mut State, key: &Key) {
         if self.setup.keyboard != Keyboard::Always {
             return;
@@ -136,7 +136,7 @@ impl Shared {
         }
     }
 
-    /// Enter: what is written is said, unless a backslash at its end says that another line follows.
+    /// Handles Enter: sends the text, unless a backslash at its end continues it on another line.
     fn say(&self, state: &mut State) {
         if state.editor.before().ends_with('\\') && state.editor.before().len() == state.editor.text().len() {
             state.editor.key(&Key::Backspace);
@@ -156,7 +156,7 @@ impl Shared {
         self.said.notify_one();
     }
 
-    /// What was said, when something was; else it is the user's turn from here on.
+    /// Returns the next prompt if there is one; else the user's turn begins.
     pub(super) fn take_input(&self, label: &str) -> Option<TerminalInput> {
         let mut guard = self.state();
         let state = &mut *guard;
@@ -172,7 +172,7 @@ impl Shared {
             }
             let is_new = !matches!(state.turn, Turn::User);
             state.turn = Turn::User;
-            // It is said of leaving, too.
+            // The hint about leaving stays.
             if !state.leaves_next {
                 state.hint = None;
             }
@@ -186,7 +186,7 @@ impl Shared {
         state.turn = Turn::Model(None);
         state.leaves_next = false;
         state.hint = None;
-        // Where the terminal echoes what is typed it stands there already.
+        // A terminal that echoes what is typed shows it already.
         match self.setup.looks {
             TerminalMode::Ansi => self.lines(state, &self.said_lines(label, &text)),
             TerminalMode::Dumb => {}
@@ -194,7 +194,7 @@ impl Shared {
         Some(TerminalInput::Prompt(text))
     }
 
-    /// A prompt as it stays.
+    /// Formats a prompt as it stays on the terminal.
     fn said_lines(&self, label: &str, text: &str) -> String {
         let indent = " ".repeat(super::width(label));
         let mut shown = String::new();
@@ -209,8 +209,8 @@ impl Shared {
         shown
     }
 
-    /// Writes what may stand behind what is written, as far as that is clear. What may is looked up without holding
-    /// the state: folders can be slow. False when the key is not the editor's.
+    /// Completes the text that is being written, as far as it is unambiguous. Candidates are looked up without holding
+    /// the state, because folders can be slow. Returns false if the key is not for the editor.
     fn complete(&self) -> bool {
         let before = {
             let state = self.state();
@@ -243,7 +243,7 @@ impl Shared {
         true
     }
 
-    /// The candidates side by side, as many as fit.
+    /// Formats the candidates side by side, as many as fit.
     fn candidates(&self, candidates: &[String], columns: usize) -> String {
         let mut lines = vec![String::new()];
         for candidate in candidates.iter().take(SHOWN_CANDIDATES) {
@@ -266,7 +266,7 @@ impl Shared {
     }
 }
 
-/// What all of them begin with.
+/// Returns the longest common beginning.
 fn common_beginning(texts: &[String]) -> &str {
     let Some((first, others)) = texts.split_first() else { return "" };
     let same = |other: &String| first.char_indices().zip(other.chars()).take_while(|((_, a), b)| a == b).count();

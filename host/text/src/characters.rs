@@ -82,8 +82,8 @@ const JOINING: &[(char, char)] = &[
     ('\u{1e900}', '\u{1e95f}'),
 ];
 
-/// Whether the character can hide, hide in, or change how the text around it is shown: it steers a terminal, ends a line,
-/// turns the direction of writing, or is drawn as nothing.
+/// Whether the character can hide, hide in, or change how the text around it is shown: it controls a terminal, ends a
+/// line, changes the direction of writing, or is drawn as nothing.
 ///
 /// Line ends and tabs are among them; [`crate::Newlines`] says whether they pass. So are the joiners and selectors that
 /// [`crate::escape`] lets through where they shape what is seen.

@@ -1,4 +1,4 @@
-//! Making a text short, in characters, and saying so.
+//! Cutting a text to a number of characters, with a mark where it was cut.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ pub const CUT_MARK: &str = "… (cut)";
 /// compiler's last error) is worth more than its start.
 const HEAD_SHARE: usize = 5;
 
-/// The text, or its first `most` characters and [`CUT_MARK`]. It is not escaped.
+/// Returns the text, or its first `most` characters and [`CUT_MARK`]. Does not escape it.
 pub fn clip(text: &str, most: usize) -> Cow<'_, str> {
     match nth_character(text, most) {
         None => Cow::Borrowed(text),
@@ -17,20 +17,20 @@ pub fn clip(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
-/// The two ends of a text that is too long.
+/// The beginning and the end of a text that is too long.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ends<'a> {
     /// The first fifth of the budget.
     pub head: &'a str,
     /// The last four fifths of the budget.
     pub tail: &'a str,
-    /// How many characters lie between.
+    /// How many characters were left out between them.
     pub left_out: usize,
-    /// How many characters there are in all.
+    /// How many characters the text has in all.
     pub all: usize,
 }
 
-/// The ends of a text with more than `budget` characters; `None` if it fits.
+/// Returns the ends of a text with more than `budget` characters; `None` if it fits.
 pub fn ends(text: &str, budget: usize) -> Option<Ends<'_>> {
     nth_character(text, budget)?;
     let all = text.chars().count();
@@ -41,7 +41,7 @@ pub fn ends(text: &str, budget: usize) -> Option<Ends<'_>> {
     Some(Ends { head: &text[..head_end], tail: &text[tail_start..], left_out: all - budget, all })
 }
 
-/// Where the character with this index begins; `None` if the text has no more than `index` characters.
+/// Returns where the character with this index begins; `None` if the text has no more than `index` characters.
 fn nth_character(text: &str, index: usize) -> Option<usize> {
     // No text has more characters than bytes, so most texts need not be counted.
     if text.len() <= index {

@@ -2,14 +2,14 @@
 
 use std::fmt::Display;
 
-/// The number and its noun, with an `s` unless it is one.
+/// Formats the number and its noun, with an `s` unless it is one.
 pub fn count(number: impl Display, noun: &str) -> String {
     let number = number.to_string();
     let s = if number == "1" { "" } else { "s" };
     format!("{number} {noun}{s}")
 }
 
-/// The number and its noun, for a plural that needs more than an `s`.
+/// Formats the number and its noun, for a plural that needs more than an `s`.
 pub fn count_of(number: impl Display, one: &str, many: &str) -> String {
     let number = number.to_string();
     let noun = if number == "1" { one } else { many };

@@ -20,7 +20,7 @@ use crate::clip::CUT_MARK;
 pub enum Newlines {
     /// They stay: for text of several lines.
     Keep,
-    /// They are escaped: the text stays on its line.
+    /// They are escaped: the text stays on one line.
     Escape,
 }
 
@@ -33,22 +33,22 @@ const KEYCAP: char = '\u{20e3}';
 /// Looks like a blank, and is a symbol to Unicode.
 const BLANK_BRAILLE: char = '\u{2800}';
 
-/// Prose of several lines, safe to show: [`escape`] that keeps newlines.
+/// Makes prose of several lines safe to show: [`escape`], keeping newlines.
 pub fn visible(text: &str) -> Cow<'_, str> {
     escape(text, Newlines::Keep)
 }
 
-/// Prose on one line, safe to show: [`escape`] that escapes newlines.
+/// Makes prose on one line safe to show: [`escape`], escaping newlines.
 pub fn visible_line(text: &str) -> Cow<'_, str> {
     escape(text, Newlines::Escape)
 }
 
-/// A name, path, command or address on one line, safe to show: [`escape_exact`] that escapes newlines.
+/// Makes a name, path, command or address on one line safe to show: [`escape_exact`], escaping newlines.
 pub fn exact(text: &str) -> Cow<'_, str> {
     escape_exact(text, Newlines::Escape)
 }
 
-/// Prose, safe to show.
+/// Makes prose safe to show.
 pub fn escape(text: &str, newlines: Newlines) -> Cow<'_, str> {
     if !text.contains(|c| is_unsafe(c) && !stays(c, newlines)) {
         return Cow::Borrowed(text);
@@ -59,9 +59,9 @@ pub fn escape(text: &str, newlines: Newlines) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// A text as it is, safe to show: besides the unsafe characters, those are escaped that look like another one. They are
-/// every joiner and selector, blanks other than the usual one, characters of private use, and combining marks that do not
-/// follow a letter.
+/// Makes a text safe to show exactly: besides the unsafe characters, escapes those that look like another one. These
+/// are every joiner and selector, blanks other than the usual one, characters of private use, and combining marks that
+/// do not follow a letter.
 pub fn escape_exact(text: &str, newlines: Newlines) -> Cow<'_, str> {
     let mut marks = Marks::default();
     if text.chars().all(|c| marks.keeps(c, newlines)) {
@@ -78,12 +78,13 @@ pub fn escape_exact(text: &str, newlines: Newlines) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The beginning of a foreign text within a message: exact, on one line, at most so many characters.
+/// Returns the beginning of a foreign text for a message: exact, on one line, at most so many characters.
 pub fn excerpt(text: &str, most: usize) -> String {
     exact_and_clipped(text, most, |_| false)
 }
 
-/// A foreign name between backticks within a message: like [`excerpt`], and a backtick cannot end the quotes.
+/// Returns a foreign name for a message, to be put between backticks: like [`excerpt`], and a backtick cannot end the
+/// quotes.
 pub fn escape_name(text: &str, most: usize) -> String {
     exact_and_clipped(text, most, |c| c == '`')
 }
@@ -94,9 +95,10 @@ pub fn is_plain(text: &str, most: usize) -> bool {
     text.chars().all(|c| marks.keeps(c, Newlines::Escape)) && text.chars().nth(most).is_none()
 }
 
-/// Foreign prose within a message: on one line, with one space for each run of white space, at most so many characters.
+/// Returns foreign prose for a message: on one line, with one space for each run of white space, at most so many
+/// characters.
 pub fn one_line(text: &str, most: usize) -> String {
-    // More than is shown is not looked at, blanks aside.
+    // Only the part that is shown is read, apart from blanks.
     let mut line = String::with_capacity(text.len().min(most * 4));
     let mut characters = 0;
     for word in text.split_whitespace() {
@@ -140,7 +142,7 @@ fn stays(c: char, newlines: Newlines) -> bool {
     newlines == Newlines::Keep && matches!(c, '\n' | '\t')
 }
 
-/// How many combining marks may follow, in an exact text.
+/// How many more combining marks are allowed in an exact text.
 #[derive(Default)]
 struct Marks(u8);
 
@@ -192,12 +194,12 @@ enum Before {
 }
 
 impl Escaper {
-    /// At the beginning of a text.
+    /// Creates an escaper at the beginning of a text.
     pub fn new(newlines: Newlines) -> Self {
         Self { newlines, before: Before::Other, held: None }
     }
 
-    /// Takes a piece; returns what can be shown by now.
+    /// Takes a piece; returns the text that can be shown so far.
     pub fn push(&mut self, piece: &str) -> String {
         let mut shown = String::with_capacity(piece.len());
         for c in piece.chars() {
@@ -206,7 +208,7 @@ impl Escaper {
         shown
     }
 
-    /// The text has ended: returns what was held back. The next piece begins a new text.
+    /// Ends the text: returns what was held back. The next piece begins a new text.
     pub fn finish(&mut self) -> String {
         self.before = Before::Other;
         self.held.take().map(|held| held.escape_default().collect()).unwrap_or_default()

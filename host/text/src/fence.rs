@@ -1,4 +1,4 @@
-//! Markdown's fenced code: where a block begins and ends, and how text is put into one that it cannot end.
+//! Markdown's fenced code: where a block begins and ends, and how to put text into a block that it cannot end.
 //!
 //! The rules are CommonMark's: three or more of one mark, then the info string; closed by as many of that mark or more,
 //! alone on their line; within a block no other fence counts; backticks behind backticks make code within the line. The
@@ -7,20 +7,20 @@
 /// How far a fence may be indented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indent {
-    /// By up to three spaces, as CommonMark has it outside of lists: for text whose blocks are acted on.
+    /// By up to three spaces, as in CommonMark outside of lists: for text whose blocks are acted on.
     ThreeSpaces,
     /// By any spaces and tabs, so that blocks within lists are found without knowing the list.
     Any,
 }
 
-/// What opened a block of code, and closes it.
+/// The fence that opened a block of code, and closes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fence {
     mark: char,
     length: usize,
 }
 
-/// What a line is to the blocks of code.
+/// The role of a line in blocks of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
     /// Outside of a block.
@@ -44,7 +44,7 @@ pub struct CodeBlocks {
 const FEWEST_MARKS: usize = 3;
 
 impl Fence {
-    /// The fence that the line opens, and its info string.
+    /// Returns the fence that the line opens, and its info string.
     pub fn opened_by(line: &str, indent: Indent) -> Option<(Self, &str)> {
         let (fence, info) = marks(unindented(line, indent)?)?;
         (fence.length >= FEWEST_MARKS && !fence.is_inline(info)).then(|| (fence, info.trim()))
@@ -57,29 +57,29 @@ impl Fence {
         })
     }
 
-    /// The mark: a backtick or a tilde.
+    /// Returns the mark: a backtick or a tilde.
     pub fn mark(self) -> char {
         self.mark
     }
 
-    /// How many marks it has.
+    /// Returns the number of marks.
     pub fn length(self) -> usize {
         self.length
     }
 
-    /// Whether this behind it makes it code within the line.
+    /// Whether this text behind the marks makes them code within the line.
     fn is_inline(self, info: &str) -> bool {
         self.mark == '`' && info.contains('`')
     }
 }
 
 impl CodeBlocks {
-    /// At the beginning of a text.
+    /// Creates the state at the beginning of a text.
     pub fn new(indent: Indent) -> Self {
         Self { indent, open: None }
     }
 
-    /// What the next line is.
+    /// Classifies the next line.
     pub fn line(&mut self, line: &str) -> LineKind {
         match self.open {
             Some(fence) if fence.is_closed_by(line, self.indent) => {
@@ -95,7 +95,7 @@ impl CodeBlocks {
     }
 }
 
-/// Whether a line that begins so can become a fence.
+/// Whether a line with this beginning can become a fence.
 pub fn could_be_fence(begun: &str, indent: Indent) -> bool {
     let Some(rest) = unindented(begun, indent) else { return false };
     match marks(rest) {
@@ -104,7 +104,7 @@ pub fn could_be_fence(begun: &str, indent: Indent) -> bool {
     }
 }
 
-/// Whether a line that begins so can become the opening fence of backticks with exactly this info string.
+/// Whether a line with this beginning can become the opening fence of backticks with exactly this info string.
 pub fn could_open_with(begun: &str, info: &str, indent: Indent) -> bool {
     let Some(rest) = unindented(begun, indent) else { return false };
     match marks(rest) {
@@ -117,18 +117,18 @@ pub fn could_open_with(begun: &str, info: &str, indent: Indent) -> bool {
     }
 }
 
-/// A fence that nothing in the text can close.
+/// Returns a fence that nothing in the text can close.
 pub fn fence_for(text: &str) -> String {
     "`".repeat(longest_run(text).max(FEWEST_MARKS - 1) + 1)
 }
 
-/// The text as a block of code, with this info string.
+/// Formats the text as a block of code, with this info string.
 pub fn fenced(info: &str, text: &str) -> String {
     let fence = fence_for(text);
     format!("{fence}{info}\n{}\n{fence}", text.strip_suffix('\n').unwrap_or(text))
 }
 
-/// The text as code within a line.
+/// Formats the text as code within a line.
 pub fn inline_code(text: &str) -> String {
     let text = text.replace(['\n', '\r'], " ");
     let marks = "`".repeat(longest_run(&text) + 1);
@@ -136,12 +136,12 @@ pub fn inline_code(text: &str) -> String {
     format!("{marks}{space}{text}{space}{marks}")
 }
 
-/// The longest run of backticks.
+/// Returns the length of the longest run of backticks.
 fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// The line without what may come before a fence.
+/// Returns the line without the indentation that a fence may have.
 fn unindented(line: &str, indent: Indent) -> Option<&str> {
     match indent {
         Indent::Any => Some(line.trim_start_matches([' ', '\t'])),
@@ -152,7 +152,7 @@ fn unindented(line: &str, indent: Indent) -> Option<&str> {
     }
 }
 
-/// The run of marks that a text begins with, however short, and what is behind it.
+/// Returns the run of marks that a text begins with, however short, and the rest of the line.
 fn marks(text: &str) -> Option<(Fence, &str)> {
     let mark = text.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
     let rest = text.trim_start_matches(mark);

@@ -2,43 +2,44 @@
 
 use std::fmt::Display;
 
-/// How many characters of a name are compared: protects from a name without end, whose distance takes its length
-/// squared.
+/// How many characters of a name are compared: protects against an endless name, since the time grows with the square
+/// of its length.
 const COMPARED: usize = 128;
 
-/// The fewest characters of a name that are looked for within another one.
+/// The fewest characters of a name that are searched for within another one.
 const PART: usize = 3;
 
-/// The nearest of the known names, if it is near enough to be a slip: a third of its letters or fewer differ, or it
-/// contains what was written.
+/// Returns the nearest of the known names, if it is near enough to be a typo: at most a third of its letters differ, or
+/// it contains the wanted name.
 pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = compared(wanted).chars().count();
     let near = length.max(3).div_ceil(3);
     let is_part = |name: &str| length >= PART && name.contains(compared(wanted));
-    // Of two that are as near, the one of the same length has letters exchanged and not lost.
+    // Of two equally near names, the one of the same length has letters exchanged, not missing.
     let distances = known.into_iter().map(|name| (distance(wanted, name), name.len().abs_diff(wanted.len()), name));
-    // What contains it is further away by as many letters as it has besides.
+    // A name that contains the wanted one is further away by its additional letters.
     distances.filter(|(distance, _, name)| *distance <= near || is_part(name)).min().map(|(_, _, name)| name)
 }
 
-/// How far a name is from the one that is wanted.
+/// Returns the distance between a name and the wanted one.
 pub fn distance(wanted: &str, name: &str) -> usize {
     strsim::damerau_levenshtein(compared(wanted), compared(name))
 }
 
-/// Up to `most` of the known names, the nearest first, however far they are.
+/// Returns up to `most` of the known names, the nearest first, however far they are.
 pub fn nearest_few<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
     let mut all: Vec<(usize, &str)> = known.into_iter().map(|name| (distance(wanted, name), name)).collect();
     all.sort_unstable();
     all.into_iter().take(most).map(|(_, name)| name).collect()
 }
 
-/// The help for a misspelled name: ``did you mean `read_file`?``; `None` if no name is near.
+/// Returns the help for a misspelled name: ``did you mean `read_file`?``; `None` if no name is near.
 pub fn suggestion<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     did_you_mean(nearest(wanted, known))
 }
 
-/// The help for a misspelled name, and where all names are listed: ``did you mean `build`? `host agent list` lists them``.
+/// Returns the help for a misspelled name, with the command that lists all: ``did you mean `build`? `host agent list`
+/// lists them``.
 pub fn name_help<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, all: &str) -> String {
     match suggestion(wanted, known) {
         Some(suggestion) => format!("{suggestion} {all}"),
@@ -46,7 +47,7 @@ pub fn name_help<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, all
     }
 }
 
-/// The question for these names: ``did you mean `a`, `b` or `c`?``; `None` without any.
+/// Returns the question for these names: ``did you mean `a`, `b` or `c`?``; `None` without any.
 pub fn did_you_mean(names: impl IntoIterator<Item = impl Display>) -> Option<String> {
     let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     match names.as_slice() {
@@ -56,7 +57,7 @@ pub fn did_you_mean(names: impl IntoIterator<Item = impl Display>) -> Option<Str
     }
 }
 
-/// The name that a parser of ours expected instead of an unknown one, out of its message: serde writes
+/// Returns the name that one of our parsers expected instead of an unknown one, from its message: serde writes
 /// ``unknown field `modle`, expected one of `model`, `mode` ``.
 pub fn expected_instead(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once("unknown ")?;

@@ -1,10 +1,10 @@
 //! The queue of questions between the loop, which asks, and a listener that answers: a terminal, a page, a test.
 //!
 //! A question has an id and one answer, the first. Every listener gets each question, and a notice when it is answered
-//! or withdrawn. A question without a listener, or whose last listener leaves, is answered with that and does not wait.
-//! Dropping the future of [`ApprovalQueue::ask`] withdraws the question.
+//! or withdrawn. A question without a listener, or whose last listener leaves, fails with [`NobodyListens`] and does
+//! not wait. Dropping the future of [`ApprovalQueue::ask`] withdraws the question.
 //!
-//! Deliberately not here: what an answer means (the gate decides that), and how a question looks.
+//! Deliberately not here: what an answer means (the gate decides that), and how a question is shown.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,39 +20,39 @@ use crate::{ApprovalMode, Origin, SimpleCommand};
 /// Messages that may wait for a listener. A listener further behind counts as gone: protects the host's memory.
 const WAITING: usize = 256;
 
-/// The id of a question, unique for its queue.
+/// The id of a question, unique in its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct QuestionId(u64);
 
-/// Whether a call may run. Its texts come from models and plugins: make them safe before they are shown.
+/// A question whether a call may run. Its texts come from models and plugins: make them safe before they are shown.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The name of the agent that makes the call.
     pub agent: String,
-    /// The id of that agent in the run.
+    /// The id of that agent in its run.
     pub agent_id: AgentId,
     /// The call, as it would run.
     pub call: Arc<FunctionCall>,
-    /// The plugin whose tool it is.
+    /// The plugin that exports the tool.
     pub origin: Option<Origin>,
-    /// What it would do.
+    /// What the call would do.
     pub confirmation: Confirmation,
-    /// The simple commands of an `exec`, as they were read out of its line.
+    /// The simple commands of an `exec`, as analysed from its line.
     pub commands: Vec<SimpleCommand>,
-    /// What a yes lets it touch.
+    /// What an approval lets it touch.
     pub touches: Grants,
-    /// Why it is asked, a line for each reason.
+    /// The reasons for asking, a line for each.
     pub reasons: Vec<String>,
     /// The approval mode of the run.
     pub mode: ApprovalMode,
-    /// The answers besides yes and no, each with what it would allow from then on.
+    /// The answers besides yes and no, each with what it would allow from now on.
     pub always: Vec<Always>,
-    /// Why the user's change was not accepted, if that is why the question comes again.
+    /// Why the user's change was not accepted, if the question is asked again for that reason.
     pub objection: Option<String>,
 }
 
 impl Question {
-    /// What it is about, in one word: `exec`, `edit`, `info` or `call`.
+    /// Returns its kind in one word: `exec`, `edit`, `info` or `call`.
     pub fn kind(&self) -> &'static str {
         match &self.confirmation {
             Confirmation::Exec { .. } => "exec",
@@ -63,16 +63,16 @@ impl Question {
     }
 }
 
-/// An answer that allows more than the one call, and what it would allow.
+/// An answer that allows more than this call, with what it would allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Always {
     /// The answer.
     pub answer: Lasting,
-    /// What it allows, in words.
+    /// A description of what it allows.
     pub words: String,
 }
 
-/// How far an answer reaches that holds for later calls too.
+/// The range of an answer that holds for later calls too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lasting {
@@ -88,21 +88,21 @@ pub enum Lasting {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Answer {
-    /// This call may run.
+    /// The call may run.
     ProceedOnce,
-    /// This call may run, and others like it.
+    /// The call may run, and so may others like it.
     Proceed {
-        /// Which others.
+        /// Which other calls.
         lasting: Lasting,
     },
-    /// The call is to use another content or command instead. It is asked about again.
+    /// The call has to use different content or a different command. The changed call is asked about again.
     Modify {
-        /// What the user wrote.
+        /// The user's text.
         text: String,
     },
-    /// It may not, nor may the calls behind it in the same reply.
+    /// The call may not run, nor may the calls after it in the same reply.
     Cancel {
-        /// What to do instead, in the user's words for the model.
+        /// What to do instead, as the user's message to the model.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
@@ -118,29 +118,29 @@ pub enum Notice {
         /// The question.
         question: Arc<Question>,
     },
-    /// It was answered, by this listener or another.
+    /// A question was answered, by this listener or a different one.
     Answered {
         /// Which question.
         id: QuestionId,
     },
-    /// Nobody needs the answer any more.
+    /// A question was withdrawn: the answer is not needed any more.
     Withdrawn {
         /// Which question.
         id: QuestionId,
     },
 }
 
-/// Nobody listens, so nobody was asked.
+/// The error that the queue has no listener, so the user was not asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("nobody can be asked here")]
 pub struct NobodyListens;
 
-/// The question is not open any more.
+/// The error that the question is no longer open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the question was answered or withdrawn before")]
 pub struct TooLate;
 
-/// The queue. Clones are one queue.
+/// The queue. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct ApprovalQueue(Arc<Mutex<State>>);
 
@@ -157,7 +157,7 @@ struct Open {
     answer: oneshot::Sender<Answer>,
 }
 
-/// One who listens. Dropping it ends that; when it was the last, open questions go unanswered.
+/// A listener. Dropping it ends the subscription; when the last one is dropped, open questions fail.
 #[derive(Debug)]
 pub struct Listener {
     queue: ApprovalQueue,
@@ -166,12 +166,12 @@ pub struct Listener {
 }
 
 impl ApprovalQueue {
-    /// A queue that nobody listens to.
+    /// Creates a queue without listeners.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Listens from now on. Questions that are open already are told first.
+    /// Adds a listener. It gets the questions that are already open first.
     pub fn listen(&self) -> Listener {
         let (sender, notices) = mpsc::channel(WAITING);
         let mut state = self.state();
@@ -187,16 +187,16 @@ impl ApprovalQueue {
         Listener { queue: self.clone(), id, notices }
     }
 
-    /// Whether somebody listens.
+    /// Whether there is a listener.
     pub fn is_heard(&self) -> bool {
         !self.state().listeners.is_empty()
     }
 
-    /// Asks, and waits for the first answer.
+    /// Asks a question, and waits for the first answer.
     ///
     /// # Errors
     ///
-    /// When nobody listens, or nobody does any more.
+    /// If there is no listener, or the last one leaves.
     pub async fn ask(&self, question: Question) -> Result<Answer, NobodyListens> {
         let question = Arc::new(question);
         let (answer, answered) = oneshot::channel();
@@ -215,7 +215,7 @@ impl ApprovalQueue {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Each change is whole before a panic could come.
+        // Each change is complete before a panic could occur.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -226,7 +226,7 @@ impl State {
         self.next
     }
 
-    /// Tells everybody; who is gone, or has fallen behind, listens no more.
+    /// Sends a notice to all listeners, and removes those that are gone or have fallen behind.
     fn tell(&mut self, notice: &Notice) {
         self.listeners.retain(|(_, listener)| listener.try_send(notice.clone()).is_ok());
         if self.listeners.is_empty() {
@@ -235,7 +235,7 @@ impl State {
     }
 }
 
-/// Takes a question back when whoever asked is gone.
+/// Withdraws a question when the future that asked it is dropped.
 struct Withdraw<'b> {
     queue: &'b ApprovalQueue,
     id: QuestionId,
@@ -251,7 +251,7 @@ impl Drop for Withdraw<'_> {
 }
 
 impl Listener {
-    /// Waits for the next notice. None when this listener fell so far behind that it was given up.
+    /// Waits for the next notice. `None` if this listener fell so far behind that it was removed.
     pub async fn next(&mut self) -> Option<Notice> {
         self.notices.recv().await
     }
@@ -260,7 +260,7 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// When somebody else was faster, or the question was withdrawn.
+    /// If another listener answered first, or the question was withdrawn.
     pub fn answer(&self, id: QuestionId, answer: Answer) -> Result<(), TooLate> {
         let mut state = self.queue.state();
         let open = state.open.remove(&id).ok_or(TooLate)?;
@@ -275,7 +275,7 @@ impl Drop for Listener {
         let mut state = self.queue.state();
         state.listeners.retain(|(id, _)| *id != self.id);
         if state.listeners.is_empty() {
-            // Their senders go with them, so whoever asked is told that nobody listens.
+            // Dropping their senders makes the callers fail with [`NobodyListens`].
             state.open.clear();
         }
     }

@@ -1,6 +1,6 @@
-//! The states of a call, and the events that tell of their changes.
+//! The states of a call, and the events that report their changes.
 //!
-//! A call goes forward only: validating, awaiting approval where somebody must be asked, scheduled, executing, and one of
+//! A call only moves forward: validating, awaiting approval if the user must be asked, scheduled, executing, and one of
 //! the three ends; it can settle from each of the others. A settled call never changes. All changes go through
 //! [`CallState::step`].
 
@@ -15,25 +15,25 @@ use tokio::time::Instant;
 
 use crate::{Allowance, Live, LiveOutput, Outcome, Question, Tool};
 
-/// Where a call is. Each state holds only what it has.
+/// The state of a call. Each variant holds only what that state has.
 pub enum CallState {
-    /// Its tool is looked up, its arguments are checked, and it waits for its turn to be decided about.
+    /// Its tool is looked up, its arguments are checked, and it waits for a decision.
     Validating {
         /// The call as the model wrote it.
         call: Arc<FunctionCall>,
-        /// The tool that would run it, once it was found and the arguments meet its schema.
+        /// The tool that would run it, once the tool was found and the arguments match its schema.
         tool: Option<Arc<dyn Tool>>,
     },
-    /// Somebody is asked whether it may run.
+    /// The user is asked whether it may run.
     AwaitingApproval {
         /// The call.
         call: Arc<FunctionCall>,
         /// The tool that would run it.
         tool: Arc<dyn Tool>,
-        /// What is asked.
+        /// The question.
         question: Arc<Question>,
     },
-    /// It may run, and is about to.
+    /// It may run, and is about to start.
     Scheduled {
         /// The call, as a user may have changed it.
         call: Arc<FunctionCall>,
@@ -48,111 +48,111 @@ pub enum CallState {
     Executing {
         /// The call.
         call: Arc<FunctionCall>,
-        /// Since when.
+        /// When it started.
         since: Instant,
         /// Its live output.
         live: LiveOutput,
         /// Why it may run.
         decided: Decided,
     },
-    /// It ended: as a success, as an error, or cancelled, as its outcome says.
+    /// It ended: with success, with an error, or cancelled, as its outcome says.
     Settled(SettledCall),
 }
 
 /// A change of a call's state.
 pub(crate) enum Step {
-    /// Its tool was found, and its arguments are good.
+    /// Its tool was found, and its arguments are valid.
     Admit(Arc<dyn Tool>),
-    /// Somebody is asked about it; also once more, after they changed it.
+    /// The user is asked about it; a changed call is asked about again.
     Ask(Arc<Question>),
     /// It may run.
     Schedule {
-        /// As it is to run.
+        /// The call as it will run.
         call: Arc<FunctionCall>,
         /// What it may do.
         allowance: Arc<Allowance>,
         /// Why.
         decided: Decided,
     },
-    /// It begins to run now.
+    /// It starts now.
     Start(LiveOutput),
     /// It ended.
     Settle {
-        /// How.
+        /// Its outcome.
         outcome: Outcome,
-        /// What was decided about it, where that is why it ended; none keeps what was decided before.
+        /// The decision, if that is why it ended; `None` keeps the earlier decision.
         decided: Option<Decided>,
     },
 }
 
-/// What was decided about a call before it ran.
+/// The decision about a call before it ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decided {
-    /// It may run, and nobody was asked.
+    /// It may run, and the user was not asked.
     Allowed,
-    /// A user said that it may run.
+    /// The user approved it.
     Approved,
-    /// A user changed it, and then said that it may run.
+    /// The user changed it, and then approved it.
     Changed,
-    /// A user said that it may not.
+    /// The user rejected it.
     Declined,
-    /// A rule or a grant said that it may not, or nobody was there to be asked.
+    /// A rule or a grant denied it, or the user could not be asked.
     Denied,
 }
 
-/// A call that ended, with everything that history needs to know.
+/// A call that ended, with everything that the history needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettledCall {
     /// The call, as it ran.
     pub call: Arc<FunctionCall>,
     /// How it ended.
     pub outcome: Outcome,
-    /// What was decided about it; none when it never came to that.
+    /// The decision about it; `None` if it ended before one.
     pub decided: Option<Decided>,
-    /// How long it ran; zero when it never began.
+    /// How long it ran; zero if it never started.
     pub duration: Duration,
     /// How many bytes of its live output were dropped.
     pub dropped: u64,
-    /// The change that was asked about and not made, if that is how it ended.
+    /// The change that was asked about and not made, if it ended that way.
     pub proposed: Option<Display>,
 }
 
-/// Something happened to a call.
+/// An event of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct CallEvent<'a> {
     /// The call's id.
     pub id: &'a CallId,
     /// The name that the model called.
     pub name: &'a ToolName,
-    /// What happened.
+    /// The change.
     pub change: CallChange<'a>,
 }
 
-/// What happened to a call.
+/// A change of a call.
 #[derive(Clone, Copy, Debug)]
 pub enum CallChange<'a> {
-    /// The model asked for it, with these arguments.
+    /// The model requested it, with these arguments.
     Validating(&'a FunctionCall),
-    /// Somebody is asked about it.
+    /// The user is asked about it.
     AwaitingApproval(&'a Question),
     /// It may run.
     Scheduled(Decided),
-    /// It is about to run. Whoever must write that down first can still stop it.
+    /// It is about to start. An observer that cannot record this can still stop it.
     Executing,
-    /// It shows something while it runs.
+    /// It shows live output.
     Live(&'a Live),
     /// It ended.
     Settled(&'a SettledCall),
 }
 
 impl CallState {
-    /// A call that nobody has looked at.
+    /// Creates a call that was not examined yet.
     pub fn new(call: FunctionCall) -> Self {
         Self::Validating { call: Arc::new(call), tool: None }
     }
 
-    /// The call itself, in every state.
+    /// Returns the call, in every state.
     pub fn call(&self) -> &Arc<FunctionCall> {
         match self {
             Self::Validating { call, .. }
@@ -163,7 +163,7 @@ impl CallState {
         }
     }
 
-    /// The state in one of seven words, as logs and clients have them.
+    /// Returns the state as one of seven words, for logs and clients.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Validating { .. } => "validating",
@@ -178,7 +178,7 @@ impl CallState {
         }
     }
 
-    /// Takes a step. A step that the state does not allow changes nothing, and is answered with `false`.
+    /// Takes a step. Returns `false`, and changes nothing, if the state does not allow the step.
     pub(crate) fn step(&mut self, step: Step) -> bool {
         let next = match (&*self, step) {
             (Self::Settled(_), _) => None,
@@ -229,7 +229,7 @@ impl CallState {
     }
 }
 
-/// The difference that a call would make to a file.
+/// Returns the diff that a call would make to a file.
 fn difference(confirmation: &Confirmation) -> Option<Display> {
     match confirmation {
         Confirmation::Edit { path, unified, .. } => {

@@ -1,18 +1,18 @@
-//! A cancel that can say why.
+//! A cancellation with a reason.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-/// How long a cancelled call may take to stop by itself, with a partial result, unless its tool sets another time. Then
-/// it is dropped.
+/// How long a cancelled call may take to stop by itself, with a partial result, unless its tool sets a different time.
+/// Then it is dropped.
 pub const CANCEL_GRACE: Duration = Duration::from_secs(2);
 
-/// What the model is told when nobody gave a reason: the token above fired, and above is the user.
+/// The reason for the model if none was given: the parent token was cancelled, which means by the user.
 const BY_THE_USER: &str = "cancelled by the user";
 
-/// A cancellation token with the reason that the model is told. Clones share both.
+/// A cancellation token with a reason for the model. Clones share both.
 #[derive(Clone, Debug)]
 pub struct Cancel {
     token: CancellationToken,
@@ -20,12 +20,12 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    /// A cancel that also fires when `token` does; firing it does not reach `token`.
+    /// Creates a child of `token`: cancelling `token` cancels it too, but not the reverse.
     pub fn under(token: &CancellationToken) -> Self {
         Self { token: token.child_token(), reason: Arc::default() }
     }
 
-    /// Fires. The first reason stays.
+    /// Cancels it. The first reason is kept.
     pub fn cancel(&self, reason: impl Into<String>) {
         if !self.token.is_cancelled() {
             self.reason.get_or_init(|| reason.into());
@@ -33,22 +33,22 @@ impl Cancel {
         self.token.cancel();
     }
 
-    /// Whether it has fired.
+    /// Whether it is cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.token.is_cancelled()
     }
 
-    /// Waits until it fires.
+    /// Waits until it is cancelled.
     pub async fn cancelled(&self) {
         self.token.cancelled().await;
     }
 
-    /// Why it fired, in words for the model.
+    /// Returns the reason, as a text for the model.
     pub fn reason(&self) -> &str {
         self.reason.get().map_or(BY_THE_USER, String::as_str)
     }
 
-    /// The token, for what waits on it.
+    /// Returns the token, for code that waits on it.
     pub fn token(&self) -> &CancellationToken {
         &self.token
     }

@@ -1,9 +1,9 @@
-//! From what a discovery command printed to tools: the declarations in it, each with a name that nothing else has.
+//! Turns the output of a discovery command into tools: its declarations, each with a unique name.
 //!
-//! A command that lists tools prints a JSON array of function declarations as Gemini's API has them, bare or within
-//! objects with `function_declarations` or `functionDeclarations`. Promises: the list is taken whole or refused with the
-//! declaration that is wrong, nothing of it is left out in silence; whatever it says, what comes of it is bounded, and its
-//! schemas can be used.
+//! A command that lists tools prints a JSON array of function declarations as Gemini's API defines them, bare or within
+//! objects with `function_declarations` or `functionDeclarations`. Promises: the list is accepted as a whole, or
+//! rejected with the declaration that is invalid, and nothing is left out silently; whatever it contains, the result is
+//! bounded, and its schemas can be used.
 //!
 //! Deliberately not here: running the command, and what a call may touch.
 
@@ -19,19 +19,19 @@ use crate::{Schema, SchemaError};
 /// The most that a discovery command may print, in bytes. Protects the host's memory.
 pub const MAX_LIST: usize = 10 << 20;
 
-/// The longest name of a tool, in bytes, as any tool's.
+/// The longest name of a tool, in bytes, the same as for any tool.
 const MAX_NAME: usize = 64;
 
-/// How much of a name that is none is repeated, in characters.
+/// How much of an invalid name an error repeats, in characters.
 const SHOWN: usize = 80;
 
-/// How much of a command a description has, in characters. Protects the model's context: each tool has it.
+/// How much of a command a description contains, in characters. Protects the model's context: each tool has it.
 const COMMAND: usize = 300;
 
-/// What stands before a name that is taken, or that begins with no letter.
+/// The prefix of a name that is taken, or that does not begin with a letter.
 const PREFIX: &str = "discovered_";
 
-/// The types of values as Gemini's API writes them where it has no JSON Schema.
+/// The types of values as Gemini's API writes them where it does not use JSON Schema.
 const TYPES: [(&str, &str); 7] = [
     ("OBJECT", "object"),
     ("ARRAY", "array"),
@@ -42,56 +42,57 @@ const TYPES: [(&str, &str); 7] = [
     ("NULL", "null"),
 ];
 
-/// A tool that a discovery command told of.
+/// A tool that a discovery command listed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Discovered {
-    /// What the command calls it: the last word of the command of its calls.
+    /// The command's name for it: the last word of the command that calls it.
     pub original: String,
-    /// What a model is told. The most careful annotations: nobody has said what it does to the world.
+    /// The description for the model. It has the most cautious annotations, since the effects of the tool are not
+    /// declared.
     pub spec: ToolSpec,
 }
 
-/// What a list of tools is read with.
+/// The context in which a list of tools is read.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
-    /// The command that printed the list, as a user would type it: its tools are described with it.
+    /// The command that printed the list, as a user would type it: the descriptions of its tools name it.
     pub listed_by: &'a str,
     /// The command that calls a tool, as a user would type it without the tool's name.
     pub called_by: &'a str,
-    /// Whether something else has the name.
+    /// Whether a name is taken.
     pub is_taken: &'a dyn Fn(&str) -> bool,
 }
 
 /// Why a list of tools cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DiscoveryError {
-    /// It is too long.
+    /// The output is too long.
     #[error("it has {size} bytes, over the limit of {MAX_LIST}")]
     TooLong {
-        /// How long it is.
+        /// Its length.
         size: usize,
     },
-    /// It is no JSON.
+    /// The output is not JSON.
     #[error("it is not JSON: {why}")]
     NotJson {
         /// The parser's words, with line and column.
         why: String,
     },
-    /// It is JSON, and no array.
+    /// The output is JSON, but not an array.
     #[error("it is JSON, but not an array of function declarations")]
     NotAList,
-    /// Something in the list is no declaration.
+    /// An entry of the list is not a declaration.
     #[error(
         "entry {number} of the list is not a function declaration: it has neither a `name` nor a list `function_declarations`"
     )]
     NoDeclaration {
-        /// Which, from 1.
+        /// Its number, from 1.
         number: usize,
     },
     /// There are too many tools.
     #[error("it has over {MAX_TOOLS} tools")]
     TooMany,
-    /// A name cannot be made to fit.
+    /// A name cannot be made valid.
     #[error("`{name}` is not a valid tool name: {why}")]
     Name {
         /// The name, cut.
@@ -99,59 +100,59 @@ pub enum DiscoveryError {
         /// The rule that it breaks.
         why: &'static str,
     },
-    /// Two tools have one name.
+    /// Two tools have the same name.
     #[error("it has two tools `{name}`")]
     Twice {
         /// The name.
         name: String,
     },
-    /// Two names are alike once they are made to fit.
+    /// Two names become the same once they are made valid.
     #[error("`{one}` and `{other}` would both get the name `{name}`")]
     Alike {
         /// The first.
         one: String,
         /// The second.
         other: String,
-        /// What both would be called.
+        /// The name that both would have.
         name: String,
     },
-    /// A tool's name is taken, and the one with the prefix is too.
+    /// A tool's name is taken, and so is the name with the prefix.
     #[error("the names `{name}` and `{PREFIX}{name}` are both taken by other tools")]
     Taken {
         /// The name.
         name: String,
     },
-    /// A description is no text or too long.
+    /// A description is not a text, or is too long.
     #[error("the description of `{name}` is not a string of at most {MAX_DESCRIPTION} bytes")]
     Description {
         /// The tool.
         name: String,
     },
-    /// The parameters are not those of an object, or too many.
+    /// The parameters are not those of an object, or there are too many.
     #[error("the parameters of `{name}` are not a JSON Schema of an object of at most {MAX_SCHEMA} bytes")]
     Parameters {
         /// The tool.
         name: String,
     },
-    /// The parameters are no valid schema.
+    /// The parameters are not a valid schema.
     #[error("invalid parameters of `{name}`")]
     Schema {
         /// The tool.
         name: String,
-        /// What is wrong with them.
+        /// The error.
         #[source]
         cause: SchemaError,
     },
 }
 
-/// Reads what a discovery command printed, which must be text of JSON.
+/// Reads the output of a discovery command, which must be JSON in UTF-8.
 ///
-/// A name is made to fit where it can be: what no tool's name may have becomes `_`, and what begins with no letter, or is
-/// taken, gets `discovered_` before it.
+/// A name is made valid if possible: each character that a tool's name may not have becomes `_`, and a name that does
+/// not begin with a letter, or is taken, gets the prefix `discovered_`.
 ///
 /// # Errors
 ///
-/// With the first thing that is wrong, and the tool that it is wrong about.
+/// With the first problem, and the tool that has it.
 pub fn discovered(printed: &[u8], around: Surroundings<'_>) -> Result<Vec<Discovered>, DiscoveryError> {
     if printed.len() > MAX_LIST {
         return Err(DiscoveryError::TooLong { size: printed.len() });
@@ -175,7 +176,7 @@ pub fn discovered(printed: &[u8], around: Surroundings<'_>) -> Result<Vec<Discov
     Ok(tools)
 }
 
-/// All declarations of a list, in order.
+/// Returns all declarations of a list, in order.
 fn declarations(entries: &[Value]) -> Result<Vec<&Map<String, Value>>, DiscoveryError> {
     let mut found = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
@@ -224,7 +225,7 @@ fn tool(declaration: &Map<String, Value>, around: Surroundings<'_>) -> Result<Di
     Ok(Discovered { original, spec })
 }
 
-/// The name as it was declared.
+/// Returns the name as it was declared.
 fn original(declaration: &Map<String, Value>) -> Result<String, DiscoveryError> {
     let name = declaration.get("name").cloned().unwrap_or_default();
     let wrong = |why| {
@@ -235,13 +236,13 @@ fn original(declaration: &Map<String, Value>) -> Result<String, DiscoveryError> 
         None => Err(wrong("it is not text")),
         Some("") => Err(wrong("it is empty")),
         Some(text) if text.len() > MAX_NAME => Err(wrong("it has over 64 bytes")),
-        // It is shown in messages, and becomes a word of a command.
+        // The name is shown in messages, and becomes a word of a command.
         Some(text) if text.chars().any(char::is_control) => Err(wrong("it has control characters")),
         Some(text) => Ok(text.to_owned()),
     }
 }
 
-/// The name as a model can use it.
+/// Returns the name as a model can use it.
 fn fitting(original: &str, is_taken: &dyn Fn(&str) -> bool) -> Result<String, DiscoveryError> {
     let fits = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
     let name: String = original.chars().map(fits).collect();
@@ -257,7 +258,7 @@ fn fitting(original: &str, is_taken: &dyn Fn(&str) -> bool) -> Result<String, Di
     if is_taken(&longer) { Err(DiscoveryError::Taken { name }) } else { Ok(longer) }
 }
 
-/// What a model is told of a tool: what its author says, and how it is called.
+/// Returns the description of a tool for the model: its author's text, and how the tool is called.
 fn described(said: &str, original: &str, around: Surroundings<'_>) -> String {
     let (listed_by, called_by) = (clip(around.listed_by, COMMAND), clip(around.called_by, COMMAND));
     let said = if said.is_empty() { format!("The user's own tool `{original}`.") } else { said.to_owned() };
@@ -270,7 +271,8 @@ fn described(said: &str, original: &str, around: Surroundings<'_>) -> String {
     )
 }
 
-/// The schema of the arguments: a JSON Schema, or a schema of Gemini's made one; none when it is not an object's.
+/// Returns the schema of the arguments: a JSON Schema, or one converted from Gemini's; `None` if it is not that of an
+/// object.
 fn schema(declaration: &Map<String, Value>) -> Option<Value> {
     let given = ["parametersJsonSchema", "parameters_json_schema", "parameters"];
     let given = given.iter().filter_map(|key| declaration.get(*key)).find(|value| !value.is_null());
@@ -284,8 +286,8 @@ fn schema(declaration: &Map<String, Value>) -> Option<Value> {
     (object.get("type").and_then(Value::as_str) == Some("object")).then_some(schema)
 }
 
-/// Writes the types of a schema as JSON Schema does, wherever a schema stands in it. What is no schema, such as a default
-/// or a list of values, stays as it is.
+/// Writes the types as JSON Schema does, wherever a schema occurs in this one. Values that are not schemas, such as a
+/// default or a list of values, stay unchanged.
 fn small_types(schema: &mut Value) {
     let Some(schema) = schema.as_object_mut() else { return };
     for (key, value) in schema.iter_mut() {

@@ -1,13 +1,12 @@
-//! Decides whether a call runs: by the rules, and by a user where the rules say so.
+//! Decides whether a call runs: by the rules, and by asking the user if the rules require it.
 //!
-//! Promises: a call runs only when a rule, a grant or a user said yes to exactly what it is granted then; an answer
-//! that reaches further than the one call becomes a rule bound to the tool, to the digest of the plugin and to what the
-//! yes covered, so that another component under the same name is asked about again, and never reaches private addresses
-//! or every server; a call that a user changed is
-//! checked and asked about like a new one; where nobody listens, what would be asked is refused, in words that say what
-//! would allow it. While somebody is asked the time of the run stands still.
+//! Promises: a call runs only if a rule, a grant or the user approved exactly what it is granted then; a lasting answer
+//! becomes a rule bound to the tool, to the digest of the plugin and to what the approval covered, so that a different
+//! component under the same name is asked about again, and never allows private addresses or every server; a call that
+//! the user changed is checked and asked about like a new one; without a listener, a call that would be asked about is
+//! denied, with a message that says what would allow it. The clock of the run is paused while the user is asked.
 //!
-//! Deliberately not here: what the rules say (`policy`), how a question looks, and what the sandbox lets a call do.
+//! Deliberately not here: what the rules mean (`policy`), how a question is shown, and what the sandbox lets a call do.
 
 mod lasting;
 
@@ -27,13 +26,13 @@ use crate::{
     simple_commands,
 };
 
-/// What a declined call is told when the user gave no reason.
+/// The reason for a rejected call if the user gave none.
 const DECLINED: &str = "the user rejected this call";
 
 /// The longest reason of the user that is passed to the model, in characters.
 const REASON_CHARACTERS: usize = 4_000;
 
-/// Decides about the calls of one agent. Clones, and the gates of other agents made of it, share rules and queue.
+/// Decides about the calls of one agent. Clones, and the gates of other agents made from it, share rules and queue.
 #[derive(Clone)]
 pub struct Gate {
     shared: Arc<Shared>,
@@ -46,40 +45,40 @@ struct Shared {
     policy: RwLock<Policy>,
     queue: ApprovalQueue,
     workspace: PathBuf,
-    /// Where the rules go that a user's answers make; none keeps them for this process.
+    /// The file for the rules that the user's answers make; with `None` they hold for this process only.
     kept: Option<RulesFile>,
 }
 
-/// What surrounds a call at the gate.
+/// The context of a call at the gate.
 pub(crate) struct AtGate<'g> {
     pub(crate) registry: &'g Registry,
     pub(crate) cancel: &'g CancellationToken,
     pub(crate) run_clock: &'g PausableClock,
-    /// Takes each question before it is asked.
+    /// Receives each question before it is asked.
     pub(crate) asked: mpsc::Sender<Arc<Question>>,
 }
 
-/// What was decided.
+/// A decision.
 pub(crate) enum Passed {
-    /// It runs.
+    /// The call runs.
     Run {
-        /// As the model wrote it, or as a user changed it.
+        /// The call as the model wrote it, or as the user changed it.
         call: Arc<FunctionCall>,
         /// What it may do.
         allowance: Arc<Allowance>,
         decided: Decided,
     },
-    /// It does not.
+    /// The call is denied.
     Refused {
         failure: CallFailure,
-        /// None when it could not have run anyway.
+        /// `None` if it could not have run anyway.
         decided: Option<Decided>,
     },
-    /// A user said that it does not.
+    /// The user rejected the call.
     Declined { reason: String },
 }
 
-/// A call, and all that is known of what it would do.
+/// A call, with all that is known about what it would do.
 struct Considered {
     call: Arc<FunctionCall>,
     intent: Intent,
@@ -87,7 +86,7 @@ struct Considered {
 }
 
 impl Gate {
-    /// A gate for the main agent of a run, in this mode. `kept` takes the rules that answers make.
+    /// Creates a gate for the main agent of a run, in this mode. `kept` stores the rules that answers make.
     pub fn new(
         policy: Policy,
         queue: ApprovalQueue,
@@ -99,28 +98,28 @@ impl Gate {
         Self { shared: Arc::new(shared), mode, agent: "main".to_owned(), agent_id: AgentId::new("main") }
     }
 
-    /// The gate for an agent.
+    /// Returns the gate for a different agent.
     #[must_use]
     pub fn for_agent(&self, agent: &str, agent_id: &AgentId) -> Self {
         Self { agent: agent.to_owned(), agent_id: agent_id.clone(), ..self.clone() }
     }
 
-    /// The mode that it decides in.
+    /// Returns its mode.
     pub fn mode(&self) -> ApprovalMode {
         self.mode
     }
 
-    /// The same gate in another mode, with the same rules.
+    /// Returns the same gate in a different mode, with the same rules.
     #[must_use]
     pub fn in_mode(&self, mode: ApprovalMode) -> Self {
         Self { mode, ..self.clone() }
     }
 
-    /// What would be decided about a call, which is neither asked about nor run; and what it would do.
+    /// Returns what would be decided about a call, and what it would do, without asking or running it.
     ///
     /// # Errors
     ///
-    /// When the call could not be done anyway.
+    /// If the call could not run anyway.
     pub async fn explain(
         &self,
         call: &FunctionCall,
@@ -152,7 +151,7 @@ impl Gate {
         let (mut changed, mut objection) = (false, None);
         loop {
             match considered.verdict.decision {
-                // What a user changed they see again before it runs.
+                // The user sees a changed call again before it runs.
                 Decision::Allow if !changed => return considered.run(Decided::Allowed),
                 Decision::Deny => return considered.denied(),
                 Decision::Allow | Decision::Ask => {}
@@ -161,7 +160,7 @@ impl Gate {
             if !self.shared.queue.is_heard() {
                 return considered.unheard();
             }
-            // The scheduler takes it before anything else of this call.
+            // The scheduler receives it before anything else about this call.
             at.asked.send(Arc::new(question.clone())).await.ok();
             let answer = {
                 let _asking = at.run_clock.pause();
@@ -231,8 +230,8 @@ impl Gate {
             && !intent.touches.le(&intent.granted)
             && !self.is_beneath(directory)
         {
-            // As `cd` out of the workspace in the line itself would be: a rule for `make` says nothing of makefiles
-            // that lie elsewhere.
+            // As with a `cd` out of the workspace in the line itself: a rule for `make` does not cover makefiles
+            // elsewhere.
             let because = Because::Obscure(format!("it runs in `{directory}`, outside of the workspace"));
             verdict.decision = Decision::Ask;
             verdict.reasons.push(Reason { part: None, decision: Decision::Ask, because });
@@ -245,7 +244,7 @@ impl Gate {
         workspace.absolute(directory).is_ok_and(|directory| directory.starts_with(workspace.root()))
     }
 
-    /// The call as the user changed it, or why it cannot be changed so.
+    /// Returns the call as the user changed it, or why that change is not possible.
     async fn changed(
         &self,
         before: &Considered,
@@ -303,7 +302,7 @@ impl Considered {
         Passed::Refused { failure, decided: Some(Decided::Denied) }
     }
 
-    /// It would have to be asked about, and nobody is there.
+    /// Denies a call that has to be asked about when the user cannot be asked.
     fn unheard(self) -> Passed {
         let name = &self.call.name;
         let words = self.intent.refusal.unwrap_or_else(|| {
@@ -316,12 +315,12 @@ impl Considered {
     }
 }
 
-/// Why it came to that: what decided each part that is as strict as the whole.
+/// Returns the reasons: what decided each part that is as strict as the whole.
 fn reasons(verdict: &Verdict) -> Vec<String> {
     strict(verdict).map(Reason::why).collect()
 }
 
-/// The reasons that a question shows. That nothing allows a call yet goes without saying, unless it is about one
+/// Returns the reasons that a question shows. That nothing allows the call yet is not mentioned, unless it concerns one
 /// command of several.
 fn asked_because(verdict: &Verdict, commands: usize) -> Vec<String> {
     let nothing = strict(verdict).all(|reason| reason.because == Because::Nothing);
@@ -333,7 +332,7 @@ fn strict(verdict: &Verdict) -> impl Iterator<Item = &Reason> {
 }
 
 impl Gate {
-    /// Takes up a rule, and keeps it where rules are kept. A rule that cannot be kept is not taken up either.
+    /// Adds a rule, and stores it if there is a file for rules. A rule that cannot be stored is not added either.
     fn keep(&self, rule: Rule) -> Result<(), String> {
         if let Some(kept) = &self.shared.kept {
             kept.add(&rule).map_err(|error| format!("cannot save the rule: {}", with_causes(&error)))?;

@@ -1,15 +1,16 @@
-//! What the model can call, and how its calls run.
+//! The tools that a model can call, and how their calls run.
 //!
 //! Owns [`Tool`] and [`Outcome`], the [`Registry`] that finds a tool and checks a call's arguments, the [`Policy`] of
-//! rules, the [`Gate`] that decides by them and asks over the [`ApprovalQueue`], the states of a call, the [`Scheduler`] that
-//! runs the calls of one reply in waves, the [`Responder`] that puts outcomes into words for the model, and [`discovered`],
-//! which reads the tools that a command of the user's told of.
+//! rules, the [`Gate`] that decides by them and asks over the [`ApprovalQueue`], the states of a call, the
+//! [`Scheduler`] that runs the calls of one reply in waves, the [`Responder`] that formats outcomes for the model, and
+//! [`discovered`], which reads the tools that a user's command lists.
 //!
-//! It promises that every call settles exactly once, whatever the tool does; that no call runs before it was decided
-//! that it may; and that what the model is told is bounded in size and says where it was cut.
+//! It promises that every call settles exactly once, whatever the tool does; that no call runs before it was allowed;
+//! and that text for the model is bounded in size and marked where it was cut.
 //!
-//! Deliberately not here: which model asked, what a call may touch (the grants of its plugin decide that), and
-//! where anything is shown: the scheduler reports each [`CallEvent`], and a listener of the queue answers questions.
+//! Deliberately not here: which model requested a call, what a call may touch (the grants of its plugin decide that),
+//! and where anything is shown: the scheduler reports each [`CallEvent`], and a listener of the queue answers
+//! questions.
 
 mod approval_queue;
 mod call;

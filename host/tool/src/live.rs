@@ -1,45 +1,45 @@
-//! What a call shows while it runs.
+//! Live output: what a call shows while it runs.
 //!
-//! Live output is for the user who watches and is no part of the outcome, so it may be lost and must never
-//! hold the call up: the channel behind a [`LiveOutput`] is bounded, what does not fit is dropped, and what was
-//! dropped is counted and told with the call's end.
+//! Live output is for the user who watches and is not part of the outcome, so it may be lost and must never delay the
+//! call: the channel behind a [`LiveOutput`] is bounded, output that does not fit is dropped, and the number of dropped
+//! bytes is reported with the call's end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::mpsc;
 
-/// How many pieces may wait to be shown. Protects memory when the terminal is slower than the tools.
+/// How many pieces may wait to be shown. Protects memory if the terminal is slower than the tools.
 const WAITING_PIECES: usize = 64;
 
-/// The longest piece, in bytes of UTF-8; the rest of a longer one is dropped. Together with [`WAITING_PIECES`]
-/// it bounds what waits.
+/// The longest piece, in bytes of UTF-8; the rest of a longer one is dropped. Together with [`WAITING_PIECES`] it
+/// bounds the waiting output.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// The most that one call may show, in bytes of UTF-8. Protects the user's terminal and log from a tool that
-/// never stops talking.
+/// The most that one call may show, in bytes of UTF-8. Protects the user's terminal and log from a tool that never
+/// stops printing.
 const CALL_BYTES: u64 = 8 * 1024 * 1024;
 
-/// What a piece counts besides its bytes. Bounds the number of pieces that say nothing.
+/// The cost of a piece besides its bytes. Bounds the number of empty pieces.
 const PIECE_COST: u64 = 64;
 
-/// One piece of what a call shows while it runs.
+/// One piece of live output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Live {
-    /// Text as the tool printed it; it may hold control characters.
+    /// Text as the tool printed it; it may contain control characters.
     Output(String),
-    /// How far the call is.
+    /// The progress of the call.
     Progress {
         /// Units done.
         done: u64,
-        /// Units in all, where known.
+        /// Units in all, if known.
         total: Option<u64>,
         /// What is being done.
         message: String,
     },
 }
 
-/// A piece, and which call of its reply shows it.
+/// A piece, with the index of its call in the reply.
 pub(crate) type Piece = (usize, Live);
 
 /// A call's handle for live output: cheap to clone, never blocks, never fails.
@@ -57,15 +57,15 @@ struct Counts {
 }
 
 impl LiveOutput {
-    /// Shows text. What is over the limits is dropped and counted.
+    /// Shows text. Output over the limits is dropped and counted.
     pub fn output(&self, text: &str) {
         let kept = &text[..text.floor_char_boundary(PIECE_BYTES)];
         self.drop_bytes(text.len() - kept.len());
         self.send(kept.len(), || Live::Output(kept.to_owned()));
     }
 
-    /// Reports how far the call is, with a word for what is being done. A total that was reached before the end, or that
-    /// is nothing, was a wrong guess: whoever watches is shown none.
+    /// Reports the progress of the call, with a description of the current step. A total that is zero or exceeded was a
+    /// wrong guess and is not shown.
     pub fn progress(&self, done: u64, total: Option<u64>, message: &str) {
         let total = total.filter(|total| *total > 0 && done <= *total);
         let kept = &message[..message.floor_char_boundary(PIECE_BYTES)];
@@ -73,17 +73,17 @@ impl LiveOutput {
         self.send(kept.len(), || Live::Progress { done, total, message: kept.to_owned() });
     }
 
-    /// A handle that nobody listens to, for calls outside a scheduler.
+    /// Creates a handle without a receiver, for calls outside a scheduler.
     pub fn nowhere() -> Self {
         Self { call: 0, sender: mpsc::channel(1).0, counts: Arc::default() }
     }
 
-    /// A handle for the call at this index, with the channel's other end elsewhere.
+    /// Creates a handle for the call at this index, which sends to this channel.
     pub(crate) fn new(call: usize, sender: mpsc::Sender<Piece>) -> Self {
         Self { call, sender, counts: Arc::default() }
     }
 
-    /// How many bytes were dropped until now.
+    /// Returns how many bytes were dropped so far.
     pub(crate) fn dropped(&self) -> u64 {
         self.counts.dropped.load(Ordering::Relaxed)
     }
@@ -103,7 +103,7 @@ impl LiveOutput {
     }
 }
 
-/// The channel that all calls of one reply show their live output through.
+/// Creates the channel through which all calls of one reply show their live output.
 pub(crate) fn channel() -> (mpsc::Sender<Piece>, mpsc::Receiver<Piece>) {
     mpsc::channel(WAITING_PIECES)
 }

@@ -5,13 +5,13 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// How much a run may do without asking, from the least to the most. No mode changes by itself.
+/// How much a run may do without asking, from the least to the most. The mode never changes by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ApprovalMode {
     /// Reading only, whatever else was granted.
     Plan,
-    /// Reading; what was granted besides.
+    /// Reading, and what else was granted.
     #[default]
     Default,
     /// Also changing files of the workspace.
@@ -20,7 +20,7 @@ pub enum ApprovalMode {
     Yolo,
 }
 
-/// A text that names no mode.
+/// A text that is not the name of a mode.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no approval mode `{name}`: there are `plan`, `default`, `auto-edit` and `yolo`")]
 pub struct UnknownMode {
@@ -29,10 +29,10 @@ pub struct UnknownMode {
 }
 
 impl ApprovalMode {
-    /// All of them, in their order.
+    /// All modes, in their order.
     pub const ALL: [Self; 4] = [Self::Plan, Self::Default, Self::AutoEdit, Self::Yolo];
 
-    /// The name by which flags and files call it.
+    /// Returns its name in flags and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Plan => "plan",

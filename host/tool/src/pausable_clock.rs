@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// How long the user was asked, in total.
+/// The clock, which counts how long the user was asked in total.
 #[derive(Clone, Debug, Default)]
 pub struct PausableClock(Arc<Shared>);
 
@@ -26,7 +26,7 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// How many guards there are.
+    /// The number of guards.
     guards: usize,
     /// When the first of them was taken.
     since: Option<Instant>,
@@ -45,13 +45,14 @@ impl PausableClock {
         PauseGuard(Arc::clone(&self.0))
     }
 
-    /// How long it was paused until now.
+    /// Returns how long it was paused so far.
     pub fn paused_for(&self) -> Duration {
         let state = self.0.state();
         state.before + state.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    /// Waits until it ran for `limit` since `began`, when it had been paused for `already`. Returns at once if it has.
+    /// Waits until it ran for `limit` since `began`, when it had been paused for `already`. Returns at once if it
+    /// already has.
     pub async fn passed(&self, began: Instant, already: Duration, limit: Duration) {
         loop {
             let changed = self.0.changed.notified();
@@ -74,7 +75,7 @@ impl PausableClock {
 
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
-        // Each change is whole before a panic could come.
+        // Each change is complete before a panic could occur.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,7 +1,7 @@
-//! A tool of a plugin: each call runs in the sandbox with the plugin's grants, and however it ends is an outcome.
+//! A tool of a plugin: each call runs in the sandbox with the plugin's grants, and every end is an outcome.
 //!
 //! Promises that a call holds what its plugin is granted and what was allowed for this call, and nothing beyond the
-//! ceiling of its sandbox, whoever allowed it; and of that, where its preview named something, only what was named.
+//! ceiling of its sandbox, whoever allowed it; and if its preview named something, only what it named.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,44 +20,44 @@ use crate::{Allowance, CallContext, CallFailure, FailureKind, Intent, LiveOutput
 /// One tool of a plugin, with what a call of it may touch.
 pub struct PluginTool {
     spec: ToolSpec,
-    /// What the manifest says that this tool needs.
+    /// The grants that this tool needs, according to the manifest.
     needs: Grants,
     plugin: Arc<Plugin>,
     sandbox: Sandbox,
 }
 
-/// What the tools of a plugin run in.
+/// The environment in which the tools of a plugin run.
 #[derive(Clone)]
 pub struct Sandbox {
     /// Runs the calls.
     pub runtime: Arc<Runtime>,
-    /// What the calls may touch without anybody being asked. The runtime cuts it down to what the plugin asks for.
+    /// What the calls may touch without asking. The runtime reduces it to what the plugin requests.
     pub grants: Arc<Grants>,
-    /// All that a call may ever touch, whoever allows it. A call of which even this covers only the reading is nothing
-    /// to ask about: it runs, and is told what it lacks.
+    /// The most that a call may ever touch, whoever allows it. A call for which even this covers only reading is not
+    /// asked about: it runs, and gets an error for what it lacks.
     pub ceiling: Arc<Grants>,
-    /// Where relative paths start.
+    /// The folder where relative paths start.
     pub workspace: Arc<Workspace>,
     /// The plugin's own configuration, each value as JSON text.
     pub config: Arc<BTreeMap<String, String>>,
-    /// What its requests may carry.
+    /// The secrets that its requests may carry.
     pub secrets: Arc<Secrets>,
-    /// What the program that a preview names reads.
+    /// The standard input of the program that a preview names.
     pub input: ProgramInput,
 }
 
-/// What the program that the preview of a call names reads on its standard input.
+/// The standard input of the program that the preview of a call names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProgramInput {
-    /// Nothing, as of every plugin that anybody can write: its preview could not show it.
+    /// Empty, as for every third-party plugin: its preview could not show the input.
     #[default]
     Nothing,
-    /// The arguments of the call, as they are handed to the plugin: rules and people see those.
+    /// The arguments of the call, as they are passed to the plugin: rules and users see those.
     Arguments,
 }
 
 impl ProgramInput {
-    /// The preview of a call with these arguments, with what the program reads.
+    /// Returns the preview of a call with these arguments, with the program's input added.
     #[must_use]
     pub fn added(self, previewed: Confirmation, arguments: &Map<String, Value>) -> Confirmation {
         match (self, previewed) {
@@ -69,13 +69,13 @@ impl ProgramInput {
     }
 }
 
-/// The arguments as a plugin gets them.
+/// Returns the arguments as a plugin receives them.
 fn written(arguments: &Map<String, Value>) -> String {
     Value::Object(arguments.clone()).to_string()
 }
 
 impl PluginTool {
-    /// The tool with this spec, which needs this, out of the plugin's manifest.
+    /// Creates the tool with this spec and these needs, from the plugin's manifest.
     pub fn new(spec: ToolSpec, needs: Grants, plugin: Arc<Plugin>, sandbox: Sandbox) -> Self {
         Self { spec, needs, plugin, sandbox }
     }
@@ -109,7 +109,7 @@ impl PluginTool {
             let words = with_causes(&error);
             CallFailure::new(FailureKind::Denied, format!("`{}` was not run: {words}", call.name))
         })?;
-        // What is beyond the ceiling is refused before anybody is asked.
+        // A call beyond the ceiling is denied before the user is asked.
         if let Some(denied) = self.beyond(&confirmation, &at_most) {
             let words = match denied.capability {
                 Capability::FsWrite => format!(
@@ -129,8 +129,8 @@ impl PluginTool {
         Ok(Intent { confirmation: Some(confirmation), touches, refusal, ..quiet })
     }
 
-    /// What a call touches of which nothing more is known: what is granted for it, and where nothing is, what could be;
-    /// of files those of the workspace.
+    /// Returns what a call touches if nothing more specific is known: what is granted for it, or else what could be; of
+    /// files those in the workspace.
     fn unnamed(&self, touches: &Grants, granted: &Grants, at_most: &Grants) -> Grants {
         let workspace = Scope::for_path(Capability::FsWrite, self.sandbox.workspace.root()).ok();
         let scope = |capability: Capability| match (granted.scope(capability), at_most.scope(capability)) {
@@ -141,7 +141,8 @@ impl PluginTool {
         touches.capabilities().iter().filter_map(scope).collect()
     }
 
-    /// The first of what the preview names that these grants do not cover, as the check in the sandbox would say it.
+    /// Returns the denial of the first use in the preview that these grants do not cover, as the check in the sandbox
+    /// would word it.
     fn beyond(&self, confirmation: &Confirmation, grants: &Grants) -> Option<Denied> {
         match confirmation {
             Confirmation::Exec { argv, .. } => grants.permit_process(self.plugin.name(), argv).err(),
@@ -151,7 +152,7 @@ impl PluginTool {
         }
     }
 
-    /// The first of what a call touches besides reading that these grants do not cover.
+    /// Returns the denial of the first use besides reading that these grants do not cover.
     fn uncovered(&self, touches: &Grants, grants: &Grants) -> Option<Denied> {
         let covered = |scope: &Scope| grants.scope(scope.capability()).is_some_and(|held| scope.le(held));
         let scope = touches.iter().find(|scope| !reads(scope) && !covered(scope))?;
@@ -164,7 +165,7 @@ impl PluginTool {
     }
 }
 
-/// Whether the scope is one for reading alone.
+/// Whether the scope allows only reading.
 fn reads(scope: &Scope) -> bool {
     match scope {
         Scope::FsRead(_) | Scope::State(StateAccess::Read) => true,
@@ -213,7 +214,7 @@ impl Tool for PluginTool {
     }
 }
 
-/// Hands a guest's live output on.
+/// Passes a guest's live output on.
 struct Listener(LiveOutput);
 
 impl CallListener for Listener {
@@ -226,7 +227,7 @@ impl CallListener for Listener {
     }
 }
 
-/// How a preview failed, for a call that is not going to run.
+/// Returns how a preview failed, for a call that is not going to run.
 fn failure(error: CallError) -> CallFailure {
     match outcome(error) {
         Outcome::Error(failure) => failure,

@@ -1,14 +1,14 @@
-//! The policy: whether a call runs, is asked about, or is refused.
+//! The policy: whether a call is allowed, asked about, or denied.
 //!
-//! Owns [`Rule`] and the files that rules stand in, the comparison of rules ([`Tier`], then priority, then the
-//! strictest), the analysis of shell lines into the commands that they would run, and [`Verdict`], which says which
-//! rule decided what.
+//! Owns [`Rule`] and the files that contain rules, the order of rules ([`Tier`], then priority, then the strictest),
+//! the analysis of shell lines into the commands that they would run, and [`Verdict`], which reports which rule decided
+//! what.
 //!
-//! It promises that a line that runs a denied command is never allowed, as far as the text shows it: what cannot be
-//! read to its end is asked about. It does no I/O, ends for any text, and never panics.
+//! It promises that a line that runs a denied command is never allowed, as far as the text shows it: a line that cannot
+//! be read completely is asked about. It does no I/O, ends for any text, and never panics.
 //!
-//! Deliberately not here: what a plugin may touch at all (its grants hold whatever a rule says), asking a user, and
-//! where files with rules lie.
+//! Deliberately not here: what a plugin may touch at all (its grants hold, whatever a rule says), asking a user, and
+//! where files with rules are.
 
 mod built_in;
 mod decide;
@@ -33,33 +33,33 @@ pub use rule::{ArgumentsPattern, Decision, Rule, RuleSource, Tier};
 pub use suggest::{SimpleCommand, simple_commands, suggested_prefix};
 pub use verdict::{Because, Reason, Verdict};
 
-/// All rules that there are, the built-in ones among them.
+/// All rules, including the built-in ones.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    /// The winner of two that speak of the same call stands first.
+    /// Of two rules about the same call, the winner comes first.
     rules: Vec<Rule>,
     /// Folders that no command may change.
     own: Vec<PathBuf>,
 }
 
-/// What is asked about a call.
+/// The facts about a call on which a decision is based.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
     /// The tool.
     pub tool: &'a ToolName,
-    /// The plugin that it is in; none for what is the agent itself.
+    /// The plugin that the tool is in; `None` for the agent's own tools.
     pub plugin: Option<&'a str>,
     /// The digest of that plugin's component.
     pub digest: Option<&'a str>,
-    /// The arguments, which meet the tool's schema.
+    /// The arguments, which match the tool's schema.
     pub arguments: &'a Map<String, Value>,
-    /// The command that it would spawn, if it spawns one.
+    /// The command that the call would spawn, if it spawns one.
     pub argv: Option<&'a [String]>,
-    /// What it would touch if it ran.
+    /// What the call would touch.
     pub touches: &'a Grants,
     /// What is granted without asking.
     pub granted: &'a Grants,
-    /// The agent that calls.
+    /// The agent that makes the call.
     pub agent: &'a str,
     /// The mode of the run.
     pub mode: ApprovalMode,
@@ -68,31 +68,31 @@ pub struct Query<'a> {
 }
 
 impl Policy {
-    /// These rules and the built-in ones.
+    /// Creates a policy of these rules and the built-in ones.
     pub fn new(rules: impl IntoIterator<Item = Rule>) -> Self {
         let mut rules: Vec<Rule> = rules.into_iter().chain(Self::built_in()).collect();
         rules.sort_by_key(Rule::order);
         Self { rules, own: Vec::new() }
     }
 
-    /// The same, with folders of the host's own, absolute, in which no command may change anything.
+    /// Adds folders of the host's own, absolute, in which no command may change anything.
     #[must_use]
     pub fn protecting(self, own: impl IntoIterator<Item = PathBuf>) -> Self {
         Self { own: own.into_iter().collect(), ..self }
     }
 
-    /// Adds a rule, such as one that a user just answered.
+    /// Adds a rule, such as one that a user's answer just made.
     pub fn add(&mut self, rule: Rule) {
         let at = self.rules.partition_point(|known| known.rank() >= rule.rank());
         self.rules.insert(at, rule);
     }
 
-    /// The rules, in the order in which they win.
+    /// Returns the rules, in the order in which they win.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 
-    /// The rule by which the tool is refused whatever it is called with, so that it need not be offered to a model.
+    /// Returns the rule that denies every call of the tool, so that the tool need not be offered to a model.
     pub fn never(
         &self,
         tool: &ToolName,
@@ -103,7 +103,7 @@ impl Policy {
         workspace: &Path,
     ) -> Option<&Rule> {
         let who = rule::Who { tool: tool.as_str(), plugin, digest, agent, mode, workspace };
-        // A rule above it that allows some calls, or asks, leaves the tool of use.
+        // A rule above it that allows some calls, or asks, leaves the tool usable.
         let mut about = self.rules.iter().filter(|rule| rule.is_about(&who));
         about
             .find(|rule| rule.decision != Decision::Deny || rule.is_unconditional())

@@ -1,7 +1,7 @@
-//! The tools that there are, by name.
+//! The registered tools, by name.
 //!
-//! A registry is one agent's: [`Registry::only`] makes a smaller one, which still knows the names that it left
-//! out, so that a call to one of them is refused as such and not as an unknown name.
+//! A registry belongs to one agent: [`Registry::only`] makes a smaller one, which still knows the names that it left
+//! out, so that a call to one of them is denied as such and does not count as an unknown name.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use crate::{CallFailure, FailureKind, Schema, SchemaError, Tool};
 
-/// How many names an unknown one is answered with.
+/// How many names the error of an unknown name suggests.
 const NEAREST: usize = 3;
 
-/// How much of an unknown name is repeated, in characters: a model may write anything for a name.
+/// How much of an unknown name is repeated, in characters: a model may write anything as a name.
 const SHOWN_NAME: usize = 64;
 
 /// Tools by name, in the order of their registration.
@@ -32,16 +32,16 @@ struct Entry {
     schema: OnceLock<Result<Schema, SchemaError>>,
 }
 
-/// Why tools cannot be registered or chosen.
+/// Why tools cannot be registered or selected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
-    /// Two tools have one name.
+    /// Two tools have the same name.
     #[error("there is already a tool `{name}`")]
     Duplicate {
         /// The name.
         name: ToolName,
     },
-    /// The arguments of a call are always an object, and the schema says something else.
+    /// The input schema is not of type `object`; the arguments of a call always are an object.
     #[error("the input schema of `{name}` is not of type `object`")]
     NotAnObject {
         /// The tool.
@@ -52,34 +52,34 @@ pub enum RegistryError {
     Schema {
         /// The tool.
         name: ToolName,
-        /// What is wrong with it.
+        /// The error.
         #[source]
         cause: SchemaError,
     },
-    /// A list of tools names one that there is not.
+    /// A list of tools contains an unknown name.
     #[error("there is no tool `{name}`{}", suggested(nearest))]
     NoSuchTool {
         /// The name.
         name: String,
-        /// The nearest names that there are.
+        /// The nearest known names.
         nearest: Vec<ToolName>,
     },
 }
 
 impl Registry {
-    /// A registry without tools.
+    /// Creates a registry without tools.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a tool behind the others.
+    /// Adds a tool after the others.
     ///
-    /// The schema is compiled with the tool's first call, since few of the tools are ever called in a run;
-    /// [`Registry::verify`] compiles all of them.
+    /// The schema is compiled at the first call of the tool, since few tools are called in a run; [`Registry::verify`]
+    /// compiles all of them.
     ///
     /// # Errors
     ///
-    /// When the name is taken, or the input schema is not of type `object`.
+    /// If the name is taken, or the input schema is not of type `object`.
     pub fn register(&mut self, tool: Arc<dyn Tool>) -> Result<(), RegistryError> {
         let spec = tool.spec().clone();
         let name = spec.name.clone();
@@ -108,11 +108,11 @@ impl Registry {
         Ok(())
     }
 
-    /// The tools with these names alone, in the order that they have here.
+    /// Returns a registry with only the tools of these names, in their order here.
     ///
     /// # Errors
     ///
-    /// When a name is none of a tool here.
+    /// If no tool here has one of the names.
     pub fn only<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Result<Self, RegistryError> {
         let mut kept = BTreeSet::new();
         for name in names {
@@ -135,7 +135,7 @@ impl Registry {
         Ok(smaller)
     }
 
-    /// The tools for which this is false. The others are known as left out.
+    /// Returns a registry with the tools for which this is false. It knows the others as left out.
     #[must_use]
     pub fn without(&self, is_left_out: impl Fn(&dyn Tool) -> bool) -> Self {
         let mut smaller = Self { elsewhere: self.elsewhere.clone(), ..Self::default() };
@@ -149,35 +149,35 @@ impl Registry {
         smaller
     }
 
-    /// Says that there is a tool of this name, and that it is another agent's: a call of it is refused as such.
+    /// Adds a name as that of a tool that belongs to a different agent: a call of it is denied as such.
     pub fn leave_out(&mut self, name: ToolName) {
         if !self.index.contains_key(&name) {
             self.elsewhere.insert(name);
         }
     }
 
-    /// What a model is told about the tools, in order.
+    /// Returns the descriptions of the tools for a model, in order.
     pub fn specs(&self) -> &[ToolSpec] {
         &self.specs
     }
 
-    /// The tool with this name.
+    /// Returns the tool with this name.
     pub fn get(&self, name: &ToolName) -> Option<&Arc<dyn Tool>> {
         self.index.get(name).and_then(|&at| self.entries.get(at)).map(|entry| &entry.tool)
     }
 
-    /// Up to three names of tools here, the nearest first.
+    /// Returns up to three names of tools here, the nearest first.
     pub fn nearest(&self, name: &str) -> Vec<ToolName> {
         let known = self.specs.iter().map(|spec| spec.name.as_str());
         host_text::nearest_few(name, known, NEAREST).into_iter().map(ToolName::new).collect()
     }
 
-    /// The tool that a call names, once the call's arguments meet its schema.
+    /// Returns the tool that a call names, if the call's arguments match its schema.
     ///
     /// # Errors
     ///
-    /// With what the model is told: the nearest names, that the tool is another agent's, or the validator's
-    /// words.
+    /// With the message for the model: the nearest names, that the tool belongs to a different agent, or the
+    /// validator's report.
     pub fn admit(&self, call: &FunctionCall) -> Result<Arc<dyn Tool>, CallFailure> {
         let found = self.index.get(&call.name).and_then(|&at| Some((self.specs.get(at)?, self.entries.get(at)?)));
         let Some((spec, entry)) = found else { return Err(self.refusal(call.name.as_str())) };
@@ -203,7 +203,7 @@ impl Registry {
         let nearest = suggested(&self.nearest(name.as_str()));
         let words = match name.is_valid() {
             true => format!("there is no tool `{shown}`; tools must be called by their exact names{nearest}"),
-            // What it wrote is not in the conversation as it wrote it: no service would take that.
+            // The conversation does not contain the name as the model wrote it: no service would accept that.
             false => format!(
                 "you called a tool by the name \"{}\", which is not a valid name (1 to 64 ASCII letters, digits, `_` and \
                  `-`, the first a letter) and appears in this conversation as `{}`; tools must be called by their exact \

@@ -1,7 +1,7 @@
-//! What the model is told of a settled call.
+//! Formats a settled call for the model.
 //!
-//! Every settled call becomes one function response, whatever its outcome, with the data parts that belong to it
-//! behind. Long text is clipped; the whole of it goes to a file of the session, whose path the model gets.
+//! Every settled call becomes one function response, whatever its outcome, followed by the data parts that belong to
+//! it. Long text is clipped; the whole text goes to a file of the session, whose path the model gets.
 
 use std::fs;
 use std::io::{self, Write};
@@ -21,16 +21,16 @@ const TEXT_BUDGET: usize = 40_000;
 /// How much of the arguments that the user changed the model gets, in characters.
 const CHANGED_CHARACTERS: usize = 8_000;
 
-/// How many names are tried for a file before giving up: the files of earlier runs of the session lie there too.
+/// How many names are tried for a file before giving up: the files of earlier runs of the session are there too.
 const NAME_ATTEMPTS: u32 = 100_000;
 
-/// Puts outcomes into words for the model.
+/// Formats outcomes for the model.
 #[derive(Debug, Default)]
 pub struct Responder {
     spill: Option<Spill>,
 }
 
-/// The folder that takes the whole text of what was clipped.
+/// The folder for the whole text of clipped outputs.
 #[derive(Debug)]
 pub struct Spill {
     folder: PathBuf,
@@ -38,12 +38,12 @@ pub struct Spill {
 }
 
 impl Responder {
-    /// A responder that keeps whole texts in the folder, or nowhere.
+    /// Creates a responder that stores whole texts in the folder, or nowhere.
     pub fn new(spill: Option<Spill>) -> Self {
         Self { spill }
     }
 
-    /// The function response that answers the call, and behind it the data that the tool returned.
+    /// Returns the function response that answers the call, followed by the data that the tool returned.
     pub fn respond(&self, settled: &SettledCall) -> Vec<Part> {
         let (body, data) = match &settled.outcome {
             Outcome::Success(output) => {
@@ -79,13 +79,13 @@ impl Responder {
 }
 
 impl Spill {
-    /// Files go into this folder, which is made with the first of them.
+    /// Creates a spill that writes to this folder, which is created with the first file.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into(), next: AtomicU32::new(1) }
     }
 
-    /// Writes the text to a new file that only the user can read. Its name is made here, of nothing but a number:
-    /// no word of a tool or a model is part of a path.
+    /// Writes the text to a new file that only the user can read. The file name is only a number: no text of a tool or
+    /// a model is part of a path.
     fn write(&self, text: &str) -> io::Result<PathBuf> {
         make_private_folder(&self.folder)?;
         for _ in 0..NAME_ATTEMPTS {
@@ -95,7 +95,7 @@ impl Spill {
                     return match file.write_all(text.as_bytes()) {
                         Ok(()) => Ok(path),
                         Err(error) => {
-                            // Half a text under the name of a whole one would mislead.
+                            // A part of a text under the name of the whole would mislead.
                             drop(fs::remove_file(&path));
                             Err(error)
                         }
@@ -109,7 +109,7 @@ impl Spill {
     }
 }
 
-/// What the model is told first when what ran is not what it wrote; nothing otherwise.
+/// Returns a notice for the model that the call ran with changed arguments; empty if it did not.
 fn changed(settled: &SettledCall) -> String {
     if settled.decided != Some(Decided::Changed) {
         return String::new();
@@ -121,7 +121,7 @@ fn changed(settled: &SettledCall) -> String {
     )
 }
 
-/// All the text of an output, a piece after the other; never empty, since an empty response reads like a broken
+/// Returns the whole text of an output, piece after piece; never empty, since an empty response looks like a broken
 /// one.
 fn text_of(output: &Output) -> String {
     let mut pieces: Vec<String> = output

@@ -1,22 +1,22 @@
-//! The file that a user's lasting answers go to, a rule behind the other.
+//! The file for a user's lasting answers, one rule after the other.
 //!
-//! Promises: what is in the file stays; a rule is added whole or not at all, also when two processes add one at once;
-//! the file is its owner's alone.
+//! Promises: the content of the file is kept; a rule is added completely or not at all, also if two processes add one
+//! at once; only its owner can access the file.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::Rule;
 
-/// How large the file may become, in bytes. Keeps it well beneath what is read of a file with rules: one that grew past
-/// that would stop every run.
+/// The largest size of the file, in bytes. Keeps it well below the limit of a file with rules: a file beyond that limit
+/// would stop every run.
 const FULL: u64 = 128 << 10;
 
 /// The file that rules are added to.
 #[derive(Clone, Debug)]
 pub struct RulesFile(PathBuf);
 
-/// A rule could not be added.
+/// The error of a rule that could not be added.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write the file `{}`", path.display())]
 pub struct RulesFileError {
@@ -28,21 +28,21 @@ pub struct RulesFileError {
 }
 
 impl RulesFile {
-    /// Rules go to this file, which is made with the first of them.
+    /// Creates a rules file at this path; the file is created with the first rule.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self(path.into())
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Adds a rule behind the others.
+    /// Adds a rule after the others.
     ///
     /// # Errors
     ///
-    /// When the file cannot be written. It is then as it was.
+    /// If the file cannot be written. It is then unchanged.
     pub fn add(&self, rule: &Rule) -> Result<(), RulesFileError> {
         self.append(&format!("\n{}", rule.to_toml())).map_err(|cause| RulesFileError { path: self.0.clone(), cause })
     }
@@ -52,7 +52,7 @@ impl RulesFile {
             host_files::make_private_folder(folder)?;
         }
         let mut file = host_files::append_private(&self.0)?;
-        // Held until the file is closed. Another process waits for the length of a write.
+        // Held until the file is closed. A second process waits for the length of a write.
         file.lock()?;
         let before = file.metadata()?.len();
         if before + text.len() as u64 > FULL {
@@ -60,7 +60,7 @@ impl RulesFile {
         }
         let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
         if written.is_err() {
-            // Half a rule would make the whole file unreadable.
+            // An incomplete rule would make the whole file unreadable.
             file.set_len(before)?;
         }
         written

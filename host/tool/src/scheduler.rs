@@ -1,10 +1,10 @@
 //! Runs the calls of one reply, and settles each exactly once.
 //!
-//! Calls run in waves: neighbouring calls of tools that only read run side by side, a call that can change
-//! something runs alone in its place. Whether a call may run is decided when its wave comes, one call after the
-//! other, so that what a user is shown is how things are then. A call that is refused stops none of its siblings
-//! and splits no wave; one that a user declines takes those behind it along. Each call is a task of its own, so that
-//! computing guests use all cores; its task is dropped before its call settles.
+//! Calls run in waves: neighbouring calls of tools that only read run in parallel, a call that can change something
+//! runs alone in its place. Whether a call may run is decided when its wave comes, one call after the other, so that
+//! the user sees the current state. A denied call stops none of its siblings and splits no wave; a call that the user
+//! rejects stops those after it. Each call is a task of its own, so that computing guests use all cores; its task is
+//! dropped before its call settles.
 
 mod call_table;
 
@@ -29,23 +29,23 @@ use crate::{
     Question, Registry, SettledCall, Tool,
 };
 
-/// How many calls run side by side. Protects memory (each has a sandbox of its own) and the disk.
+/// How many calls run in parallel. Protects memory (each has a sandbox of its own) and the disk.
 const SIDE_BY_SIDE: usize = 16;
 
-/// How many calls of one reply run. Protects the host from a model that repeats itself without end.
+/// How many calls of one reply run. Protects the host from a model that repeats itself endlessly.
 const CALLS_IN_A_REPLY: usize = 256;
 
-/// What calls are told that stood behind one that a user declined.
+/// The reason for calls that came after one that the user rejected.
 const BEHIND_DECLINED: &str = "the user rejected an earlier call of the same reply";
 
 /// The longest text of a panic that is passed to the model, in characters.
 const PANIC_CHARACTERS: usize = 300;
 
-/// Who is told of everything that happens to calls. It is called in between, so it must be quick.
+/// The observer of everything that happens to calls. The scheduler waits for it, so it must be quick.
 ///
-/// `Break` with a reason stops: what has not begun will not, and what runs is cancelled with that reason. This is
-/// how a log that can no longer be written keeps calls from running unrecorded: a call begins only after its
-/// [`CallChange::Executing`](crate::CallChange::Executing) was answered with `Continue`.
+/// `Break` with a reason stops: calls that have not begun never begin, and running calls are cancelled with that
+/// reason. So no call runs unrecorded when the log can no longer be written: a call begins only after the observer
+/// returned `Continue` for its [`CallChange::Executing`](crate::CallChange::Executing).
 pub type Observe<'a> = dyn Fn(CallEvent<'_>) -> ControlFlow<String> + Send + Sync + 'a;
 
 /// Runs calls with the tools of a registry.
@@ -57,28 +57,27 @@ pub struct Scheduler<'r> {
 }
 
 impl<'r> Scheduler<'r> {
-    /// A scheduler for the tools of this registry.
+    /// Creates a scheduler for the tools of this registry.
     pub fn new(registry: &'r Registry) -> Self {
         Self { registry, run_clock: PausableClock::default(), gate: None }
     }
 
-    /// The same scheduler, whose calls pass this gate before they run. Without one every call runs with what its tool
-    /// may touch anyway.
+    /// Sets the gate that calls pass before they run. Without one, every call runs with what its tool may touch anyway.
     #[must_use]
     pub fn with_gate(self, gate: Option<&Gate>) -> Self {
         Self { gate: gate.cloned(), ..self }
     }
 
-    /// The same scheduler for a run whose time stands still with this.
+    /// Sets the clock of the run, which is paused while the user is asked.
     #[must_use]
     pub fn with_standstill(self, run_clock: &PausableClock) -> Self {
         Self { run_clock: run_clock.clone(), ..self }
     }
 
-    /// Runs the calls of one reply and answers with each of them settled, in their order.
+    /// Runs the calls of one reply and returns all of them settled, in their order.
     ///
-    /// When `cancel` fires, running calls get [`Tool::cancel_grace`] to end by themselves and waiting ones settle as
-    /// cancelled without running. Dropping the future drops every running call.
+    /// When `cancel` is cancelled, running calls get [`Tool::cancel_grace`] to end by themselves, and waiting ones
+    /// settle as cancelled without running. Dropping the future drops every running call.
     pub async fn run(self, calls: Vec<FunctionCall>, cancel: &Cancel, observe: &Observe<'_>) -> Vec<SettledCall> {
         let mut table = CallTable::new(calls, cancel, observe);
         for at in 0..table.len() {
@@ -95,7 +94,7 @@ impl<'r> Scheduler<'r> {
         table.settled()
     }
 
-    /// The way of a call through the gate.
+    /// Passes a call through the gate.
     fn passing<'p>(
         &'p self,
         gate: Gate,
@@ -162,7 +161,7 @@ impl<'r> Scheduler<'r> {
                     table.settle(at, Outcome::Cancelled { reason: cancel.reason().to_owned(), partial: None });
                 }
                 Some(ended) = running.join_next(), if !running.is_empty() => {
-                    // What the call showed comes before its end; what others show meanwhile can wait.
+                    // The live output of a call comes before its end; that of other calls can wait.
                     for _ in 0..receiver.len() {
                         if let Ok((at, piece)) = receiver.try_recv() {
                             table.show(at, &piece);
@@ -170,7 +169,7 @@ impl<'r> Scheduler<'r> {
                     }
                     match ended {
                         Ok((at, outcome)) => table.settle(at, outcome),
-                        // Its call is settled below: a lost task does not say whose it was.
+                        // Its call is settled below: a lost task does not report which call it belonged to.
                         Err(lost) => tracing::error!(%lost, "the task of a call was lost"),
                     }
                 }
@@ -198,18 +197,18 @@ impl<'r> Scheduler<'r> {
     }
 }
 
-/// What is being decided: at most one call at a time, so that a user is asked one thing after the other.
+/// The pending decision: at most one at a time, so that the user gets one question after the other.
 struct Deciding<'d> {
     at: usize,
     passed: Option<BoxFuture<'d, Passed>>,
     questions: Option<mpsc::Receiver<Arc<Question>>>,
 }
 
-/// What comes of deciding.
+/// A step of a decision.
 enum Decision {
-    /// Somebody is asked.
+    /// The user is asked.
     Asked(Arc<Question>),
-    /// It is decided.
+    /// The decision is made.
     Passed(Passed),
 }
 
@@ -227,7 +226,7 @@ impl<'d> Deciding<'d> {
         *self = Self { at, passed: Some(passing(asked)), questions: Some(questions) };
     }
 
-    /// Leaves it undecided; an open question is withdrawn.
+    /// Abandons the decision; an open question is withdrawn.
     fn end(&mut self) -> usize {
         let at = self.at;
         *self = Self::nothing();
@@ -262,7 +261,7 @@ async fn execute(tool: Arc<dyn Tool>, call: Arc<FunctionCall>, context: CallCont
         () = grace => Outcome::Cancelled { reason: String::new(), partial: None },
     };
     match ended {
-        // The tool knows that it was told to stop; why is known here.
+        // The tool knows that it was cancelled; the reason is known here.
         Outcome::Cancelled { partial, .. } if cancel.is_cancelled() => {
             Outcome::Cancelled { reason: cancel.reason().to_owned(), partial }
         }

@@ -1,8 +1,7 @@
-//! What a tool is to the host: something with a spec that can be called once at a time and answers with an
-//! [`Outcome`].
+//! The interface of a tool: it has a spec, can be called, and returns an [`Outcome`].
 //!
-//! An outcome is an answer for the model. There is deliberately no error type here: a call that failed is told
-//! to the model, and the run goes on.
+//! An outcome is an answer for the model. There is deliberately no error type here: a failed call is reported to the
+//! model, and the run goes on.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,50 +20,50 @@ use crate::{CANCEL_GRACE, LiveOutput, PausableClock};
 ///
 /// For the implementer:
 ///
-/// * [`spec`](Tool::spec) is asked often and must be cheap; it never changes while the tool is registered.
-/// * [`call`](Tool::call) gets arguments that met the spec's input schema. Its future runs as a task of its own,
-///   beside other calls when the spec says `read_only`, so it must yield now and then: work that blocks a thread
+/// * [`spec`](Tool::spec) is called often and must be cheap; it never changes while the tool is registered.
+/// * [`call`](Tool::call) gets arguments that match the spec's input schema. Its future runs as a task of its own, in
+///   parallel with other calls if the spec says `read_only`, so it must yield now and then: work that blocks a thread
 ///   for long belongs on a blocking thread, with a limit of its own.
-/// * When `context.cancel` fires, the call has [`cancel_grace`](Tool::cancel_grace) to end with
-///   [`Outcome::Cancelled`] and what it had until then. After that its future is dropped, and dropping it must
-///   free everything that the call holds: processes, stores, connections.
-/// * A time limit is the tool's own, as [`FailureKind::TimedOut`]. A panic is caught and told as
+/// * When `context.cancel` is cancelled, the call has [`cancel_grace`](Tool::cancel_grace) to end with
+///   [`Outcome::Cancelled`] and its partial result. After that its future is dropped, and dropping it must free
+///   everything that the call holds: processes, stores, connections.
+/// * A time limit is the tool's own, reported as [`FailureKind::TimedOut`]. A panic is caught and reported as
 ///   [`FailureKind::Crashed`]; it is a bug all the same.
 pub trait Tool: Send + Sync {
-    /// What the model is told about it.
+    /// Returns its description for the model.
     fn spec(&self) -> &ToolSpec;
 
-    /// Does it.
+    /// Runs a call.
     fn call<'a>(&'a self, call: &'a FunctionCall, context: CallContext) -> BoxFuture<'a, Outcome>;
 
-    /// The plugin that it runs in; none for a tool that is the agent itself.
+    /// Returns the plugin that it runs in; `None` for the agent's own tools.
     fn origin(&self) -> Option<Origin> {
         None
     }
 
-    /// What a call would do, before it runs and without doing any of it. A tool that is the agent itself touches
-    /// nothing, and needs no intent of its own.
+    /// Returns what a call would do, before it runs and without doing any of it. The agent's own tools touch nothing,
+    /// and need no intent.
     ///
     /// # Errors
     ///
-    /// When the call could not be done anyway, with what the model is told.
+    /// If the call could not run anyway, with the message for the model.
     fn intent<'a>(&'a self, _call: &'a FunctionCall, _cancel: CancellationToken) -> IntentFuture<'a> {
         Box::pin(async { Ok(Intent::default()) })
     }
 
-    /// The arguments of the call that does what a user made of this one: `text` in the place of the content or the
-    /// command line that the intent proposed.
+    /// Returns the arguments of a call that the user changed: `text` replaces the content or the command line that the
+    /// intent proposed.
     ///
     /// # Errors
     ///
-    /// When the call can be allowed or refused, and not changed.
+    /// If the call can be allowed or rejected, but not changed.
     fn revise<'a>(&'a self, call: &'a FunctionCall, _text: &'a str, _cancel: CancellationToken) -> ReviseFuture<'a> {
         let words = format!("calls of `{}` cannot be edited", call.name);
         Box::pin(async { Err(CallFailure::new(FailureKind::InvalidArguments, words)) })
     }
 
-    /// How long a call may take to end by itself once it was told to stop. A tool that runs calls of its own gives
-    /// them the usual time, and itself a little more.
+    /// How long a call may take to end by itself once it was cancelled. A tool that runs calls of its own gives them
+    /// the usual time, and itself a little more.
     fn cancel_grace(&self) -> Duration {
         CANCEL_GRACE
     }
@@ -76,24 +75,24 @@ pub type IntentFuture<'a> = BoxFuture<'a, Result<Intent, CallFailure>>;
 /// The arguments of a call that a user changed; see [`Tool::revise`].
 pub type ReviseFuture<'a> = BoxFuture<'a, Result<Map<String, Value>, CallFailure>>;
 
-/// What a call would do and touch. The default does nothing that anybody is asked about.
+/// What a call would do and touch. The default does nothing that needs a question.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Intent {
-    /// What a user is shown who is asked about it; none when there is nothing to ask.
+    /// What the user is shown when asked about it; `None` if no question is needed.
     pub confirmation: Option<Confirmation>,
-    /// All that it may touch once it is allowed.
+    /// The most that it may touch once it is allowed.
     pub touches: Grants,
-    /// What of that is granted without asking.
+    /// The part of it that is granted without asking.
     pub granted: Grants,
-    /// All that the tool could be allowed, for who allows it for every call.
+    /// The most that the tool could be allowed, for an approval of every call.
     pub at_most: Grants,
-    /// The plugin that it runs in; none for a tool that is the agent itself.
+    /// The plugin that it runs in; `None` for the agent's own tools.
     pub origin: Option<Origin>,
-    /// How it would be refused if it ran with what is granted, in words for the model; none when it is covered.
+    /// The denial for the model if the call ran with what is granted; `None` if that covers it.
     pub refusal: Option<String>,
 }
 
-/// Where the code of a tool comes from.
+/// The origin of a tool's code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The plugin.
@@ -105,48 +104,48 @@ pub struct Origin {
 /// What a running call gets from the host.
 #[derive(Clone, Debug)]
 pub struct CallContext {
-    /// Fires when the call is to stop, and when its future is dropped.
+    /// Is cancelled when the call has to stop, and when its future is dropped.
     pub cancel: CancellationToken,
-    /// Where its live output goes.
+    /// The receiver of its live output.
     pub live: LiveOutput,
-    /// What to hold while a user is asked, so that the time of the run stands still.
+    /// The clock of the run, to be paused while a user is asked.
     pub run_clock: PausableClock,
     /// What was allowed for this call.
     pub allowance: Arc<Allowance>,
 }
 
-/// What a call may do, as it was decided. The default is what its tool is granted for all of its calls.
+/// What a call may do, as decided. The default is what its tool is granted for all of its calls.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Allowance {
-    /// What it may touch besides what its tool is granted for all of them.
+    /// What it may touch besides what its tool is granted for all calls.
     pub besides: Grants,
-    /// What its preview named, and was decided about: it does nothing else, whatever its tool is granted. None when
-    /// nothing was named.
+    /// The preview that was decided about: the call does nothing else, whatever its tool is granted. `None` if the
+    /// preview named nothing.
     pub shown: Option<Arc<Confirmation>>,
 }
 
 /// How a call ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// It did what it was asked.
+    /// It succeeded.
     Success(Output),
-    /// It did not, and says why.
+    /// It failed.
     Error(CallFailure),
-    /// It was told to stop, or never began.
+    /// It was cancelled, or never began.
     Cancelled {
-        /// Why, in words for the model.
+        /// The reason, for the model.
         reason: String,
-        /// What it had until then.
+        /// Its partial result.
         partial: Option<String>,
     },
 }
 
-/// Why a call did not do what it was asked.
+/// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallFailure {
-    /// What kind of failure it is.
+    /// The kind of failure.
     pub kind: FailureKind,
-    /// What went wrong and what to do about it, in words for the model.
+    /// What went wrong and what to do about it, for the model.
     pub message: String,
 }
 
@@ -156,28 +155,28 @@ pub struct CallFailure {
 pub enum FailureKind {
     /// No tool has that name.
     UnknownTool,
-    /// The arguments do not meet the schema, or make no sense to the tool.
+    /// The arguments do not match the schema, or are invalid for the tool.
     InvalidArguments,
-    /// A capability said no.
+    /// A capability denied it.
     Denied,
-    /// What was named is not there.
+    /// The named object does not exist.
     NotFound,
-    /// The world is not as the call assumed.
+    /// The actual state differs from what the call assumed.
     Conflict,
     /// It may work later.
     Unavailable,
-    /// The tool's time limit passed.
+    /// The tool's time limit was reached.
     TimedOut,
-    /// The tool trapped, panicked, or met a limit of its sandbox.
+    /// The tool trapped, panicked, or reached a limit of its sandbox.
     Crashed,
     /// Anything else.
     Failed,
-    /// The tool exists and is not this agent's.
+    /// The tool exists, but belongs to a different agent.
     Unauthorized,
 }
 
 impl CallFailure {
-    /// A failure of this kind, with these words for the model.
+    /// Creates a failure of this kind, with this message for the model.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }

@@ -1,7 +1,7 @@
-//! Two versions of a JSON Schema: does the newer one take what the older took, does it give what the older gave.
+//! Compares two versions of a JSON Schema: whether the newer one accepts the old arguments and returns the old results.
 //!
-//! Promises: what is not understood is breaking. It knows objects with properties, types, and lists of values, which is
-//! what tools are described with; any other keyword that changed is reported by its name.
+//! Promises: a change that is not understood is breaking. This covers objects with properties, types, and lists of
+//! values, which is what tools are described with; any other keyword that changed is reported by its name.
 
 use std::collections::BTreeSet;
 
@@ -9,32 +9,32 @@ use serde_json::{Map, Value};
 
 use super::Weight;
 
-/// Schemas within schemas that are followed: protects the stack.
+/// How deep nested schemas are followed. Protects the stack.
 const DEPTH: usize = 32;
 
-/// Keywords that are words for a reader.
+/// Keywords with text for a reader.
 const WORDS: &[&str] = &["title", "description", "examples", "default", "$comment", "$schema", "$id", "deprecated"];
 
-/// Keywords that are compared by what they mean.
+/// Keywords that are compared by their meaning.
 const KNOWN: &[&str] = &["type", "properties", "required", "enum", "additionalProperties", "items", "$defs"];
 
 type Found = Vec<(Weight, String)>;
 
-/// Changes of what is taken: arguments.
+/// Compares the schemas of arguments.
 pub(super) fn taken(old: &Value, new: &Value) -> Found {
     let mut found = Vec::new();
     compare(old, new, Side::Taken, "", 0, &mut found);
     found
 }
 
-/// Changes of what is given: results.
+/// Compares the schemas of results.
 pub(super) fn given(old: &Value, new: &Value) -> Found {
     let mut found = Vec::new();
     compare(old, new, Side::Given, "", 0, &mut found);
     found
 }
 
-/// Whether more in a schema asks for more, or offers more.
+/// Whether an addition to a schema requires more or offers more.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Taken,
@@ -42,12 +42,12 @@ enum Side {
 }
 
 impl Side {
-    /// The weight of allowing values that were not allowed before.
+    /// Returns the weight of allowing additional values.
     fn wider(self) -> Weight {
         if self == Self::Taken { Weight::Addition } else { Weight::Breaking }
     }
 
-    /// The weight of not allowing values any more.
+    /// Returns the weight of no longer allowing values.
     fn narrower(self) -> Weight {
         if self == Self::Taken { Weight::Breaking } else { Weight::Addition }
     }
@@ -99,7 +99,7 @@ fn definitions(
 ) {
     let of = |schema| schemas(schema, "$defs");
     let (old, new) = (of(old), of(new));
-    // One that is new or gone is reported where it is referred to.
+    // A definition that is new or gone is reported where it is referred to.
     for (name, definition) in &old {
         if let Some(other) = new.get(name) {
             compare(definition, other, side, &format!("{at}#{name}"), depth + 1, found);
@@ -107,7 +107,7 @@ fn definitions(
     }
 }
 
-/// The schemas under a keyword, by name; empty if there are none.
+/// Returns the schemas under a keyword, by name; empty if there are none.
 fn schemas(schema: &Map<String, Value>, keyword: &str) -> Map<String, Value> {
     match schema.get(keyword) {
         Some(Value::Object(schemas)) => schemas.clone(),

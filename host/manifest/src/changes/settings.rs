@@ -3,7 +3,7 @@
 use super::{Change, Weight, push};
 use crate::manifest::Manifest;
 
-/// The keys of the configuration: a value that was set has to stay one.
+/// Compares the keys of the configuration: a value that was set must stay valid.
 pub(super) fn config(old: &Manifest, new: &Manifest, found: &mut Vec<Change>) {
     for (name, key) in &new.config {
         let Some(before) = old.config.get(name) else {
@@ -43,7 +43,7 @@ pub(super) fn config(old: &Manifest, new: &Manifest, found: &mut Vec<Change>) {
     }
 }
 
-/// The secrets: to send one to more servers is to ask for more.
+/// Compares the secrets: to send one to more servers is to request more.
 pub(super) fn secrets(old: &Manifest, new: &Manifest, found: &mut Vec<Change>) {
     for (name, secret) in &new.secrets {
         let servers = secret.servers.join(", ");

@@ -1,4 +1,4 @@
-//! Each rule by what it says of two manifests.
+//! Each rule, by the change it reports between two manifests.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn manifest(edit: impl FnOnce(&mut Value)) -> Manifest {
     Manifest::parse(&manifest.to_string(), Source::BuiltIn("test")).expect("it is one")
 }
 
-/// The one change that an edit is.
+/// Checks the one change that an edit causes.
 fn check(edit: impl FnOnce(&mut Value), weight: Weight, what: &str) {
     let changes = Changes::between(&manifest(|_| {}), &manifest(edit));
     let found: Vec<_> = changes.iter().map(|change| (change.weight, change.what.as_str())).collect();

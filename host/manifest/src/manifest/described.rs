@@ -46,7 +46,7 @@ impl From<ToolDef> for ToolEntry {
 }
 
 impl Manifest {
-    /// Whether the tools are those that the component described.
+    /// Checks that the tools are those that the component described.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ impl Manifest {
 
 fn same(says: &ToolEntry, is: &ToolEntry) -> Result<(), Mismatch> {
     let parts = |entry: &ToolEntry| -> [(&'static str, Value); 6] {
-        // A part that is added has to be named here.
+        // A new part has to be added here.
         let ToolEntry { spec, capabilities } = entry;
         let ToolSpec { name: _, title, description, input_schema, output_schema, annotations } = spec;
         [
@@ -119,7 +119,7 @@ mod tests {
                     reason = \"to fetch\"\n";
         let source = SourceManifest::parse(text, &Source::Bundle).expect("it is right");
         let manifest = Manifest::new(source, semver::Version::new(0, 1, 0), described()).expect("it is right");
-        // As a user who installs it has it.
+        // The manifest as a user who installs it reads it.
         Manifest::parse(&manifest.to_json(), Source::Bundle).expect("it is right")
     }
 

@@ -25,10 +25,10 @@ impl std::fmt::Display for Source {
     }
 }
 
-/// Why a manifest is not taken.
+/// Why a manifest is rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
-    /// It is not what a manifest looks like.
+    /// It does not have the form of a manifest.
     #[error("invalid manifest {source_}: {error}")]
     Malformed {
         /// Where it was read from.
@@ -36,7 +36,7 @@ pub enum ManifestError {
         /// The reason, with its line.
         error: String,
     },
-    /// Something is wrong at one place of it.
+    /// An error at one place of it.
     #[error("{source_}:{line}:{column}: {error}")]
     At {
         /// Where it was read from.
@@ -56,16 +56,16 @@ pub enum ManifestError {
         /// The name nearest to an unknown one.
         nearest: Option<String>,
     },
-    /// It was made for a host that is newer than this one.
+    /// It was made for a newer host.
     #[error(
         "the plugin was made for a newer host: its {what} is {found}, and this host knows {known}; update the host"
     )]
     Newer {
         /// The layout of its manifest, or its contract.
         what: &'static str,
-        /// Which version it has.
+        /// Its version.
         found: String,
-        /// Which this host has.
+        /// The version that this host has.
         known: String,
     },
     /// One of its texts cannot be shown.
@@ -100,7 +100,7 @@ pub enum ManifestError {
     Capability {
         /// The plugin.
         name: String,
-        /// Which.
+        /// The unknown name.
         error: UnknownCapability,
     },
     /// It asks for an invalid scope.
@@ -110,7 +110,7 @@ pub enum ManifestError {
         name: String,
         /// The capability.
         capability: Capability,
-        /// Why.
+        /// The reason.
         error: ScopeError,
     },
     /// One of its tools needs more than the plugin asks for.
@@ -123,7 +123,7 @@ pub enum ManifestError {
         /// The capability.
         need: String,
     },
-    /// Its tools are too many, or two have one name.
+    /// It has too many tools, or two with the same name.
     #[error("the plugin `{name}` has {why}")]
     Tools {
         /// The plugin.

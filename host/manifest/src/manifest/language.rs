@@ -31,7 +31,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// All of them, in the order in which they are listed.
+    /// All languages, in the order in which they are listed.
     pub const ALL: [Self; 5] = [Self::Rust, Self::JavaScript, Self::Python, Self::C, Self::Zig];
 
     /// Its name in `plugin.toml`.

@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::{Build, ConfigKey, Declared, DeclaredSecret, Manifest};
 
-/// The schema of `plugin.toml`, read as JSON.
+/// Returns the schema of `plugin.toml`, read as JSON.
 pub fn written_schema() -> Value {
     schemars::schema_for!(Written).to_value()
 }
 
-/// The schema of the manifest that is shipped.
+/// Returns the schema of the shipped manifest.
 pub fn shipped_schema() -> Value {
     schemars::schema_for!(Manifest).to_value()
 }

@@ -1,7 +1,6 @@
 //! The settings of a plugin: the keys of its configuration, and secrets that it sends without reading them.
 //!
-//! Promises: what a manifest says of them holds together, so that an error shows here, and not at a call,
-//! what it is for and where it goes.
+//! Promises: the declared settings are consistent, so that an inconsistency is an error here, not at a call.
 //!
 //! Deliberately not here: the values, and where they come from.
 
@@ -17,11 +16,11 @@ use serde_json::Value;
 use super::{ManifestError, check_words, is_name};
 use crate::shown::cut;
 
-/// Keys of a configuration, and secrets. Protects the user who looks through them.
+/// The most keys of a configuration, and the most secrets. Protects the user who looks through them.
 const MAX_KEYS: usize = 64;
-/// Servers of a secret.
+/// The most servers of a secret.
 const MAX_SERVERS: usize = 16;
-/// Bytes of a default.
+/// The most bytes of a default.
 const MAX_DEFAULT: usize = 4096;
 
 /// One key of a plugin's configuration.
@@ -63,7 +62,7 @@ pub enum ConfigType {
 }
 
 impl ConfigType {
-    /// Whether this is such a value.
+    /// Whether a value has this type.
     pub fn fits(self, value: &Value) -> bool {
         match self {
             Self::String => value.is_string(),
@@ -74,7 +73,7 @@ impl ConfigType {
         }
     }
 
-    /// As a manifest has it.
+    /// Returns its name in a manifest.
     pub fn name(self) -> &'static str {
         match self {
             Self::String => "string",
@@ -115,7 +114,7 @@ fn is_authorization(header: &str) -> bool {
 }
 
 impl DeclaredSecret {
-    /// The content of its header field, with `{}` for the value.
+    /// Returns the content of its header field, with `{}` for the value.
     pub fn format(&self) -> &str {
         match &self.format {
             Some(format) => format,
@@ -124,16 +123,16 @@ impl DeclaredSecret {
         }
     }
 
-    /// Where in a request it goes.
+    /// Returns where in a request it goes.
     ///
     /// # Errors
     ///
-    /// When its header field or its format is invalid.
+    /// If its header field or its format is invalid.
     pub fn placement(&self) -> Result<Placement, SecretError> {
         Placement::new(&self.header, self.format())
     }
 
-    /// The servers that it goes to, as grants for `http`. An invalid server is left out.
+    /// Returns the servers that it goes to, as grants for `http`. An invalid server is left out.
     pub fn reach(&self) -> Grants {
         self.servers.iter().filter_map(|server| scope(server)).collect()
     }
@@ -144,13 +143,13 @@ impl DeclaredSecret {
     }
 }
 
-/// A server, as a scope of `http` for every method; `None` if it is a pattern or names methods.
+/// Returns a server as a scope of `http` for every method; `None` if it is a pattern or names methods.
 fn scope(server: &str) -> Option<Scope> {
     let plain = server.bytes().all(|byte| byte.is_ascii_graphic() && !b"*,+!".contains(&byte));
     Scope::parse_absolute(Capability::Http, &format!("* {server}")).ok().filter(|_| plain)
 }
 
-/// Whether the key can be one, and its default is what it says.
+/// Checks that the key's name is valid and its default has the key's type.
 pub(super) fn check_key(name: &str, key: &ConfigKey) -> Result<(), ManifestError> {
     let wrong = |why: String| Err(ManifestError::Setting { section: "config", name: cut(name), why });
     if !is_name(name) {
@@ -169,7 +168,7 @@ pub(super) fn check_key(name: &str, key: &ConfigKey) -> Result<(), ManifestError
     }
 }
 
-/// Whether the secret can be sent, with these capabilities.
+/// Checks that the secret can be sent with these capabilities.
 pub(super) fn check_secret(
     name: &str,
     secret: &DeclaredSecret,
@@ -189,7 +188,7 @@ pub(super) fn check_secret(
     let Some(http) = capabilities.get(Capability::Http.name()) else {
         return wrong("it can be sent only by a plugin with `[capabilities.http]`".to_owned());
     };
-    // An invalid scope is an error of the capability.
+    // An invalid scope is reported as an error of the capability.
     let asked = Scope::parse(Capability::Http, &http.scope, Path::new("/")).ok();
     for server in &secret.servers {
         let shown = cut(server);
@@ -207,7 +206,7 @@ pub(super) fn check_secret(
     }
 }
 
-/// Whether there are no more than a user can look through.
+/// Checks that there are no more than a user can look through.
 pub(super) fn check_count(section: &'static str, count: usize) -> Result<(), ManifestError> {
     match count > MAX_KEYS {
         true => {
@@ -244,7 +243,7 @@ mod tests {
         assert_eq!(manifest.secrets["token"].format(), "Bearer {}");
         assert_eq!(manifest.secrets["key"].format(), "{}");
         let fewer = DeclaredSecret { servers: Vec::new(), ..manifest.secrets["key"].clone() };
-        // Which methods it goes with is for the capability to say.
+        // The capability decides which methods it goes with.
         let server = host_capability::Authority::new("api.example.com", 443).expect("a server");
         let plugin = host_capability::PluginName::new("acme/fetch");
         assert!(manifest.secrets["token"].reach().permit_http(&plugin, "POST", &server).is_ok());

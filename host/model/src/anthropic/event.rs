@@ -1,12 +1,12 @@
-//! The shapes of the events in which Anthropic's messages stream a reply.
+//! The shapes of the events of Anthropic's Messages API.
 //!
-//! Nearly everything may be missing: an event has the fields of its type alone, and servers that copy the format leave
-//! out more. Deliberately not here: what an event means.
+//! Nearly every field is optional: an event has only the fields of its type, and servers that copy the format leave out
+//! more. Deliberately not here: what an event means.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// One event, whatever its type; what a type does not have is not there.
+/// One event of any type; the fields of other types are `None`.
 #[derive(Deserialize)]
 pub(super) struct Event {
     #[serde(rename = "type", default)]
@@ -18,13 +18,13 @@ pub(super) struct Event {
     pub(super) error: Option<Value>,
 }
 
-/// What a message begins with.
+/// The beginning of a message.
 #[derive(Deserialize)]
 pub(super) struct Message {
     pub(super) usage: Option<WireUsage>,
 }
 
-/// A block as it begins.
+/// The beginning of a block.
 #[derive(Default, Deserialize)]
 pub(super) struct Block {
     #[serde(rename = "type", default)]
@@ -38,7 +38,7 @@ pub(super) struct Block {
     pub(super) input: Option<Map<String, Value>>,
 }
 
-/// More of a block, or of the message.
+/// A further piece of a block, or of the message.
 #[derive(Default, Deserialize)]
 pub(super) struct Delta {
     pub(super) text: Option<String>,
@@ -49,13 +49,13 @@ pub(super) struct Delta {
     pub(super) stop_reason: Option<String>,
 }
 
-/// What a text rests on.
+/// The source of a text.
 #[derive(Deserialize)]
 pub(super) struct Citation {
     pub(super) url: Option<String>,
 }
 
-/// Tokens; those that came from the cache or went into it are not among those sent.
+/// Token counts; those read from or written to the cache are not among those sent.
 #[derive(Default, Deserialize)]
 pub(super) struct WireUsage {
     pub(super) input_tokens: Option<u64>,
@@ -65,7 +65,7 @@ pub(super) struct WireUsage {
     pub(super) output_tokens_details: Option<OutputDetails>,
 }
 
-/// What of the answer was not said.
+/// The part of the answer that is not visible text.
 #[derive(Clone, Copy, Deserialize)]
 pub(super) struct OutputDetails {
     pub(super) thinking_tokens: Option<u64>,

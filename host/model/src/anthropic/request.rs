@@ -1,8 +1,9 @@
-//! A request in the words of Anthropic's messages.
+//! Writes a request for Anthropic's Messages API.
 //!
 //! The roles have to alternate, so neighbouring messages of one role become one. The results of calls come first in
-//! theirs, and a result holds the data that its tool returned. Thinking blocks go back where they stood; other thoughts
-//! stay here. The service caches what stands before a mark, so the marks stand where the next request is the same.
+//! their message, and a result contains the data that its tool returned. Thinking blocks are sent back in their place;
+//! other thoughts are not sent. The service caches the prompt before a mark, so the marks are placed where the next
+//! request is the same.
 
 use std::borrow::Cow;
 
@@ -14,18 +15,18 @@ use super::Thought;
 use super::thinking::{Plan, Thinking, plan};
 use crate::Request;
 
-/// How many of the user's last messages are marked: the last is what the next request finds in the cache, the one
-/// before it what this one does. The service takes four marks in all.
+/// How many of the user's last messages are marked: the next request finds the last one in the cache, and this request
+/// finds the one before it. The service accepts four marks in all.
 const MARKED_MESSAGES: usize = 2;
 
-/// The body of the request.
+/// Writes the body of the request.
 pub(super) fn body(request: &Request<'_>) -> Vec<u8> {
     let (prompt, Plan { max_tokens, temperature, top_p, .. }) = prompt(request);
     let stop_sequences = &request.settings.stop;
     written(&Body { prompt, max_tokens, stream: true, temperature, top_p, stop_sequences })
 }
 
-/// The body of the request that counts its tokens: the same prompt, and nothing of the answer.
+/// Writes the body of the request that counts its tokens: the same prompt, and no settings of the answer.
 pub(super) fn count_body(request: &Request<'_>) -> Vec<u8> {
     written(&prompt(request).0)
 }
@@ -52,7 +53,7 @@ fn prompt<'a>(request: &Request<'a>) -> (Prompt<'a>, Plan) {
         }
     }
     for message in &mut messages {
-        // A stable sort: all else stays in order.
+        // A stable sort: everything else keeps its order.
         message.content.sort_by_key(|marked| !matches!(marked.block, Block::ToolResult { .. }));
     }
     let mut plan = plan(request.model, request.settings, may_think(&messages));
@@ -72,8 +73,8 @@ fn prompt<'a>(request: &Request<'a>) -> (Prompt<'a>, Plan) {
     (Prompt { model: request.model, system: system.into_iter().collect(), messages, tools, thinking }, plan)
 }
 
-/// Whether the service lets the model think here: not where calls are open that came without a thought, as those do
-/// that another service's model made.
+/// Whether the service lets the model think here: not if calls are open that came without a thought, as do those from
+/// another service's model.
 fn may_think(messages: &[Message<'_>]) -> bool {
     let Some(last) = messages.iter().rev().find(|message| message.role == role(Role::Model)) else { return true };
     let first_is_thought = last.content.first().is_some_and(|marked| matches!(&marked.block, Block::Thought(_)));
@@ -93,7 +94,7 @@ fn user_blocks(content: &Content) -> Vec<Block<'_>> {
         match &part.data {
             PartData::Text(text) => blocks.extend(text_block(text)),
             PartData::InlineData(data) => match blocks.last_mut() {
-                // Data behind a result is the tool's. An error can hold text alone.
+                // Data after a result belongs to the tool. An error can contain only text.
                 Some(Block::ToolResult { content, is_error: false, .. }) => content.push(data_block(data)),
                 _ => blocks.push(data_block(data)),
             },
@@ -114,7 +115,7 @@ fn user_blocks(content: &Content) -> Vec<Block<'_>> {
                 let content = text_block(text).into_iter().collect();
                 blocks.push(Block::ToolResult { tool_use_id: fit(response.id.as_str()), content, is_error });
             }
-            // A user makes no calls.
+            // A user message has no calls.
             PartData::FunctionCall(_) => {}
         }
     }
@@ -136,7 +137,7 @@ fn model_block(part: &Part) -> Option<Block<'_>> {
     }
 }
 
-/// The service refuses text of nothing but white space.
+/// Writes text. The service rejects text of nothing but white space.
 fn text_block(text: &str) -> Option<Block<'_>> {
     (!text.trim().is_empty()).then_some(Block::Text { text: Cow::Borrowed(text) })
 }
@@ -151,7 +152,7 @@ fn data_block(data: &InlineData) -> Block<'_> {
     }
 }
 
-/// What stands for data of a kind that the service does not take, so that the model knows that it was there.
+/// Writes a placeholder for data of a type that the service does not support, so that the model knows about it.
 fn unsent(mime_type: &str) -> Block<'static> {
     named(format!("[data of type `{mime_type}`, which this model cannot be sent]"))
 }
@@ -164,8 +165,8 @@ fn is_web(uri: &str) -> bool {
     uri.starts_with("https://") || uri.starts_with("http://")
 }
 
-/// An id with nothing in it but what the service takes: letters, digits, `_` and `-`. It made its own so;
-/// others stem from another service, or from the host, and stay different from each other.
+/// Returns an id with only the characters that the service accepts: letters, digits, `_` and `-`. The service's own ids
+/// have no others; those of another service, or of the host, stay different from each other.
 fn fit(text: &str) -> Cow<'_, str> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !text.is_empty() && text.chars().all(fits) {
@@ -219,7 +220,7 @@ struct Message<'a> {
     content: Vec<Marked<'a>>,
 }
 
-/// A block, and whether the cache is to hold what ends with it.
+/// A block, and whether the cache should contain the prompt up to its end.
 #[derive(Serialize)]
 struct Marked<'a> {
     #[serde(flatten)]

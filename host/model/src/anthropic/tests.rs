@@ -1,4 +1,4 @@
-//! Replies in the words of Anthropic's messages, read from bytes and over real connections.
+//! Replies of Anthropic's Messages API, read from bytes and over real connections.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::*;
 use crate::loopback::{Answer, End, Loopback, ask, text};
 use crate::{ErrorKind, ModelEvent, Settings};
 
-/// What the events give, one after the other, with what is handed out at the end.
+/// Reads the events, and returns their chunks with those of the end.
 fn read(events: &[&str]) -> Result<Vec<Chunk>, ReplyFault> {
     let mut reply = Reply::default();
     let mut chunks = Vec::new();
@@ -28,7 +28,7 @@ fn read(events: &[&str]) -> Result<Vec<Chunk>, ReplyFault> {
     Ok(chunks)
 }
 
-/// All parts of a reply, each in a word or two.
+/// Returns all parts of a reply, each in a word or two.
 fn parts(events: &[&str]) -> Vec<String> {
     let chunks = read(events).expect("it is whole");
     let shown = chunks.into_iter().flat_map(|chunk| chunk.parts).map(|part| match (&part.data, &part.signature) {
@@ -203,7 +203,7 @@ fn usage_and_citations_are_read() {
     assert_eq!(chunks[3].usage, Some(Usage { input: 1110, output: 10, cached: 1000, thought: 5 }));
 }
 
-/// As the service sends them, with the names of the events.
+/// Formats events as the service sends them, with their names.
 fn wire(events: &[&str]) -> String {
     events.iter().map(|event| format!("event: x\ndata: {event}\n\n")).collect()
 }
@@ -313,7 +313,7 @@ async fn a_request_that_is_dropped_closes_the_connection() {
     service.closed.await.expect("the service saw the connection close");
 }
 
-/// What the service answers when it is asked for a count.
+/// Counts tokens with this answer of the service.
 async fn count(answer: Answer) -> (Result<Option<u64>, ModelError>, String) {
     let service = Loopback::start(answer).await;
     let provider = Anthropic::new(service.access()).expect("it has a key");

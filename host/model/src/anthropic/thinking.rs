@@ -1,18 +1,18 @@
-//! How a model of Anthropic's thinks, and what that leaves of the other settings.
+//! How a model of Anthropic's thinks, and how that restricts the other settings.
 //!
-//! Older models take a budget of tokens; since Claude Opus 4.7 a model decides itself, and takes neither a budget nor a
-//! temperature. The service refuses what a model does not take, so the model's name decides what is sent. A name that
-//! is none of its own is some other server's, which speaks the format as it was first.
+//! Older models accept a budget of tokens; since Claude Opus 4.7 a model decides itself, and accepts neither a budget
+//! nor a temperature. The service rejects settings that a model does not support, so the model's name decides what is
+//! sent. An unknown name belongs to a different server, which supports the original format.
 
 use serde::Serialize;
 
 use crate::Settings;
 
-/// What a request says of thinking, and of what hangs together with it.
+/// The settings of a request that concern thinking or depend on it.
 #[derive(Debug, PartialEq)]
 pub(super) struct Plan {
     pub(super) thinking: Option<Thinking>,
-    /// The service wants it said. Thoughts count towards it.
+    /// The service requires it. Thoughts count towards it.
     pub(super) max_tokens: u32,
     pub(super) temperature: Option<f32>,
     pub(super) top_p: Option<f32>,
@@ -27,40 +27,40 @@ pub(super) enum Thinking {
     Disabled,
 }
 
-/// The most tokens of an answer where nothing else is said: what every model with a budget can answer with.
+/// The most tokens of an answer by default: every model with a budget can answer with as many.
 const USUAL_ANSWER: u32 = 32_000;
 
-/// The same for models that decide themselves: all of them can answer with twice as much.
+/// The same for models that decide themselves: all of them can answer with twice as many.
 const USUAL_ADAPTIVE_ANSWER: u32 = 64_000;
 
-/// The budget of a model that may think as much as it likes. Beyond it, by the service's own words, little is gained.
+/// The budget of a model without a limit. More gains little, according to the service's documentation.
 const LARGE_BUDGET: u32 = 24_000;
 
-/// The service refuses smaller budgets.
+/// The smallest budget that the service accepts.
 const SMALLEST_BUDGET: u32 = 1_024;
 
-/// The tokens that are left for the answer when the budget alone is as large as all that was allowed.
+/// The tokens that are left for the answer if the budget alone takes all that was allowed.
 const ROOM_TO_ANSWER: u32 = 8_000;
 
-/// The service takes no other top-p beside thinking than one from here to 1.
+/// The smallest top-p that the service accepts together with thinking; the largest is 1.
 const LEAST_TOP_P: f32 = 0.95;
 
-/// How a model thinks.
+/// The way in which a model thinks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     /// Not at all.
     Never,
-    /// Within a budget, if it is told to.
+    /// Within a budget, if requested.
     Budget,
-    /// As it sees fit, if it is told to; it can be told not to.
+    /// As it decides, if requested; it can be switched off.
     Adaptive,
-    /// As it sees fit, always.
+    /// As it decides, always.
     Always,
-    /// As some other service decides; a budget is how the format says it.
+    /// As a different service decides; the format expresses it as a budget.
     Foreign,
 }
 
-/// What to send. `may_think` is false where a conversation does not allow it.
+/// Returns what to send. `may_think` is false if the conversation does not allow it.
 pub(super) fn plan(model: &str, settings: &Settings, may_think: bool) -> Plan {
     let way = way(model);
     let usual = match way {
@@ -74,7 +74,7 @@ pub(super) fn plan(model: &str, settings: &Settings, may_think: bool) -> Plan {
         (Way::Adaptive | Way::Always, Some(_)) => Some(Thinking::Adaptive { display: "summarized" }),
         (Way::Budget | Way::Foreign, Some(_)) if !may_think => None,
         (Way::Budget | Way::Foreign, Some(asked)) => {
-            // A negative one is as much as it likes: most of what is allowed, and the rest for the answer.
+            // A negative budget is unlimited: most of the allowed tokens, and the rest for the answer.
             let asked = u32::try_from(asked).unwrap_or((max_tokens / 4 * 3).min(LARGE_BUDGET));
             let budget_tokens = asked.max(SMALLEST_BUDGET);
             if budget_tokens >= max_tokens {
@@ -87,7 +87,7 @@ pub(super) fn plan(model: &str, settings: &Settings, may_think: bool) -> Plan {
         (Way::Adaptive | Way::Always, _) => (None, None),
         (_, Some(_)) => (None, settings.top_p.filter(|top_p| *top_p >= LEAST_TOP_P)),
         (Way::Foreign, None) => (settings.temperature, settings.top_p),
-        // One of the two: newer ones of these models refuse both. The service's scale ends at 1.
+        // Only one of the two: newer ones of these models reject both. The service's scale ends at 1.
         (Way::Never | Way::Budget, None) => {
             (settings.temperature.map(|heat| heat.min(1.0)), settings.top_p.filter(|_| settings.temperature.is_none()))
         }
@@ -95,8 +95,8 @@ pub(super) fn plan(model: &str, settings: &Settings, may_think: bool) -> Plan {
     Plan { thinking, max_tokens, temperature, top_p }
 }
 
-/// By the names of <https://platform.claude.com/docs/en/about-claude/models>: `claude-FAMILY-MAJOR[-MINOR][-DATE]`,
-/// before that `claude-MAJOR-MINOR-FAMILY-DATE`. A gateway may put something in front.
+/// Decides by the names in <https://platform.claude.com/docs/en/about-claude/models>:
+/// `claude-FAMILY-MAJOR[-MINOR][-DATE]`, in older ones `claude-MAJOR-MINOR-FAMILY-DATE`. A gateway may add a prefix.
 fn way(model: &str) -> Way {
     let Some(at) = model.find("claude-") else { return Way::Foreign };
     let mut words = model[at..].split(['-', '@', ':']).skip(1);

@@ -1,4 +1,4 @@
-//! Which model answers, and that something always does.
+//! Which model answers, and that one always does.
 
 use std::sync::Mutex;
 
@@ -7,7 +7,7 @@ use host_message::FinishReason;
 use super::*;
 use crate::ErrorKind;
 
-/// Says one thing, or fails, or never answers; remembers what it was asked.
+/// Returns one text, or fails, or never answers; remembers its requests.
 struct Says {
     reply: Reply,
     asked: Mutex<Vec<(String, String)>>,
@@ -77,7 +77,7 @@ fn bench(reply: Reply) -> Bench {
     Bench { auto, large, small, classifier }
 }
 
-/// The text of one reply, which model was told of and why, and what it cost.
+/// Returns the text of one reply, the picked model with the reason, and the usage.
 async fn ask(auto: &Auto) -> (String, Option<(String, String)>, Usage) {
     let (contents, settings) = ([Content::user("count the files")], Settings::default());
     let request = Request { model: "auto", system: None, contents: &contents, tools: &[], settings: &settings };

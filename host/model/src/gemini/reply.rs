@@ -1,7 +1,6 @@
-//! Replies in the words of Gemini, from either of the services that have them.
+//! Reads replies in Gemini's format, from either service that uses it.
 //!
-//! Deliberately not here: parts that stem from tools which run at the service (search, code execution); they are
-//! skipped.
+//! Deliberately not here: parts from tools that run at the service (search, code execution); they are skipped.
 
 use host_message::{
     CallId, FileReference, FinishReason, FunctionCall, InlineData, Part, PartData, Signature, ToolName, Usage,
@@ -14,12 +13,12 @@ use crate::text::clip;
 use crate::transport::{Heard, Reader, Unheard};
 use crate::{Chunk, ReplyFault};
 
-/// What must be remembered of a reply while it is read.
+/// The state of reading a reply.
 pub(crate) struct Reply {
     /// The provider whose signatures these are.
     by: &'static str,
-    /// Whether it says why it ended, or calls a tool: a call is never sent in pieces, and the model may end with one
-    /// and no word of why.
+    /// Whether it gave a reason to end, or calls a tool: a call is never sent in pieces, and the model may end with one
+    /// without a reason.
     pub(super) finished: bool,
 }
 
@@ -39,7 +38,7 @@ impl Reader for Reply {
             return Err(Unheard::Blocked(clip(&reason)));
         }
         let mut chunk = Chunk { usage: response.usage_metadata.map(usage), ..Chunk::default() };
-        // One candidate is asked for, so one comes.
+        // Only one candidate is requested.
         if let Some(candidate) = response.candidates.unwrap_or_default().into_iter().next() {
             let parts = candidate.content.and_then(|content| content.parts).unwrap_or_default();
             chunk.parts = parts.into_iter().filter_map(|wire| part(wire, self.by)).collect();
@@ -52,7 +51,7 @@ impl Reader for Reply {
     }
 
     fn end(&mut self) -> Result<Chunk, ReplyFault> {
-        // The service has no last event: the reason to stop, or a call, is the only sign that nothing is missing.
+        // The service has no last event: only a reason to stop, or a call, shows that nothing is missing.
         if self.finished { Ok(Chunk::default()) } else { Err(ReplyFault::Unfinished) }
     }
 }
@@ -71,7 +70,7 @@ fn part(wire: WirePart, by: &str) -> Option<Part> {
         PartData::FileReference(FileReference { mime_type, uri: file.file_uri })
     } else {
         let text = wire.text.unwrap_or_default();
-        // A signature can come with no text; it must go back all the same.
+        // A signature can come without text; it must be sent back all the same.
         if text.is_empty() && wire.thought_signature.is_none() {
             return None;
         }
@@ -84,7 +83,7 @@ fn part(wire: WirePart, by: &str) -> Option<Part> {
     })
 }
 
-/// The reasons that the API's reference lists under `FinishReason`.
+/// Converts the reasons that the API's reference lists under `FinishReason`.
 fn finish(reason: &str) -> FinishReason {
     match reason {
         "STOP" => FinishReason::Stop,
@@ -92,7 +91,7 @@ fn finish(reason: &str) -> FinishReason {
         "SAFETY" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "MODEL_ARMOR" => FinishReason::Safety,
         "IMAGE_SAFETY" | "IMAGE_PROHIBITED_CONTENT" => FinishReason::Safety,
         "RECITATION" | "IMAGE_RECITATION" => FinishReason::Recitation,
-        // The second is a call of a tool that was not declared.
+        // The second means a call of a tool that was not declared.
         "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => FinishReason::MalformedFunctionCall,
         other => FinishReason::Other(clip(other)),
     }
@@ -176,7 +175,7 @@ struct WireUsage {
     thoughts_token_count: Option<u64>,
 }
 
-/// The Gemini API's reference says `citationSources`; Vertex AI, and now and then the Gemini API too, say `citations`.
+/// The Gemini API's reference has `citationSources`; Vertex AI, and sometimes the Gemini API too, sends `citations`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Citations {

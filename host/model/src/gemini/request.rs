@@ -1,12 +1,12 @@
-//! A request in the words of Gemini.
+//! Writes a request in Gemini's format.
 //!
-//! Thoughts stay here; signatures go back on the part that they came with. Each of the model's turns since the user
-//! last said something has one on its first call, since the service refuses the turn without: where none came, the
-//! value stands that tells it not to look. Ids go with calls and responses where there are any: the service matches
-//! them, and ignores them where it made none.
+//! Thoughts are not sent; signatures are sent back with their part. Each of the model's turns since the user's last
+//! message has a signature on its first call, since the service rejects the turn without one: if none came, a value
+//! takes its place that disables the check. Calls and responses are sent with their ids, if they have any: the service
+//! matches them, and ignores them if it made none.
 //!
-//! Data beside a function's response goes into the response from the third generation on, which refuses it beside; the
-//! ones before have no such field.
+//! From the third generation on, data beside a function's response goes into the response, since these models reject it
+//! beside the response; earlier ones have no such field.
 
 use std::borrow::Cow;
 
@@ -16,24 +16,25 @@ use serde_json::{Map, Value};
 
 use crate::{Request, Settings};
 
-/// A signature where none came: of a turn of another model, or one that somebody wrote. Google's documentation of
-/// thought signatures names it for this, and Gemini CLI sends the same.
+/// Replaces a missing signature: of a turn from a different model, or one that no model generated. Google's
+/// documentation of thought signatures names it for this purpose, and Gemini CLI sends the same.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
-/// What the third generation takes within a function's response, by Google's documentation of function calling.
+/// The types that the third generation accepts within a function's response, according to Google's documentation of
+/// function calling.
 const WITHIN_RESPONSES: &[&str] = &["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"];
 
-/// Which of the two services is spoken to.
+/// One of the two services.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// The Gemini API.
     Gemini,
-    /// Vertex AI: it refuses the ids of calls from models before the third generation, which never make any.
+    /// Vertex AI: it rejects the ids of calls for models before the third generation, which never make any.
     Vertex,
 }
 
 impl Dialect {
-    /// The provider whose signatures go back to it.
+    /// Returns the provider whose signatures are sent back to it.
     fn signer(self) -> &'static str {
         match self {
             Self::Gemini => crate::Gemini::PROVIDER.name(),
@@ -42,12 +43,12 @@ impl Dialect {
     }
 }
 
-/// The body of the request.
+/// Writes the body of the request.
 pub(crate) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
     written(&whole(request, dialect))
 }
 
-/// The body of the question how many tokens the request has. `resource` is the model's.
+/// Writes the body of the request that counts tokens. `resource` is the model's.
 pub(crate) fn count_body(request: &Request<'_>, dialect: Dialect, resource: &str) -> Vec<u8> {
     let whole = Body { safety_settings: Vec::new(), ..whole(request, dialect) };
     match dialect {
@@ -95,12 +96,12 @@ fn contents<'a>(request: &Request<'a>, dialect: Dialect) -> Vec<Words<'a>> {
             }
         }
     }
-    // A message of nothing but thoughts is none.
+    // A message that contains only thoughts is left out.
     contents.retain(|words| !words.parts.is_empty());
     contents
 }
 
-/// How parts are worded for one service and one model.
+/// The rules of one service and one model for writing parts.
 #[derive(Clone, Copy)]
 struct Manner {
     signer: &'static str,
@@ -113,7 +114,7 @@ impl Manner {
         content.parts.iter().filter(|part| !part.thought).map(move |part| self.part(part))
     }
 
-    /// The user's message; after it one with the data that fits neither into a response nor beside it.
+    /// Adds the user's message, and after it one with the data that fits neither into a response nor beside it.
     fn push_user<'a>(self, contents: &mut Vec<Words<'a>>, content: &'a Content) {
         let mut parts: Vec<WirePart<'a>> = Vec::with_capacity(content.parts.len());
         let mut behind = Vec::new();
@@ -160,7 +161,7 @@ impl Manner {
     }
 }
 
-/// Whether it is of the third generation of Gemini or a later one, as the names without a number are too
+/// Whether the model is of the third generation of Gemini or a later one, as are those whose name has no number
 /// (`gemini-flash-latest`).
 fn is_third_generation(model: &str) -> bool {
     let Some(rest) = model.trim_start_matches("models/").strip_prefix("gemini-") else { return false };
@@ -186,8 +187,8 @@ fn generation_config<'a>(model: &str, settings: &'a Settings) -> GenerationConfi
     }
 }
 
-/// The service refuses a thinking configuration for a model that has no thoughts: those before 2.5, and the
-/// open models that it also serves.
+/// Whether the model has thoughts: the service rejects a thinking configuration for those before 2.5, and for the open
+/// models that it also serves.
 fn can_think(model: &str) -> bool {
     let model = model.trim_start_matches("models/");
     !["gemini-1", "gemini-2.0", "gemma", "learnlm"].iter().any(|old| model.starts_with(old))
@@ -225,7 +226,7 @@ struct OfModel<'a> {
     whole: Body<'a>,
 }
 
-/// What somebody says, in the format's words.
+/// A message in the format.
 #[derive(Serialize)]
 pub(crate) struct Words<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -234,7 +235,7 @@ pub(crate) struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// Text that nobody in particular says.
+    /// Creates a message without a role.
     pub(crate) fn text(text: &'a str) -> Self {
         Self { role: None, parts: vec![WirePart { data: WireData::Text(text), thought_signature: None }] }
     }

@@ -1,4 +1,4 @@
-//! Replies in the Gemini API's words, read from bytes and over real connections.
+//! Replies of the Gemini API, read from bytes and over real connections.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::loopback::{Answer, End, Loopback, Series, ask, text};
 use crate::transport::{Heard, Reader};
 use crate::{Chunk, ErrorKind, Login, ReplyFault, Settings};
 
-/// What one event gives.
+/// Returns the chunk of one event.
 fn heard(event: &str) -> Chunk {
     match Reply::new(NAME).event(event.as_bytes()) {
         Ok(Heard::More(chunk)) => chunk,
@@ -232,7 +232,7 @@ async fn gemini_call_without_a_finish_reason_ends_the_reply() {
         assert!(chunks.iter().all(|chunk| chunk.finish.is_none()));
         let calls = chunks.iter().flat_map(|chunk| &chunk.parts).filter_map(Part::as_call);
         assert_eq!(calls.map(|call| call.name.as_str()).collect::<Vec<_>>(), ["ls"]);
-        // A connection that breaks is still one that broke.
+        // A broken connection is still reported as one.
         let (_, error) = reply(&pieces, End::Cut).await;
         assert!(matches!(error, Some(ModelError::Interrupted { .. })), "{error:?}");
     }

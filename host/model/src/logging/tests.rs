@@ -1,4 +1,4 @@
-//! Recordings, and what they say when they are replayed.
+//! Recordings, and the events of their replay.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde_json::Map;
 use super::*;
 use crate::{Again, Chunk, ErrorKind, Gemini, Scripted, Service, Settings, Switched, Wanted};
 
-/// Says what it was given, once for each request, and then perhaps never ends.
+/// Returns the given events, once for each request, and then may never end.
 struct Says {
     replies: Mutex<Vec<Vec<Result<ModelEvent, ModelError>>>>,
     hangs: bool,
@@ -55,7 +55,7 @@ fn recorder(replies: Vec<Vec<Result<ModelEvent, ModelError>>>, hangs: bool) -> (
     (LoggingProvider::new(says, &Recording::new(Box::new(file.clone()), "FILE")), file)
 }
 
-/// All that comes of one request, without waiting.
+/// Returns all events of one request, without waiting.
 fn heard(provider: &dyn Provider) -> Vec<Result<ModelEvent, ModelError>> {
     let (contents, settings) = ([Content::user("hi")], Settings::default());
     let request = Request { model: "the-model", system: None, contents: &contents, tools: &[], settings: &settings };
@@ -67,7 +67,7 @@ fn heard(provider: &dyn Provider) -> Vec<Result<ModelEvent, ModelError>> {
     events
 }
 
-/// The events one by one, as an agent is told of them: how pieces were packed does not matter.
+/// Returns the events one by one, as an agent receives them: how pieces were grouped does not matter.
 fn told(events: Vec<Result<ModelEvent, ModelError>>) -> Vec<String> {
     let piece = |chunk: Chunk| Ok::<_, ModelError>(ModelEvent::Chunk(chunk));
     let mut pieces = Vec::new();

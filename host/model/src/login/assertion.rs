@@ -1,6 +1,6 @@
-//! What a service account signs to get a token: a JSON web token by RFC 7523, with RS256 of RFC 7518.
+//! The assertion that a service account signs to get a token: a JSON web token by RFC 7523, with RS256 of RFC 7518.
 //!
-//! The signature is made by the library that makes those of TLS, which is here anyway.
+//! The library that makes the signatures of TLS signs it.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,17 +16,17 @@ use url::Url;
 
 use super::credentials::Account;
 
-/// All of Google's services that the account may use; what it may use is decided there.
+/// All of Google's services that the account may use; Google decides which those are.
 const SCOPE: &str = "https://www.googleapis.com/auth/cloud-platform";
 
-/// How long an assertion is good for: the most that Google takes.
+/// How long an assertion is valid: the longest time that Google accepts.
 const LIFETIME: Duration = Duration::from_secs(3600);
 
-/// The private key in these lines.
+/// Reads the private key from PEM text.
 ///
 /// # Errors
 ///
-/// What is wrong with it, in words that hold nothing of it.
+/// The reason, without any part of the key.
 pub(super) fn key(pem: &str) -> Result<Arc<dyn SigningKey>, String> {
     let der = PrivateKeyDer::from_pem_slice(pem.as_bytes()).map_err(|_| "its `private_key` is not PEM".to_owned())?;
     let key = rustls::crypto::ring::sign::any_supported_type(&der)
@@ -38,11 +38,11 @@ pub(super) fn key(pem: &str) -> Result<Arc<dyn SigningKey>, String> {
 }
 
 impl Account {
-    /// The assertion for whoever hands out tokens at this address.
+    /// Signs the assertion for the token endpoint at this address.
     ///
     /// # Errors
     ///
-    /// What the library says when it cannot sign.
+    /// The library's error if it cannot sign.
     pub(super) fn assertion(&self, endpoint: &Url, now: SystemTime) -> Result<String, rustls::Error> {
         let issued = now.duration_since(UNIX_EPOCH).unwrap_or_default();
         let header = Header { alg: "RS256", typ: "JWT", kid: self.key_id.as_deref() };

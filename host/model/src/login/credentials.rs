@@ -1,7 +1,7 @@
-//! What the credentials are, and what is asked for a token with them.
+//! The credentials, and the token requests that are made with them.
 //!
-//! The shapes are those of the files that `gcloud` and the console of Google Cloud write: `authorized_user` and
-//! `service_account`. Any other type is refused by its name.
+//! The shapes are those of the files that `gcloud` and the Google Cloud console write: `authorized_user` and
+//! `service_account`. Any other type is rejected by its name.
 
 use std::io;
 use std::path::Path;
@@ -18,30 +18,30 @@ use super::{CredentialsFile, Login, LoginError, assertion};
 use crate::ApiKey;
 use crate::text::clip;
 
-/// The largest file that is read; an honest one has some kilobytes.
+/// The largest file that is read; a legitimate one has some kilobytes.
 const MAX_FILE: u64 = 64 << 10;
 
-/// Who hands out tokens where the file does not say.
+/// The token endpoint if the file does not name one.
 const TOKEN_ENDPOINT: &str = "https://oauth2.googleapis.com/token";
 
-/// The metadata server's usual name, by Google Cloud's documentation.
+/// The metadata server's usual name, according to Google Cloud's documentation.
 const METADATA_HOST: &str = "metadata.google.internal";
 
-/// Credentials that make sense.
+/// Validated credentials.
 pub(super) struct Credentials {
     pub(super) grant: Grant,
-    /// Whom to ask for a token.
+    /// The token endpoint.
     pub(super) endpoint: Url,
-    /// Where they come from, as errors say it.
+    /// Their source, as errors name it.
     pub(super) origin: String,
     pub(super) quota_project: Option<String>,
 }
 
-/// In exchange for what one gets a token.
+/// What is exchanged for a token.
 pub(super) enum Grant {
     ServiceAccount(Account),
     AuthorizedUser(User),
-    /// For being on this machine.
+    /// Nothing: running on this machine is enough.
     Metadata,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Account {
     pub(super) key_id: Option<String>,
 }
 
-/// A user who has logged in and let this machine do it from now on.
+/// A user who has logged in and authorised this machine.
 pub(super) struct User {
     client_id: String,
     client_secret: ApiKey,
@@ -60,7 +60,7 @@ pub(super) struct User {
 }
 
 impl Credentials {
-    /// Those of the file, or of the metadata server where there need not be a file and is none.
+    /// Reads the credentials of the file, or of the metadata server if the file is optional and does not exist.
     pub(super) fn read(login: &Login) -> Result<Self, LoginError> {
         let file = match &login.file {
             None => return Self::from_machine(login, None),
@@ -96,7 +96,7 @@ impl Credentials {
     }
 
     fn from_file(text: &str, origin: &str) -> Result<Self, String> {
-        // The parser's words can hold a part of what it read, so they are told without it.
+        // The parser's message can contain a part of the file, so errors leave it out.
         let not_json = |error: serde_json::Error| match error.classify() {
             serde_json::error::Category::Data => "it has a field of the wrong type".to_owned(),
             _ => format!("it is not JSON (line {}, column {})", error.line(), error.column()),
@@ -130,7 +130,7 @@ impl Credentials {
         Ok(Self { grant, endpoint, origin: origin.to_owned(), quota_project })
     }
 
-    /// The form to post for a token; none where it is had for the asking.
+    /// Returns the form to post for a token; `None` if no form is needed.
     pub(super) fn form(&self) -> Result<Option<String>, LoginError> {
         let mut form = Serializer::new(String::new());
         match &self.grant {
@@ -152,7 +152,7 @@ impl Credentials {
         Ok(Some(form.finish()))
     }
 
-    /// The text without what is secret in the credentials.
+    /// Removes the secrets of the credentials from a text.
     pub(super) fn hide(&self, text: &str) -> String {
         match &self.grant {
             Grant::AuthorizedUser(user) => {

@@ -1,10 +1,10 @@
-//! Why there is no token.
+//! The errors of a login.
 
-/// What whoever is not logged in can do.
+/// The help for a user who is not logged in.
 pub(crate) const LOG_IN: &str = "run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to a \
                                  file with credentials";
 
-/// Why one could not log in at Google. It shows no secret.
+/// Why a login at Google failed. Shows no secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoginError {
     /// The file with the credentials cannot be read.
@@ -12,43 +12,43 @@ pub enum LoginError {
     Unreadable {
         /// The file.
         file: String,
-        /// What the system said.
+        /// The system's error.
         why: String,
     },
-    /// The credentials are not what they should be.
+    /// The credentials are invalid.
     #[error("{origin} cannot be used: {why}")]
     Unusable {
         /// Where they come from.
         origin: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
-    /// Whoever hands out tokens cannot be reached.
+    /// The token endpoint cannot be reached.
     #[error("could not get a token with {origin}: `{endpoint}` cannot be reached ({why})")]
     Unreachable {
         /// Where the credentials come from.
         origin: String,
-        /// Who was asked.
+        /// The token endpoint.
         endpoint: String,
-        /// What the network said.
+        /// The network's error.
         why: String,
     },
-    /// Whoever hands out tokens gave none.
+    /// The token endpoint returned no token.
     #[error("could not get a token with {origin}: `{endpoint}` answered with status {status}: {why}")]
     Refused {
         /// Where the credentials come from.
         origin: String,
-        /// Who was asked.
+        /// The token endpoint.
         endpoint: String,
         /// The HTTP status.
         status: u16,
-        /// Its own words.
+        /// Its message.
         why: String,
     },
 }
 
 impl LoginError {
-    /// What to do about it, as a sentence without a full stop.
+    /// Returns what to do about it, as a sentence without a full stop.
     pub fn help(&self) -> String {
         match self {
             Self::Unreadable { .. } | Self::Unusable { .. } | Self::Refused { .. } => LOG_IN.to_owned(),

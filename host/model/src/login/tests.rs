@@ -1,4 +1,4 @@
-//! Files of credentials, and tokens had over real connections.
+//! Files of credentials, and tokens fetched over real connections.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use tempfile::NamedTempFile;
 use super::*;
 use crate::loopback::{Answer, Series};
 
-/// Made for these tests; it opens nothing.
+/// Made for these tests; it gives access to nothing.
 const KEY: &str = include_str!("tests/account.pem");
 
 /// Its public half, as an `RSAPublicKey`.
 const PUBLIC: &[u8] = include_bytes!("tests/account.der");
 
-/// A key that is fine, and of the wrong kind.
+/// A valid key of the wrong kind.
 const CURVE: &str = "-----BEGIN PRIVATE KEY-----\n\
     MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQganRakh2qL2ZxObVg\n\
     UsJAI5AKk1k0NXs1u0q2tLbBbxShRANCAARvUSREJrO4WbSPX0HJ+EWdYo5YNiH8\n\

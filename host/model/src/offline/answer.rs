@@ -1,16 +1,16 @@
-//! The arguments of the call that hands over the result, in the shape that its schema asks for.
+//! Builds the arguments of the call that returns the result, in the shape that its schema requires.
 
 use serde_json::{Map, Value};
 
 use super::findings::Findings;
 
-/// How deep a schema is followed; a schema that refers to itself ends here.
+/// How deep a schema is followed; a recursive schema ends here.
 const MAX_DEPTH: usize = 5;
 
 /// The most items of a list.
 const MAX_ITEMS: usize = 20;
 
-/// A value for each property that the schema has.
+/// Returns a value for each property of the schema.
 pub(super) fn arguments(schema: &Value, report: &str, findings: &Findings) -> Map<String, Value> {
     match (Fill { root: schema, report, findings }).value(schema, "", 0) {
         Value::Object(arguments) => arguments,
@@ -18,15 +18,15 @@ pub(super) fn arguments(schema: &Value, report: &str, findings: &Findings) -> Ma
     }
 }
 
-/// What values are made of.
+/// The sources of the values.
 struct Fill<'a> {
-    /// The schema that references are looked up in.
+    /// The schema in which references are resolved.
     root: &'a Value,
     report: &'a str,
     findings: &'a Findings,
 }
 
-/// A place in the files that the report speaks of.
+/// A place in the files that the report mentions.
 struct Place {
     path: String,
     why: String,
@@ -34,7 +34,7 @@ struct Place {
 }
 
 impl Fill<'_> {
-    /// A value of this schema for the property of this name.
+    /// Returns a value of this schema for the property of this name.
     fn value(&self, schema: &Value, name: &str, depth: usize) -> Value {
         let schema = self.resolved(schema);
         if let Some(one) = schema.get("const").or_else(|| schema.get("enum")?.get(0)) {
@@ -58,7 +58,7 @@ impl Fill<'_> {
         }
     }
 
-    /// What a schema refers to, if it does.
+    /// Returns the target of a schema's reference, or the schema itself.
     fn resolved<'s>(&'s self, schema: &'s Value) -> &'s Value {
         let pointer = schema.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
         pointer.and_then(|pointer| self.root.pointer(pointer)).unwrap_or(schema)
@@ -69,7 +69,7 @@ impl Fill<'_> {
         properties.map(|(name, schema)| (name.clone(), value(schema, name))).collect::<Map<_, _>>().into()
     }
 
-    /// Places where the items are objects, else the calls that were made.
+    /// Returns places if the items are objects, else the calls that were made.
     fn list(&self, items: &Value, depth: usize) -> Value {
         let items = self.resolved(items);
         if items.get("properties").is_none() {
@@ -89,7 +89,7 @@ impl Fill<'_> {
         self.places().take(MAX_ITEMS).map(item).collect()
     }
 
-    /// The files that the report speaks of, each once.
+    /// Returns the files that the report mentions, each once.
     fn places(&self) -> impl Iterator<Item = Place> {
         let mut places: Vec<Place> = Vec::new();
         let mut add = |path: &str, why: String, word: Option<&String>| {

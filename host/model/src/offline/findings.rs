@@ -1,4 +1,4 @@
-//! What the calls brought to light, put together for the report.
+//! Collects the results of the calls for the report.
 
 use host_message::{ResponseBody, ToolSpec};
 
@@ -8,13 +8,13 @@ use super::project::{self, Manifest, Readme};
 use super::prompt::Task;
 use super::{COMPLETE_TASK, MAX_READS};
 
-/// What is known of the files, from the listings.
+/// The files that the listings contain.
 pub(super) struct KnownFiles {
     pub(super) root: Option<Folder>,
     pub(super) tree: Option<Tree>,
 }
 
-/// All that the report is made of.
+/// The content of the report.
 pub(super) struct Findings {
     pub(super) survey: bool,
     pub(super) known: KnownFiles,
@@ -22,17 +22,17 @@ pub(super) struct Findings {
     pub(super) manifests: Vec<(String, Manifest)>,
     pub(super) readme: Option<(String, Readme)>,
     pub(super) searches: Vec<Search>,
-    /// The named paths that were looked at, with what was there.
+    /// The named paths that were examined, with the result.
     pub(super) looked_at: Vec<(String, String)>,
     /// The calls that failed, as `tool` `what`, and why.
     pub(super) failures: Vec<(String, String)>,
-    /// The tools that would have been needed.
+    /// The tools that were needed but are missing.
     pub(super) missing: Vec<&'static str>,
-    /// The calls that were made, in order, for who wants to follow.
+    /// The calls that were made, in order, so that a reader can follow them.
     pub(super) trace: Vec<String>,
 }
 
-/// What came of searching for a word.
+/// The result of searching for a word.
 #[derive(Debug, PartialEq)]
 pub(super) struct Search {
     pub(super) word: String,
@@ -41,7 +41,7 @@ pub(super) struct Search {
     pub(super) more: bool,
     pub(super) files: usize,
     pub(super) hits: Vec<Hit>,
-    /// The files with the most, where each file's number is known.
+    /// The files with the most matches, if the number in each file is known.
     pub(super) top: Vec<(String, usize)>,
 }
 
@@ -55,13 +55,13 @@ impl KnownFiles {
         }
     }
 
-    /// Every file that is known, those at the top first.
+    /// Returns every known file, those at the top first.
     fn files(&self) -> impl Iterator<Item = &str> {
         let root = self.root.iter().flat_map(|folder| &folder.files);
         root.chain(self.tree.iter().flat_map(|tree| &tree.paths)).map(String::as_str)
     }
 
-    /// The files worth reading: the README and the manifests for a survey, and what was named.
+    /// Returns the files worth reading: the README and the manifests for a survey, and the named files.
     pub(super) fn reads(&self, task: &Task) -> Vec<String> {
         let mut reads: Vec<String> = Vec::new();
         if task.survey {
@@ -76,12 +76,12 @@ impl KnownFiles {
         reads
     }
 
-    /// The named folders.
+    /// Returns the named folders.
     pub(super) fn lists(&self, task: &Task) -> Vec<String> {
         task.paths.iter().filter(|path| self.is_folder(path)).cloned().collect()
     }
 
-    /// The files that fit, of those that lie highest: a manifest deep down says nothing about the whole.
+    /// Returns the matching files of the highest level: a manifest deep in the tree is not about the whole project.
     fn shallowest(&self, fits: impl Fn(&str) -> bool, most: usize) -> Vec<String> {
         let rank = |path: &str| (path.matches('/').count(), project::readme_rank(path), path.to_owned());
         let mut ranked: Vec<_> = self.files().filter(|path| fits(path)).map(rank).collect();
@@ -91,8 +91,8 @@ impl KnownFiles {
         ranked.into_iter().filter(|(at, _, _)| Some(*at) == depth).map(|(_, _, path)| path).take(most).collect()
     }
 
-    /// The files that a named path can mean. One that is not listed is tried all the same: it may be ignored or
-    /// lie elsewhere, and the tool knows why it cannot be read.
+    /// Returns the files that a named path can mean. A path that is not listed is tried all the same: it may be ignored
+    /// or outside the folder, and the tool knows why it cannot be read.
     fn resolve(&self, named: &str) -> Vec<String> {
         if self.is_folder(named) {
             return Vec::new();
@@ -157,7 +157,7 @@ impl Search {
             }
         }
         let hits = shown.as_mut().map(|matches| std::mem::take(&mut matches.hits)).unwrap_or_default();
-        // The count is of the whole tree; what is shown may have stopped early.
+        // The count covers the whole tree; the listed matches may have stopped early.
         let Matches { total, stopped, files, mut counts, .. } = counted.or(shown)?;
         if counts.len() < files {
             counts.clear();
@@ -188,7 +188,7 @@ fn missing(task: &Task, tools: &[ToolSpec]) -> Vec<&'static str> {
     needed.into_iter().filter(|(name, needed)| *needed && !is_declared(name)).map(|(name, _)| name).collect()
 }
 
-/// A call in one line: its name and what it was about.
+/// Describes a call in one line: its name and its subject.
 fn described(call: &host_message::FunctionCall) -> String {
     let about = ["path", "pattern"].iter().find_map(|name| call.arguments.get(*name)?.as_str());
     match about {

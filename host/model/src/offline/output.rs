@@ -1,4 +1,4 @@
-//! What the tools print, read the way a model would: tolerantly, line by line.
+//! Reads the output of the tools as a model would: tolerantly, line by line.
 
 /// The entries of one folder, as `ls` prints them.
 #[derive(Debug, Default, PartialEq)]
@@ -8,10 +8,10 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// `None` when this is not what `ls` prints.
+    /// Reads the output of `ls`; `None` if the text is something else.
     pub(super) fn read(text: &str) -> Option<Self> {
         let mut folder = Self::default();
-        // An empty folder, or one of ignored entries, has a line of words that begins with its path.
+        // An empty folder, or one of ignored entries, has a note that begins with its path.
         let mut is_listing = text.starts_with('`');
         for line in whole_lines(text) {
             if let Some(name) = line.strip_prefix("[dir] ") {
@@ -32,14 +32,14 @@ impl Folder {
 /// The files of the whole tree, as `glob` prints them.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Tree {
-    /// How many there are.
+    /// The number of files.
     pub(super) total: usize,
-    /// Those that were listed: all, or the first ones.
+    /// The listed files: all, or the first ones.
     pub(super) paths: Vec<String>,
 }
 
 impl Tree {
-    /// `None` when this is not what `glob` prints.
+    /// Reads the output of `glob`; `None` if the text is something else.
     pub(super) fn read(text: &str) -> Option<Self> {
         let mut lines = whole_lines(text);
         let head = lines.next().unwrap_or_default();
@@ -47,7 +47,7 @@ impl Tree {
             return Some(Self::default());
         }
         let total = number_after(head, "Found ")?;
-        // A folder may be called `(app)` or `[slug]`; a remark has words in it.
+        // A folder may be called `(app)` or `[slug]`; a note contains words.
         let is_note = |line: &str| {
             let enclosed =
                 (line.starts_with('(') && line.ends_with(')')) || (line.starts_with('[') && line.ends_with(']'));
@@ -58,18 +58,18 @@ impl Tree {
     }
 }
 
-/// What a search found, as `grep` prints it.
+/// The matches of a search, as `grep` prints them.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Matches {
-    /// How many lines match, or were found before the search stopped.
+    /// The number of matching lines, or of those found before the search stopped.
     pub(super) total: usize,
-    /// Whether the search stopped early, so that there are more.
+    /// Whether the search stopped early, so that there may be more.
     pub(super) stopped: bool,
-    /// In how many files.
+    /// The number of files with matches.
     pub(super) files: usize,
-    /// Those that were listed.
+    /// The listed matches.
     pub(super) hits: Vec<Hit>,
-    /// How many each file has, where the search counted.
+    /// The number of matches in each file, if the search counted.
     pub(super) counts: Vec<(String, usize)>,
 }
 
@@ -82,7 +82,7 @@ pub(super) struct Hit {
 }
 
 impl Matches {
-    /// `None` when this is not what `grep` prints.
+    /// Reads the output of `grep`; `None` if the text is something else.
     pub(super) fn read(text: &str) -> Option<Self> {
         let head = text.lines().next().unwrap_or_default();
         let stopped = head.starts_with("Found the first ");
@@ -104,7 +104,7 @@ impl Matches {
     }
 }
 
-/// `path:line: text`. The first number between colons is the line, also when the text has such numbers.
+/// Reads `path:line: text`. The first number between colons is the line, even if the text has such numbers too.
 fn hit(line: &str) -> Option<Hit> {
     let mut from = 0;
     loop {
@@ -121,8 +121,8 @@ fn hit(line: &str) -> Option<Hit> {
     }
 }
 
-/// The lines of an output, without those that lost a piece where the host left out its middle: there a line
-/// stands that begins with `[…` and ends with `…]`, with a blank line on either side.
+/// Returns the lines of an output, without those that lost a piece where the host left out the middle: that place is
+/// marked by a line that begins with `[…` and ends with `…]`, between two blank lines.
 fn whole_lines(text: &str) -> impl Iterator<Item = &str> {
     let left_out = text.split_once("\n\n[…").and_then(|(head, after)| Some((head, after.split_once("…]\n\n")?.1)));
     let (head, tail) = match left_out {
@@ -135,7 +135,7 @@ fn whole_lines(text: &str) -> impl Iterator<Item = &str> {
     head.lines().chain(tail.lines())
 }
 
-/// The number that follows the words, with or without separators.
+/// Returns the number that follows the words, with or without separators.
 fn number_after(text: &str, words: &str) -> Option<usize> {
     let (_, after) = text.split_once(words)?;
     let end = after.find(|c: char| !c.is_ascii_digit() && c != ',').unwrap_or(after.len());

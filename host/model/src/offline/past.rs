@@ -1,17 +1,17 @@
-//! What was asked last, and what was called since.
+//! The last prompt, and the calls since then.
 
 use host_message::{Content, FunctionCall, PartData, ResponseBody, Role};
 
-/// How a file begins that the host attached to a prompt; it is no part of what was asked.
+/// The first words of a file that the host attached to a prompt; the file is not part of the prompt.
 const ATTACHED: &str = "--- attached: ";
 
 /// The conversation since the last prompt.
 pub(super) struct Past<'a> {
     /// The last prompt.
     pub(super) prompt: &'a str,
-    /// The calls since then that were answered, in order.
+    /// The calls since then that have a response, in order.
     pub(super) results: Vec<(&'a FunctionCall, &'a ResponseBody)>,
-    /// Whether the host asked to come to an end at once.
+    /// Whether the host asked for the result at once.
     pub(super) wrap_up: bool,
 }
 
@@ -38,11 +38,11 @@ impl<'a> Past<'a> {
         past
     }
 
-    /// Takes what the user, or the host in the user's place, said; perhaps beside the outcomes of calls. Of
-    /// several texts the last is the prompt, since context stands before what is asked.
+    /// Takes a text from the user, or from the host on the user's behalf; perhaps beside the outcomes of calls. Of
+    /// several texts, the last one is the prompt, since context precedes it.
     fn hear(&mut self, text: &'a str, beside_outcomes: bool) {
         self.wrap_up = !self.prompt.is_empty() && is_last_call(text);
-        // Text beside outcomes is the host's remark on them, no new prompt.
+        // Text beside outcomes is the host's remark on them, not a new prompt.
         if !self.wrap_up && !beside_outcomes {
             self.prompt = text;
             self.results.clear();
@@ -54,13 +54,13 @@ impl<'a> Past<'a> {
         self.results.iter().any(|(call, _)| call.name.as_str() == name)
     }
 
-    /// Whether this very call was made.
+    /// Whether this exact call was made.
     pub(super) fn made_with(&self, data: &PartData) -> bool {
         let PartData::FunctionCall(call) = data else { return false };
         self.results.iter().any(|(made, _)| made.name == call.name && made.arguments == call.arguments)
     }
 
-    /// What calls of this tool returned, with what was asked for under `argument`.
+    /// Returns the outputs of calls of this tool, each with the value of its `argument`.
     pub(super) fn outputs(
         &self,
         name: &str,
@@ -75,7 +75,7 @@ impl<'a> Past<'a> {
     }
 }
 
-/// Whether the host asks for the result of what was done so far, as it does when an agent met a limit.
+/// Whether the host asks for the result so far, as it does when an agent reached a limit.
 fn is_last_call(text: &str) -> bool {
     text.to_lowercase().contains("no other tool")
 }

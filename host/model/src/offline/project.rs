@@ -1,7 +1,7 @@
-//! What a project says of itself, in its manifests and its README.
+//! Reads what a project says about itself, in its manifests and its README.
 //!
-//! Read line by line, not parsed: a name and a description are wanted, and half a manifest should give half of
-//! that. JSON is the exception, since its lines mean nothing.
+//! Read line by line, not parsed: only a name and a description are needed, and an incomplete manifest should yield
+//! what it has. JSON is the exception, since its single lines have no meaning.
 
 use host_text::{CodeBlocks, Indent, LineKind};
 use serde_json::Value;
@@ -9,18 +9,18 @@ use serde_json::Value;
 /// The most characters of a README's paragraph or of a description.
 const QUOTED_CHARS: usize = 600;
 
-/// How a manifest is read.
+/// The syntax of a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Syntax {
     Toml,
     Json,
     Yaml,
     GoMod,
-    /// It is only named.
+    /// It is only mentioned, not read.
     Unread,
 }
 
-/// The manifests that are known: the file's name, what it shows the project to be, and how it is read.
+/// The known manifests: the file's name, the kind of project that it shows, and its syntax.
 const MANIFESTS: &[(&str, &str, Syntax)] = &[
     ("Cargo.toml", "Rust", Syntax::Toml),
     ("package.json", "JavaScript", Syntax::Json),
@@ -41,10 +41,10 @@ const MANIFESTS: &[(&str, &str, Syntax)] = &[
     ("Makefile", "Make", Syntax::Unread),
 ];
 
-/// The TOML tables that hold the name of a package.
+/// The TOML tables that contain the name of a package.
 const PACKAGE_TABLES: &[&str] = &["package", "project", "workspace.package", "tool.poetry"];
 
-/// What a manifest says.
+/// The content of a manifest.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Manifest {
     pub(super) name: Option<String>,
@@ -53,7 +53,7 @@ pub(super) struct Manifest {
     pub(super) members: Vec<String>,
 }
 
-/// What a README begins with.
+/// The beginning of a README.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Readme {
     pub(super) title: Option<String>,
@@ -61,17 +61,17 @@ pub(super) struct Readme {
     pub(super) paragraph: Option<String>,
 }
 
-/// What a file of this name shows the project to be, if it is a manifest.
+/// Returns the kind of project that a file of this name shows, if it is a manifest.
 pub(super) fn ecosystem(path: &str) -> Option<&'static str> {
     known(path).map(|(_, ecosystem, _)| *ecosystem)
 }
 
-/// Whether reading this manifest can tell anything.
+/// Whether this manifest is worth reading.
 pub(super) fn is_readable(path: &str) -> bool {
     known(path).is_some_and(|(_, _, syntax)| *syntax != Syntax::Unread)
 }
 
-/// Whether a file of this name is a README, and how good a one: the lower the better.
+/// Returns the rank of a README by its name, the lower the better; `None` for other files.
 pub(super) fn readme_rank(path: &str) -> Option<usize> {
     let name = file_name(path).to_ascii_lowercase();
     ["readme.md", "readme", "readme.rst", "readme.txt", "readme.adoc"].iter().position(|readme| *readme == name)
@@ -119,7 +119,7 @@ impl Manifest {
         manifest
     }
 
-    /// Takes the quoted names of a line; whether the list ends on it.
+    /// Takes the quoted names of a line; returns whether the list ends on it.
     fn take_members(&mut self, line: &str) -> bool {
         let line = line.split('#').next().unwrap_or_default();
         self.members.extend(line.split('"').skip(1).step_by(2).map(quoted));
@@ -127,7 +127,7 @@ impl Manifest {
     }
 
     fn json(text: &str) -> Self {
-        // A remark of the tool may stand before it.
+        // A note of the tool may precede it.
         let Ok(json) = serde_json::from_str::<Value>(text.get(text.find('{').unwrap_or(0)..).unwrap_or_default())
         else {
             return Self::default();
@@ -185,19 +185,19 @@ impl Readme {
     }
 }
 
-/// Whether a line can be part of a paragraph: no heading, badge, list, table, quote, HTML or remark of a tool.
+/// Whether a line can be part of a paragraph: not a heading, badge, list, table, quote, HTML or note of a tool.
 fn is_prose(line: &str) -> bool {
     let starts = ["#", "[!", "![", "<", "|", "```", "~~~", "- ", "* ", "+ ", ".. ", "(", ":", "[//]"];
     !line.is_empty() && !is_underline(line) && !starts.iter().any(|start| line.starts_with(start))
 }
 
-/// `=====`, `-----`: what underlines a heading, or parts two paragraphs.
+/// Whether a line is `=====` or `-----`, which underlines a heading or separates two paragraphs.
 fn is_underline(line: &str) -> bool {
     let first = line.bytes().next();
     line.len() >= 3 && matches!(first, Some(b'=' | b'-' | b'~' | b'*' | b'_')) && line.bytes().all(|b| Some(b) == first)
 }
 
-/// The text without white space and quotes, if anything is left.
+/// Returns the text without white space and quotes, if anything is left.
 fn value(text: &str) -> Option<String> {
     let text = text.trim().trim_matches(['"', '\'']).trim();
     (!text.is_empty()).then(|| quoted(text))

@@ -1,12 +1,12 @@
-//! What a prompt names: words to search for, paths to look at, or the whole.
+//! What a prompt names: words to search for, paths to look at, or the whole project.
 
 /// The most words that are searched for; each is two searches over the whole tree.
 const MAX_WORDS: usize = 4;
 
-/// The most paths that are looked at.
+/// The most paths that are examined.
 const MAX_PATHS: usize = 4;
 
-/// Words that ask about the whole.
+/// Words that ask about the whole project.
 const SURVEY_WORDS: &[&str] = &[
     "about",
     "architecture",
@@ -26,14 +26,14 @@ const SURVEY_WORDS: &[&str] = &[
     "tour",
 ];
 
-/// What is to be found out.
+/// The questions of a prompt.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Task {
-    /// Whether the whole is asked about; also when nothing else was understood.
+    /// Whether the prompt is about the whole project; also if nothing else was understood.
     pub(super) survey: bool,
     /// Words to search for.
     pub(super) words: Vec<String>,
-    /// Paths, or names of files, that may exist.
+    /// Paths, or names of files, which may exist.
     pub(super) paths: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ impl Task {
         task
     }
 
-    /// Takes what stands in quotes or backticks; the rest is returned.
+    /// Takes the texts in quotes or backticks; returns the rest.
     fn take_quoted(&mut self, prompt: &str) -> String {
         let mut plain = String::with_capacity(prompt.len());
         let mut rest = prompt;
@@ -81,7 +81,7 @@ impl Task {
         } else if let "todo" | "todos" | "fixme" | "fixmes" = lower.as_str() {
             self.add_word(&lower.trim_end_matches('s').to_ascii_uppercase());
         } else if token.contains("://") {
-            // An address is no path, and nothing here can fetch it.
+            // An address is not a path, and nothing here can fetch it.
         } else if is_path(token) {
             self.add_path(token);
         } else {
@@ -110,12 +110,12 @@ impl Task {
     }
 }
 
-/// A character that a name can end with.
+/// Whether a name can end with the character.
 fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// `src/main.rs`, `Cargo.toml`, `src/`; not `and/or`, `e.g` or `1.2`.
+/// Whether a text is a path: `src/main.rs`, `Cargo.toml`, `src/`; not `and/or`, `e.g` or `1.2`.
 fn is_path(text: &str) -> bool {
     if text.contains(char::is_whitespace) || text.contains("::") || text.contains('(') {
         return false;
@@ -131,13 +131,13 @@ fn is_path(text: &str) -> bool {
     has_extension || is_hidden || text.ends_with('/') || text.matches('/').count() > 1 || text.starts_with("./")
 }
 
-/// `TODO`, `MAX_TURNS`; not `OK`, and not the name of a file that is looked at anyway.
+/// Whether a text is a word in capitals: `TODO`, `MAX_TURNS`; not `OK`, and not the name of a file that is read anyway.
 fn is_capitals(text: &str) -> bool {
     let fits = text.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
     fits && text.bytes().filter(u8::is_ascii_uppercase).count() >= 3 && !matches!(text, "README" | "LICENSE")
 }
 
-/// `snake_case`, `CamelCase`, `a::b`.
+/// Whether a text is an identifier: `snake_case`, `CamelCase`, `a::b`.
 fn is_identifier(text: &str) -> bool {
     let is_one =
         text.chars().all(|c| is_name(c) || c == ':') && text.starts_with(|c: char| c.is_alphabetic() || c == '_');

@@ -1,4 +1,4 @@
-//! The report, in Markdown: what was found, how much of it is shown, and who wrote it.
+//! The report, in Markdown: the findings, how much of them is shown, and who wrote it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ const SHOWN_HITS: usize = 10;
 /// The most kinds of files, files and folders that are listed.
 const SHOWN_NAMES: usize = 12;
 
-/// The most files of a search that are named as those with the most hits.
+/// The most files of a search that are named as those with the most matches.
 const SHOWN_TOP: usize = 3;
 
 /// The most lines of a named file that are shown.
@@ -25,12 +25,12 @@ const SHOWN_LINES: usize = 20;
 /// The most characters of a line or an error that are shown.
 const SHOWN_CHARS: usize = 160;
 
-/// Says what this is. It stands at the end of every report.
+/// States what wrote the report. Every report ends with it.
 const SIGNATURE: &str = "_This is the offline planner of `host`, not a language model: it lists, reads and searches, \
     and understands nothing. For a language model set `GEMINI_API_KEY` and pass `--model gemini/gemini-2.5-pro`, or \
     set `OPENAI_API_KEY` (and `OPENAI_BASE_URL` for another server) and pass `--model openai/NAME`._\n";
 
-/// The report.
+/// Writes the report.
 pub(super) fn write(findings: &Findings) -> String {
     let mut out = String::new();
     if findings.survey {
@@ -106,7 +106,7 @@ fn size(out: &mut String, known: &KnownFiles) {
         }
     }
     if let Some(root) = &known.root {
-        // Version control's own folder is no part of what is surveyed.
+        // Version control's own folder is not part of the survey.
         let own = root.folders.iter().filter(|name| name.as_str() != ".git");
         let mut folders: HashMap<&str, usize> = own.map(|name| (name.as_str(), 0)).collect();
         for path in known.tree.iter().flat_map(|tree| &tree.paths) {
@@ -186,7 +186,7 @@ fn extension(path: &str) -> &str {
     }
 }
 
-/// The names with their numbers, the largest first.
+/// Formats the names with their numbers, the largest first.
 fn ranked(counts: HashMap<&str, usize>) -> String {
     let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
     counts.sort_unstable_by(|(a, x), (b, y)| y.cmp(x).then_with(|| a.cmp(b)));
@@ -199,19 +199,19 @@ fn ranked(counts: HashMap<&str, usize>) -> String {
     if others > 0 { format!("{shown}, and {others} other kinds") } else { shown }
 }
 
-/// The names, and how many were left out.
+/// Formats the names, and how many were left out.
 fn names(names: &[String]) -> String {
     let shown = names.iter().take(SHOWN_NAMES).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let others = names.len().saturating_sub(SHOWN_NAMES);
     if others > 0 { format!("{shown}, and {others} more") } else { shown }
 }
 
-/// What the numbers are of, where not all files were listed.
+/// Says how many files the numbers cover, if not all were listed.
 fn of_the_first(tree: &Tree) -> String {
     if tree.paths.len() < tree.total { format!(" (of the first {} listed)", tree.paths.len()) } else { String::new() }
 }
 
-/// The text as code within a line.
+/// Formats the text as code within a line.
 fn code(text: &str) -> String {
     if text.is_empty() { "(blank)".to_owned() } else { format!("`{}`", clip(&text.replace('`', "'"))) }
 }

@@ -1,4 +1,4 @@
-//! Whole conversations of the planner with tools that print what the built-in ones print.
+//! Whole conversations of the planner, with tools that print the output of the built-in ones.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use host_message::{Content, FunctionResponse, PartData, ResponseBody, Role};
 use super::*;
 use crate::Settings;
 
-/// A repository that lies in memory.
+/// A repository in memory.
 type Files = BTreeMap<&'static str, String>;
 
 fn repository() -> Files {
@@ -44,7 +44,7 @@ fn tools(names: &[&str]) -> Vec<ToolSpec> {
 
 const ALL: &[&str] = &["ls", "glob", "grep", "read_file"];
 
-/// What a tool answers, in the words of the built-in ones.
+/// Returns the answer of a tool, in the format of the built-in ones.
 fn run(files: &Files, call: &FunctionCall) -> ResponseBody {
     let argument = |name: &str| call.arguments.get(name).and_then(Value::as_str).unwrap_or("").to_owned();
     let output = match call.name.as_str() {
@@ -91,7 +91,7 @@ fn run(files: &Files, call: &FunctionCall) -> ResponseBody {
     ResponseBody::Output(output)
 }
 
-/// One reply as a message, streamed as it is in a run.
+/// Returns one reply as a message, streamed as in a run.
 fn reply_to(contents: &[Content], tools: &[ToolSpec]) -> Content {
     let settings = Settings::default();
     let request = Request { model: "offline", system: None, contents, tools, settings: &settings };
@@ -109,7 +109,8 @@ fn reply_to(contents: &[Content], tools: &[ToolSpec]) -> Content {
     Content { role: Role::Model, parts }
 }
 
-/// Goes on until there is a reply without calls, or with `complete_task`; the calls of each turn, and the last reply.
+/// Continues until there is a reply without calls, or with `complete_task`; returns the calls of each turn, and the
+/// last reply.
 fn converse(
     contents: &mut Vec<Content>,
     tools: &[ToolSpec],
@@ -277,7 +278,7 @@ fn a_list_that_was_cut_is_reported_as_one() {
     assert!(report.contains("## `TODO`: at least 100 lines in 3 files"), "{report}");
 }
 
-/// A tool by which the agent hands over a report with places, as the built-in investigator declares it.
+/// Returns a tool with which the agent returns a report with places, as the built-in investigator declares it.
 fn complete_task() -> ToolSpec {
     let place = json!({"type": "object", "properties": {
         "FilePath": {"type": "string"},
@@ -310,7 +311,7 @@ fn a_task_is_completed_with_the_argument_that_the_schema_names() {
     let place = json!({"FilePath": "src/main.rs", "Reasoning": why, "KeySymbols": ["grind_all"]});
     assert_eq!(report["RelevantLocations"], json!([place]));
 
-    // Refused, it is not handed over the same way for ever.
+    // Once rejected, it is not called with the same result forever.
     let name = ToolName::new(COMPLETE_TASK);
     let body = ResponseBody::Error("no".to_owned());
     let refusal = PartData::FunctionResponse(FunctionResponse { id: calls[0].id.clone(), name, body });

@@ -1,13 +1,13 @@
-//! An address as Ollama's own clients read `OLLAMA_HOST`.
+//! Reads an address as Ollama's own clients read `OLLAMA_HOST`.
 //!
-//! All of it may be missing but one part: `box`, `:8080`, `10.0.0.1:8080`, `https://box/ollama`. Without a scheme the
-//! port is Ollama's, with one it is the scheme's. The server listens where the same variable says, so an address that
-//! means all of the machine's is this machine.
+//! Any part may be missing, but not all: `box`, `:8080`, `10.0.0.1:8080`, `https://box/ollama`. Without a scheme the
+//! port is Ollama's, with one it is the scheme's. The server listens at the address in the same variable, so an address
+//! that means all interfaces means this machine.
 
 /// Ollama's port.
 const PORT: &str = "11434";
 
-/// The address with everything that it leaves out. Whether it is one is for whoever connects to find out.
+/// Completes the address. Whether it is valid is checked on connecting.
 pub(super) fn read(text: &str) -> String {
     let text = text.trim().trim_matches(['"', '\'']);
     if text == "ollama.com" {
@@ -40,7 +40,7 @@ pub(super) fn read(text: &str) -> String {
     address
 }
 
-/// Host and port. An IPv6 address without brackets has no port behind it.
+/// Splits host and port. An IPv6 address without brackets has no port.
 fn split(place: &str) -> (&str, Option<&str>) {
     let is_six = place.matches(':').count() > 1;
     match place.rsplit_once(':') {

@@ -1,8 +1,8 @@
-//! A request in the words of Ollama's chat.
+//! Writes a request for Ollama's chat API.
 //!
-//! A tool's result can only be text, so data beside it follows as a message of the user's. Images are the only data
-//! that the format has a place for; any other is named in its place, so that the model knows that it was there. Of its
-//! thoughts a model gets back those since the user last said something: some forget otherwise why they made a call.
+//! A tool's result can only be text, so data beside it follows as a message of the user's. The format supports only
+//! images; a placeholder names any other data, so that the model knows about it. A model gets back its thoughts since
+//! the user's last message: some models otherwise forget why they made a call.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::Request;
 
-/// The body of the request.
+/// Writes the body of the request.
 pub(super) fn body(request: &Request<'_>) -> Vec<u8> {
     let mut messages = Vec::with_capacity(request.contents.len() + 1);
     messages.extend(request.system.map(|text| Message { content: text.to_owned(), ..Message::with_role("system") }));
@@ -30,7 +30,7 @@ pub(super) fn body(request: &Request<'_>) -> Vec<u8> {
         messages,
         tools: request.tools.iter().map(tool).collect(),
         stream: true,
-        // The server refuses `true` for a model that cannot think, so nothing is said unless it was asked for.
+        // The server rejects `true` for a model that cannot think, so it is set only on request.
         think: settings.thinking_budget.map(|budget| budget != 0),
         options: Options {
             temperature: settings.temperature,
@@ -46,7 +46,7 @@ fn is_said_by_user(content: &Content) -> bool {
     content.role == Role::User && content.function_responses().next().is_none()
 }
 
-/// Results first, since they must follow their calls directly; then what the user said beside them.
+/// Adds results first, since they must directly follow their calls; then the user's text beside them.
 fn push_user<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content) {
     let mut said = Message::with_role("user");
     for part in content.parts.iter().filter(|part| !part.thought) {
@@ -67,7 +67,7 @@ fn push_user<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content) {
             }
             PartData::InlineData(InlineData { mime_type, .. }) => said.name_data(mime_type),
             PartData::FileReference(file) => said.name_file(&file.uri),
-            // A user makes no calls.
+            // A user message has no calls.
             PartData::FunctionCall(_) => {}
         }
     }
@@ -150,7 +150,7 @@ struct Message<'a> {
 }
 
 impl Message<'_> {
-    /// A message in which nothing is said yet.
+    /// Creates an empty message.
     fn with_role(role: &'static str) -> Self {
         Self {
             role,
@@ -164,7 +164,7 @@ impl Message<'_> {
     }
 
     fn name_data(&mut self, mime_type: &str) {
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = write!(self.content, "[data of type `{mime_type}`, which this model cannot be sent]");
     }
 

@@ -1,4 +1,4 @@
-//! Replies in Ollama's words, read from bytes and over real connections.
+//! Replies in Ollama's format, read from bytes and over real connections.
 
 use std::sync::Arc;
 

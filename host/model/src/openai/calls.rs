@@ -1,8 +1,8 @@
-//! Function calls put together from the pieces in which chat completions send them.
+//! Assembles function calls from the pieces that the Chat Completions API sends.
 //!
-//! By the format, a call's first piece has index, id and name, and the others its index and more of the
-//! arguments' text. Servers leave out the id or the index, give every call the index 0, repeat id and name in
-//! each piece, or send a whole call at once with the arguments as an object. All of that is told apart here.
+//! In the format, a call's first piece has index, id and name, and the others its index and more of the arguments'
+//! text. Servers leave out the id or the index, give every call the index 0, repeat id and name in each piece, or send
+//! a whole call at once with the arguments as an object. All these cases are distinguished here.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use serde_json::{Map, Value};
 
 use crate::text::clip;
 
-/// The most calls of one reply; protects the host from a server that never stops beginning new ones.
+/// The most calls of one reply; protects the host from a server that begins new ones endlessly.
 const MAX_CALLS: usize = 1_000;
 
 /// The calls of one reply.
 #[derive(Default)]
 pub(super) struct Calls {
     pending: Vec<Pending>,
-    /// Whether a call beyond the limit was begun.
+    /// Whether a call beyond the limit has begun.
     too_many: bool,
 }
 
@@ -44,7 +44,7 @@ enum Arguments {
     Object(Map<String, Value>),
 }
 
-/// A call of which more may come.
+/// A call that is not complete.
 #[derive(Default)]
 struct Pending {
     index: Option<u64>,
@@ -59,11 +59,11 @@ pub(crate) struct Malformed {
     why: String,
 }
 
-/// The call of which these are all the pieces; `arguments` is the text of a JSON object.
+/// Builds a call from all its pieces; `arguments` is the text of a JSON object.
 ///
 /// # Errors
 ///
-/// When there is no name, or the arguments are no JSON object.
+/// If there is no name, or the arguments are not a JSON object.
 pub(crate) fn whole(id: String, name: String, arguments: &str) -> Result<Part, Malformed> {
     if name.is_empty() {
         return Err(Malformed { name, why: "it has no name".to_owned() });
@@ -78,7 +78,7 @@ pub(crate) fn whole(id: String, name: String, arguments: &str) -> Result<Part, M
 }
 
 impl Malformed {
-    /// There are more calls than `most`.
+    /// Creates the error for more calls than `most`.
     pub(crate) fn too_many(most: usize) -> Self {
         Self { name: String::new(), why: format!("the reply has more than {most}") }
     }
@@ -95,7 +95,7 @@ impl Calls {
         self.pending.is_empty()
     }
 
-    /// Adds a piece to the call that it belongs to, or begins a new one.
+    /// Adds a piece to its call, or begins a new one.
     pub(super) fn add(&mut self, piece: CallPiece) {
         let function = piece.function.unwrap_or_default();
         let id = piece.id.unwrap_or_default();
@@ -124,11 +124,11 @@ impl Calls {
         }
     }
 
-    /// The calls, whole; none are left.
+    /// Returns the complete calls and leaves none.
     ///
     /// # Errors
     ///
-    /// When one of them has no name, or arguments that are no JSON object, or there are too many.
+    /// If one of them has no name, or arguments that are not a JSON object, or if there are too many.
     pub(super) fn take(&mut self) -> Result<Vec<Part>, Malformed> {
         let Self { pending, too_many } = std::mem::take(self);
         if too_many {
@@ -139,13 +139,13 @@ impl Calls {
 }
 
 impl Pending {
-    /// Whether a piece with this id and name is more of this call, and not the beginning of the next.
+    /// Whether a piece with this id and name continues this call, and does not begin the next.
     fn goes_on(&self, id: &str, name: &str) -> bool {
         if !id.is_empty() && !self.id.is_empty() {
             return id == self.id;
         }
-        // Without ids only a name can begin the next call, and only when this one has all that it needs. The
-        // last character is looked at first: to parse what has come so far with each piece would take for ever.
+        // Without ids, only a name can begin the next call, and only if this one is complete. The last character is
+        // checked first: to parse all text so far with each piece would be too slow.
         let is_whole = || {
             let ends = self.arguments.trim_end().ends_with('}');
             ends && !self.name.is_empty() && serde_json::from_str::<Map<String, Value>>(&self.arguments).is_ok()
@@ -162,7 +162,7 @@ impl Pending {
 mod tests {
     use super::*;
 
-    /// The calls as `id name arguments`, or why they cannot be read.
+    /// Returns the calls as `id name arguments`, or why they cannot be read.
     fn calls(pieces: &[&str]) -> Result<Vec<String>, String> {
         let mut calls = Calls::default();
         for piece in pieces {

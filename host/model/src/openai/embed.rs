@@ -1,4 +1,4 @@
-//! Embeddings by OpenAI's `/embeddings`, which the compatible servers have too.
+//! Embeddings with OpenAI's `/embeddings`, which the compatible servers support too.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use crate::ModelError;
 use crate::transport::Transport;
 
-/// The most texts of one request. OpenAI takes 2,048; the compatible servers take less, and a batch is to stay within
-/// what one answer may have.
+/// The most texts of one request. OpenAI accepts 2,048; the compatible servers accept fewer, and a batch must stay
+/// within the limit of one answer.
 const MAX_BATCH: usize = 100;
 
-/// An embedding of each text, in order.
+/// Returns an embedding of each text, in order.
 pub(crate) async fn embed(
     transport: &Transport,
     model: &str,
@@ -22,7 +22,7 @@ pub(crate) async fn embed(
         let body = serde_json::to_vec(&Question { model, input: texts, encoding_format: "float" })
             .expect("every key is text and no serialiser is our own");
         let answer: Answer = transport.ask(transport.url(["embeddings"]), Some(body)).await?;
-        // They may come in any order. An index that comes twice, or lies beyond the texts, leaves too few.
+        // They may come in any order. With a duplicate index, or one beyond the texts, there are too few.
         let ours = answer.data.into_iter().filter(|item| item.index < texts.len());
         let vectors: BTreeMap<_, _> = ours.map(|item| (item.index, item.embedding)).collect();
         all.extend(transport.one_each(vectors.into_values().collect(), texts.len())?);

@@ -1,8 +1,8 @@
-//! A request in the words of chat completions.
+//! Writes a request for the Chat Completions API.
 //!
-//! Thoughts and signatures stay here, and so does the thinking budget: the format has no number for it. A tool's
-//! result can only be text, so data beside it follows as a message of the user's. Data of a kind that the
-//! format has no part for is named in its place, so that the model knows that it was there.
+//! Thoughts, signatures and the thinking budget are not sent: the format has no number for the budget. A tool's result
+//! can only be text, so data beside it follows as a message of the user's. A placeholder names data of a type that the
+//! format does not support, so that the model knows about it.
 
 use std::borrow::Cow;
 
@@ -13,17 +13,17 @@ use url::Url;
 
 use crate::{Request, Settings};
 
-/// Where the service itself differs from the servers that copy its format.
+/// The differences between the service itself and the servers that copy its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// OpenAI: `max_tokens` is refused by its newer models, and so is choosing words freely by those that reason.
+    /// OpenAI: its newer models reject `max_tokens`, and its reasoning models reject sampling settings.
     OpenAi,
-    /// Anyone else: not all of them know `max_completion_tokens`.
+    /// Any other server: not all of them support `max_completion_tokens`.
     Compatible,
 }
 
 impl Dialect {
-    /// That of the server with this base address.
+    /// Returns the dialect of the server with this base address.
     pub(crate) fn for_base(base: &Url) -> Self {
         match base.host_str() {
             Some("api.openai.com") => Self::OpenAi,
@@ -32,7 +32,7 @@ impl Dialect {
     }
 }
 
-/// The body of the request.
+/// Writes the body of the request.
 pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
     let mut messages = Vec::with_capacity(request.contents.len() + 1);
     messages.extend(request.system.map(|text| Message::System { content: text }));
@@ -59,13 +59,13 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
     serde_json::to_vec(&body).expect("every key is text and no serialiser is our own")
 }
 
-/// Whether it is one of OpenAI's reasoning models, which refuse a temperature and a top-p.
+/// Whether it is one of OpenAI's reasoning models, which reject a temperature and a top-p.
 fn is_sampling_fixed(model: &str) -> bool {
     let reasons = ["o1", "o3", "o4", "gpt-5"].iter().any(|family| model.starts_with(family));
     reasons && !model.contains("-chat")
 }
 
-/// Results first, since they must follow their calls directly; then what the user said beside them.
+/// Adds results first, since they must directly follow their calls; then the user's text beside them.
 fn push_user<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content) {
     let mut pieces = Vec::new();
     for part in content.parts.iter().filter(|part| !part.thought) {
@@ -86,13 +86,13 @@ fn push_user<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content) {
             PartData::FileReference(file) => {
                 pieces.push(Piece::Text { text: format!("[file `{}` of type `{}`]", file.uri, file.mime_type) });
             }
-            // A user makes no calls.
+            // A user message has no calls.
             PartData::FunctionCall(_) => {}
         }
     }
     match &mut pieces[..] {
         [] => {}
-        // Plain text is a plain string: that is all that some servers take.
+        // Plain text is a plain string: some servers accept nothing else.
         [Piece::Text { text }] => {
             messages.push(Message::User { content: UserContent::Text(std::mem::take(text)) });
         }
@@ -123,7 +123,7 @@ fn call(part: &Part) -> Option<Call<'_>> {
     Some(Call { id: call.id.as_str(), kind: "function", function })
 }
 
-/// Data as the part that the format has for it, or its name.
+/// Returns data as the part that the format has for it, or its placeholder.
 fn data_piece(data: &InlineData) -> Piece {
     let InlineData { mime_type, base64 } = data;
     match mime_type.as_str() {
@@ -143,12 +143,12 @@ fn audio_piece(base64: &str, format: &'static str) -> Piece {
     Piece::InputAudio { input_audio: Audio { data: base64.to_owned(), format } }
 }
 
-/// What stands for data that the format has no part for.
+/// Returns the placeholder for data that the format does not support.
 pub(crate) fn named(mime_type: &str) -> String {
     format!("[data of type `{mime_type}`, which this model cannot be sent]")
 }
 
-/// Whether it is an address that the service can fetch by itself.
+/// Whether it is an address that the service can fetch itself.
 pub(crate) fn is_web(uri: &str) -> bool {
     uri.starts_with("https://") || uri.starts_with("http://")
 }

@@ -1,4 +1,4 @@
-//! Replies in the words of chat completions, read from bytes and over real connections.
+//! Replies in the Chat Completions format, read from bytes and over real connections.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::*;
 use crate::loopback::{Answer, End, Loopback, ask, text};
 use crate::{ErrorKind, ModelEvent, Settings};
 
-/// What the events give, one after the other, with what is handed out at the end.
+/// Reads the events, and returns their chunks with those of the end.
 fn read(events: &[&str]) -> Result<Vec<Chunk>, ReplyFault> {
     let mut reply = Reply::default();
     let mut chunks = Vec::new();
@@ -240,7 +240,7 @@ async fn nobody_at_the_address_is_a_network_error_that_names_it() {
     assert!(!format!("{error:?}").contains("pass"), "{error:?}");
 }
 
-/// Reads the first chunk of a reply that stays open, and hands over the rest of its stream.
+/// Reads the first chunk of a reply that stays open, and returns the rest of its stream.
 async fn begun(provider: &OpenAi) -> ModelStream<'_> {
     static SETTINGS: Settings = Settings {
         temperature: None,

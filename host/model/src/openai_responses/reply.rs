@@ -1,9 +1,9 @@
-//! Replies in the words of responses.
+//! Reads replies of the Responses API.
 //!
-//! A reply is a list of items: messages, thoughts and calls. Text and thoughts are handed out as they arrive, a
-//! thought's encrypted form when its item is whole. Calls wait for the end, and with them what comes behind them, so
-//! that the order of the items stays and one unreadable call can take the others with it. An item that was not told
-//! while it was made is taken from the list that the last event repeats.
+//! A reply is a list of items: messages, thoughts and calls. Text and thoughts are returned as they arrive, a thought's
+//! encrypted form when its item is complete. Calls are held until the end, with everything after them, so that the
+//! order of the items is kept and an unreadable call can discard the others. An item without events of its own is taken
+//! from the list that the last event repeats.
 
 use std::collections::HashSet;
 
@@ -18,30 +18,30 @@ use crate::text::clip;
 use crate::transport::{Heard, Reader, Unheard};
 use crate::{Chunk, ReplyFault};
 
-/// The most calls of one reply; protects the host from a server that never stops making new ones.
+/// The most calls of one reply; protects the host from a server that makes new ones endlessly.
 const MAX_CALLS: usize = 1_000;
 
-/// What must be remembered of a reply while it is read.
+/// The state of reading a reply.
 #[derive(Default)]
 pub(super) struct Reply {
-    /// Which items have said something, by their places in the list.
+    /// The items that have sent text, by their positions in the list.
     said: HashSet<u64>,
-    /// Which items are whole, by their places.
+    /// The items that are complete, by their positions.
     done: HashSet<u64>,
-    /// How many calls there were.
+    /// The number of calls.
     calls: usize,
     /// The ids of the calls.
     called: HashSet<String>,
-    /// What was cited.
+    /// The addresses that were cited.
     cited: HashSet<String>,
-    /// The first call, and all that came behind it.
+    /// The first call, and everything after it.
     held: Vec<Part>,
     malformed: Option<Malformed>,
 }
 
 impl Reader for Reply {
     fn event(&mut self, data: &[u8]) -> Result<Heard, Unheard> {
-        // Some servers end a reply as chat completions do; what tells that it is whole is another event.
+        // Some servers end a reply as the Chat Completions API does; a different event shows that it is complete.
         if data.trim_ascii() == b"[DONE]" {
             return Ok(Heard::More(Chunk::default()));
         }
@@ -79,7 +79,7 @@ impl Reader for Reply {
                 let error = event.response.and_then(|response| response.error);
                 return Err(Unheard::Failed(Failure::from_error(&error.unwrap_or_default())));
             }
-            // The error is the event itself, or lies within it.
+            // The error is the event itself, or is within it.
             "error" => {
                 let error = event.error.filter(Value::is_object).map_or_else(|| serde_json::from_slice(data), Ok)?;
                 return Err(Unheard::Failed(Failure::from_error(&error)));
@@ -94,13 +94,13 @@ impl Reader for Reply {
     }
 
     fn end(&mut self) -> Result<Chunk, ReplyFault> {
-        // The event that ends a reply ends the reading.
+        // Reading stops at the event that ends a reply.
         Err(ReplyFault::Unfinished)
     }
 }
 
 impl Reply {
-    /// Hands a part out, or keeps it behind a call.
+    /// Returns a part at once, or holds it behind a call.
     fn say(&mut self, chunk: &mut Chunk, part: Part) {
         if part.as_text() == Some("") && part.signature.is_none() {
             return;
@@ -108,7 +108,7 @@ impl Reply {
         if self.held.is_empty() { chunk.parts.push(part) } else { self.held.push(part) }
     }
 
-    /// An item begins. Of what it says then only a message's phase is news: the service wants it back.
+    /// Handles the beginning of an item. Only a message's phase is new then: the service needs it back.
     fn begin(&mut self, chunk: &mut Chunk, item: Map<String, Value>) {
         if word(&item, "type") == "message"
             && let Some(phase) = item.get("phase").filter(|phase| phase.is_string())
@@ -118,7 +118,7 @@ impl Reply {
         }
     }
 
-    /// An item is whole.
+    /// Handles a complete item.
     fn item(&mut self, chunk: &mut Chunk, at: u64, item: Map<String, Value>) {
         if !self.done.insert(at) {
             return;
@@ -146,17 +146,17 @@ impl Reply {
                 self.keep(chunk, item);
             }
             "function_call" => self.call(&item),
-            // Items of tools that run at the service, none of which was asked for.
+            // Items of tools that run at the service, none of which was requested.
             _ => {}
         }
     }
 
-    /// Keeps what the model thought as it goes back. Without anything in it the service would look for it in its store,
-    /// where it is not.
+    /// Stores a thought in the form in which it is sent back. Without content the service would look for it in its
+    /// store, where it is not.
     fn keep(&mut self, chunk: &mut Chunk, mut item: Map<String, Value>) {
         let in_it = item.get("encrypted_content").is_some_and(Value::is_string) || pieces(&item, "content").count() > 0;
         if in_it {
-            // A null is what was not said, and the state of the item is the service's own.
+            // A null is an unset field, and the state of the item belongs to the service.
             item.retain(|key, value| !value.is_null() && key != "status");
             self.say(chunk, signed(Part::thought(""), item));
         }
@@ -188,10 +188,10 @@ impl Reply {
         }
     }
 
-    /// Adds what was held, and the reason.
+    /// Adds the held parts, and the reason.
     ///
-    /// When a call cannot be read, none is handed out: to run the others would answer a reply that the model did not
-    /// give. The reason then says so, unless the model ran out of tokens within the call.
+    /// If a call cannot be read, none is returned: to run the others would answer a reply that the model did not give.
+    /// The reason then says so, unless the model ran out of tokens within the call.
     fn finish(&mut self, chunk: &mut Chunk, reason: FinishReason) {
         let held = std::mem::take(&mut self.held);
         chunk.finish = Some(match &self.malformed {
@@ -207,7 +207,7 @@ impl Reply {
     }
 }
 
-/// A part with what goes back in its place.
+/// Returns a part with the item that is sent back in its place.
 fn signed(part: Part, item: Map<String, Value>) -> Part {
     let signature = Signature { by: NAME.to_owned(), data: Value::Object(item).to_string() };
     Part { signature: Some(signature), ..part }
@@ -221,7 +221,7 @@ fn pieces<'i>(item: &'i Map<String, Value>, key: &str) -> impl Iterator<Item = &
     item.get(key).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// The reasons that the reference lists under `incomplete_details`.
+/// Converts the reasons that the reference lists under `incomplete_details`.
 fn finish(reason: Option<&str>, stopped: bool) -> FinishReason {
     match reason {
         Some("max_output_tokens") => FinishReason::MaxTokens,
@@ -232,7 +232,7 @@ fn finish(reason: Option<&str>, stopped: bool) -> FinishReason {
     }
 }
 
-/// The service counts thoughts as part of the answer.
+/// Converts the usage. The service counts thoughts as part of the answer.
 fn usage(wire: WireUsage) -> Usage {
     let thought = wire.output_tokens_details.and_then(|details| details.reasoning_tokens).unwrap_or(0);
     Usage {

@@ -1,9 +1,9 @@
-//! A request in the words of responses.
+//! Writes a request for the Responses API.
 //!
-//! What the model thought goes back as the item that it came as, in its place; the summary that was shown stays here.
-//! The texts at which a model is to stop stay here too: the format knows none. Data beside a function's response goes
-//! into its output where the format has a part for it, and is named where it has none, so that the model knows that it
-//! was there.
+//! The model's thoughts are sent back as the items that they came as, in their place; the summary that was shown is not
+//! sent. Neither are the texts at which a model should stop: the format does not support them. Data beside a function's
+//! response goes into its output if the format has a part for it; otherwise a placeholder names it, so that the model
+//! knows about it.
 
 use std::borrow::Cow;
 
@@ -15,12 +15,12 @@ use super::NAME;
 use crate::openai::request::{Dialect, is_web, named};
 use crate::{Request, Settings};
 
-/// The largest thinking budgets that are a low and a medium effort, in tokens: what Google's documentation of its
-/// OpenAI-compatible interface takes these efforts for. More is a high one.
+/// The largest thinking budgets that count as a low and a medium effort, in tokens, according to Google's documentation
+/// of its OpenAI-compatible interface. A larger one is a high effort.
 const LOW: u32 = 1_024;
 const MEDIUM: u32 = 8_192;
 
-/// The body of the request.
+/// Writes the body of the request.
 pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
     let mut input = Vec::with_capacity(request.contents.len() * 2);
     for content in request.contents {
@@ -31,7 +31,7 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
     }
     let Settings { temperature, top_p, max_output_tokens, thinking_budget, .. } = request.settings;
     let reasons = reasons(request.model);
-    // OpenAI's reasoning models refuse to choose their words freely.
+    // OpenAI's reasoning models reject sampling settings.
     let free = !reasons || dialect == Dialect::Compatible;
     let body = Body {
         model: request.model,
@@ -52,21 +52,21 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
     serde_json::to_vec(&body).expect("every key is text and no serialiser is our own")
 }
 
-/// The model's name without the maker that gateways put before it.
+/// Returns the model's name without the maker that gateways put before it.
 fn bare(model: &str) -> &str {
     model.rsplit('/').next().unwrap_or(model)
 }
 
-/// Whether it thinks before it speaks. OpenAI refuses to be asked for encrypted thoughts by those that do not, which
-/// are its older ones and those for chatting.
+/// Whether it is a reasoning model. OpenAI rejects a request for encrypted thoughts to the others, which are its older
+/// models and those for chatting.
 fn reasons(model: &str) -> bool {
     let model = bare(model);
     let old = ["gpt-3", "gpt-4", "chatgpt"].iter().any(|family| model.starts_with(family));
     !old && !model.contains("-chat")
 }
 
-/// The effort for a thinking budget in tokens; none leaves it to the service, as a budget without end does. No thinking
-/// at all is the least that the family knows.
+/// Returns the effort for a thinking budget in tokens; `None` leaves it to the service, as an unlimited budget does. A
+/// budget of 0 becomes the least effort that the family supports.
 fn effort(model: &str, budget: i32) -> Option<&'static str> {
     let least = || match bare(model).strip_prefix("gpt-5") {
         Some(rest) if rest.starts_with('.') => "none",
@@ -82,15 +82,15 @@ fn effort(model: &str, budget: i32) -> Option<&'static str> {
     }
 }
 
-/// Results first, since they must follow their calls directly; then what the user said beside them.
+/// Adds results first, since they must directly follow their calls; then the user's text beside them.
 fn push_user<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content) {
     let mut said = Vec::new();
-    // The response that data behind it belongs to.
+    // The response that the data after it belongs to.
     let mut response: Option<(&'a str, Vec<Piece>)> = None;
     let mut settle = |response: Option<(&'a str, Vec<Piece>)>| {
         let Some((call_id, mut pieces)) = response else { return };
         let output = match &mut pieces[..] {
-            // Plain text is a plain string: that is all that some servers take.
+            // Plain text is a plain string: some servers accept nothing else.
             [Piece::InputText { text }] => Output::Text(std::mem::take(text)),
             _ => Output::Pieces(pieces),
         };
@@ -112,7 +112,7 @@ fn push_user<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content) {
                 None => said.push(data_piece(data)),
             },
             PartData::FileReference(file) => said.push(file_piece(file)),
-            // A user makes no calls.
+            // A user message has no calls.
             PartData::FunctionCall(_) => {}
         }
     }
@@ -145,14 +145,14 @@ fn push_model<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content) {
                 let (call_id, name) = (call.id.as_str(), call.name.sendable());
                 input.push(Entry::Item(Item::FunctionCall { call_id, name, arguments }));
             }
-            // A model answers no calls.
+            // A model's message has no responses.
             PartData::FunctionResponse(_) => {}
         }
     }
     message.end(input);
 }
 
-/// What the model said between two items of another kind.
+/// The model's text between two items of other kinds.
 #[derive(Default)]
 struct Message {
     text: String,
@@ -169,7 +169,7 @@ impl Message {
     }
 }
 
-/// Data as the part that the format has for it, or its name.
+/// Returns data as the part that the format has for it, or its placeholder.
 fn data_piece(data: &InlineData) -> Piece {
     let InlineData { mime_type, base64 } = data;
     match mime_type.as_str() {
@@ -293,7 +293,7 @@ struct Tool<'a> {
     name: &'a str,
     description: &'a str,
     parameters: &'a Value,
-    /// The format's own default is strict, which refuses most schemas.
+    /// The format's own default is strict, which rejects most schemas.
     strict: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Asking again, with a clock that only moves when everybody waits.
+//! Retries, with a clock that only moves while all tasks wait.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -13,13 +13,13 @@ use crate::{Chunk, Gemini, ReplyFault, Service, Wanted};
 /// One reply of the service.
 #[derive(Clone)]
 enum Reply {
-    /// A whole one with this text.
+    /// A complete reply with this text.
     Whole(&'static str),
     /// This much text, and then an error.
     Fails(&'static str, ModelError),
 }
 
-/// A service that answers what was written down, and remembers when it was asked and for which model.
+/// A service that returns prepared replies, and records when it was asked and for which model.
 struct Scripted {
     replies: Mutex<VecDeque<Reply>>,
     asked: Mutex<Vec<(Instant, String)>>,
@@ -35,7 +35,7 @@ impl Scripted {
         })
     }
 
-    /// The pauses between its requests, in milliseconds.
+    /// Returns the pauses between its requests, in milliseconds.
     fn pauses(&self) -> Vec<u128> {
         let asked = self.asked.lock().unwrap();
         asked.windows(2).map(|pair| (pair[1].0 - pair[0].0).as_millis()).collect()
@@ -85,12 +85,12 @@ fn broken() -> ModelError {
     ModelError::Interrupted { service: service(), cause: Cause("reset".to_owned()) }
 }
 
-/// Three tries, so that the tables stay short.
+/// Returns a policy of three attempts, so that the tables stay short.
 fn without_jitter() -> RetryPolicy {
     RetryPolicy { attempts: 3, jitter: 0.0, ..RetryPolicy::default() }
 }
 
-/// What came, in words: texts, `again N/M after MS`, `switched to ID`, and at last `done` or the error's kind.
+/// Returns the events as text: texts, `again N/M after MS`, `switched to ID`, and at last `done` or the error's kind.
 async fn ask(retrying: &Retrying) -> Vec<String> {
     let (contents, settings) = ([Content::user("hi")], Settings::default());
     let request = Request { model: "first", system: None, contents: &contents, tools: &[], settings: &settings };
@@ -172,7 +172,7 @@ async fn the_tries_are_counted_and_the_last_error_is_the_answer() {
     let provider = Scripted::new(vec![Reply::Fails("", status(503, ErrorKind::Server, None)); 3]);
     let retrying = Retrying::new(Arc::clone(&provider) as _, without_jitter(), None);
     assert_eq!(ask(&retrying).await, ["again 2/3 after 5000", "again 3/3 after 10000", "Server"]);
-    // The next reply begins to count anew.
+    // The next reply starts its own count.
     provider.replies.lock().unwrap().extend([Reply::Fails("", broken()), Reply::Whole("b")]);
     assert_eq!(ask(&retrying).await, ["again 2/3 after 5000", "b", "done"]);
 }

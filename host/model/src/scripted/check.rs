@@ -1,4 +1,4 @@
-//! What a script holds a request against.
+//! Checks a request against a script.
 
 use host_message::{Content, Role};
 
@@ -6,8 +6,8 @@ use super::script::Expect;
 use crate::Request;
 use crate::text::clip;
 
-/// Checks that every call has exactly one response, in the message directly after it and in the order of the
-/// calls, and that there is no response but those. The error says which message breaks that, from 0.
+/// Checks that every call has exactly one response, in the message directly after it and in the order of the calls, and
+/// that there are no other responses. The error names the message that breaks this, from 0.
 pub(super) fn history(contents: &[Content]) -> Result<(), String> {
     let mut open: Vec<&str> = Vec::new();
     let mut seen = std::collections::HashSet::new();
@@ -36,7 +36,7 @@ pub(super) fn history(contents: &[Content]) -> Result<(), String> {
     }
 }
 
-/// Checks the request against what its line expects. The error says what was to be there, and what is.
+/// Checks the request against what its line expects. The error contains what was expected and what was found.
 pub(super) fn expectation(expect: &Expect, request: &Request<'_>) -> Result<(), (String, String)> {
     let last = request.contents.last();
     if let Some(pieces) = &expect.responses {
@@ -72,7 +72,7 @@ fn contains(what: &str, text: &str, piece: &str) -> Result<(), (String, String)>
     Err((format!("`{}` in {what}", clip(piece)), format!("`{}`", clip(text))))
 }
 
-/// The names, or `nothing`.
+/// Formats the names, or `nothing`.
 fn ids(ids: &[&str]) -> String {
     if ids.is_empty() { "nothing".to_owned() } else { format!("`{}`", clip(&ids.join("`, `"))) }
 }

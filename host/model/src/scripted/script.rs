@@ -1,4 +1,4 @@
-//! What a script's lines are, read strictly: a key that nobody reads is an error.
+//! The lines of a script, read strictly: an unknown key is an error.
 
 use std::path::Path;
 
@@ -16,11 +16,11 @@ pub(super) struct Reply {
     /// Its line in the script, from 1.
     pub(super) line: usize,
     pub(super) expect: Expect,
-    /// What is said, with the finish reason that it ends with. Nothing follows an error or a hang.
+    /// The items of the reply, with the finish reason that ends it. Nothing follows an error or a hang.
     pub(super) items: Vec<Item>,
 }
 
-/// A script, read.
+/// A parsed script.
 pub(super) struct Script {
     pub(super) start: Start,
     /// The model that was recorded.
@@ -28,12 +28,12 @@ pub(super) struct Script {
     pub(super) replies: Vec<Reply>,
 }
 
-/// Which reply comes first.
+/// Where the replies begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Start {
-    /// The first.
+    /// With the first reply.
     Beginning,
-    /// The one behind those that the conversation has already.
+    /// With the reply after those that the conversation already has.
     Conversation,
 }
 
@@ -47,7 +47,7 @@ struct Line {
     chunks: Option<Vec<Item>>,
 }
 
-/// A line of a recording, as [`Line`] reads it again.
+/// A line of a recording, which [`Line`] reads again.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case", untagged)]
 pub(crate) enum Recorded<'a> {
@@ -55,7 +55,7 @@ pub(crate) enum Recorded<'a> {
     Reply { chunks: &'a [Item] },
 }
 
-/// What the request must have.
+/// The expectations for a request.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Expect {
@@ -66,14 +66,14 @@ pub(super) struct Expect {
     pub(super) tools: Vec<String>,
 }
 
-/// One thing that is said.
+/// One item of a reply.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Item {
     Text(String),
     Thought(String),
     Call(Call),
-    /// Any part, with all that belongs to it.
+    /// Any part, with everything that belongs to it.
     Part(Part),
     Citation(String),
     #[serde(deserialize_with = "usage")]
@@ -82,7 +82,7 @@ pub(crate) enum Item {
     Retry(Retry),
     Switched(Switched),
     Error(Failure),
-    /// An error that was recorded, with all its words.
+    /// A recorded error, with its complete message.
     Failed(Failed),
     Hang(True),
 }
@@ -155,7 +155,7 @@ impl TryFrom<bool> for True {
 }
 
 impl Item {
-    /// The part that this adds to the message, if it adds one.
+    /// Returns the part that this adds to the message, if it adds one.
     pub(super) fn part(&self) -> Option<Part> {
         match self {
             Self::Text(text) => Some(Part::text(text)),
@@ -176,7 +176,7 @@ impl Item {
         }
     }
 
-    /// What an event of a reply is in a script, piece by piece.
+    /// Converts an event of a reply to the items of a script.
     pub(crate) fn from_event(event: &ModelEvent) -> Vec<Self> {
         match event {
             ModelEvent::Chunk(Chunk { parts, finish, usage, citations }) => {
@@ -207,19 +207,19 @@ impl Item {
         }
     }
 
-    /// An error, as it is worded.
+    /// Converts an error, with its message.
     pub(crate) fn from_error(error: &ModelError) -> Self {
         let (kind, status, help) = (error.kind(), error.status(), error.help());
         Self::Failed(Failed { kind, status, message: with_causes(error), help })
     }
 }
 
-/// The text of a script, or why it cannot be read.
+/// Reads the text of a script; the error says why it cannot be read.
 pub(super) fn read(file: &Path) -> Result<String, String> {
     host_files::read_text(file, MAX_SCRIPT_BYTES).map_err(|error| error.to_string())
 }
 
-/// The script, or the first line that is none, from 1, and why.
+/// Parses a script; the error has the number of the first invalid line, from 1, and the reason.
 pub(super) fn parse(text: &str) -> Result<Script, (usize, String)> {
     let mut script = Script { start: Start::Beginning, stands_for: None, replies: Vec::new() };
     for (text, line) in text.lines().zip(1..).filter(|(text, _)| !text.trim().is_empty()) {
@@ -253,7 +253,7 @@ fn reply(expect: Expect, mut items: Vec<Item>, line: usize) -> Result<Reply, Str
     Ok(Reply { line, expect, items })
 }
 
-/// A usage of which some may be left out.
+/// Reads a usage, whose fields are optional.
 fn usage<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Usage, D::Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields, default)]

@@ -1,4 +1,4 @@
-//! Scripts that are read, met and broken.
+//! Scripts that are read, matched and violated.
 
 use futures::FutureExt;
 use host_message::{
@@ -10,7 +10,7 @@ use super::*;
 use crate::ErrorKind;
 use crate::Settings;
 
-/// Asks for one reply.
+/// Requests one reply.
 async fn ask(script: &Scripted, contents: &[Content], tools: &[ToolSpec]) -> Result<Vec<ModelEvent>, ModelError> {
     let settings = Settings::default();
     let request = Request { model: "scripted", system: Some("Be brief."), contents, tools, settings: &settings };
@@ -105,7 +105,7 @@ async fn a_script_that_goes_on_skips_what_the_conversation_has() {
         let script = Scripted::parse("s", text).unwrap();
         assert_eq!(ask(&script, contents, &[]).await.unwrap()[0], part(first));
     }
-    // Only the first request looks.
+    // Only the first request skips replies.
     let script = Scripted::parse("s", text).unwrap();
     ask(&script, &[], &[]).await.unwrap();
     assert_eq!(ask(&script, &[], &[]).await.unwrap()[0], part("2"));

@@ -1,8 +1,8 @@
 //! Finds calls in a text that comes in pieces.
 //!
-//! Fences are read as CommonMark has them ([`Fence`]). A block that is open at the end ends there.
+//! Fences are read as in CommonMark ([`Fence`]). A block that is open at the end ends there.
 //!
-//! Text is handed out as soon as it cannot be the beginning of a call: a piece of a line is only kept while it could
+//! Text is returned as soon as it cannot be the beginning of a call: a piece of a line is held only while it could
 //! become a call's opening fence.
 
 use host_message::{CallId, FunctionCall, ToolName};
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::words::CALL_WORD;
 use crate::text::clip;
 
-/// What was found.
+/// An element of the text.
 #[derive(Debug, PartialEq)]
 pub(super) enum Found {
     /// Text for a user.
@@ -24,29 +24,29 @@ pub(super) enum Found {
     Malformed(String),
 }
 
-/// The text so far.
+/// The state of reading a text.
 #[derive(Default)]
 pub(super) struct Reading {
     place: Place,
     line: Line,
 }
 
-/// Where the current line stands.
+/// The context of the current line.
 #[derive(Default)]
 enum Place {
     #[default]
     Text,
-    /// In a block of code that is none of ours.
+    /// In a block of code that is not a call.
     Code(Fence),
-    /// In a call, of which this much has come in whole lines.
+    /// In a call, with its complete lines so far.
     Call(Fence, String),
 }
 
-/// The current line, as far as it has come.
+/// The current line so far.
 enum Line {
-    /// It may be a fence. `shown` bytes of it were handed out.
+    /// It may be a fence. `shown` bytes of it were returned.
     Open { text: String, shown: usize },
-    /// It is none; its text was handed out and need not be kept.
+    /// It is not a fence; its text was returned and is not kept.
     Plain,
 }
 
@@ -56,7 +56,7 @@ impl Default for Line {
     }
 }
 
-/// What is in a call's block.
+/// The content of a call's block.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Block {
@@ -74,7 +74,7 @@ impl Reading {
         found
     }
 
-    /// The text has ended. More of it would be read as a new one.
+    /// Ends the text. More of it would be read as a new one.
     pub(super) fn end(&mut self) -> Vec<Found> {
         let mut found = Vec::new();
         let (text, shown) = match std::mem::take(&mut self.line) {
@@ -110,7 +110,7 @@ impl Reading {
         let could_open_call = match self.place {
             Place::Text => could_open_with(text, CALL_WORD, Indent::ThreeSpaces),
             Place::Code(_) => false,
-            // Nothing of a call is shown.
+            // No part of a call is shown.
             Place::Call(..) => return,
         };
         if could_open_call {

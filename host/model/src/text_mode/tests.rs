@@ -1,4 +1,4 @@
-//! Text mode around a provider that says what a test wants.
+//! Text mode around a provider that returns what a test needs.
 
 use std::sync::Mutex;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::{Again, ErrorKind, Settings};
 
-/// Says its events, and keeps what it was asked.
+/// Returns its events, and records its requests.
 struct Says {
     events: Vec<Result<ModelEvent, ModelError>>,
     asked: Mutex<Vec<String>>,
@@ -61,7 +61,7 @@ fn tool() -> ToolSpec {
     }
 }
 
-/// The events through text mode.
+/// Returns the events after text mode.
 async fn through(
     tools: &[ToolSpec],
     events: Vec<Result<ModelEvent, ModelError>>,
@@ -73,7 +73,7 @@ async fn through(
     provider.stream(request).collect().await
 }
 
-/// The parts in a word or two each, and the reason.
+/// Returns the parts in a word or two each, and the reason.
 async fn reply(events: Vec<Result<ModelEvent, ModelError>>) -> (Vec<String>, Option<FinishReason>) {
     let (mut shown, mut finish) = (Vec::new(), None);
     for event in through(&[tool()], events).await {

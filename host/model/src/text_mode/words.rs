@@ -1,17 +1,18 @@
-//! Tools, calls and results in words, for a model that reads and writes nothing but text.
+//! Writes tools, calls and results as text, for a model that reads and writes nothing else.
 //!
-//! What a model is told here is what [`super::reading`] reads. A result stands between fences that are longer than any
-//! in it, so that nothing in a result can end it. A call in the history is worded as the model would have written it.
+//! The format that a model is given here is the one that [`super::reading`] reads. A result is between fences that are
+//! longer than any in it, so that nothing in a result can end it. A call in the history is written as the model would
+//! have written it.
 
 use std::fmt::Write as _;
 
 use host_message::{Content, FunctionCall, FunctionResponse, Part, PartData, ResponseBody, Role, ToolSpec};
 use serde_json::{Value, json};
 
-/// The word behind a call's fence.
+/// The word after a call's fence.
 pub(super) const CALL_WORD: &str = "tool_call";
 
-/// How calls are written.
+/// The instructions for writing calls.
 const RULES: &str = r#"# Tools
 
 You can call the tools that are described below. To call one, write a block that begins at the start of a line and has
@@ -26,7 +27,7 @@ nothing in it but one JSON object:
 - Stop after the last block. The next message tells you the results; never write a result yourself.
 - When you need no tool, answer without such a block."#;
 
-/// The system message with the tools in it.
+/// Returns the system message, with the tools in it.
 pub(super) fn system(system: Option<&str>, tools: &[ToolSpec]) -> Option<String> {
     if tools.is_empty() {
         return system.map(str::to_owned);
@@ -34,7 +35,7 @@ pub(super) fn system(system: Option<&str>, tools: &[ToolSpec]) -> Option<String>
     let mut text = system.map(|text| format!("{}\n\n", text.trim_end())).unwrap_or_default();
     text.push_str(RULES);
     for tool in tools {
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = write!(
             text,
             "\n\n## {}\n\n{}\n\nIts arguments, as JSON Schema:\n\n{}",
@@ -46,7 +47,7 @@ pub(super) fn system(system: Option<&str>, tools: &[ToolSpec]) -> Option<String>
     Some(text)
 }
 
-/// The conversation with its calls and results in words.
+/// Returns the conversation, with its calls and results as text.
 pub(super) fn contents(contents: &[Content]) -> Vec<Content> {
     contents.iter().map(content).collect()
 }
@@ -56,7 +57,7 @@ fn content(content: &Content) -> Content {
     let mut number = 0;
     let mut parts: Vec<Part> = Vec::with_capacity(content.parts.len());
     for part in &content.parts {
-        // What the model said goes on as it was said, but a call begins on a line of its own.
+        // The model's text is kept unchanged, but a call begins on a line of its own.
         let between = match (content.role, &part.data, parts.last().and_then(Part::as_text)) {
             (Role::User, ..) => "\n\n",
             (Role::Model, PartData::FunctionCall(_), Some(before)) if !before.ends_with('\n') => "\n",
@@ -75,7 +76,7 @@ fn content(content: &Content) -> Content {
     Content { role: content.role, parts }
 }
 
-/// Adds a part. Text joins the text before it, since some servers take no message of several pieces.
+/// Adds a part. Text is joined to the text before it, since some servers do not accept a message of several pieces.
 fn push(parts: &mut Vec<Part>, part: Part, between: &str) {
     let is_plain = |part: &Part| !part.thought && part.signature.is_none();
     if let PartData::Text(more) = &part.data

@@ -1,12 +1,12 @@
-//! Base addresses: which are any, and what of one may be shown.
+//! Base addresses: which are valid, and which part of one may be shown.
 
 use url::Url;
 
-/// The address as one to which paths can be added.
+/// Parses an address to which paths can be added.
 ///
 /// # Errors
 ///
-/// What is wrong with it, in words.
+/// The reason why it is invalid.
 pub(super) fn base_url(address: &str) -> Result<Url, String> {
     let mut url = Url::parse(address.trim()).map_err(|error| error.to_string())?;
     if !matches!(url.scheme(), "http" | "https") {
@@ -16,14 +16,14 @@ pub(super) fn base_url(address: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// The address without what may be secret in it: user name, password and query.
+/// Returns the address without what may be secret in it: user name, password and query.
 pub(super) fn shown(address: &str) -> String {
     match Url::parse(address.trim()) {
         Ok(url) if url.has_host() => {
             let host = &url[url::Position::BeforeHost..url::Position::AfterPort];
             format!("{}://{host}{}", url.scheme(), url.path().trim_end_matches('/'))
         }
-        // What is no address can have its secrets anywhere before the last `@`.
+        // A text that is not an address can have its secrets anywhere before the last `@`.
         Ok(_) | Err(_) => {
             let rest = address.rsplit('@').next().unwrap_or_default();
             rest.split(['?', '#']).next().unwrap_or_default().trim().to_owned()

@@ -10,11 +10,11 @@ use crate::framing::Decoder;
 use crate::text::{clip, clip_bytes};
 use crate::{Chunk, ModelError, ReplyFault};
 
-/// How long to wait for the end of a reply that said it is over. When the end comes, the connection can be
-/// used for the next request; a service that keeps it open only costs this much.
+/// How long to wait for the end of a reply that has reported its end. When the end comes, the connection can be used
+/// for the next request; a service that keeps it open costs only this much.
 const TAIL_LIMIT: Duration = Duration::from_millis(100);
 
-/// A reply on its way. Dropping it drops the response, and with it the connection.
+/// An arriving reply. Dropping it drops the response, and with it the connection.
 pub(super) struct Receiving<'a, R> {
     transport: &'a Transport,
     response: Response,
@@ -23,13 +23,13 @@ pub(super) struct Receiving<'a, R> {
     stage: Stage,
 }
 
-/// How far a reply has come.
+/// The stage of a reply.
 enum Stage {
     /// More bytes may come.
     Open,
     /// No more bytes come; events may be left.
     Ended,
-    /// An event said that the reply is over; the connection may not have ended.
+    /// An event ended the reply; the connection may not have ended.
     Done,
 }
 
@@ -38,10 +38,10 @@ impl<'a, R: Reader> Receiving<'a, R> {
         Self { transport, response, decoder: Decoder::new(R::FRAMING), reader, stage: Stage::Open }
     }
 
-    /// The next piece that has something in it; `None` when the reply is whole.
+    /// Returns the next piece that is not empty; `None` once the reply is complete.
     pub(super) async fn next(&mut self) -> Result<Option<Chunk>, ModelError> {
         loop {
-            // A server that sends faster than this reads must not keep the thread from everything else.
+            // A server that sends faster than this reads must not monopolise the thread.
             tokio::task::consume_budget().await;
             if matches!(self.stage, Stage::Done) {
                 self.read_tail().await;
@@ -81,14 +81,14 @@ impl<'a, R: Reader> Receiving<'a, R> {
         }
     }
 
-    /// Reads to the end of the connection's part in this reply, which is over.
+    /// Reads the rest of the response to a reply that is over.
     async fn read_tail(&mut self) {
         let tail = async { while let Ok(Some(_)) = self.response.chunk().await {} };
-        // Neither an error nor the time limit changes a reply that is whole.
+        // Neither an error nor the time limit affects a complete reply.
         let _ = timeout(TAIL_LIMIT, tail).await;
     }
 
-    /// What the next event says, out of the bytes that are here; `None` when they hold no more.
+    /// Returns the chunk of the next event in the bytes so far; `None` if they contain no more.
     fn event(&mut self) -> Result<Option<Chunk>, ModelError> {
         let fault = |fault| self.transport.fault(fault);
         let Some(data) = self.decoder.next_event().map_err(fault)? else { return Ok(None) };
@@ -98,7 +98,7 @@ impl<'a, R: Reader> Receiving<'a, R> {
                 self.stage = Stage::Done;
                 Ok(Some(chunk))
             }
-            // An event that lacks its end, at the end of the stream, is a connection that was cut.
+            // An incomplete event at the end of the stream means that the connection was cut.
             Err(Unheard::NotJson(error)) if error.is_eof() && matches!(self.stage, Stage::Ended) => {
                 Err(fault(ReplyFault::Unfinished))
             }

@@ -1,4 +1,4 @@
-//! A question whose answer is one JSON value and no stream: how many tokens, which embeddings.
+//! Requests whose answer is one JSON value and not a stream: token counts, embeddings.
 
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
@@ -11,16 +11,16 @@ use crate::failure::Failure;
 use crate::text::{clip, clip_bytes};
 use crate::{ModelError, ReplyFault};
 
-/// The most bytes of an answer that is no stream, so that a server cannot fill the memory. A batch of embeddings, the
-/// largest honest one, has some megabytes.
+/// The most bytes of an answer that is not a stream, so that a server cannot fill the memory. A batch of embeddings,
+/// the largest legitimate one, has some megabytes.
 const MAX_ANSWER_BYTES: usize = 32 << 20;
 
 impl Transport {
-    /// Posts a body, or gets the address where there is none, and reads the answer.
+    /// Posts a body, or gets the address without one, and reads the answer.
     ///
     /// # Errors
     ///
-    /// Those of a reply; an answer of another shape, or one beyond the limit, is a fault of the reply.
+    /// Those of a reply; an answer of a different shape, or one beyond the limit, is a fault of the reply.
     pub(crate) async fn ask<T: DeserializeOwned>(&self, url: Url, body: Option<Vec<u8>>) -> Result<T, ModelError> {
         let mut response = self.send(url, body.map(Bytes::from), "application/json").await?;
         let mut answer = Vec::new();
@@ -36,7 +36,7 @@ impl Transport {
             }
         }
         serde_json::from_slice(&answer).map_err(|error| match serde_json::from_slice::<Value>(&answer) {
-            // Some servers answer an error with the status of a success.
+            // Some servers send an error with the status of a success.
             Ok(value) if value.get("error").is_some() => self.reported(Failure::from_error(&value["error"])),
             Ok(_) | Err(_) => {
                 let excerpt = self.without_key(&clip_bytes(&answer));
@@ -45,7 +45,7 @@ impl Transport {
         })
     }
 
-    /// As many embeddings as were asked for, or a fault of the reply.
+    /// Checks that there are as many embeddings as texts; otherwise it is a fault of the reply.
     pub(crate) fn one_each(&self, vectors: Vec<Vec<f32>>, texts: usize) -> Result<Vec<Vec<f32>>, ModelError> {
         let got = vectors.len();
         if got == texts { Ok(vectors) } else { Err(self.fault(ReplyFault::Miscounted { expected: texts, got })) }

@@ -1,4 +1,4 @@
-//! Vertex AI over real connections, its token endpoint among them.
+//! Vertex AI over real connections, including its token endpoint.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ fn token(name: &str) -> Answer {
     Answer::json(&json!({"access_token": name, "expires_in": 3600}).to_string())
 }
 
-/// A service and whoever hands out its tokens.
+/// A service and its token endpoint.
 struct Bench {
     service: Series,
     tokens: Series,
@@ -153,7 +153,7 @@ fn what_is_not_configured_is_said_with_where_to_set_it() {
         let access = Access { project: project(), location: Some(location.to_owned()), ..Access::default() };
         check(access, ErrorKind::Configuration, "GOOGLE_CLOUD_LOCATION");
     }
-    // A token is not sent where anybody could read along.
+    // A token is not sent over a connection that can be read.
     for address in ["ftp://a", "http://a.example"] {
         let access = Access { project: project(), address: Some(address.to_owned()), ..Access::default() };
         check(access, ErrorKind::Configuration, "GOOGLE_VERTEX_BASE_URL");

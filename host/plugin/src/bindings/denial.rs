@@ -1,4 +1,4 @@
-//! A refusal in the contract's words.
+//! Denials in the contract's types.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use host_capability::Denied;
 
 use super::cap_types::Denial;
 
-/// A symbolic link leads out of the root that was granted.
+/// Creates the denial for a symbolic link that leads out of the granted root.
 pub(crate) fn escape(capability: &str, path: &Path) -> Denial {
     let wanted = path.display().to_string();
     let help = format!(
@@ -16,7 +16,7 @@ pub(crate) fn escape(capability: &str, path: &Path) -> Denial {
     Denial { capability: capability.to_owned(), wanted, help }
 }
 
-/// A refusal in the contract's words.
+/// Converts a denial to the contract's type.
 pub(crate) fn denial(refused: &Denied) -> Denial {
     Denial { capability: refused.capability.name().to_owned(), wanted: refused.wanted.clone(), help: refused.explain() }
 }

@@ -1,9 +1,8 @@
 //! A program and everything that it started.
 //!
-//! Its process group covers most of it. What moves to another group or session keeps a variable in its
-//! environment that only this call knows, so it is found in `/proc` on Linux; what also wipes its environment and
-//! leaves the group is out of reach without a privilege, and SECURITY.md says so. Elsewhere only the group is
-//! covered.
+//! Its process group covers most of it. A process that moves to a different group or session keeps a variable in its
+//! environment that only this call knows, so it is found in `/proc` on Linux; a process that also clears its
+//! environment is out of reach without a privilege, as SECURITY.md says. On other systems only the group is covered.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
@@ -13,10 +12,10 @@ use tokio::process::Command;
 
 use crate::digest::hex;
 
-/// The variable that marks what a call started.
+/// The variable that marks the processes of a call.
 const MARK: &str = "HOST_CALL";
 
-/// Owns what one command started; dropping it ends it all.
+/// The owner of the processes that one command started; dropping it ends all of them.
 #[derive(Debug)]
 pub(super) struct Descendants {
     mark: String,
@@ -24,10 +23,10 @@ pub(super) struct Descendants {
 }
 
 impl Descendants {
-    /// A command in a process group of its own, and the owner of what it will start.
+    /// Creates a command in a process group of its own, and the owner of its future processes.
     pub(super) fn builder(program: &str) -> (Command, Self) {
         let mut random = [0; 16];
-        // Without random bytes the group alone is covered, which is the rule on other systems.
+        // Without random bytes only the group is covered, as on other systems.
         let mark = if getrandom::fill(&mut random).is_ok() { hex(&random) } else { String::new() };
         let mut command = std::process::Command::new(program);
         command.process_group(0);
@@ -35,7 +34,7 @@ impl Descendants {
         // SAFETY: between fork and exec only this one system call is made, which touches no memory.
         unsafe {
             command.pre_exec(|| {
-                // When the host itself is killed, nobody else would end the program.
+                // If the host itself is killed, nothing else would end the program.
                 rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
                 Ok(())
             });
@@ -45,17 +44,17 @@ impl Descendants {
         (command, Self { mark, group: None })
     }
 
-    /// The variable to set in the program's environment.
+    /// Returns the variable to set in the program's environment.
     pub(super) fn mark(&self) -> (&'static str, &str) {
         (MARK, &self.mark)
     }
 
-    /// The program runs under this id, which is its group's too.
+    /// Records the id of the program, which is also that of its group.
     pub(super) fn started(&mut self, id: Option<u32>) {
         self.group = id.and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
     }
 
-    /// What is running of it now, the program itself included as long as it runs.
+    /// Returns the processes that are running now, including the program itself while it runs.
     #[cfg(target_os = "linux")]
     pub(super) fn pids(&self) -> Vec<u32> {
         let wanted = OsString::from(format!("{MARK}={}", self.mark));
@@ -66,7 +65,7 @@ impl Descendants {
             .collect()
     }
 
-    /// Other systems do not tell; the group is signalled as a whole.
+    /// Returns nothing: other systems do not list processes; the group is signalled as a whole.
     #[cfg(not(target_os = "linux"))]
     pub(super) fn pids(&self) -> Vec<u32> {
         Vec::new()
@@ -76,29 +75,29 @@ impl Descendants {
     fn in_group(&self, pid: u32) -> bool {
         let Some(group) = self.group else { return false };
         let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
-        // `pid (name) state ppid pgrp …`; the name may hold anything, so the fields are counted from its end.
+        // `pid (name) state ppid pgrp …`; the name may contain anything, so the fields are counted from its end.
         let Some((_, fields)) = stat.rsplit_once(')') else { return false };
         let mut fields = fields.split_ascii_whitespace();
         let running = !matches!(fields.next(), Some("Z" | "X"));
         running && fields.nth(1).and_then(|field| field.parse::<i32>().ok()) == Some(group.as_raw_pid())
     }
 
-    /// Nobody asks, since nothing is listed.
+    /// Never called, since nothing is listed.
     #[cfg(not(target_os = "linux"))]
     fn in_group(&self, _pid: u32) -> bool {
         false
     }
 
-    /// Sends a signal to all of it, once to each process.
+    /// Sends a signal to all processes, once to each.
     pub(super) fn signal(&self, signal: Signal) {
         let pids = self.pids();
-        // On Linux an empty list means that the group is gone, and its number may be somebody else's by now.
+        // On Linux an empty list means that the group is gone, and its number may belong to a different group by now.
         if let Some(group) = self.group
             && (!pids.is_empty() || cfg!(not(target_os = "linux")))
         {
             kill_process_group(group, signal).ok();
         }
-        // The group has had its signal: a second one tells many programs to skip their cleaning up.
+        // The group has had its signal: a second one makes many programs skip their cleanup.
         for pid in pids.into_iter().filter(|pid| !self.in_group(*pid)) {
             if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
                 kill_process(pid, signal).ok();
@@ -106,7 +105,7 @@ impl Descendants {
         }
     }
 
-    /// Ends all of it for good. What starts something more while it is looked for is found in the next round.
+    /// Kills all processes. One that starts another during the search is found in the next round.
     pub(super) fn end(&self) {
         for _ in 0..8 {
             self.signal(Signal::KILL);

@@ -1,11 +1,11 @@
-//! Which variables of the user's environment a program gets.
+//! Selects the variables of the user's environment that a program gets.
 //!
-//! Agents print what their programs print, and a program that prints its environment is one `env` away. So what
-//! looks like a secret stays here: by its name, or by a value that has the shape of one.
+//! Agents print what their programs print, and a program can print its environment. So variables that look like a
+//! secret are left out: by their name, or by a value with the shape of one.
 
 use std::ffi::{OsStr, OsString};
 
-/// Words that, between underscores, make a name a secret's.
+/// Words that, between underscores, mark the name of a secret.
 const WORDS: &[&str] = &[
     "APIKEY",
     "AUTH",
@@ -31,10 +31,10 @@ const WORDS: &[&str] = &[
     "TOKENS",
 ];
 
-/// Pieces that make a name a secret's wherever they stand.
+/// Pieces that mark the name of a secret anywhere in it.
 const PIECES: &[&str] = &["APIKEY", "CREDENTIAL", "PASSWORD", "SECRET", "TOKEN"];
 
-/// How the values of well-known secrets begin.
+/// The prefixes of well-known secrets.
 const BEGINNINGS: &[&str] = &[
     "-----BEGIN",
     "AIza",
@@ -51,7 +51,7 @@ const BEGINNINGS: &[&str] = &[
     "xoxp-",
 ];
 
-/// The environment without what looks like a secret.
+/// Returns the environment without the variables that look like a secret.
 pub(crate) fn without_secrets(environment: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
     environment.into_iter().filter(|(name, value)| !is_secret(name, value)).collect()
 }

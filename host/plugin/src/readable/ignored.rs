@@ -1,7 +1,7 @@
-//! What the project's ignore rules leave out, asked of the same engine that walks use.
+//! Finds what the project's ignore rules leave out, with the same engine that walks use.
 //!
-//! The engine has no question "is this path ignored?", since the answer depends on the ignore files of every
-//! folder above. So a walk is made that enters only the folders on the way.
+//! The engine cannot answer whether a single path is ignored, since that depends on the ignore files of every folder
+//! above. So a walk is made that enters only the folders on the path.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ use ignore::WalkBuilder;
 /// The project's own ignore file, beside `.gitignore` and `.ignore`.
 pub(super) const OWN_IGNORE_FILE: &str = ".hostignore";
 
-/// The names in a folder that no ignore rule leaves out.
+/// Returns the names in a folder that no ignore rule leaves out.
 pub(super) fn kept(workspace: &Path, folder: &Path) -> HashSet<OsString> {
     if is_ignored(workspace, folder) {
         return HashSet::new();
@@ -26,8 +26,8 @@ pub(super) fn kept(workspace: &Path, folder: &Path) -> HashSet<OsString> {
         .collect()
 }
 
-/// Whether an ignore rule leaves this path, or a folder above it, out. Paths outside of the workspace are never
-/// ignored: the rules are the project's.
+/// Whether an ignore rule leaves out this path, or a folder above it. Paths outside the workspace are never ignored:
+/// the rules are the project's.
 pub(super) fn is_ignored(workspace: &Path, path: &Path) -> bool {
     let Ok(way) = path.strip_prefix(workspace) else { return false };
     let depth = way.components().count();
@@ -40,7 +40,7 @@ pub(super) fn is_ignored(workspace: &Path, path: &Path) -> bool {
     !builder.build().filter_map(Result::ok).any(|entry| entry.path() == path)
 }
 
-/// A walk by the project's rules that keeps hidden names: being hidden is not being ignored.
+/// Builds a walk by the project's rules that keeps hidden names: a hidden name is not an ignored one.
 pub(super) fn walk_builder(root: &Path) -> WalkBuilder {
     let mut builder = WalkBuilder::new(root);
     builder.hidden(false).follow_links(false).add_custom_ignore_filename(OWN_IGNORE_FILE);

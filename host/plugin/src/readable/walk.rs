@@ -1,12 +1,12 @@
-//! A walk: many files by one host call, read on other threads while the guest works on the batch before.
+//! A walk: many files with one host call, read on other threads while the guest works on the previous batch.
 //!
-//! One thread for each core walks and reads; each fills a batch of its own and sends it through a bounded
-//! channel. A guest that stops asking stops the threads, since the channel is full; one whose walk is dropped
-//! ends them, since the channel is closed.
+//! One thread for each core walks and reads; each fills a batch of its own and sends it through a bounded channel. A
+//! guest that stops asking pauses the threads, since the channel is full; dropping the walk ends them, since the
+//! channel is closed.
 //!
-//! The names come from the `ignore` crate, which walks by path. The bytes do not: each file is opened by the
-//! kernel beneath the folder that was opened when the walk began, so a folder that is swapped for a link while
-//! the walk goes on yields nothing from outside.
+//! The names come from the `ignore` crate, which walks by path. The bytes do not: the kernel opens each file beneath
+//! the folder that was opened when the walk began, so a folder that is swapped for a link during the walk yields
+//! nothing from outside.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,23 +24,23 @@ use crate::bindings::fs_read::{Batch, Error, WalkOptions, WalkSummary};
 use crate::limits::MAX_WHOLE;
 use crate::workspace::real_path;
 
-/// Bytes of contents after which a batch is handed over. Large enough that the cost of a call vanishes, small
-/// enough to stay in the cache and to keep the guest busy early.
+/// The size at which a batch is sent, in bytes. Large enough that the cost of a call vanishes, small enough to stay in
+/// the cache and to keep the guest busy early.
 const BATCH_BYTES: usize = 1 << 20;
-/// Room behind [`BATCH_BYTES`] for the file that fills the batch; a larger one makes it grow.
+/// Room after [`BATCH_BYTES`] for the file that fills the batch; a larger one makes it grow.
 const BATCH_ROOM: usize = 256 << 10;
-/// Room for one read of a file that says nothing of its size.
+/// Room for one read of a file that reports no size.
 const LEAST_READ: usize = 16 << 10;
-/// Files after which a batch is handed over.
+/// The number of files at which a batch is sent.
 const BATCH_FILES: usize = 4_096;
-/// Batches that wait for the guest. Protects memory: each holds at most [`BATCH_BYTES`] and one more file.
+/// The most batches that wait for the guest. Protects memory: each holds at most [`BATCH_BYTES`] and one more file.
 const WAITING: usize = 4;
-/// Globs of one walk. Protects the matcher.
+/// The most globs of one walk. Protects the matcher.
 const MAX_GLOBS: usize = 1_000;
 /// The most threads that one walk gets: more do not read faster from one disk.
 const MAX_THREADS: usize = 12;
 
-/// A walk under way.
+/// A running walk.
 #[derive(Debug)]
 #[expect(unreachable_pub, reason = "the generated bindings name it")]
 pub struct Walk {
@@ -56,14 +56,14 @@ struct Counts {
     denied: AtomicU64,
 }
 
-/// What all threads of a walk know.
+/// What all threads of a walk share.
 struct Plan {
     permit: ReadPermit,
     /// The folder that the walk begins in, open.
     folder: Dir,
-    /// Where that folder really lies; the names that the walker gives start with it.
+    /// The real path of that folder; the names that the walker returns start with it.
     start: PathBuf,
-    /// How that folder is told to the guest.
+    /// The path of that folder as the guest sees it.
     shown: PathBuf,
     /// A walk over a single file: its name in the folder.
     only: Option<PathBuf>,
@@ -75,7 +75,7 @@ struct Plan {
 }
 
 impl Walk {
-    /// Begins a walk; returns when its threads are started.
+    /// Begins a walk; returns once its threads are started.
     pub(crate) fn begin(at: Readable, options: WalkOptions) -> Result<Self, Error> {
         let file = at.open()?;
         let globs = Globs::new(&options)?;
@@ -152,7 +152,7 @@ impl Plan {
         builder.hidden(!options.hidden).max_depth(options.max_depth.map(|depth| depth as usize));
         if !options.respect_ignore {
             builder.ignore(false).git_ignore(false).git_global(false).git_exclude(false).parents(false);
-            // The builder keeps custom ignore files whatever else is said, so it is made anew without them.
+            // The builder keeps custom ignore files whatever else is set, so a new one is made without them.
             let mut plain = WalkBuilder::new(&root);
             plain
                 .standard_filters(false)
@@ -166,7 +166,7 @@ impl Plan {
     }
 }
 
-/// Makes one reader for each thread.
+/// Creates one reader for each thread.
 struct Readers<'p>(&'p Plan);
 
 impl<'p> ParallelVisitorBuilder<'p> for Readers<'p> {
@@ -207,7 +207,7 @@ impl<'p> Reader<'p> {
         let Some(file_type) = entry.file_type() else { return WalkState::Continue };
         let Ok(relative) = entry.path().strip_prefix(&plan.start) else { return WalkState::Continue };
         if plan.permit.denies(entry.path()) {
-            // Counted whatever the globs say: a count for each glob would tell the names of what may not be seen.
+            // Counted regardless of the globs: a count for each glob would reveal the names of denied files.
             plan.counts.denied.fetch_add(1, Ordering::Relaxed);
             return if file_type.is_dir() { WalkState::Skip } else { WalkState::Continue };
         }
@@ -223,7 +223,7 @@ impl<'p> Reader<'p> {
         if full && !self.flush() { WalkState::Quit } else { WalkState::Continue }
     }
 
-    /// Reads the file to the end of the flat buffer; takes nothing when it is too large or cannot be read.
+    /// Reads the file to the end of the flat buffer; adds nothing if it is too large or cannot be read.
     fn add_contents(&mut self, relative: &Path) -> Option<()> {
         let plan = self.plan;
         let mut options = OpenOptions::new();
@@ -238,8 +238,9 @@ impl<'p> Reader<'p> {
             if about.len() > plan.max_file_size {
                 return Ok(None);
             }
-            // As many bytes as the file has, so that its end needs no second read. What grows meanwhile was as long as
-            // this when it was opened; what says that it is empty may be a file of the kernel's, which is read to see.
+            // As many bytes as the file has, so that its end needs no second read. A file that grows meanwhile had this
+            // length when it was opened; one that reports no length may be a virtual file of the kernel's, which is
+            // read to find out.
             let length = if about.len() == 0 { plan.max_file_size } else { about.len() };
             self.batch.contents.reserve(usize::try_from(about.len()).unwrap_or(0));
             append(&file, length, &mut self.batch.contents).map(Some)
@@ -276,12 +277,12 @@ impl<'p> Reader<'p> {
         let shown =
             if self.plan.shown == Path::new(".") { relative.to_owned() } else { self.plan.shown.join(relative) };
         self.batch.names.extend_from_slice(shown.as_os_str().as_encoded_bytes());
-        // Names of at most 4,096 files fit in 32 bits by far.
+        // Names of at most 4,096 files always fit in 32 bits.
         self.batch.name_ends.push(u32::try_from(self.batch.names.len()).unwrap_or(u32::MAX));
         self.plan.counts.files.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Hands the batch over; false when nobody takes it any more.
+    /// Sends the batch; returns false if the receiver is gone.
     fn flush(&mut self) -> bool {
         if self.batch.name_ends.is_empty() {
             return !self.plan.out.is_closed();
@@ -291,8 +292,8 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// Appends at most `length` bytes of a file. The library's own reading clears the room first, which is one more pass
-/// over everything that a search reads.
+/// Appends at most `length` bytes of a file. The standard library's reading clears the room first, which is one more
+/// pass over everything that a search reads.
 fn append(file: &std::fs::File, length: u64, contents: &mut Vec<u8>) -> std::io::Result<()> {
     let mut left = usize::try_from(length).unwrap_or(usize::MAX);
     while left > 0 {
@@ -312,7 +313,7 @@ fn append(file: &std::fs::File, length: u64, contents: &mut Vec<u8>) -> std::io:
         if count == 0 {
             break;
         }
-        // SAFETY: the system has written that many bytes behind the end.
+        // SAFETY: the system has written this many bytes after the end.
         unsafe { contents.set_len(contents.len() + count) };
         left -= count;
     }
@@ -321,8 +322,8 @@ fn append(file: &std::fs::File, length: u64, contents: &mut Vec<u8>) -> std::io:
 
 const NO_FOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
 
-/// A batch with room for what it will take: growing step by step would copy all of it twice. Memory that is not written
-/// to costs nothing.
+/// Creates a batch with room for its expected content: growing step by step would copy all of it twice. Memory that is
+/// not written costs nothing.
 fn empty(plan: &Plan) -> Batch {
     let room = if plan.contents { BATCH_BYTES + BATCH_ROOM } else { 0 };
     Batch {
@@ -335,7 +336,7 @@ fn empty(plan: &Plan) -> Batch {
     }
 }
 
-/// Which files are wanted, by their path beneath the start.
+/// The globs that select files, by their path beneath the start.
 struct Globs {
     wanted: Option<GlobSet>,
     unwanted: GlobSet,
@@ -358,7 +359,7 @@ impl Globs {
                 }
             };
             let pattern = pattern.trim_start_matches("./");
-            // As in ignore files: a glob without a slash is meant for every folder.
+            // As in ignore files: a glob without a slash matches in every folder.
             let anywhere = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
             let glob = GlobBuilder::new(&anywhere)
                 .literal_separator(true)

@@ -1,7 +1,7 @@
-//! What is linked: components that are made here, of the contract itself, each importing one interface.
+//! Tests linking: with components made here from the contract itself, each importing one interface.
 //!
-//! They are no work of a toolchain's: a module that imports and exports what a world says, whose functions trap, is all
-//! that linking looks at.
+//! No toolchain makes them: for linking, a module is enough that imports and exports what a world declares and whose
+//! functions trap.
 
 use std::path::{Path, PathBuf};
 
@@ -15,12 +15,12 @@ fn wit() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wit")
 }
 
-/// A plugin with these imports.
+/// Makes a plugin with these imports.
 fn component(imports: &[&str]) -> Vec<u8> {
     component_of(&wit(), imports)
 }
 
-/// A plugin with these imports of the contract in a folder.
+/// Makes a plugin with these imports of the contract in a folder.
 fn component_of(wit: &Path, imports: &[&str]) -> Vec<u8> {
     let mut resolve = Resolve::default();
     for folder in ["tool", "cap"] {
@@ -37,7 +37,7 @@ fn component_of(wit: &Path, imports: &[&str]) -> Vec<u8> {
     ComponentEncoder::default().module(&module).and_then(|encoder| encoder.validate(true).encode()).expect("it is one")
 }
 
-/// The names of the interfaces of `host:cap`, out of its files: one that is added is tried here too.
+/// Returns the names of the interfaces of `host:cap`, from its files: a new one is tested here too.
 fn interfaces() -> Vec<String> {
     interfaces_of(&wit())
 }
@@ -51,7 +51,7 @@ fn interfaces_of(wit: &Path) -> Vec<String> {
     names
 }
 
-/// Every set of capabilities.
+/// Returns every set of capabilities.
 fn sets() -> impl Iterator<Item = CapabilitySet> {
     (0_u32..1 << Capability::ALL.len()).map(|bits| {
         let of_bits = Capability::ALL.into_iter().enumerate().filter(|(place, _)| bits & (1 << place) != 0);
@@ -135,7 +135,7 @@ async fn a_call_is_refused_under_every_set_of_grants_that_lacks_an_import() {
     }
 }
 
-/// Links a component with everything there is, and asks for what a plugin exports.
+/// Links a component with everything available, and looks up a plugin's exports.
 fn linked(bytes: Vec<u8>) -> Result<(), CallError> {
     let runtime = Runtime::new(RuntimeOptions::default());
     let (engine, ..) = runtime.engine().expect("it starts");

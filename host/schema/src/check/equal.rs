@@ -1,4 +1,4 @@
-//! Equality as JSON Schema means it: numbers by value, objects whatever their order.
+//! Equality as JSON Schema defines it: numbers by value, objects regardless of order.
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ impl Check<'_> {
         }
     }
 
-    /// A text that equal values share, and no others; `None` without steps left.
+    /// Returns a text that only equal values share; `None` without steps left.
     pub(super) fn canonical(&mut self, value: &Value) -> Option<String> {
         let mut text = String::new();
         self.write(value, &mut text).then_some(text)
@@ -43,7 +43,7 @@ impl Check<'_> {
         match value {
             Value::Number(number) => text.push_str(&number::canonical(number)),
             Value::String(string) => {
-                // The length before it ends it, whatever is in it.
+                // The length before the string delimits it, whatever the string contains.
                 _ = write!(text, "\"{}:{string}", string.len());
                 return self.take(steps_of(string));
             }

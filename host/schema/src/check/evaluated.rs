@@ -1,8 +1,9 @@
-//! Which items and members of a value some keyword has looked at, for `unevaluatedItems` and `unevaluatedProperties`.
+//! The items and members of a value that some keyword has evaluated, for `unevaluatedItems` and
+//! `unevaluatedProperties`.
 
 use std::collections::HashSet;
 
-/// What was evaluated of one value.
+/// The evaluated parts of one value.
 #[derive(Debug, Default)]
 pub(super) struct Evaluated<'v> {
     properties: HashSet<&'v str>,

@@ -1,4 +1,4 @@
-//! The words of violations, for a model that has to repair its arguments: the value, what was asked, and what would do.
+//! The texts of violations, for a model that has to repair its arguments: the value, the rule, and what would be valid.
 
 use host_text::{count, count_of};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::words::{self, quoted};
 /// How many alternatives are explained.
 const EXPLAINED: usize = 4;
 
-/// The place as a JSON pointer.
+/// Returns the place as a JSON pointer.
 pub(super) fn place(at: &At<'_>) -> String {
     let mut tokens = Vec::new();
     let mut next = at.outer;
@@ -25,7 +25,7 @@ pub(super) fn place(at: &At<'_>) -> String {
     words::pointer(tokens.into_iter().rev())
 }
 
-/// What a rule says of a value that it does not accept, where no other node has a say.
+/// Describes a violation of a rule that depends on no other node.
 pub(super) fn describe(rule: &Rule, value: &Value) -> String {
     let short = quoted(value);
     match rule {
@@ -68,7 +68,7 @@ pub(super) fn required_by(needed: &str, name: &str) -> String {
     format!("{} is a required property if there is {}", words::name(needed), words::name(name))
 }
 
-/// An object has a member that its schema does not know.
+/// Describes a member that the object's schema does not know.
 pub(super) fn additional(name: &str, properties: &Properties) -> String {
     let known = words::list(properties.named.keys().map(|name| words::name(name)), "and");
     let known = if known.is_empty() { String::new() } else { format!(": the properties are {known}") };
@@ -100,7 +100,7 @@ pub(super) fn two_alternatives(value: &Value, first: usize, second: usize) -> St
     )
 }
 
-/// Why none of the alternatives accepts a value: the first violation of each.
+/// Describes why no alternative accepts a value: the first violation of each.
 pub(super) fn no_alternative(
     check: &mut Check<'_>,
     keyword: &str,
@@ -120,7 +120,7 @@ pub(super) fn no_alternative(
     text
 }
 
-/// Why the name of a member is not accepted.
+/// Describes why the name of a member is not accepted.
 pub(super) fn name(check: &mut Check<'_>, node: NodeId, name: &str, at: &At<'_>) -> String {
     let value = Value::String(name.to_owned());
     let why = first(check, node, &value, at).unwrap_or_default();

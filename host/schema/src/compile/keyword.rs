@@ -1,5 +1,5 @@
-//! What each keyword asks, read from its JSON. A keyword of the wrong shape is an error at its place; one that is not
-//! known describes, and asks nothing.
+//! The rule of each keyword, read from its JSON. A keyword of the wrong shape is an error at its place; an unknown
+//! keyword is an annotation and has no rule.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ const SIZES: &[(&str, Size)] = &[
     ("maxProperties", Size::MaxProperties),
 ];
 
-/// Keywords that are followed at run time and that tools have no use for.
+/// Keywords that are resolved at run time and that tools do not need.
 const NOT_SUPPORTED: &[&str] = &["$dynamicRef", "$recursiveRef"];
 
 /// Compiles one subschema.
@@ -58,7 +58,7 @@ pub(super) fn node<'s>(compiler: &mut Compiler<'s>, queued: &Queued<'s>) -> Resu
     keywords.arrays(&mut rules)?;
     keywords.objects(&mut rules)?;
     keywords.combinations(&mut rules)?;
-    // What they ask depends on what the others left.
+    // Their rules depend on what the others left.
     rules.extend(keywords.schema("unevaluatedItems")?.map(Rule::UnevaluatedItems));
     rules.extend(keywords.schema("unevaluatedProperties")?.map(Rule::UnevaluatedProperties));
     Ok(Node { rules })
@@ -113,7 +113,7 @@ impl<'s> Keywords<'_, 's> {
         if self.flag("uniqueItems")? {
             rules.push(Rule::UniqueItems);
         }
-        // Until draft 2019-09 `items` with a list was what `prefixItems` is.
+        // Before draft 2020-12 a list in `items` was what `prefixItems` is.
         let listed = matches!(self.members.get("items"), Some(Value::Array(_)));
         let (prefix, rest) = if listed { ("items", "additionalItems") } else { ("prefixItems", "items") };
         let (prefix, rest) = (self.schemas(prefix)?, self.schema(rest)?);
@@ -185,7 +185,7 @@ impl<'s> Keywords<'_, 's> {
     }
 }
 
-/// The value of a keyword in the shape that it must have.
+/// The value of a keyword, in the required shape.
 impl<'s> Keywords<'_, 's> {
     fn types(&mut self) -> Result<Option<Vec<Type>>, SchemaError> {
         let Some(value) = self.members.get("type") else { return Ok(None) };
@@ -201,7 +201,7 @@ impl<'s> Keywords<'_, 's> {
         self.shaped(name, "a number", |value| value.as_number().cloned())
     }
 
-    /// A count that may be written as `2.0`.
+    /// Reads a count, which may be written as `2.0`.
     fn count(&mut self, name: &'s str) -> Result<Option<u64>, SchemaError> {
         self.shaped(name, "a whole number from 0", |value| {
             let float =

@@ -1,4 +1,4 @@
-//! Where subschemas are, kept as links to the parent: a pointer is written only for an error.
+//! The places of subschemas, as links to the parent: a pointer is built only for an error.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! References: what a `$ref` names, which is in the same document or is nowhere.
+//! References: the target of a `$ref` is in the same document or does not exist.
 //!
 //! A schema with an `$id` is a resource, and a fragment counts from the nearest one. Deliberately not here: any way to
 //! read another document, whatever the scheme of its address.
@@ -36,7 +36,7 @@ impl<'s> Resources<'s> {
                 Value::Object(members) => {
                     if let Some(Value::String(id)) = members.get("$id") {
                         match id.strip_prefix('#') {
-                            // Drafts 6 and 7 write an anchor so.
+                            // The anchors of drafts 6 and 7.
                             Some(anchor) => _ = resources.anchors.insert((resource, anchor), value),
                             None if !std::ptr::eq(value, document) => {
                                 let id = joined(&resources.list[resource].0, without_fragment(id));
@@ -68,14 +68,14 @@ impl<'s> Resources<'s> {
         0
     }
 
-    /// The resource that begins at this schema.
+    /// Returns the resource that begins at this schema.
     pub(super) fn at(&self, schema: &Value) -> Option<ResourceId> {
         self.by_address.get(&std::ptr::from_ref(schema)).copied()
     }
 }
 
 impl<'s> Compiler<'s> {
-    /// The node that a reference names.
+    /// Returns the node that a reference names.
     pub(super) fn refer(&mut self, from: &Queued<'s>, at: PlaceId, target: &'s str) -> Result<NodeId, SchemaError> {
         let (name, fragment) = target.split_once('#').unwrap_or((target, ""));
         let resource = if name.is_empty() {
@@ -121,7 +121,7 @@ fn without_fragment(id: &str) -> &str {
     id.split_once('#').map_or(id, |(id, _)| id)
 }
 
-/// A token of a JSON pointer in a fragment: percent signs first, then tildes.
+/// Decodes a token of a JSON pointer in a fragment: percent signs first, then tildes.
 fn unescaped(token: &str) -> Cow<'_, str> {
     if !token.contains(['%', '~']) {
         return Cow::Borrowed(token);
@@ -137,8 +137,8 @@ fn unescaped(token: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&bytes).replace("~1", "/").replace("~0", "~"))
 }
 
-/// A reference in the resource with this id, as an id. Enough of RFC 3986 for names beside each other; what it gets
-/// wrong is not found, and nothing is loaded.
+/// Resolves a reference in the resource with this id. Covers enough of RFC 3986 for names beside each other; a wrong
+/// result is not found, and nothing is loaded.
 fn joined(base: &str, reference: &str) -> String {
     let absolute = reference.split_once(':').is_some_and(|(scheme, _)| !scheme.contains('/'));
     if absolute || base.is_empty() {

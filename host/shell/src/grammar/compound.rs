@@ -1,4 +1,4 @@
-//! Commands with commands in them: conditions, loops, cases.
+//! Commands that contain commands: conditions, loops, cases.
 
 use super::parser::{Broken, Parser, Step};
 use crate::variable::is_own_name;

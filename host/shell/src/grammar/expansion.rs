@@ -1,10 +1,10 @@
-//! Expansions and substitutions in words: their value is unknown, and what runs in them is read.
+//! Expansions and substitutions in words: their value is unknown, and the commands in them are read.
 
 use super::parser::{Broken, Parser, Step, program};
 use crate::word::Word;
 
 impl Parser<'_> {
-    /// Reads what a `$` begins.
+    /// Reads what begins with a `$`.
     pub(super) fn dollar(&mut self, word: &mut Word, quoted: bool) -> Step<()> {
         self.enter()?;
         self.at += 1;
@@ -32,7 +32,7 @@ impl Parser<'_> {
             }
             Some(c) if c.is_ascii_digit() || "@*#?-$!".contains(c) => {
                 self.at += 1;
-                // `"$@"` is several words for all its quotes.
+                // `"$@"` is several words despite its quotes.
                 Self::unknown(word, quoted && c != '@');
             }
             Some('\'') if !quoted => {
@@ -54,7 +54,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Skips `'…'` in which a backslash escapes.
+    /// Skips `'…'` with backslash escapes.
     fn escaped(&mut self) -> Step<()> {
         self.at += 1;
         loop {
@@ -70,8 +70,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads arithmetic behind its `$((`. Bash evaluates the values of variables in it as arithmetic again, in which
-    /// a command can be substituted, so only numbers are understood.
+    /// Reads arithmetic after its `$((`. Bash evaluates the values of variables in it as arithmetic again, in which a
+    /// command can be substituted, so only numbers are understood.
     fn arithmetic(&mut self) -> Step<()> {
         let (mut open, mut inner) = (0, Word::default());
         loop {
@@ -102,7 +102,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a parameter expansion behind its `${`.
+    /// Reads a parameter expansion after its `${`.
     fn parameter(&mut self, quoted: bool) -> Step<()> {
         let is_length = self.peek() == Some('#') && self.raw(1) != Some('}');
         if is_length {
@@ -166,7 +166,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a command substitution in backquotes, whose text is a program once its backslashes are taken out.
+    /// Reads a command substitution in backquotes, whose text is a program once its backslashes are removed.
     pub(super) fn backquoted(&mut self, word: &mut Word, quoted: bool) -> Step<()> {
         self.enter()?;
         self.at += 1;

@@ -9,7 +9,7 @@ pub(super) struct Here {
     delimiter: String,
     /// Its text is literal.
     quoted: bool,
-    /// Tabs at the beginnings of its lines do not count.
+    /// Tabs at the beginnings of its lines are ignored.
     strip: bool,
 }
 

@@ -1,13 +1,13 @@
 //! The grammar of commands: lists and pipelines, and which kind of command begins where.
 //!
-//! The kinds are read in `compound.rs` and `simple.rs`, words in `word.rs`, here-documents in `here.rs`. Nothing is kept of the structure: whether a command runs
-//! under an `if` does not matter to who asks which commands a line may run.
+//! The kinds are read in `compound.rs` and `simple.rs`, words in `words.rs`, here-documents in `here.rs`. The structure
+//! is not kept: to find the commands that a line may run, it does not matter whether one runs under an `if`.
 
 use super::here::Here;
 use super::{DEPTH, Line};
 use crate::word::{UNKNOWN, Word};
 
-/// Where a text stops being a line of a shell, with the reason.
+/// The error where a text stops being a shell line, with the reason.
 #[derive(Debug)]
 pub(super) struct Broken(pub(super) &'static str);
 
@@ -16,12 +16,12 @@ pub(super) type Step<T> = Result<T, Broken>;
 /// The words that end a list where a command could begin.
 pub(super) const CLOSERS: [&str; 8] = ["then", "else", "elif", "fi", "do", "done", "esac", "}"];
 
-/// A place in a text.
+/// A position in a text.
 pub(super) struct Parser<'f> {
     pub(super) chars: Vec<char>,
     pub(super) at: usize,
     pub(super) depth: usize,
-    /// How many substitutions this is in.
+    /// How many substitutions enclose this one.
     pub(super) nested: usize,
     /// Here-documents that begin with the next line.
     pub(super) pending: Vec<Here>,
@@ -49,12 +49,12 @@ impl Parser<'_> {
         self.found.mark_unclear(why);
     }
 
-    /// The character `ahead` of the place, as it is written.
+    /// Returns the character `ahead` of the position, as it is written.
     pub(super) fn raw(&self, ahead: usize) -> Option<char> {
         self.chars.get(self.at + ahead).copied()
     }
 
-    /// The next character; line continuations are left out.
+    /// Returns the next character; line continuations are left out.
     pub(super) fn peek(&mut self) -> Option<char> {
         while self.raw(0) == Some('\\') && self.raw(1) == Some('\n') {
             let before = self.at.checked_sub(1).and_then(|at| self.chars.get(at));
@@ -104,7 +104,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The next word, when it consists of characters of which reserved words are made and nothing else.
+    /// Returns the next word if it consists only of characters that reserved words are made of.
     pub(super) fn bare(&mut self) -> Option<String> {
         self.peek();
         let word: String = self.chars[self.at..].iter().take(16).take_while(|c| !is_meta(**c)).collect();
@@ -252,7 +252,7 @@ impl Parser<'_> {
         self.expect(')', "a substitution is not closed")
     }
 
-    /// Takes an unknown part into the word.
+    /// Adds an unknown part to the word.
     pub(super) fn unknown(word: &mut Word, quoted: bool) {
         word.text.push(UNKNOWN);
         word.dynamic = true;

@@ -1,4 +1,4 @@
-//! SimpleCommand commands: their assignments, words and redirections.
+//! Simple commands: their assignments, words and redirections.
 
 use super::parser::{Broken, CLOSERS, Parser, Step};
 use super::{COMMANDS, Redirect, SimpleCommand};
@@ -13,7 +13,7 @@ impl Parser<'_> {
         Ok(self.found.commands.len() - 1)
     }
 
-    /// The redirections behind a compound command.
+    /// Reads the redirections after a compound command.
     pub(super) fn redirects(&mut self) -> Step<()> {
         self.blanks();
         let digit = self.peek().is_some_and(|c| c.is_ascii_digit());
@@ -27,7 +27,7 @@ impl Parser<'_> {
     fn simple_only(&mut self, redirects: bool) -> Step<()> {
         let (start, slot) = (self.at, self.open()?);
         let mut command = SimpleCommand::default();
-        // What was read of a command that breaks off is still looked at.
+        // The parts read before a command breaks off are still analysed.
         let read = self.parts(&mut command);
         command.source = self.chars[start..self.at.min(self.chars.len())].iter().collect::<String>().trim().to_owned();
         if command.words.first().is_some_and(|word| !word.quoted && CLOSERS.contains(&&*word.text)) {
@@ -72,8 +72,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Where bash takes an assignment, it reads a subscript up to its `]`, with the blanks and operators in it:
-    /// `a[1 + 1]=2 rm x` runs `rm`. To other shells it is a command with the name `a[1`.
+    /// Checks a subscript. Where bash accepts an assignment, it reads a subscript up to its `]`, with the blanks and
+    /// operators in it: `a[1 + 1]=2 rm x` runs `rm`. To other shells it is a command with the name `a[1`.
     fn check_subscript(&mut self, before: &[Word]) {
         let declares = |word: &Word| matches!(&*word.text, "export" | "readonly" | "declare" | "typeset" | "local");
         let name = self.chars[self.at..].iter().take_while(|c| c.is_ascii_alphanumeric() || **c == '_').count();
@@ -130,7 +130,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether bash reads the words behind `time` as a pipeline in which they are not arguments.
+/// Whether bash reads the words after `time` as a pipeline in which they are not arguments.
 fn is_timed_by_bash(words: &[Word]) -> bool {
     const OPENERS: [&str; 12] =
         ["!", "[[", "case", "coproc", "for", "function", "if", "select", "time", "until", "while", "{"];

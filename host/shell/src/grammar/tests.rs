@@ -1,4 +1,4 @@
-//! What is found in a line, what makes it unclear, and that reading it ends.
+//! Tests what is found in a line, what makes it unclear, and that reading it ends.
 
 mod compared;
 mod cross_check;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::quote;
 
-/// The commands of a line, `;` between them, with `…` for what is not known; and whether it is understood.
+/// Returns the commands of a line, `;` between them, with `…` for unknown parts; and whether the line is understood.
 fn found(line: &str) -> (String, bool) {
     let read = read(line);
     let command = |command: &SimpleCommand| {

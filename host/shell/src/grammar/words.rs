@@ -1,4 +1,4 @@
-//! Words and their quotes; what a `$` or a backquote begins is read in `expansion.rs`.
+//! Words and their quotes; `expansion.rs` reads what begins with a `$` or a backquote.
 
 use super::parser::{Broken, Parser, Step, is_meta};
 use crate::word::{UNKNOWN, Word};
@@ -81,7 +81,7 @@ impl Parser<'_> {
         Ok(word)
     }
 
-    /// Where the name of an assignment ends, when one begins here.
+    /// Returns where the name of an assignment ends, if one begins here.
     fn assignment_name(&mut self) -> Option<usize> {
         self.peek();
         let name = self.chars[self.at..].iter().take_while(|c| c.is_ascii_alphanumeric() || **c == '_').count();
@@ -135,7 +135,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reads one piece of what stands between double quotes, or in a here-document.
+    /// Reads one piece of text between double quotes, or in a here-document.
     pub(super) fn quoted_piece(&mut self, word: &mut Word) -> Step<()> {
         match (self.raw(0), self.raw(1)) {
             (Some('\\'), Some('\n')) => self.at += 2,

@@ -1,4 +1,4 @@
-//! Archives: what packs and unpacks files.
+//! Archives: programs that pack and unpack files.
 
 use super::Program;
 use crate::Word;
@@ -23,7 +23,7 @@ pub(super) const ROWS: &[Program] = &[
     Program { risky_options: &["-T", "-TT", "--unzip-command"], ..Program::named(&["zip"]) },
 ];
 
-/// The first word is a bundle of options even without a dash.
+/// Finds hazards. The first word is a bundle of options even without a dash.
 fn tar(words: &[Word]) -> Vec<Hazard> {
     let bundle = words.get(1).filter(|word| !word.text.starts_with('-') && word.text.contains(['I', 'F']));
     bundle.map(|_| Hazard::new(1, RISKY_OPTION)).into_iter().collect()

@@ -16,7 +16,7 @@ fn hazards(words: &[Word]) -> Vec<Hazard> {
     (1..words.len()).filter(risky).map(|at| Hazard::new(at, RISKY_SCRIPT)).collect()
 }
 
-/// Whether a program can neither write, nor read another file, nor run anything.
+/// Whether a program cannot write, read another file, or run anything.
 fn is_plain(program: &str) -> bool {
     !["system", "getline", "|", ">", "@", "fflush", "close", "ARGV", "ENVIRON", "\\"]
         .iter()

@@ -1,5 +1,5 @@
-//! Commands of the shell itself: which of them can do no harm, which change how the shell reads or finds what follows,
-//! and which run something.
+//! Builtins of the shell: the harmless ones, those that change how the shell reads or finds what follows, and those
+//! that run something.
 
 use super::{Builtin, Options, Program, Runs};
 use crate::Word;
@@ -114,7 +114,7 @@ fn read(words: &[Word]) -> Builtin {
     harmless_if(words[1..].iter().all(own), "it sets a variable that others may read")
 }
 
-/// They only report where the program is.
+/// Classifies builtins that only report where the program is.
 fn finds(words: &[Word]) -> Builtin {
     let plain = |word: &Word| word.literal().is_some_and(|text| !text.starts_with('-'));
     if words[1..].iter().all(plain) { Builtin::Harmless } else { Builtin::Other }
@@ -128,7 +128,7 @@ fn jobs(words: &[Word]) -> Builtin {
     if words.len() > 1 { unclear(CHANGES_NAMES) } else { Builtin::Other }
 }
 
-/// `set -e` and its like only make a script stop at its first failure, or print what it does.
+/// Classifies `set`: `set -e` and its like only make a script stop at its first failure, or print what it does.
 fn set(words: &[Word]) -> Builtin {
     let known = |word: &Word| {
         let text = word.literal().unwrap_or_default();
@@ -164,7 +164,7 @@ fn command_runs(words: &[Word]) -> Option<Wrapped> {
     (!only_finds(words)).then(|| Wrapped::behind_options(words, &COMMAND_OPTIONS, 0))
 }
 
-/// `eval` makes one line of its words.
+/// Joins the words of `eval` into one line.
 fn eval(words: &[Word]) -> Option<Wrapped> {
     let from = 1 + usize::from(words.get(1).is_some_and(|word| word.is("--")));
     let literals: Option<Vec<&str>> = words[from..].iter().map(Word::literal).collect();

@@ -1,4 +1,5 @@
-//! Containers. What `docker run` or `kubectl exec` runs is elsewhere, so it is not followed: a rule has to name it.
+//! Containers. The commands of `docker run` or `kubectl exec` run elsewhere and are not followed: a rule has to name
+//! them.
 
 use super::Program;
 

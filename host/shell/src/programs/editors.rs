@@ -1,4 +1,4 @@
-//! Editors, which run commands of their own from their options.
+//! Editors, whose options can hold commands to run.
 
 use super::Program;
 

@@ -1,4 +1,4 @@
-//! `env`, which sets variables for the command behind it.
+//! `env`, which sets variables for the command after it.
 
 use super::{Options, Program, Runs};
 use crate::Word;

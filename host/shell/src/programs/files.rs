@@ -1,9 +1,9 @@
-//! What makes, copies, moves, changes and deletes files.
+//! Programs that make, copy, move, change and delete files.
 
 use super::{Irreversible, Program, Writes};
 
 pub(super) const ROWS: &[Program] = &[
-    // A link to a protected folder would be another name for it, so what `ln` points to counts like what it makes.
+    // A link to a protected folder would be another name for it, so the target of `ln` counts like the link.
     Program { writes: Writes::All, irreversible: Irreversible::Always, ..Program::named(&["ln"]) },
     Program {
         writes: Writes::All,

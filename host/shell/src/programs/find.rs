@@ -27,7 +27,7 @@ fn fd(words: &[Word]) -> Option<Wrapped> {
     let mut found = commands(words, starts, |at| words[at].is(";"))?;
     for inner in &mut found.inner {
         let Inner::Command { at, words: inner } = inner else { continue };
-        // The path comes last where no mark stands for it.
+        // Without a placeholder, the path is the last argument.
         inner.push(Word::unknown());
         if !matches!(words[*at - 1].text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch") {
             found.unclear.push("an option holds what is run".to_owned());
@@ -36,7 +36,7 @@ fn fd(words: &[Word]) -> Option<Wrapped> {
     Some(found)
 }
 
-/// The commands that begin behind such a word and end before such an index.
+/// Returns the commands that begin after such a word and end before such an index.
 fn commands(words: &[Word], starts: impl Fn(&Word) -> bool, ends: impl Fn(usize) -> bool) -> Option<Wrapped> {
     let (mut found, mut at) = (Wrapped::default(), 1);
     while at < words.len() {

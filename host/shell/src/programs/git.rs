@@ -1,4 +1,4 @@
-//! `git`: which of its commands destroy what it keeps, and which run something else.
+//! `git`: which of its commands destroy what it stores, and which run something else.
 
 use super::{Irreversible, Program, Runs};
 use crate::Word;
@@ -27,14 +27,14 @@ const COMMANDS: &str = "add am annotate apply archive bisect blame branch bundle
     revert rm shortlog show show-branch show-ref sparse-checkout stash status submodule switch symbolic-ref tag \
     update-index update-ref var verify-commit verify-tag version whatchanged worktree write-tree";
 
-/// Whether the command, whatever its options, destroys nothing that git keeps.
+/// Whether the command, whatever its options, destroys nothing that git stores.
 fn only_adds(command: &str) -> bool {
     const ONLY: &str =
         "add blame cat-file commit describe diff fetch log ls-files ls-tree rev-list rev-parse shortlog show status";
     ONLY.split_whitespace().any(|known| known == command)
 }
 
-/// The index of the command behind the global options, or `None` if there is none or it is not known.
+/// Returns the index of the command after the global options, or `None` if there is none or it is not known.
 fn command(words: &[Word]) -> Option<usize> {
     let mut at = 1;
     while let Some(text) = words.get(at).and_then(Word::literal) {
@@ -56,7 +56,7 @@ fn is_short(word: &Word, letters: &[char]) -> bool {
     word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains(letters)
 }
 
-/// Why the words would destroy what git keeps. Rebasing and amending do not: the reflog keeps what was there.
+/// Returns why the words would destroy what git stores. Rebasing and amending do not: the reflog keeps the old commits.
 fn destructive(words: &[Word]) -> Option<&'static str> {
     let at = command(words)?;
     let (name, arguments) = (words[at].literal()?, &words[at + 1..]);
@@ -113,7 +113,7 @@ fn destructive(words: &[Word]) -> Option<&'static str> {
     }
 }
 
-/// The words by which git runs something else, writes elsewhere, or does what its configuration says.
+/// Returns the words that make git run something else, write elsewhere, or obey its configuration.
 fn hazards(words: &[Word]) -> Vec<Hazard> {
     let mut hazards = Vec::new();
     let mut add = |at, why: &str| hazards.push(Hazard::new(at, why));
@@ -193,12 +193,12 @@ fn hazards(words: &[Word]) -> Vec<Hazard> {
     hazards
 }
 
-/// Whether the folder is beneath this one, where the same repository is, or one inside it.
+/// Whether the folder is beneath this one, and so in the same repository or in one inside it.
 fn is_beneath(folder: &str) -> bool {
     !folder.starts_with(['/', '-']) && !folder.split('/').any(|part| part == "..") && !folder.contains(".git")
 }
 
-/// What git itself would run.
+/// Returns what git itself would run.
 fn found(words: &[Word]) -> Option<Wrapped> {
     let at = command(words)?;
     let from = match (words[at].literal()?, words.get(at + 1)?.literal()?) {

@@ -1,8 +1,8 @@
-//! Interpreters: with some options they run a program from their arguments, otherwise a file, or what they read.
+//! Interpreters: with some options they run a program from their arguments, otherwise a file, or their input.
 
 use super::{Program, Runs, Writes};
 
-/// The letters of those with options of many kinds.
+/// The letters for interpreters with several kinds of such options.
 const MANY: Option<&str> = Some("eEfrc");
 
 pub(super) const ROWS: &[Program] = &[
@@ -15,7 +15,7 @@ pub(super) const ROWS: &[Program] = &[
     Program { inline_code: Some("rBREda"), ..Program::named(&["php"]) },
     Program { inline_code: Some("el"), ..Program::named(&["lua", "luajit"]) },
     Program { inline_code: Some("c"), ..Program::named(&["tclsh", "wish", "expect"]) },
-    // A debugger runs the program that it is given, and scripts of its own.
+    // A debugger runs the given program, and scripts of its own.
     Program { inline_code: MANY, runs: Runs::Unfollowed, ..Program::named(&["gdb"]) },
     Program {
         inline_code: MANY,

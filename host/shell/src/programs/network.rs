@@ -1,4 +1,4 @@
-//! What sends and fetches.
+//! Programs that send and fetch.
 
 use super::{Irreversible, Program, Runs, Writes};
 

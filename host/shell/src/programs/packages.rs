@@ -1,4 +1,4 @@
-//! What builds, tests and installs packages. What their files say is not read here.
+//! Programs that build, test and install packages. The files that control them are not read here.
 
 use super::Program;
 

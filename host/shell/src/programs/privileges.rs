@@ -1,9 +1,9 @@
-//! What runs commands as another user, or with another root.
+//! Programs that run commands as another user, or with another root.
 
 use super::shells::line_option;
 use super::{Danger, Options, Program, Runs};
 
-/// Whatever its words are.
+/// The danger of another user, whatever the words are.
 const OTHER_USER: &[(&[&str], Danger)] = &[(&[], Danger::OtherUser)];
 
 pub(super) const ROWS: &[Program] = &[

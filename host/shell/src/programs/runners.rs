@@ -1,4 +1,4 @@
-//! Programs that run what they are given somewhere behind options that are not followed: sandboxes, schedulers,
+//! Programs that run a command from their arguments, after options that are not followed: sandboxes, schedulers,
 //! tracers, environments. Each of their words may be the command.
 
 use super::{Program, Runs};

@@ -16,7 +16,7 @@ fn hazards(words: &[Word]) -> Vec<Hazard> {
     let risky = scripts(words).into_iter().filter(|(_, script)| !is_plain(script));
     unknown.map(|at| Hazard::new(at, RISKY_OPTION)).chain(risky.map(|(at, _)| Hazard::new(at, RISKY_SCRIPT))).collect()
 }
-/// Whether the word is not an option, or one that only changes how it reads. An abbreviated one is not known.
+/// Whether the word is not an option, or only changes how input is read. An abbreviated option is not known.
 fn is_known_option(text: &str) -> bool {
     match (text.strip_prefix("--"), text.strip_prefix('-')) {
         (
@@ -31,7 +31,7 @@ fn is_known_option(text: &str) -> bool {
     }
 }
 
-/// The scripts among the words, each with its index: those behind `-e`, or else the first operand.
+/// Returns the scripts among the words, each with its index: those after `-e`, or else the first operand.
 fn scripts(words: &[Word]) -> Vec<(usize, &str)> {
     let (mut scripts, mut first_operand, mut at) = (Vec::new(), None, 1);
     while let Some(word) = words.get(at) {
@@ -89,7 +89,7 @@ fn is_plain(script: &str) -> bool {
     }
 }
 
-/// What follows the delimiter, of which escaped ones do not count.
+/// Returns the text after the delimiter; escaped delimiters do not count.
 fn behind(text: &str, delimiter: char) -> Option<&str> {
     let mut escaped = false;
     for (at, c) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! Shells, and what reads a line as a shell does: `sh -c`, `su -c`.
+//! Shells, and programs that read a line as a shell does: `sh -c`, `su -c`.
 
 use super::{Program, Runs};
 use crate::Word;
@@ -15,7 +15,7 @@ pub(super) const ROWS: &[Program] = &[
 
 const UNKNOWN_OPTION: &str = "an option of the shell is not understood";
 
-/// A shell with a line behind `-c`. Without one it runs a file, or what it reads.
+/// Finds the line after `-c`. Without `-c`, a shell runs a file, or its input.
 fn shell(words: &[Word]) -> Option<Wrapped> {
     let mut at = 1;
     let mut unclear = Vec::new();
@@ -51,7 +51,7 @@ fn shell(words: &[Word]) -> Option<Wrapped> {
     })
 }
 
-/// `su -c LINE`, `script -c LINE`, `flock FILE -c LINE`.
+/// Finds the line of `su -c LINE`, `script -c LINE`, `flock FILE -c LINE`.
 pub(super) fn line_option(words: &[Word]) -> Option<Wrapped> {
     let is_c = |word: &Word| {
         let text = word.text.as_str();

@@ -1,4 +1,4 @@
-//! What changes the machine as a whole: its power, its disks, its processes.
+//! Programs that change the machine as a whole: its power, its disks, its processes.
 
 use super::{Danger, Irreversible, Program, Writes};
 

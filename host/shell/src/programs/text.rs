@@ -1,4 +1,4 @@
-//! What searches, sorts, compares and shows text. Those that only read whatever their options are have no row.
+//! Programs that search, sort, compare and show text. A program that only reads, whatever its options, has no row.
 
 use super::Program;
 

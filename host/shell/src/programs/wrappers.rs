@@ -1,10 +1,10 @@
-//! Wrappers: they run the command behind their own options and operands. An option that is not listed here is not
-//! understood, and then each word behind it may be the command.
+//! Wrappers: they run the command after their own options and operands. An option that is not listed here is unknown,
+//! and then each word after it may be the command.
 
 use super::shells::line_option;
 use super::{Options, Program, Runs};
 
-/// It does nothing but run the command that follows its options.
+/// A wrapper that does nothing but run the command after its options.
 const COMMAND: Runs = Runs::Command { operands: 0 };
 
 pub(super) const ROWS: &[Program] = &[

@@ -22,7 +22,7 @@ fn found(words: &[Word]) -> Option<Wrapped> {
         Ok(at) if at >= words.len() => return None,
         Ok(at) => at,
     };
-    // The mark that is replaced: behind `-I`, in the same word or the next one.
+    // The replacement mark: after `-I`, in the same word or the next one.
     let mark = words[1..at].iter().enumerate().find_map(|(index, word)| {
         let (_, attached) = word.text.strip_prefix('-').filter(|bundle| !bundle.starts_with('-'))?.split_once('I')?;
         Some(if attached.is_empty() { words[index + 2].text.as_str() } else { attached })

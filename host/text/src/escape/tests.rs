@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::*;
 
-/// One of each class of characters that must not be shown as they are.
+/// One character of each unsafe class.
 const CLASSES: &[(&str, char)] = &[
     ("escape", '\u{1b}'),
     ("carriage return", '\r'),
@@ -145,7 +145,7 @@ fn text_one_line_collapses_blanks_and_escapes_the_rest() {
     assert_eq!(one_line(&"ä ".repeat(1_000_000), 3), "ä ä… (cut)");
 }
 
-/// Text that is full of what escaping is about.
+/// Generates text full of characters that escaping has to handle.
 fn hostile() -> impl Strategy<Value = String> {
     let special: Vec<char> =
         CLASSES.iter().map(|(_, c)| *c).chain("👩💻❤1⃣#بکनक्ᠠ᠋\n\t \u{301}\u{a0}ae`\\🇩".chars()).collect();
@@ -158,7 +158,7 @@ proptest! {
     #[test]
     fn text_escaped_prose_has_no_unsafe_character_left(text in hostile()) {
         let shown = escape(&text, Newlines::Escape).into_owned();
-        // Unicode's own classes say what may stay, not the tables of this crate.
+        // Unicode's own classes define what may stay, not the tables of this crate.
         static ORDINARY: LazyLock<Vec<Regex>> = LazyLock::new(|| {
             [
             r"\p{So}[\u{1f3fb}-\u{1f3ff}]?[\u{fe0e}\u{fe0f}]?(\u{200d}[\p{So}\p{Sk}\p{Cn}\p{S}\p{Pd}\p{Po}ℹ][\u{1f3fb}-\u{1f3ff}]?[\u{fe0e}\u{fe0f}]?)*",
@@ -168,7 +168,7 @@ proptest! {
             ].iter().map(|pattern| Regex::new(pattern).expect("a pattern")).collect()
         });
         let mut rest = shown.clone();
-        // Twice, since a letter can be both behind a joiner and before the next.
+        // Twice, since a letter can both follow a joiner and precede the next one.
         for _ in 0..2 {
             for pattern in ORDINARY.iter() {
                 rest = pattern.replace_all(&rest, "$2").into_owned();

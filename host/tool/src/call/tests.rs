@@ -44,7 +44,8 @@ fn settle(outcome: Outcome) -> Step {
     Step::Settle { outcome, decided: None }
 }
 
-/// A step by its letter: `a`dmit, as`k`, sche`d`ule, `s`tart, and the ends: `+` success, `-` error, `x` cancelled.
+/// Returns a step by its letter: `a`dmit, as`k`, sche`d`ule, `s`tart, and the ends: `+` success, `-` error, `x`
+/// cancelled.
 fn step(letter: char) -> Step {
     match letter {
         'a' => Step::Admit(Arc::new(Never)),
@@ -75,7 +76,7 @@ fn a_call_goes_forward_only() {
     check("ads+", &["validating", "scheduled", "executing", "success"]);
     check("akds-", &["validating", "awaiting_approval", "scheduled", "executing", "error"]);
     check("akkx", &["validating", "awaiting_approval", "awaiting_approval", "cancelled"]);
-    // Nothing is asked about, scheduled or started before its tool is known.
+    // No call is asked about, scheduled or started before its tool is known.
     check("kdsa", &["validating"; 4]);
     check("adakd", &["validating", "scheduled", "scheduled", "scheduled", "scheduled"]);
     check("adsadk", &["validating", "scheduled", "executing", "executing", "executing", "executing"]);
@@ -112,8 +113,8 @@ proptest! {
 
     // promise approval.order: No call runs before it is decided, none runs twice, and a rejected call ends the calls
     //   after it.
-    /// Whatever happens in whatever order: a call runs at most once, after it was allowed to; it settles at most once;
-    /// and nothing changes it after that.
+    /// Whatever happens in whatever order: a call runs at most once, after it was allowed; it settles at most once; and
+    /// nothing changes it after that.
     #[test]
     fn no_order_of_events_leaves_an_end_or_runs_what_nobody_allowed(
         letters in prop::collection::vec(select(vec!['a', 'k', 'd', 's', '+', '-', 'x']), 0..24)

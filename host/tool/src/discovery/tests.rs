@@ -95,7 +95,7 @@ fn a_name_that_is_taken_gets_a_prefix_and_two_of_one_name_are_refused() {
     );
     refused(&json!([{"name": "a"}, {"functionDeclarations": [{"name": "a"}]}]), "two tools `a`");
     refused(&json!([{"name": "a.b"}, {"name": "a_b"}]), "`a.b` and `a_b` would both get the name `a_b`");
-    // The prefix of one is another's own name.
+    // One tool's own name equals the prefixed name of the other.
     let error = names(&json!([{"name": "discovered_ls"}, {"name": "ls"}]), &taken).expect_err("they are alike");
     assert!(error.contains("would both get the name `discovered_ls`"), "{error}");
 }
@@ -183,7 +183,7 @@ fn no_list_makes_the_reader_panic() {
     ])
     .to_string();
     let taken = |name: &str| name.len().is_multiple_of(2);
-    // Every beginning, every byte left out, and every byte another: each is a list, or refused in words.
+    // Every prefix, every byte left out, and every byte replaced: each is a list, or rejected with an error.
     let bytes = whole.as_bytes();
     let surroundings = Surroundings { listed_by: "l", called_by: "c", is_taken: &taken };
     let mut refused = 0;

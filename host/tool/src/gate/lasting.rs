@@ -1,12 +1,12 @@
-//! Answers that hold for later calls too: what they would allow, in words and as a rule.
+//! Answers that hold for later calls too: what they would allow, as a description and as a rule.
 //!
-//! Each rule is bound to the workspace, to the plugin and to the digest of its component, and to what the yes covered:
-//! another command, another file, another server, another version of the plugin is asked about again. A lasting answer
-//! allows requests only to servers on the public internet that it names: never to a private address, and never to every
-//! server. What reaches further is asked about each time, and an older answer that allows more is not honoured
+//! Each rule is bound to the workspace, to the plugin and to the digest of its component, and to what the approval
+//! covered: a different command, file, server or version of the plugin is asked about again. A lasting answer allows
+//! requests only to servers on the public internet that it names: never to a private address, and never to every
+//! server. A call that reaches further is asked about each time, and an older answer that allows more is ignored
 //! ([`Rule::is_lasting`]).
 //!
-//! Deliberately not here: what a user writes into a file of rules or grants with a flag, which may reach further.
+//! Deliberately not here: rules that a user writes into a file, and grants given with a flag; both may reach further.
 
 use std::sync::PoisonError;
 
@@ -22,7 +22,7 @@ use crate::{
 pub(super) const EACH_TIME: &str = "you are asked each time about requests to private addresses and to unnamed servers";
 
 impl Gate {
-    /// What can be answered besides yes and no.
+    /// Returns the possible answers besides yes and no.
     pub(super) fn offers(
         &self,
         considered: &Considered,
@@ -30,7 +30,7 @@ impl Gate {
         commands: &[SimpleCommand],
     ) -> Vec<Always> {
         let Considered { call, intent, .. } = considered;
-        // Without a plugin, or with a call of which nothing is lacking, it was a rule that asked: that rule stays.
+        // Without a plugin, or for a call that lacks no grant, a rule asked: that rule stays.
         let Some(origin) = intent.origin.as_ref().filter(|_| !intent.touches.le(&intent.granted)) else {
             return Vec::new();
         };
@@ -67,7 +67,7 @@ impl Gate {
         offered.into_iter().flatten().collect()
     }
 
-    /// The rule that an answer makes; `None` if it was not offered.
+    /// Returns the rule that an answer makes; `None` if the answer was not offered.
     pub(super) fn rule_of(&self, lasting: Lasting, considered: &Considered, question: &Question) -> Option<Rule> {
         question.always.iter().find(|always| always.answer == lasting)?;
         let Considered { call, intent, .. } = considered;
@@ -91,7 +91,7 @@ impl Gate {
 }
 
 impl Considered {
-    /// Why nothing of the call can be allowed for good, if that is because of where its requests go.
+    /// Returns why nothing about the call can be allowed permanently, if the targets of its requests are the reason.
     pub(super) fn asked_each_time(&self) -> Option<String> {
         let lacks = self.intent.origin.is_some() && !self.intent.touches.le(&self.intent.granted);
         (lacks && !is_lasting(&self.intent.touches)).then(|| EACH_TIME.to_owned())
@@ -99,7 +99,7 @@ impl Considered {
 }
 
 impl Gate {
-    /// Says that what was allowed for good was allowed to another component, and what this one wants besides.
+    /// Explains that a lasting answer was given to a different component, and what this one requests beyond it.
     pub(super) fn another_version(&self, considered: &Considered) -> Option<String> {
         let Considered { call, intent, .. } = considered;
         let Origin { plugin, digest } = intent.origin.as_ref()?;
@@ -124,9 +124,10 @@ impl Gate {
         Some(words)
     }
 
-    /// All that a lasting answer could allow the tool, of what this call touches: files in this workspace, requests to
-    /// the servers that the call names. Who says yes to changes of files says nothing of commands, though the tool may
-    /// ask for both. `None` if it would not cover this very call, or would reach further than a lasting answer may.
+    /// Returns all that a lasting answer could allow the tool, of what this call touches: files in this workspace,
+    /// requests to the servers that the call names. An approval of file changes does not cover commands, though the
+    /// tool may ask for both. `None` if it would not cover this very call, or would reach further than a lasting answer
+    /// may.
     fn within(&self, intent: &Intent) -> Option<Grants> {
         let workspace = Scope::for_path(Capability::FsWrite, &self.shared.workspace).ok();
         let within = |scope: &Scope| match (scope, intent.touches.scope(scope.capability())) {
@@ -143,8 +144,8 @@ impl Gate {
 }
 
 impl Rule {
-    /// Whether an answer of a user can make it: of servers it allows only those on the public internet that it names.
-    /// Earlier versions kept answers that reach further; whoever reads the file of answers leaves those out.
+    /// Whether the user's answer can make this rule: it allows requests only to servers on the public internet that it
+    /// names. Earlier versions stored answers that reach further; code that reads the file of answers leaves those out.
     pub fn is_lasting(&self) -> bool {
         match (self.decision, &self.scope) {
             (Decision::Ask | Decision::Deny, _) => true,
@@ -154,7 +155,7 @@ impl Rule {
     }
 }
 
-/// Whether these may be allowed by an answer that holds for later calls too.
+/// Whether a lasting answer may allow these grants.
 fn is_lasting(grants: &Grants) -> bool {
     grants.iter().all(|scope| match scope {
         Scope::Http(servers) => servers.are_named_and_public(),
@@ -162,7 +163,7 @@ fn is_lasting(grants: &Grants) -> bool {
     })
 }
 
-/// What each of the commands is to begin with; none when one of them is better asked about each time.
+/// Returns the prefix for each of the commands; `None` if one of them is better asked about each time.
 fn prefixes(commands: &[SimpleCommand]) -> Option<Vec<Vec<String>>> {
     let prefix = |command: &SimpleCommand| {
         let words = command.words.iter().cloned().collect::<Option<Vec<_>>>().filter(|_| command.doubts.is_empty())?;
@@ -174,7 +175,7 @@ fn prefixes(commands: &[SimpleCommand]) -> Option<Vec<Vec<String>>> {
     (!prefixes.is_empty()).then_some(prefixes)
 }
 
-/// Grants in a few words for a user. What is left out of files only narrows them, and is not shown.
+/// Describes grants briefly for a user. Exclusions of files only narrow them, and are not shown.
 fn named(grants: &Grants) -> String {
     let words = |scope: &Scope| match scope {
         Scope::Http(servers) => format!("{}, never to private addresses", servers.in_words()),

@@ -21,11 +21,11 @@ use crate::{
 
 const WORKSPACE: &str = "/w";
 
-/// What the plugin asks for of servers, as `web_fetch` does.
+/// The servers that the plugin requests, as `web_fetch` does.
 const EVERY_SERVER: &str = "GET+HEAD *:* +private";
 
 /// Runs `command`, writes `path`, sends a GET request to `host` and one to `besides`, sends requests that it does not
-/// name if it is `vague`, or touches nothing, as its arguments say; returns what it was granted.
+/// name if it is `vague`, or touches nothing, according to its arguments; returns what it was granted.
 struct Fake {
     spec: ToolSpec,
     digest: &'static str,
@@ -144,7 +144,7 @@ fn command(line: &str) -> (&'static str, Value) {
     ("run", json!({ "command": line }))
 }
 
-/// Tells what a call may do.
+/// Records what a call may do.
 struct Telling(Arc<dyn Tool>, Arc<Mutex<Vec<Arc<crate::Allowance>>>>);
 
 impl Tool for Telling {
@@ -168,7 +168,7 @@ async fn a_call_is_held_to_what_its_preview_named_whoever_allowed_it() {
     let allowances = Arc::new(Mutex::new(Vec::new()));
     let mut registry = Registry::new();
     registry.register(Arc::new(Telling(fake("run", false, "d1"), Arc::clone(&allowances)))).expect("it is the first");
-    // By a grant, by a rule, and in the mode that asks about nothing.
+    // By a grant, by a rule, and in the mode that never asks.
     let cases = [
         ("git status", Policy::new([]), ApprovalMode::Default),
         ("make", rules("[[rule]]\ndecision = \"allow\""), ApprovalMode::Default),
@@ -216,7 +216,7 @@ async fn run(
     (settled, asked.into_inner().expect("no test panics with it"))
 }
 
-/// What became of each call, in a few words.
+/// Returns the outcome of each call, in a few words.
 fn words(settled: &[SettledCall]) -> Vec<String> {
     let word = |settled: &SettledCall| {
         let text = match &settled.outcome {
@@ -250,7 +250,7 @@ async fn what_is_granted_runs_and_what_is_not_is_asked_about_once() {
     assert_eq!(
         words(&settled),
         [
-            // The line is covered by what the grant says about the command in it; the shell around it is allowed here.
+            // The grant for the command in the line covers the line; the shell around it is allowed here.
             "Allowed {\"command\":\"git status\"} with process=sh -c 'git status' $",
             "Approved {\"command\":\"make\"} with process=sh -c make $",
             "Allowed {} with nothing",
@@ -305,19 +305,19 @@ async fn an_answer_for_good_is_a_rule_bound_to_what_was_shown() {
         asked[0].always.iter().map(|always| always.words.as_str()).collect::<Vec<_>>(),
         ["commands that begin with `cargo test`"]
     );
-    // Another command is another matter, alone or beside the allowed one.
+    // A different command is asked about, alone or beside the allowed one.
     for other in ["cargo publish", "cargo test && make"] {
         let (_, asked) = run(&gate, &queue, &[command(other)], &[cancel(None)]).await;
         assert_eq!(asked.len(), 1, "{other}");
     }
-    // So is another component under the same name, and another workspace.
+    // So are a different component under the same name, and a different workspace.
     let (mut registry, call) = (Registry::new(), calls(&[command("cargo test")]));
     registry.register(fake("run", false, "d2")).expect("it is the first");
     let observe = |_: CallEvent<'_>| ControlFlow::Continue(());
     let token = Cancel::under(&CancellationToken::new());
     let settled = Scheduler::new(&registry).with_gate(Some(&gate)).run(call.clone(), &token, &observe).await;
     assert_eq!(settled[0].decided, Some(Decided::Denied));
-    // Who is asked about it is told why.
+    // The question explains why.
     let mut listener = queue.listen();
     let running = Scheduler::new(&registry).with_gate(Some(&gate)).run(call, &token, &observe);
     let user = async {
@@ -357,7 +357,7 @@ async fn a_yes_to_all_changes_of_files_is_none_to_a_command_of_the_same_tool() {
     assert_eq!(settled[1].decided, Some(Decided::Declined));
 }
 
-/// The answers besides yes and no, with what they allow.
+/// Returns the answers besides yes and no, with what they allow.
 fn offered(question: &Question) -> Vec<(Lasting, &str)> {
     question.always.iter().map(|always| (always.answer, always.words.as_str())).collect()
 }
@@ -380,7 +380,7 @@ async fn gate_lasting_answer_to_a_request_covers_its_server_and_no_private_addre
             ),
         ];
         assert_eq!(offered(&asked[0]), offers);
-        // What it allows is looked up when the name is: that name on this machine is not covered.
+        // The address is checked when the name is resolved: the same name on this machine is not covered.
         assert_eq!(words(&settled)[1], "Allowed {\"host\":\"example.com\"} with http=GET example.com:443 -private");
         for other in
             ["example.org", "www.example.com", "127.0.0.1", "[::1]", "169.254.169.254", "localhost", "10.0.0.1"]
@@ -464,7 +464,8 @@ async fn what_a_person_changed_is_checked_and_asked_about_again() {
     let modify = |text: &str| Answer::Modify { text: text.to_owned() };
     let rule = "[[rule]]\ncommand = \"rm\"\ndecision = \"deny\"\nmessage = \"no rm\"\n";
     let gate = gate(rules(rule), &queue);
-    // Another command, then one that meets no schema, one that a rule denies, and one that would run without asking.
+    // A different command, then one that violates the schema, one that a rule denies, and one that would run without
+    // asking.
     let answers = [modify("make check"), modify("seven"), modify("rm x"), modify("git status"), Answer::ProceedOnce];
     let (settled, asked) = run(&gate, &queue, &[command("make")], &answers).await;
     assert_eq!(words(&settled), ["Changed {\"command\":\"git status\"} with process=sh -c 'git status' $"]);
@@ -581,7 +582,7 @@ async fn rules_of_answers_are_kept_and_read_again() {
     let (settled, asked) = run(&second, &queue, &[command("cargo test --lib"), edit], &[]).await;
     assert_eq!((settled.len(), asked.len()), (2, 0));
 
-    // A rule that cannot be kept is not taken up.
+    // A rule that cannot be stored is not added.
     let nowhere = RulesFile::new("/dev/null/rules.toml");
     let third = Gate::new(rules(""), queue.clone(), ApprovalMode::Default, WORKSPACE, Some(nowhere));
     let answers = [always(Lasting::Always), cancel(None)];

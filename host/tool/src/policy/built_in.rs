@@ -5,24 +5,25 @@ use host_shell::programs::{self, Danger};
 use super::{Decision, Policy, Rule, RuleSource, Tier};
 use crate::ApprovalMode;
 
-/// The priority of the built-in rules, above that of a rule which sets none.
+/// The priority of the built-in rules, above the default of a rule without one.
 pub(super) const PRIORITY: u16 = 900;
 
 /// The modes in which the built-in rules hold: all but `yolo`.
 const MODES: [ApprovalMode; 3] = [ApprovalMode::Plan, ApprovalMode::Default, ApprovalMode::AutoEdit];
 
 impl Policy {
-    /// The built-in rules: commands that run as another user, switch the machine off or overwrite disks are asked about
-    /// even where every command is granted.
+    /// Returns the built-in rules: commands that run as another user, switch the machine off or overwrite disks are
+    /// asked about even if every command is granted.
     ///
-    /// What takes more than the first words of a command is decided in code: destroying what git keeps is asked about,
-    /// and nothing changes the folders of version control and of the host, and the files that a shell starts with.
+    /// Decisions that need more than the first words of a command are made in code: destroying what git stores is asked
+    /// about, and nothing changes the folders of version control and of the host, and the files that a shell starts
+    /// with.
     pub fn built_in() -> Vec<Rule> {
         [Danger::OtherUser, Danger::PowerOff, Danger::Disks].map(ask_about).to_vec()
     }
 }
 
-/// The rule that asks about the commands with this danger.
+/// Creates the rule that asks about the commands with this danger.
 fn ask_about(danger: Danger) -> Rule {
     let commands = programs::all().flat_map(|program| {
         let words = program.dangers.iter().filter(move |(_, its)| *its == danger).map(|(words, _)| *words);

@@ -1,4 +1,4 @@
-//! From rules and a call to a verdict.
+//! Decides a call by the rules and the grants.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +12,21 @@ use super::rule::{Rule, Tier, Who};
 use super::{Because, Decision, Policy, Query, Reason, Verdict, built_in};
 use crate::ApprovalMode;
 
-/// What decides a call before its commands are looked at.
+/// What is decided about a call before its commands.
 struct Call<'p, 'q> {
     query: &'q Query<'q>,
     place: Place<'q>,
-    /// The rules of which every criterion holds, or every one but `command`; the winner first.
+    /// The rules whose criteria all hold, or all but `command`; the winner first.
     rules: Vec<&'p Rule>,
     /// The first of them without `command`.
     base: Option<&'p Rule>,
-    /// The command as it is spawned is granted.
+    /// Whether the command, as it is spawned, is granted.
     granted_whole: bool,
-    /// What cannot be told does not matter: all is allowed anyway, and no rule picks commands out.
+    /// Whether unclear parts do not matter: everything is allowed anyway, and no rule singles out commands.
     lenient: bool,
 }
 
-/// What allows a part, and by how many of its words.
+/// What allows a part, and how many of its words it covers.
 struct Allowed {
     words: usize,
     because: Because,
@@ -35,15 +35,15 @@ struct Allowed {
 impl Policy {
     /// Decides a call.
     ///
-    /// Rules are compared by tier, then priority; of two alike the stricter wins. Without a command the winner
+    /// Rules are compared by tier, then priority; of two equal ones the stricter wins. Without a command, the winner
     /// decides, or else the grants. With one, each simple command in it is decided by itself, and the strictest
-    /// decision is the call's.
+    /// decision applies to the call.
     pub fn decide(&self, query: &Query<'_>) -> Verdict {
         let arguments = canonical(query.arguments);
         let rules: Vec<&Rule> = self.rules.iter().filter(|rule| rule.holds(query, &arguments)).collect();
         let base = rules.iter().find(|rule| rule.command.is_empty()).copied();
         let Some(argv) = query.argv else {
-            // A tool that runs commands and does not say which may run what a rule picks out.
+            // A tool that runs commands without saying which may run one that a rule singles out.
             let picks = |rule: &&&Rule| {
                 rule.source.tier > Tier::BuiltIn && !rule.command.is_empty() && rule.decision != Decision::Allow
             };
@@ -102,7 +102,7 @@ impl Call<'_, '_> {
                     allows = Some(allowed);
                 }
             }
-            // What may be an argument only is as clear as the command that a rule names it in.
+            // A part that may only be an argument is as clear as the command in which a rule names it.
             let named = part.uncertain && outer.is_some();
             if !self.lenient && !named {
                 let words = allows.as_ref().map_or(usize::MAX, |allowed| allowed.words);
@@ -114,11 +114,11 @@ impl Call<'_, '_> {
             let unclear = analysis.unclear.iter().cloned();
             reasons.extend(unclear.map(|why| reason(None, Decision::Ask, Because::Obscure(why))));
         }
-        // A command that also touches what is no command needs that granted too, or a rule for the whole call.
+        // If a command also touches anything else, that needs a grant too, or a rule for the whole call.
         let others: Grants =
             self.query.touches.iter().filter(|scope| scope.capability() != Capability::Process).cloned().collect();
         match self.base {
-            // Where the tool is denied but for some commands, what may be another one is denied too.
+            // If the tool is denied except for some commands, a command that may be a different one is denied too.
             Some(rule) if reasons.is_empty() || rule.decision == Decision::Deny && !analysis.unclear.is_empty() => {
                 reasons.push(by_rule(rule, None));
             }
@@ -132,7 +132,7 @@ impl Call<'_, '_> {
         verdict(reasons, denied.or(self.base))
     }
 
-    /// What is said of a part, apart from what is unclear about it.
+    /// Decides a part, apart from what is unclear about it.
     fn part(&self, part: &Command, outer: bool) -> PartDecision<'_> {
         let shown = || Some(part.source.clone());
         if let Some(what) = part.writes.iter().find_map(|target| self.place.protects(target)) {
@@ -187,10 +187,10 @@ impl Call<'_, '_> {
         }
     }
 
-    /// What is unclear about a part that is allowed by so many of its words.
+    /// Returns what is unclear about a part of which this many words are allowed.
     fn unclear(&self, part: &Command, words: usize) -> Vec<Reason> {
         let leaves = (!self.stays_inside(part)).then_some("it may leave the workspace");
-        // Of a wrapper that only runs others nothing is unclear but what its options are.
+        // A wrapper that only runs others is unclear only in its options.
         let hazards = part.hazards.iter().filter(|hazard| !part.transparent && hazard.at >= words);
         let why =
             part.unclear.iter().map(String::as_str).chain(leaves).chain(hazards.map(|hazard| hazard.why.as_str()));
@@ -199,15 +199,15 @@ impl Call<'_, '_> {
         because.map(|because| reason(Some(part.source.clone()), Decision::Ask, because)).collect()
     }
 
-    /// Whether the shell stays where it is, or in the workspace.
+    /// Whether the shell stays in its folder, or in the workspace.
     fn stays_inside(&self, part: &Command) -> bool {
         part.enters.as_ref().is_none_or(|folder| self.place.stays_inside(folder))
     }
 }
 
-/// What is said of a part.
+/// The decision about a part.
 enum PartDecision<'p> {
-    /// Nothing: what it runs says all.
+    /// None: the commands that it runs decide.
     Silent,
     Allow(Allowed),
     /// It is asked about or denied, perhaps by a rule.
@@ -223,7 +223,7 @@ fn by_rule(rule: &Rule, part: Option<String>) -> Reason {
     reason(part, rule.decision, because)
 }
 
-/// The strictest of the reasons, with the message of the rule that denies.
+/// Builds the verdict of the strictest reason, with the message of the rule that denies.
 fn verdict(reasons: Vec<Reason>, denied: Option<&Rule>) -> Verdict {
     let decision = reasons.iter().map(|reason| reason.decision).max().unwrap_or(Decision::Ask);
     let denied = denied.filter(|rule| decision == Decision::Deny && rule.decision == Decision::Deny);
@@ -231,7 +231,7 @@ fn verdict(reasons: Vec<Reason>, denied: Option<&Rule>) -> Verdict {
     Verdict { decision, message, reasons }
 }
 
-/// The arguments as JSON without blanks and with sorted keys, so that a pattern sees one form of them.
+/// Writes the arguments as JSON without blanks and with sorted keys, so that a pattern sees only one form of them.
 pub(super) fn canonical(arguments: &Map<String, Value>) -> String {
     fn write(value: &Value, text: &mut String) {
         match value {

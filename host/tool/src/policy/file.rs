@@ -1,4 +1,4 @@
-//! Files with rules: strict, so that a rule that nobody reads is an error and not a hole.
+//! Files with rules: strict, so that an unreadable rule is an error and not a hole.
 
 mod form;
 
@@ -13,22 +13,22 @@ use super::prefix::{Met, meets};
 use super::rule::MAX_PRIORITY;
 use super::{ArgumentsPattern, Decision, Policy, Rule, RuleSource, Tier, decide};
 
-/// The largest file, in bytes: a project's is read before anyone trusts what is in it.
+/// The largest file, in bytes: a project's file is read before the project is trusted.
 const FILE_BYTES: usize = 256 << 10;
 
 /// The most rules of a file: each is compared with each command of a call.
 const RULES: usize = 1000;
 
-/// Where the text of a file comes from.
+/// The source of a file's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyFile {
-    /// Who wrote it.
+    /// The author.
     pub tier: Tier,
-    /// Its path, for messages; none for a text that is in no file.
+    /// Its path, for messages; `None` for a text that is not in a file.
     pub path: Option<PathBuf>,
 }
 
-/// A file with rules that cannot be used.
+/// The error of a file with rules that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{line}:{column}: {problem}", file.as_ref().map(|file| format!("{}:", file.display())).unwrap_or_default())]
 pub struct PolicyError {
@@ -38,17 +38,17 @@ pub struct PolicyError {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The reason.
     pub problem: PolicyProblem,
 }
 
-/// What can be wrong with a file of rules.
+/// A problem in a file of rules.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyProblem {
-    /// It is no TOML, or has a key or value that there is not.
+    /// It is not TOML, or has an unknown key or value.
     #[error("{message}{}", host_text::did_you_mean(nearest).map(|help| format!("; {help}")).unwrap_or_default())]
     Form {
-        /// The parser's words.
+        /// The parser's message.
         message: String,
         /// The name nearest to an unknown one.
         nearest: Option<String>,
@@ -58,42 +58,42 @@ pub enum PolicyProblem {
     TooLarge {
         /// Its size.
         bytes: usize,
-        /// The most.
+        /// The limit.
         limit: usize,
     },
     /// It has too many rules.
     #[error("it has {rules} rules, over the limit of {limit}")]
     TooMany {
-        /// How many it has.
+        /// The number of its rules.
         rules: usize,
-        /// The most.
+        /// The limit.
         limit: usize,
     },
-    /// A value means nothing.
+    /// A value is invalid.
     #[error("invalid `{key}`: {why}")]
     Value {
         /// The key.
         key: &'static str,
-        /// What is wrong with its value.
+        /// The reason.
         why: String,
     },
-    /// An example is not as the rule says.
+    /// An example contradicts its rule.
     #[error("the rule {} its example `{example}`", if *matches { "does not match" } else { "matches" })]
     Example {
         /// The example.
         example: String,
-        /// Whether it is among those that are to match.
+        /// Whether it is one of those that should match.
         matches: bool,
     },
 }
 
 impl Policy {
-    /// Reads the rules of a file, and holds each against its own examples.
+    /// Reads the rules of a file, and checks each against its own examples.
     ///
     /// # Errors
     ///
-    /// With the place of the first thing that is wrong: no TOML, an unknown key or value, a criterion that means
-    /// nothing, an example that the rule does not keep, or too much of it all.
+    /// With the place of the first problem: invalid TOML, an unknown key or value, an invalid criterion, an example
+    /// that contradicts its rule, or too many bytes or rules.
     pub fn parse(text: &str, source: PolicyFile) -> Result<Vec<Rule>, PolicyError> {
         let error = |at: usize, problem| {
             let before = text.get(..at).unwrap_or(text);

@@ -1,6 +1,6 @@
 //! Whether a command begins with the words of a rule.
 //!
-//! A rule that allows is read narrowly, and one that asks or denies widely: `git` allows neither `./git` nor
+//! A rule that allows matches narrowly, and one that asks or denies matches widely: `git` allows neither `./git` nor
 //! `/tmp/git`, and denies both.
 
 use host_capability::{Capability, Grants, Scope};
@@ -9,17 +9,17 @@ use host_shell::{Word, base_name};
 use super::Decision;
 use super::rule::Rule;
 
-/// How a rule and a command meet.
+/// Whether a rule matches a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Met {
-    /// They do, by so many words.
+    /// It matches this many words.
     Yes(usize),
-    /// Only running would tell.
+    /// It is known only at run time.
     Perhaps,
     No,
 }
 
-/// Whether the rule, which has a `command`, is about the words.
+/// Whether the rule, which has a `command`, matches the words.
 pub(super) fn meets(rule: &Rule, words: &[Word]) -> Met {
     let met = rule.command.iter().map(|prefix| match rule.decision {
         Decision::Allow => exactly(prefix, words).map_or(Met::No, Met::Yes),
@@ -33,14 +33,14 @@ pub(super) fn meets(rule: &Rule, words: &[Word]) -> Met {
     })
 }
 
-/// By how many words the command begins with the prefix.
+/// Returns how many words of the command the prefix matches; `None` if it does not match.
 fn exactly(prefix: &[String], words: &[Word]) -> Option<usize> {
     let begins = prefix.len() <= words.len() && prefix.iter().zip(words).all(|(known, word)| word.is(known));
     begins.then_some(prefix.len())
 }
 
-/// The same for a rule that is better met once too often: the program may stand in any folder, and options, with a
-/// value each perhaps, may stand before each further word.
+/// Matches widely, for a rule that should rather match once too often: the program may be in any folder, and options,
+/// each perhaps with a value, may precede each further word.
 fn widely(prefix: &[String], words: &[Word]) -> Met {
     let Some((program, rest)) = prefix.split_first() else { return Met::No };
     let Some(first) = words.first() else { return Met::No };
@@ -59,7 +59,7 @@ fn widely(prefix: &[String], words: &[Word]) -> Met {
             match word.literal() {
                 None => return Met::Perhaps,
                 Some(literal) if literal == known => break,
-                // Several words in one, as `--force=x` for `--force`.
+                // One word contains several, as `--force=x` for `--force`.
                 Some(literal) if known.starts_with("--") && literal.split('=').next() == Some(known) => break,
                 Some(literal) if literal.starts_with(['-', '+']) || after_option => {}
                 Some(_) => return Met::No,
@@ -69,7 +69,8 @@ fn widely(prefix: &[String], words: &[Word]) -> Met {
     Met::Yes(at)
 }
 
-/// By how many words a command is granted; none when it is not. A grant that lets nothing follow grants all of its words.
+/// Returns how many words of a command are granted; `None` if it is not granted. A grant that lets nothing follow
+/// grants all words.
 pub(super) fn granted(grants: &Grants, words: &[Word]) -> Option<usize> {
     let held @ Scope::Process(programs) = grants.scope(Capability::Process)? else { return None };
     words.first().and_then(Word::literal).filter(|program| !program.is_empty())?;

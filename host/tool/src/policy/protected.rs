@@ -1,7 +1,7 @@
 //! Files that no command may change in any mode: those of version control, those of the host, and those that a shell
-//! runs when it starts. Changing one of them is running something later.
+//! runs when it starts. Changing one of them means running something later.
 //!
-//! This sees what is named literally. What a program decides to write by itself is for the sandbox to stop.
+//! This covers paths that are named literally. The sandbox has to stop what a program writes by its own decision.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -26,7 +26,7 @@ const START_FILES: [&str; 14] = [
     ".zshrc",
 ];
 
-/// Where a command runs.
+/// The place where a command runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
     /// The absolute path of the workspace.
@@ -36,9 +36,9 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Returns the path as text if it may not be changed. A `\0` in it is a part that only running would tell.
+    /// Returns the path as text if it may not be changed. A `\0` in it is a part that is known only at run time.
     pub(super) fn protects(self, target: &str) -> Option<String> {
-        // Folders above the workspace are not the model's to name.
+        // The model does not choose the folders above the workspace.
         let beneath = self.workspace.to_str().and_then(|workspace| target.strip_prefix(workspace)).unwrap_or(target);
         let parts = normal(beneath);
         let start_file =
@@ -49,8 +49,8 @@ impl Place<'_> {
         (start_file || fish || folder || own).then(|| target.replace('\0', "…"))
     }
 
-    /// Whether a shell that enters the folder stays in the workspace, wherever in it the shell is, and out of
-    /// protected folders.
+    /// Whether a shell that enters the folder stays in the workspace, wherever in it the shell is, and out of protected
+    /// folders.
     pub(super) fn stays_inside(self, folder: &str) -> bool {
         let beneath = match Path::new(folder).strip_prefix(self.workspace) {
             Ok(beneath) => beneath,
@@ -66,12 +66,12 @@ impl Place<'_> {
     }
 }
 
-/// Whether nothing in a folder of this name may be changed. Case does not count: to some file systems it does not.
+/// Whether nothing in a folder of this name may be changed. Ignores case, as some file systems do.
 fn is_protected_folder(name: &str) -> bool {
     FOLDERS.iter().any(|folder| folder.eq_ignore_ascii_case(name))
 }
 
-/// The parts of a path, with `.` and `..` resolved as written.
+/// Returns the parts of a path, with `.` and `..` resolved as written.
 fn normal(path: &str) -> Vec<&str> {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
@@ -83,8 +83,8 @@ fn normal(path: &str) -> Vec<&str> {
     parts
 }
 
-/// Whether the path is the folder or is in it. Where the path begins with what is known only when it runs, such as `~`
-/// or a variable, the last two names of the folder are compared.
+/// Whether the path is the folder or is in it. If the path begins with a part that is known only at run time, such as
+/// `~` or a variable, the last two names of the folder are compared.
 fn is_within(target: &str, folder: &Path, workspace: &Path) -> bool {
     let Some(folder) = folder.to_str().map(normal) else { return false };
     if target.starts_with(['~', '\0']) {

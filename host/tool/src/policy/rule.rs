@@ -1,4 +1,4 @@
-//! One rule: what it asks of a call, and what it says.
+//! One rule: its criteria for a call, and its decision.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -15,20 +15,20 @@ use crate::ApprovalMode;
 /// The largest program that a pattern may compile to, in bytes. Protects memory from a hostile project's file.
 const PATTERN_BYTES: usize = 1 << 20;
 
-/// What is to become of a call; ordered, the strictest last.
+/// A decision about a call; ordered, the strictest last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
-    /// It runs.
+    /// The call runs.
     Allow,
-    /// A user is asked; without one it is refused.
+    /// The user is asked; if that is not possible, the call is denied.
     Ask,
-    /// It is refused.
+    /// The call is denied.
     Deny,
 }
 
 impl Decision {
-    /// The word for it in files and messages.
+    /// Returns its name in files and messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -44,7 +44,7 @@ impl fmt::Display for Decision {
     }
 }
 
-/// Who wrote a rule; ordered, whoever has the last word last.
+/// The author of a rule; ordered, the highest authority last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tier {
@@ -54,7 +54,7 @@ pub enum Tier {
     Bundle,
     /// The project's file.
     Project,
-    /// The user's file, and what the user answered for good.
+    /// The user's file, and the user's lasting answers.
     User,
     /// The machine's administrator.
     Administrator,
@@ -72,19 +72,19 @@ impl fmt::Display for Tier {
     }
 }
 
-/// Where a rule stands.
+/// Where a rule comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RuleSource {
-    /// Who wrote it.
+    /// Its author.
     pub tier: Tier,
-    /// Its file; none for one that is in the host, or was only answered.
+    /// Its file; `None` for a rule that is built in, or that only an answer made.
     pub file: Option<PathBuf>,
-    /// The line in the file on which it begins, from 1; 0 where there is no file.
+    /// The line in the file on which it begins, from 1; 0 without a file.
     pub line: usize,
 }
 
 impl RuleSource {
-    /// A rule in no file.
+    /// Creates a source without a file.
     pub fn from_tier(tier: Tier) -> Self {
         Self { tier, file: None, line: 0 }
     }
@@ -100,22 +100,22 @@ impl fmt::Display for RuleSource {
     }
 }
 
-/// A pattern over a call's arguments, which are written as JSON without blanks and with sorted keys for it.
+/// A pattern for a call's arguments, which are written for it as JSON without blanks and with sorted keys.
 #[derive(Clone, Debug)]
 pub struct ArgumentsPattern(Regex);
 
 impl ArgumentsPattern {
-    /// Compiles it; the regex runs in linear time.
+    /// Compiles a pattern; the regex runs in linear time.
     ///
     /// # Errors
     ///
-    /// With the engine's words when it is no regex, or too large a one.
+    /// With the engine's message if it is not a regex, or too large.
     pub fn new(pattern: &str) -> Result<Self, String> {
         let built = RegexBuilder::new(pattern).size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES).build();
         built.map(Self).map_err(|error| error.to_string())
     }
 
-    /// As it was written.
+    /// Returns the pattern as it was written.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
@@ -131,24 +131,24 @@ impl PartialEq for ArgumentsPattern {
     }
 }
 
-/// A rule. Every criterion that is there has to hold; an empty list or `None` is no criterion.
+/// A rule. Every given criterion has to hold; an empty list or `None` is not a criterion.
 ///
 /// To make one: `Rule { tool: vec!["shell".into()], ..Rule::new(Decision::Allow, RuleSource::from_tier(Tier::User)) }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// Names of tools, one of which it has to be; a `*` at the end of one stands for any rest.
+    /// Names of tools, one of which has to match; a `*` at the end of a name matches any rest.
     pub tool: Vec<String>,
     /// The plugin's name.
     pub plugin: Option<String>,
     /// The digest of the plugin's component.
     pub digest: Option<String>,
-    /// What the call touches has to lie within this.
+    /// What the call touches has to be within these grants.
     pub scope: Option<Grants>,
     /// The absolute path of the workspace.
     pub workspace: Option<PathBuf>,
-    /// The arguments have to match this.
+    /// A pattern that the arguments have to match.
     pub arguments: Option<ArgumentsPattern>,
-    /// First words of commands, one of which the command has to begin with. Each is at least one word.
+    /// Prefixes of commands, with one of which the command has to begin. Each has at least one word.
     pub command: Vec<Vec<String>>,
     /// Capabilities, one of which the call has to touch.
     pub capability: Vec<Capability>,
@@ -156,24 +156,24 @@ pub struct Rule {
     pub agent: Vec<String>,
     /// Approval modes.
     pub mode: Vec<ApprovalMode>,
-    /// What it says.
+    /// Its decision.
     pub decision: Decision,
-    /// How much it counts among the rules of its tier, 0 to 999.
+    /// Its rank among the rules of its tier, 0 to 999.
     pub priority: u16,
-    /// What the model is told when it denies.
+    /// The message for the model if it denies.
     pub message: Option<String>,
-    /// Where it stands.
+    /// Where it comes from.
     pub source: RuleSource,
 }
 
-/// What a rule without a priority has.
+/// The priority of a rule that sets none.
 pub(super) const USUAL_PRIORITY: u16 = 500;
 
 /// The highest priority.
 pub(super) const MAX_PRIORITY: u16 = 999;
 
 impl Rule {
-    /// A rule for every call, of the usual priority.
+    /// Creates a rule for every call, with the default priority.
     pub fn new(decision: Decision, source: RuleSource) -> Self {
         Self {
             tool: Vec::new(),
@@ -193,17 +193,17 @@ impl Rule {
         }
     }
 
-    /// What decides between two rules; the greater wins.
+    /// Returns what decides between two rules; the greater one wins.
     pub(super) fn rank(&self) -> (Tier, u16, Decision) {
         (self.source.tier, self.priority, self.decision)
     }
 
-    /// For sorting: the winner first.
+    /// Returns the order for sorting: the winner first.
     pub(super) fn order(&self) -> impl Ord + use<> {
         Reverse(self.rank())
     }
 
-    /// Whether who calls what from where, in which mode, is what the rule is about.
+    /// Whether the rule applies to this caller, tool, place and mode.
     pub(super) fn is_about(&self, who: &Who<'_>) -> bool {
         let any = |names: &[String], name: &str| names.is_empty() || names.iter().any(|known| known == name);
         self.is_of(who.tool)
@@ -214,12 +214,12 @@ impl Rule {
             && (self.mode.is_empty() || self.mode.contains(&who.mode))
     }
 
-    /// Whether its `tool` is the tool.
+    /// Whether its `tool` matches the tool.
     pub(super) fn is_of(&self, tool: &str) -> bool {
         self.tool.is_empty() || self.tool.iter().any(|pattern| names(pattern, tool))
     }
 
-    /// Whether all criteria hold but `command`; `arguments` are the call's, as text.
+    /// Whether all criteria except `command` hold; `arguments` are the call's, as text.
     pub(super) fn holds(&self, query: &Query<'_>, arguments: &str) -> bool {
         self.is_about(&Who::new(query))
             && self.scope.as_ref().is_none_or(|scope| query.touches.le(scope))
@@ -227,12 +227,12 @@ impl Rule {
             && self.arguments.as_ref().is_none_or(|pattern| pattern.matches(arguments))
     }
 
-    /// Whether it says the same of every call by whom it is about.
+    /// Whether it decides the same for every call to which it applies.
     pub(super) fn is_unconditional(&self) -> bool {
         self.scope.is_none() && self.arguments.is_none() && self.command.is_empty() && self.capability.is_empty()
     }
 
-    /// What it says, in a few words: `deny command = "git push"`.
+    /// Describes it briefly: `deny command = "git push"`.
     pub(super) fn shown(&self) -> String {
         let mut shown = self.decision.to_string();
         let mut add = |key: &str, values: Vec<String>| {
@@ -254,12 +254,12 @@ impl Rule {
     }
 }
 
-/// The words as a file has them.
+/// Formats the words as they are written in a file.
 pub(super) fn command_text(words: &[String]) -> String {
     words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether the pattern names the tool.
+/// Whether the pattern matches the tool.
 fn names(pattern: &str, tool: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(start) => tool.starts_with(start),
@@ -267,7 +267,7 @@ fn names(pattern: &str, tool: &str) -> bool {
     }
 }
 
-/// Who calls what from where.
+/// The caller, the tool, the place and the mode of a call.
 pub(super) struct Who<'a> {
     pub(super) tool: &'a str,
     pub(super) plugin: Option<&'a str>,

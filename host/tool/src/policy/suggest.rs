@@ -1,20 +1,20 @@
-//! What a user is shown of a command, and what an answer for good would cover.
+//! What a user is shown of a command, and what a lasting answer would cover.
 
 use host_shell::programs::{Builtin, Irreversible, Program};
 use host_shell::{Word, analyse, base_name};
 
-/// A command that would run, as it was understood.
+/// A command that would run, as it was analysed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimpleCommand {
-    /// As it was written.
+    /// The text as it was written.
     pub text: String,
-    /// Its words without their quotes; none where a word is not known before it runs.
+    /// Its words without their quotes; `None` for a word that is known only at run time.
     pub words: Vec<Option<String>>,
-    /// Why it is not known what it does; empty when it is.
+    /// Why its effect is not known; empty if it is.
     pub doubts: Vec<String>,
 }
 
-/// The commands that a command would run: of `sh -c LINE` those of the line, of a wrapper what it runs.
+/// Returns the commands that a command would run: those of the line for `sh -c LINE`, and what it runs for a wrapper.
 pub fn simple_commands(argv: &[String]) -> Vec<SimpleCommand> {
     let commands = analyse(argv).commands.into_iter();
     let shown = commands.filter(|command| !command.transparent && !command.words.is_empty());
@@ -26,9 +26,9 @@ pub fn simple_commands(argv: &[String]) -> Vec<SimpleCommand> {
     shown.collect()
 }
 
-/// The first words of a command that an answer for good should cover: the program, and its command where it has
-/// such. None where every time is another matter: for wrappers, shells, interpreters, what deletes, and git's
-/// commands that can destroy.
+/// Returns the prefix of a command that a lasting answer should cover: the program, and its subcommand if it has
+/// subcommands. `None` if each use has to be decided separately: for wrappers, shells, interpreters, programs that
+/// delete, and git's commands that can destroy.
 pub fn suggested_prefix(words: &[String]) -> Option<Vec<String>> {
     let all: Vec<Word> = words.iter().map(Word::literal_of).collect();
     let program = words.first().filter(|program| !program.is_empty())?;
@@ -43,7 +43,7 @@ pub fn suggested_prefix(words: &[String]) -> Option<Vec<String>> {
     if irreversible || known.is_wrapper() || known.inline_code.is_some() || is_builtin || is_hazardous() {
         return None;
     }
-    // What is remembered is read back from a file and shown to people.
+    // The prefix is read back from a file and shown to users.
     let odd = |c: char| !c.is_ascii_alphanumeric() && !"_-+./@".contains(c);
     if program.contains(odd) {
         return None;

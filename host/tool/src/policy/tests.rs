@@ -17,7 +17,7 @@ use super::*;
 
 const WORKSPACE: &str = "/w";
 
-/// A call of the tool `shell`, to be changed where a case needs it.
+/// A call of the tool `shell`; a test changes the fields that it needs.
 struct Case<'a> {
     policy: &'a Policy,
     tool: &'a str,
@@ -73,7 +73,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// `process=git;fs-read=.`, or nothing.
+/// Parses `process=git;fs-read=.`, or nothing.
 fn grants(text: &str) -> Grants {
     let scope = |item: &str| {
         let (name, text) = item.split_once('=').expect("a capability and a scope");

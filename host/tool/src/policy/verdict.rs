@@ -1,4 +1,4 @@
-//! What is to become of a call, and why.
+//! The decision about a call, with the reasons.
 
 use std::fmt::Write as _;
 
@@ -9,67 +9,67 @@ use super::{Decision, RuleSource};
 /// How much of a command is shown, in characters.
 const SHOWN: usize = 200;
 
-/// What is to become of a call, and why.
+/// The decision about a call, with the reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// The strictest of all that was decided.
+    /// The strictest of all decisions about its parts.
     pub decision: Decision,
-    /// What the model is told when it is refused, if the rule says something.
+    /// The message for the model if the call is denied and the rule has a message.
     pub message: Option<String>,
-    /// What was decided, in the order of the parts; never empty.
+    /// The decisions about the parts, in their order; never empty.
     pub reasons: Vec<Reason>,
 }
 
-/// What was decided of one part of a call.
+/// The decision about one part of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// The command as it was written; none for the whole call.
+    /// The command as it was written; `None` for the whole call.
     pub part: Option<String>,
-    /// What became of it.
+    /// The decision.
     pub decision: Decision,
-    /// Why.
+    /// The cause.
     pub because: Because,
 }
 
-/// Why something was decided.
+/// The cause of a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Because {
-    /// A rule says so.
+    /// A rule decides.
     Rule {
-        /// Where it stands.
+        /// Where the rule comes from.
         source: RuleSource,
         /// Its priority.
         priority: u16,
-        /// What it says.
+        /// Its description.
         text: String,
     },
-    /// A rule would say so if the command turned out to be what it may be.
+    /// A rule would decide if the command turned out to be what it may be.
     PerhapsRule {
-        /// Where it stands.
+        /// Where the rule comes from.
         source: RuleSource,
-        /// What it says.
+        /// Its description.
         text: String,
     },
     /// It is granted.
     Granted,
-    /// It is a command of the shell that does nothing.
+    /// It is a builtin of the shell without effect.
     Harmless,
     /// The rule for the command around it names it.
     Outer,
-    /// No rule speaks of it, and it is not granted.
+    /// No rule applies, and it is not granted.
     Nothing,
-    /// What it does cannot be told.
+    /// Its effect cannot be determined.
     Obscure(String),
     /// It writes this file by a redirection.
     Writes(String),
-    /// It would destroy what git keeps.
+    /// It would destroy what git stores.
     Destructive(&'static str),
-    /// It would change this, which nothing may.
+    /// It would change this path, which nothing may change.
     Protected(String),
 }
 
 impl Verdict {
-    /// All of it as lines for a user, the decision first.
+    /// Formats all of it as lines for a user, the decision first.
     pub fn explain(&self) -> String {
         let mut lines = self.decision.to_string();
         if let Some(message) = &self.message {
@@ -84,7 +84,7 @@ impl Verdict {
 }
 
 impl Reason {
-    /// Why, without what was decided, on one line that is safe for a terminal: `` `rm x`: by the rule at … ``.
+    /// Formats the cause without the decision, on one line that is safe for a terminal: `` `rm x`: by the rule at … ``.
     pub fn why(&self) -> String {
         match &self.part {
             Some(part) => format!("`{}`: {}", excerpt(part, SHOWN), self.because),
@@ -93,7 +93,7 @@ impl Reason {
     }
 }
 
-/// One line, safe for a terminal: `` `rm x`: deny, by the rule at … ``.
+/// Formats one line, safe for a terminal: `` `rm x`: deny, by the rule at … ``.
 impl std::fmt::Display for Reason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.part {

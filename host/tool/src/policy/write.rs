@@ -1,4 +1,4 @@
-//! A rule as the text of a file, for the answers that are kept.
+//! Writes a rule as the text of a file, for the answers that are stored.
 
 use std::fmt::Write as _;
 
@@ -8,8 +8,9 @@ use super::Rule;
 use super::rule::command_text;
 
 impl Rule {
-    /// The rule as a `[[rule]]` table, which [`Policy::parse`](super::Policy::parse) reads back. It ends with a
-    /// newline and begins with an empty line, so that it can be appended to a file. Where it stands is not in it.
+    /// Formats the rule as a `[[rule]]` table, which [`Policy::parse`](super::Policy::parse) reads back. The text
+    /// begins with an empty line and ends with a newline, so that it can be appended to a file. It does not contain the
+    /// rule's source.
     pub fn to_toml(&self) -> String {
         let mut text = String::from("\n[[rule]]\n");
         let mut add = |key: &str, value: Option<Value>| {

@@ -20,7 +20,7 @@ pub(super) struct CallTable<'o> {
     stopped: Option<String>,
 }
 
-/// What it takes to run a call.
+/// Everything needed to run a call.
 pub(super) struct Ready {
     pub(super) call: Arc<FunctionCall>,
     pub(super) tool: Arc<dyn Tool>,
@@ -49,7 +49,7 @@ impl<'o> CallTable<'o> {
         self.states[at].step(Step::Admit(tool));
     }
 
-    /// What is to be decided about: the call and its tool. None when the call is not to run, and is settled for that.
+    /// Returns the call to decide about and its tool. `None` if the call must not run; it is settled then.
     pub(super) fn pending(&mut self, at: usize) -> Option<(Arc<FunctionCall>, Arc<dyn Tool>)> {
         if let Some(reason) = self.stopped() {
             self.cancel(at, reason);
@@ -78,7 +78,7 @@ impl<'o> CallTable<'o> {
         }
     }
 
-    /// Hands over what it takes to run the call; none when it must not run, and is settled for that.
+    /// Returns everything needed to run the call; `None` if it must not run; it is settled then.
     pub(super) fn start(&mut self, at: usize, live: LiveOutput) -> Option<Ready> {
         if let Some(reason) = self.stopped() {
             self.cancel(at, reason);
@@ -94,7 +94,7 @@ impl<'o> CallTable<'o> {
         Some(ready)
     }
 
-    /// No call begins any more, for this reason; what runs goes on.
+    /// Lets no further call begin, for this reason; running calls continue.
     pub(super) fn stop(&mut self, reason: String) {
         self.stopped.get_or_insert(reason);
     }
@@ -118,7 +118,7 @@ impl<'o> CallTable<'o> {
         self.settle_as(at, outcome, None);
     }
 
-    /// The same for a call that ends by what was decided about it.
+    /// Settles a call that ends because of the decision about it.
     pub(super) fn settle_as(&mut self, at: usize, outcome: Outcome, decided: Option<Decided>) {
         if self.states[at].step(Step::Settle { outcome, decided })
             && let state @ CallState::Settled(settled) = &self.states[at]
@@ -127,7 +127,7 @@ impl<'o> CallTable<'o> {
         }
     }
 
-    /// The calls that can run, in waves.
+    /// Returns the calls that can run, in waves.
     pub(super) fn waves(&self) -> Vec<Vec<usize>> {
         let mut waves: Vec<Vec<usize>> = Vec::new();
         let mut reading = false;
@@ -143,7 +143,7 @@ impl<'o> CallTable<'o> {
         waves
     }
 
-    /// All calls, settled; one that is not by now never will be.
+    /// Returns all calls, settled; a call that is not settled by now never will be.
     pub(super) fn settled(mut self) -> Vec<SettledCall> {
         for at in 0..self.states.len() {
             self.settle(at, CallFailure::new(FailureKind::Crashed, "the call was lost before it ran").into());

@@ -67,7 +67,7 @@ fn done() -> Outcome {
     Outcome::Success(Output::text("done"))
 }
 
-/// What ended how, in one word each.
+/// Returns the outcome of each call in one word.
 fn words(settled: &[SettledCall]) -> Vec<String> {
     let word = |settled: &SettledCall| match &settled.outcome {
         Outcome::Success(_) => "done".to_owned(),
@@ -77,7 +77,7 @@ fn words(settled: &[SettledCall]) -> Vec<String> {
     settled.iter().map(word).collect()
 }
 
-/// Runs calls that must come to an end; with paused time a hang is found at once.
+/// Runs calls that must come to an end; with paused time, a hang is detected at once.
 async fn run(registry: &Registry, calls: Vec<FunctionCall>) -> Vec<SettledCall> {
     let ids: Vec<_> = calls.iter().map(|call| call.id.clone()).collect();
     let cancel = Cancel::under(&CancellationToken::new());
@@ -202,7 +202,7 @@ impl Drop for Dropped {
     }
 }
 
-/// Tools for cancelling: one gives up at once with what it had, one never does, one must not run.
+/// Creates tools for cancellation: one stops at once with a partial result, one never stops, one must not run.
 fn stubborn(dropped: &Arc<AtomicBool>) -> Registry {
     let dropped = Arc::clone(dropped);
     let polite = tool("polite", true, |_, context| async move {

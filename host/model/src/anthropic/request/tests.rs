@@ -1,4 +1,4 @@
-//! Conversations in the words of Anthropic's messages.
+//! Conversations in the format of Anthropic's Messages API.
 
 use host_message::{CallId, FileReference, FunctionCall, FunctionResponse, Signature, ToolName};
 use serde_json::json;
@@ -10,7 +10,7 @@ fn sent(request: &Request<'_>) -> Value {
     serde_json::from_slice(&body(request)).expect("it is JSON")
 }
 
-/// The messages without the cache's marks.
+/// Returns the messages without the cache's marks.
 fn messages(contents: &[Content]) -> Value {
     let settings = Settings::default();
     let request = Request { model: "claude-haiku-4-5", system: None, contents, tools: &[], settings: &settings };

@@ -1,4 +1,4 @@
-//! Conversations in the words of Gemini.
+//! Conversations in Gemini's format.
 
 use host_message::{CallId, FileReference, FunctionCall, FunctionResponse, InlineData, Signature, ToolName};
 use serde_json::json;
@@ -153,7 +153,7 @@ fn says(role: Role, parts: Vec<Part>) -> Content {
     Content { role, parts }
 }
 
-/// The messages as a model of this name gets them.
+/// Returns the messages as they are sent to a model of this name.
 fn contents_for(model: &str, dialect: Dialect, contents: &[Content]) -> Value {
     let request = Request { model, system: None, contents, tools: &[], settings: &Settings::default() };
     serde_json::from_slice::<Value>(&body(&request, dialect)).unwrap()["contents"].take()

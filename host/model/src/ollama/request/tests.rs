@@ -1,4 +1,4 @@
-//! Conversations in Ollama's words.
+//! Conversations in Ollama's format.
 
 use host_message::{CallId, FileReference, FunctionCall, FunctionResponse, ToolName};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Conversations in the words of chat completions.
+//! Conversations in the Chat Completions format.
 
 use host_message::{CallId, FileReference, FunctionCall, FunctionResponse, ToolName};
 use serde_json::{Map, json};

@@ -1,4 +1,4 @@
-//! Replies in the words of responses, read from events and over real connections.
+//! Replies of the Responses API, read from events and over real connections.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::loopback::{Answer, End, Loopback, ask, text};
 use crate::openai_responses::OpenAiResponses;
 use crate::{Access, ErrorKind, ModelError};
 
-/// The parts that the events give, each as one line, and why the reply ended.
+/// Returns the parts of the events, each as one line, and why the reply ended.
 fn read(events: &[Value]) -> (Vec<String>, Option<FinishReason>) {
     let mut reply = Reply::default();
     let mut all = Vec::new();
@@ -233,7 +233,7 @@ async fn reply(answer: Answer) -> (Vec<Chunk>, Option<ModelError>) {
     ask(Arc::new(OpenAiResponses::new(service.access()).unwrap())).await
 }
 
-/// As the service sends them, each event with its name before it.
+/// Formats events as the service sends them, each with its name before it.
 fn stream(events: &[Value]) -> String {
     let named = |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or("message"));
     events.iter().map(named).collect()

@@ -1,4 +1,4 @@
-//! Conversations in the words of responses.
+//! Conversations in the format of the Responses API.
 
 use host_message::{CallId, FunctionCall, FunctionResponse, Part, Signature, ToolName};
 use serde_json::json;

@@ -1,10 +1,10 @@
-//! Calls in texts of all sorts, whole and cut anywhere.
+//! Calls in texts of all kinds, whole and cut anywhere.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// What is found in the pieces: text joined, calls as `<name arguments>`, `<!>` for one that cannot be read.
+/// Returns the elements of the pieces: text joined, calls as `<name arguments>`, `<!>` for one that cannot be read.
 fn found<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
     let mut reading = Reading::default();
     let mut all: Vec<Found> = pieces.into_iter().flat_map(|piece| reading.push(piece)).collect();

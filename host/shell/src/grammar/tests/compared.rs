@@ -29,7 +29,7 @@ const COMMANDS: &[&str] = &[
     "",
 ];
 
-/// Lines with another one in them, at `@`.
+/// Lines that contain another one, at `@`.
 const AROUND: &[&str] = &[
     "@; @",
     "@ && @ || @",
@@ -60,7 +60,7 @@ const AROUND: &[&str] = &[
     "time @",
 ];
 
-/// Pieces that change a line at any place.
+/// Pieces that are inserted into a line at any position.
 const PIECES: &[&str] = &[
     "'",
     "\"",
@@ -120,7 +120,7 @@ const PIECES: &[&str] = &[
     "-",
 ];
 
-/// Lines of the grammar.
+/// Generates lines of the grammar.
 fn line() -> impl Strategy<Value = String> {
     let command = select(COMMANDS).prop_map(str::to_owned);
     command.prop_recursive(4, 24, 4, |inner| {
@@ -134,7 +134,7 @@ fn line() -> impl Strategy<Value = String> {
     })
 }
 
-/// Lines of the grammar with a few changes.
+/// Generates lines of the grammar with a few changes.
 fn changed() -> impl Strategy<Value = String> {
     let change = (any::<Index>(), select(PIECES), 0..3_u8);
     (line(), vec(change, 0..4)).prop_map(|(line, changes)| {
@@ -149,14 +149,15 @@ fn changed() -> impl Strategy<Value = String> {
     })
 }
 
-/// Whether the line has what the other reader is known to read wrongly: `${!}`, and a here-document that begins before
-/// an expansion on the same line.
+/// Whether the line has something that the other reader is known to misread: `${!}`, and a here-document that begins
+/// before an expansion on the same line.
 fn is_misread_by_brush(line: &str) -> bool {
     let behind = |line: &str| line.split_once("<<").is_some_and(|(_, rest)| rest.contains(['$', '`', '<']));
     line.contains("${!}") || line.replace("\\\n", "").lines().any(behind)
 }
 
-/// The same lines each time: another reader has faults of its own, which are to be looked at and not to fail a build.
+/// Generates the same lines each time: the other reader has faults of its own, which need investigation and must not
+/// fail a build.
 fn config() -> ProptestConfig {
     ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::with_cases(4000) }
 }

@@ -1,7 +1,7 @@
 //! Comparison with another reader of shell lines: `brush-parser`, which reads as bash does.
 //!
-//! Two grammars that were written apart seldom go wrong at the same place. Where the grammar here says that a line is
-//! clear, the other one must not find a command with other words, nor another file that is written.
+//! Two grammars that were written independently seldom fail at the same place. If the grammar here finds a line clear,
+//! the other one must not find a command with other words, nor another file that is written.
 
 use brush_parser::ast::{
     AndOr, AndOrList, Command, CommandPrefixOrSuffixItem as Item, CompoundCommand, CompoundList, DoGroupCommand,
@@ -13,7 +13,7 @@ use brush_parser::{Parser, ParserOptions, word};
 use super::super::{DEPTH, Line};
 use crate::word::{UNKNOWN, Word};
 
-/// How the other reader compares with what was found in a line.
+/// The result of the other reader, compared with what was found in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Comparison {
     /// It finds nothing else.
@@ -24,7 +24,7 @@ pub(super) enum Comparison {
     Missing(String),
 }
 
-/// Compares what was found in a line with what the other reader finds.
+/// Compares the findings in a line with those of the other reader.
 pub(super) fn compare(line: &str, found: &Line) -> Comparison {
     let mut other = BrushReader::default();
     if let Err(Unread(what)) = other.program(line, 0) {
@@ -49,7 +49,7 @@ fn texts(words: &[Word]) -> Vec<String> {
     words.iter().map(text).collect()
 }
 
-/// The word's text, with one mark for each stretch of which nothing is known.
+/// Returns the word's text, with one mark for each unknown stretch.
 fn text(word: &Word) -> String {
     let mut text = word.text.clone();
     collapse(&mut text);
@@ -65,12 +65,12 @@ fn shown(words: &[String]) -> String {
     words.join(" ").replace(UNKNOWN, "…")
 }
 
-/// What the other reader does not read.
+/// Syntax that the other reader does not read.
 struct Unread(&'static str);
 
 type Read<T> = Result<T, Unread>;
 
-/// What the other reader found.
+/// The findings of the other reader.
 #[derive(Default)]
 struct BrushReader {
     commands: Vec<Vec<String>>,
@@ -220,7 +220,7 @@ impl BrushReader {
         }
     }
 
-    /// The word's text after quote removal, as [`Word::text`] has it.
+    /// Returns the word's text after quote removal, like [`Word::text`].
     fn word(&mut self, raw: &str, depth: usize) -> Read<String> {
         let pieces = word::parse(raw, &options()).map_err(|_| Unread("one of its words"))?;
         let mut text = self.pieces(&pieces, Quoted::No, depth)?;
@@ -235,7 +235,7 @@ impl BrushReader {
         let mut text = String::new();
         for piece in pieces {
             match &piece.piece {
-                // Between double quotes the escaped end of a line is left in.
+                // Between double quotes, the other reader keeps the escaped end of a line.
                 WordPiece::Text(plain) if quoted == Quoted::Yes => text.push_str(&plain.replace("\\\n", "")),
                 WordPiece::Text(plain) | WordPiece::SingleQuotedText(plain) => text.push_str(plain),
                 WordPiece::EscapeSequence(escaped) => match escaped.strip_prefix('\\') {
@@ -282,7 +282,7 @@ enum Quoted {
     No,
 }
 
-/// The words within an expansion of a parameter; an error for expansions that only bash has.
+/// Returns the words within an expansion of a parameter; an error for expansions that only bash has.
 fn nested(expression: &ParameterExpr) -> Read<Option<&str>> {
     match expression {
         ParameterExpr::Parameter { indirect: false, .. } | ParameterExpr::ParameterLength { indirect: false, .. } => {

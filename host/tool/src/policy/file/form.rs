@@ -1,4 +1,4 @@
-//! The form of a file with rules, before anything in it means something.
+//! The form of a file with rules, before its values are interpreted.
 
 use std::path::PathBuf;
 
@@ -50,7 +50,7 @@ fn usual_priority() -> i64 {
     i64::from(USUAL_PRIORITY)
 }
 
-/// A value, or a list of them. Written by hand, since an untagged enum would swallow what is wrong with a value.
+/// A value, or a list of values. Written by hand, since an untagged enum would hide the error of a value.
 pub(super) struct OneOrMore<T>(pub(super) Vec<T>);
 
 impl<T> Default for OneOrMore<T> {
@@ -79,7 +79,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMore<T> {
                     all.push(item);
                 }
                 match all.is_empty() {
-                    // No value at all would read like no criterion.
+                    // An empty list would look like no criterion.
                     true => Err(serde::de::Error::invalid_length(0, &"at least one value")),
                     false => Ok(OneOrMore(all)),
                 }

@@ -1,11 +1,11 @@
-//! Tiers, priorities, criteria, grants, and what no rule can change.
+//! Tiers, priorities, criteria, grants, and the decisions that no rule can change.
 
 use serde_json::json;
 
 use super::lines::example;
 use super::*;
 
-/// The rules of several files, each with its tier.
+/// Creates a policy from the rules of several files, each with its tier.
 fn tiers(files: &[(Tier, &str)]) -> Policy {
     let rules = files.iter().flat_map(|(tier, text)| {
         Policy::parse(text, PolicyFile { tier: *tier, path: None }).unwrap_or_else(|error| panic!("{error}"))

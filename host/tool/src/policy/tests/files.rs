@@ -1,8 +1,8 @@
-//! Files: what is refused and where, examples, and what is written back.
+//! Files: errors and their places, examples, and written rules.
 
 use super::*;
 
-/// The place and the words of what is wrong with a text.
+/// Checks the place and the message of the error in a text.
 fn check(text: &str, line: usize, words: &str) {
     let error = parse(text).expect_err(text);
     assert_eq!(error.line, line, "{text}: {error}");

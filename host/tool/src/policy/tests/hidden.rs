@@ -1,4 +1,4 @@
-//! A denied command hidden in a line, and lines that are nothing at all.
+//! A denied command hidden in a line, and lines that are not valid at all.
 
 use host_shell::quote;
 use proptest::collection::vec;
@@ -8,7 +8,7 @@ use proptest::sample::select;
 use super::lines::example;
 use super::*;
 
-/// Lines with another in them, at `@`; at `#` it is one quoted word, at `%` it stands in backquotes.
+/// Lines that contain another one, at `@`; at `#` it is one quoted word, at `%` it is in backquotes.
 const AROUND: &[&str] = &[
     "@",
     "ls; @",
@@ -459,9 +459,9 @@ pub(super) const WRITTEN: &[&str] = &[
     "enable -n test; rm x",
 ];
 
-/// The line around the other.
+/// Puts a line inside another one.
 fn around(outer: &str, inner: &str) -> String {
-    // A here-document begins at the end of its line, so that what is put before it must end there as well.
+    // A here-document begins at the end of its line, so a line before it must end there as well.
     let is_before_a_document = outer.lines().next().is_some_and(|line| line.contains("<<") && line.contains('@'));
     if is_before_a_document && inner.contains('\n') {
         return inner.to_owned();
@@ -470,13 +470,13 @@ fn around(outer: &str, inner: &str) -> String {
     outer.replacen('@', inner, 1).replacen(" #", &format!(" {}", quote(inner)), 1).replacen('%', &backquoted, 1)
 }
 
-/// A line that would run `rm`, as far as its shell knows what it is written with.
+/// Generates lines that would run `rm`, as far as the shell supports the syntax.
 pub(super) fn hiding() -> impl Strategy<Value = String> {
     (select(WRITTEN), vec(select(AROUND), 0..4))
         .prop_map(|(written, outer)| outer.iter().fold(written.to_owned(), |inner, outer| around(outer, &inner)))
 }
 
-/// Pieces of lines, in no order.
+/// Generates lines of pieces in random order.
 pub(super) fn soup() -> impl Strategy<Value = String> {
     const PIECES: &[&str] = &[
         "rm",
@@ -572,7 +572,7 @@ pub(super) fn soup() -> impl Strategy<Value = String> {
     vec(select(PIECES), 1..14).prop_map(|pieces| pieces.concat())
 }
 
-/// Words of programs that run others, in no order.
+/// Generates words of programs that run others, in random order.
 pub(super) fn wrapped() -> impl Strategy<Value = String> {
     const WORDS: &str = "rm rm rm x x 'rm_x' env env -i -u A=b -S -C . -- nice -n 3 -3 nohup timeout 5 1 -k -s KILL \
                          --signal=KILL --foreground --preserve-status -v time -p ! coproc stdbuf -o0 -oL -o L setsid -w -f command \
@@ -586,7 +586,7 @@ pub(super) fn wrapped() -> impl Strategy<Value = String> {
         .prop_map(|(before, line)| format!("{before}{line}"))
 }
 
-/// A policy that allows all but one command.
+/// Creates a policy that allows all but one command.
 pub(super) fn all_but_rm() -> Policy {
     let text = "[[rule]]\ntool = \"shell\"\ndecision = \"allow\"\n[[rule]]\ndecision = \"deny\"\ncommand = \"rm\"\n";
     policy(text)

@@ -2,12 +2,12 @@
 
 use super::*;
 
-/// The policy of the table.
+/// Returns the policy of the table.
 pub(super) fn example() -> Policy {
     policy(include_str!("policy.toml"))
 }
 
-/// The decisions and lines of the table.
+/// Reads the decisions and lines of the table.
 fn table() -> Vec<(Decision, String)> {
     let rows = include_str!("lines.txt").lines().filter(|row| !row.is_empty() && !row.starts_with('#'));
     let row = |row: &str| {
@@ -23,7 +23,7 @@ fn table() -> Vec<(Decision, String)> {
     rows.map(row).collect()
 }
 
-/// The text with `\n`, `\t`, `\r`, `\\` and `\u{…}` replaced.
+/// Replaces `\n`, `\t`, `\r`, `\\` and `\u{…}` in the text.
 fn unescaped(text: &str) -> String {
     let (mut line, mut rest) = (String::new(), text.chars());
     while let Some(c) = rest.next() {

@@ -1,7 +1,7 @@
 //! Lines that real shells run: whenever a denied command ran, the policy must not have allowed the line.
 //!
-//! The denied command is a script that leaves a mark; nothing else is in the search path but a few programs that look
-//! and wrap. Each line runs in a folder of its own, for a second at most.
+//! The denied command is a script that leaves a mark; the search path contains nothing else but a few programs that
+//! read or wrap. Each line runs in a folder of its own, for a second at most.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -15,7 +15,7 @@ use super::hidden::{WRITTEN, all_but_rm, hiding, soup, wrapped};
 use super::lines::example;
 use super::*;
 
-/// What a line may find besides the command that leaves a mark.
+/// The programs that a line can find besides the command that leaves a mark.
 const PROGRAMS: &[&str] = &[
     "awk", "bash", "cat", "dash", "echo", "env", "find", "head", "ls", "nice", "nohup", "printf", "sed", "setsid",
     "sh", "sort", "stdbuf", "tail", "tee", "test", "timeout", "true", "wc", "xargs",
@@ -49,7 +49,7 @@ impl Place {
 
     /// Whether the denied command ran.
     fn runs(&self, shell: &Path, line: &str) -> bool {
-        // A mark of its own: what an earlier line left behind may still be running.
+        // Each line has its own mark: a process of an earlier line may still be running.
         let place = tempfile::tempdir_in(self.folder.path()).expect("a folder");
         let (mark, work) = (place.path().join("mark"), place.path().join("work"));
         fs::create_dir(&work).expect("a folder");
@@ -100,7 +100,7 @@ fn no_way_to_write_a_denied_command_was_allowed() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// As many cases, or those of the environment for a long run.
+/// Returns the number of cases, or that of the environment for a long run.
 fn cases(usual: u32) -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual);
     ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) }

@@ -1,4 +1,4 @@
-//! What a user is shown, what an answer for good covers, and that both end for anything.
+//! What a user is shown, what a lasting answer covers, and that both end for any text.
 
 use std::time::{Duration, Instant};
 
