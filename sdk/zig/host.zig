@@ -35,7 +35,7 @@ pub const Kind = enum(u8) {
 pub const Outcome = struct {
     text: []const u8,
     structured: ?[]const u8 = null,
-    /// One line for the person at the terminal.
+    /// One line for the user.
     summary: ?[]const u8 = null,
 };
 
@@ -62,10 +62,10 @@ pub const Tool = struct {
     annotations: Annotations = .{},
     needs: []const Need = &.{},
     run: *const fn (*Call, []const u8) Error!Outcome,
-    /// What a call would do, for the person who is asked; null when there is nothing to ask. Without it a call of a tool
+    /// What a call would do, for the user who is asked; null when there is nothing to ask. Without it a call of a tool
     /// that needs more than reading is asked about by name and arguments.
     preview: ?*const fn (*Call, []const u8) Error!?Confirmation = null,
-    /// The arguments, as JSON, of the call that does what the person made of this one: the text stands in the place of
+    /// The arguments, as JSON, of the call that does what the user made of this one: the text stands in the place of
     /// what the preview proposed (of an edit) or of the command line (of an exec). Without it a call is allowed or refused.
     revise: ?*const fn (*Call, []const u8, []const u8) Error![]const u8 = null,
 
@@ -112,7 +112,7 @@ pub const Tool = struct {
     }
 };
 
-/// What a call would do, for the person who is asked.
+/// What a call would do, for the user who is asked.
 pub const Confirmation = union(enum) {
     /// It runs a command.
     exec: struct { argv: []const []const u8, directory: []const u8 },
@@ -243,7 +243,7 @@ pub const Call = struct {
         };
     }
 
-    /// Live output for the person; no part of the outcome.
+    /// Live output for the user; no part of the outcome.
     pub fn emit(_: *Call, comptime format: []const u8, values: anytype) error{OutOfMemory}!void {
         var text = string(try std.fmt.allocPrint(allocator, format, values));
         contract.host_tool_context_emit(&text);

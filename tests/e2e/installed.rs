@@ -51,7 +51,7 @@ async fn from_a_registry_to_a_call_and_on_to_an_update_and_a_revocation() {
     let ended = install(&host, &[&first, "--grant", &grant]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     for says in [
-        "It asks to\n  read files, whichever you let it",
+        "It asks to\n  read the files that you allow",
         "Signed by",
         &format!("granted: {grant}"),
         "Installed `acme/counts` 1.0.0",

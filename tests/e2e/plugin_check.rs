@@ -27,9 +27,9 @@ ls 0.1.0 (Apache-2.0)
   ls  List a directory
 
 It asks to
-  read files, whichever you let it
-    in its own words: list the entries of a directory
-Unless you grant more, it only reads: the workspace and what it kept, as far as it asks to.
+  read the files that you allow
+    it says: list the entries of a directory
+Unless you grant more, it can only read: the workspace and its own state, and only what it asks for above.
 
 Whatever is granted, it cannot change files, run programs, reach the network or keep anything between calls: its component \
 has no import for that.

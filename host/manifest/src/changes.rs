@@ -192,7 +192,7 @@ fn annotations(tool: &str, old: Annotations, new: Annotations, found: &mut Vec<C
         ("only reads", old.read_only, new.read_only, false),
         ("can lose something", old.destructive, new.destructive, true),
         ("can be repeated without more happening", old.idempotent, new.idempotent, false),
-        ("speaks to something outside this machine", old.open_world, new.open_world, true),
+        ("communicates with something outside this machine", old.open_world, new.open_world, true),
     ] {
         if before != now {
             let weight = if now == careful { Weight::Breaking } else { Weight::Addition };

@@ -27,11 +27,11 @@ pub fn explain(manifest: &Manifest, imports: &Imports) -> String {
         let Some(declared) = manifest.capabilities.get(capability.name()) else { continue };
         let optional = if declared.optional { " (optional)" } else { "" };
         text.push_str(&format!("  {}{optional}\n", can(*capability, &declared.scope)));
-        text.push_str(&format!("    in its own words: {}\n", visible_line(&declared.reason)));
+        text.push_str(&format!("    it says: {}\n", visible_line(&declared.reason)));
     }
     if !asked.is_empty() {
         text.push_str(match asked.iter().any(|it| matches!(it, Capability::FsRead | Capability::State)) {
-            true => "Unless you grant more, it only reads: the workspace and what it kept, as far as it asks to.\n",
+            true => "Unless you grant more, it can only read: the workspace and its own state, and only what it asks for above.\n",
             false => "It gets only what you grant.\n",
         });
     }
@@ -42,7 +42,7 @@ pub fn explain(manifest: &Manifest, imports: &Imports) -> String {
         text.push_str(&format!("\n{besides} cannot {}: its component has no import for that.\n", listed(&never)));
     }
     if imports.wasi {
-        text.push_str("\nIts language brings parts of WASI along. They are empty: a clock, random numbers, no file, no network.\n");
+        text.push_str("\nIts language includes parts of WASI, which give it a clock and random numbers, but no files and no network.\n");
     }
     text
 }
@@ -62,7 +62,7 @@ fn settings(manifest: &Manifest) -> String {
             exact(header),
             exact(&servers)
         ));
-        text.push_str(&format!("    in its own words: {}\n", visible_line(&secret.description)));
+        text.push_str(&format!("    it says: {}\n", visible_line(&secret.description)));
     }
     if !manifest.config.is_empty() {
         text.push_str("\nYou can set\n");
@@ -74,7 +74,7 @@ fn settings(manifest: &Manifest) -> String {
             (None, false) => String::new(),
         };
         let words = visible_line(&key.description);
-        text.push_str(&format!("  {name}, a `{}`{needed}\n    in its own words: {words}\n", key.kind.name()));
+        text.push_str(&format!("  {name}, a `{}`{needed}\n    it says: {words}\n", key.kind.name()));
     }
     text
 }
@@ -84,20 +84,18 @@ fn can(capability: Capability, scope: &str) -> String {
     let scope = scope.trim();
     let of = exact(scope);
     match (capability, scope) {
-        (Capability::FsRead, "*") => "read files, whichever you let it".to_owned(),
+        (Capability::FsRead, "*") => "read the files that you allow".to_owned(),
         (Capability::FsRead, ".") => "read the files of the workspace".to_owned(),
         (Capability::FsRead, _) => format!("read files: {of}"),
-        (Capability::FsWrite, "*") => "change, make and remove files, whichever you let it".to_owned(),
-        (Capability::FsWrite, ".") => "change, make and remove files of the workspace".to_owned(),
-        (Capability::FsWrite, _) => format!("change, make and remove files: {of}"),
-        (Capability::Process, "*") => {
-            "run programs on this machine, outside the sandbox, whichever you let it".to_owned()
-        }
+        (Capability::FsWrite, "*") => "change, create and remove the files that you allow".to_owned(),
+        (Capability::FsWrite, ".") => "change, create and remove files of the workspace".to_owned(),
+        (Capability::FsWrite, _) => format!("change, create and remove files: {of}"),
+        (Capability::Process, "*") => "run the programs that you allow on this machine, outside the sandbox".to_owned(),
         (Capability::Process, _) => format!("run programs on this machine, outside the sandbox: {of}"),
-        (Capability::Http, "*") => "send requests to servers, whichever you let it".to_owned(),
+        (Capability::Http, "*") => "send requests to the servers that you allow".to_owned(),
         (Capability::Http, _) => requests(scope),
-        (Capability::State, "read") => "read what it kept in earlier calls".to_owned(),
-        (Capability::State, _) => "keep things of its own between calls".to_owned(),
+        (Capability::State, "read") => "read the state that it kept in earlier calls".to_owned(),
+        (Capability::State, _) => "keep state of its own between calls".to_owned(),
     }
 }
 

@@ -96,7 +96,7 @@ fn tools_come_and_go() {
     check(
         |it| it["tools"][0]["annotations"]["open_world"] = json!(false),
         Weight::Addition,
-        "`fetch` does not say any more that it speaks to something outside this machine",
+        "`fetch` does not say any more that it communicates with something outside this machine",
     );
 }
 

@@ -62,7 +62,7 @@ pub(super) struct Tool {
     input_schema: Value,
     /// JSON Schema of the structured result.
     output_schema: Option<Value>,
-    /// What it does to the world, as it says itself.
+    /// Its effects, as the plugin states them.
     annotations: Option<Annotations>,
     /// The capabilities that it needs, of those that the plugin asks for.
     capabilities: Option<Vec<String>>,
@@ -75,11 +75,11 @@ pub(super) struct Tool {
 struct Annotations {
     /// It changes nothing.
     read_only: Option<bool>,
-    /// A call can lose something that was there before; true where it is not said.
+    /// A call can destroy data; true if omitted.
     destructive: Option<bool>,
     /// A second call with the same arguments changes nothing more.
     idempotent: Option<bool>,
-    /// It speaks to something outside this machine; true where it is not said.
+    /// It communicates with something outside this machine; true if omitted.
     open_world: Option<bool>,
 }
 

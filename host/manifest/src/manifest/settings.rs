@@ -93,7 +93,7 @@ pub struct DeclaredSecret {
     pub description: String,
     /// The servers that it is sent to, each `HOST` or `HOST:PORT`, and to no other.
     pub servers: Vec<String>,
-    /// The header field that it goes into; `authorization` where it is not said.
+    /// The header field that it goes into; `authorization` if omitted.
     #[serde(default = "authorization", skip_serializing_if = "is_authorization")]
     pub header: String,
     /// The content of that field, with `{}` for the value; by default `Bearer {}` in `authorization`, and in
