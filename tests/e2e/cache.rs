@@ -99,7 +99,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[tokio::test]
-async fn what_was_compiled_once_is_loaded_by_the_next() {
+async fn cache_plugin_that_was_compiled_once_is_loaded_by_the_next_start() {
     let cache = Cache::filled().await;
     assert_eq!((mode(&cache.folder), mode(&cache.key()), mode(&cache.entry())), (0o700, 0o600, 0o600));
     let (key, entry) = (Seen::at(&cache.key()), Seen::at(&cache.entry()));
@@ -176,7 +176,7 @@ async fn an_entry_that_was_written_with_another_key_is_not_taken() {
 // promise cache.key: A key that is damaged or readable by others is discarded with its entries; a linked key or
 //   another user's key is not used.
 #[tokio::test]
-async fn a_key_that_others_could_know_is_made_anew_and_so_is_all_that_it_vouched_for() {
+async fn cache_key_that_others_could_know_is_replaced_with_all_its_entries() {
     let cache = Cache::filled().await;
     for what in ["open to all", "open to the group", "too short", "too long", "gone", "a pipe"] {
         let before = fs::read(cache.key()).expect("read");
@@ -204,7 +204,7 @@ async fn a_key_that_others_could_know_is_made_anew_and_so_is_all_that_it_vouched
 
 // promise cache.folder: An entry or folder that others may write to is not used.
 #[tokio::test]
-async fn what_others_could_have_written_is_not_taken() {
+async fn cache_entry_or_folder_that_others_can_write_to_is_not_used() {
     let cache = Cache::filled().await;
     let entry = cache.entry();
     for open in [0o620, 0o602] {
@@ -222,7 +222,7 @@ async fn what_others_could_have_written_is_not_taken() {
 
 // promise cache.key
 #[tokio::test]
-async fn a_key_that_is_somewhere_else_or_somebody_elses_is_not_used() {
+async fn cache_key_that_is_linked_or_belongs_to_a_different_user_is_not_used() {
     let cache = Cache::filled().await;
     let entry = Seen::at(&cache.entry());
     let known = cache.beside.path().join("known");
@@ -243,7 +243,7 @@ async fn a_key_that_is_somewhere_else_or_somebody_elses_is_not_used() {
 
 // promise cache.key
 #[tokio::test]
-async fn what_is_no_file_is_neither_trusted_nor_waited_for() {
+async fn cache_entry_that_is_not_a_file_is_neither_trusted_nor_waited_for() {
     let cache = Cache::filled().await;
     let entry = cache.entry();
     let good = fs::read(&entry).expect("read");
@@ -268,7 +268,7 @@ async fn what_is_no_file_is_neither_trusted_nor_waited_for() {
 
 // promise cache.optional: An unusable cache makes the start slower and fails no call.
 #[tokio::test]
-async fn a_cache_that_cannot_be_used_is_no_reason_to_fail() {
+async fn cache_that_cannot_be_used_makes_nothing_fail() {
     let cache = Cache::new();
     let file = cache.beside.path().join("file");
     fs::write(&file, "mine").expect("written");

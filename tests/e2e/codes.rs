@@ -71,7 +71,7 @@ fn a_call_that_fails_or_is_refused_is_a_result_and_ends_no_run() {
 }
 
 #[test]
-fn an_open_standard_input_that_says_nothing_is_left_out_and_said_to_be() {
+fn stdin_that_stays_open_and_empty_is_ignored_and_reported() {
     let host = Host::scripted(&[json!({"expect": {"last_text": "Look"}, "chunks": [{"text": "Done."}]})], &["Look"]);
     let mut child = host.command().stdin(Stdio::piped()).spawn().expect("it starts");
     let held = child.stdin.take().expect("a pipe");
@@ -101,7 +101,7 @@ fn a_standard_input_that_does_not_end_is_said_to_be_waited_for_and_a_ctrl_c_ends
 }
 
 #[test]
-fn nobody_who_reads_is_no_error() {
+fn stdout_that_nobody_reads_is_not_an_error() {
     for format in ["text", "json", "stream-json"] {
         let host = Host::scripted(&[answer("A long story.")], &["--output-format", format, "Tell"]);
         let ended = host.end(host.command_in_shell("exec 3>&2; { \"$@\"; echo code $? >&3; } | true"));

@@ -51,7 +51,7 @@ fn good(ended: &Ended) {
 }
 
 #[test]
-fn the_guide_leads_from_an_empty_folder_to_another_persons_machine() {
+fn guide_leads_from_an_empty_folder_to_the_machine_of_a_different_user() {
     add_target();
     let registry = DockerRegistry::start(false);
     let place = registry.name("acme/words");

@@ -130,7 +130,7 @@ async fn a_model_calls_it_in_a_run() {
 // promise install.version: The same version with other bytes, an older version and other signers are reported and
 //   denied.
 #[tokio::test]
-async fn what_is_not_known_to_be_its_publishers_is_refused() {
+async fn install_denies_what_is_not_known_to_come_from_its_publisher() {
     let (acme, evil) = (Publisher::new("acme"), Publisher::new("evil"));
     let host = Host::new(["run"]);
     trust(&host, &acme);
@@ -293,7 +293,7 @@ async fn install_of(host: &Host, arguments: &[&str]) -> Ended {
 
 // promise install.agreed
 #[tokio::test]
-async fn a_person_is_asked_about_what_is_new_alone() {
+async fn install_asks_the_user_only_about_what_is_new() {
     let acme = Publisher::new("acme");
     let host = Host::new(["run"]);
     trust(&host, &acme);
@@ -367,7 +367,7 @@ async fn a_secret_that_goes_to_another_server_is_asked_about() {
 // promise install.described: The tools shown before installation come from the component itself, run in a sandbox
 //   without capabilities.
 #[tokio::test]
-async fn a_manifest_that_says_something_else_than_its_component_is_refused() {
+async fn install_denies_a_manifest_that_differs_from_its_component() {
     let acme = Publisher::new("acme");
     let host = Host::new(["run"]);
     trust(&host, &acme);
@@ -396,7 +396,7 @@ async fn a_manifest_that_says_something_else_than_its_component_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_ctrl_c_ends_a_transfer_and_the_same_command_goes_on_there() {
+async fn install_download_ended_by_ctrl_c_is_continued_by_the_same_command() {
     let acme = Publisher::new("acme");
     let bundle = acme.signed("1.0.0", READS).await;
     let archive = bundle.to_archive();
@@ -431,7 +431,7 @@ async fn a_ctrl_c_ends_a_transfer_and_the_same_command_goes_on_there() {
 }
 
 #[tokio::test]
-async fn the_name_of_the_tools_that_a_command_tells_of_is_nobodys() {
+async fn install_of_a_plugin_with_the_name_of_the_discovered_tools_is_denied() {
     let host = Host::new(["run"]);
     let honest = Publisher::new("acme").bundle("1.0.0", READS).await;
     let manifest = Manifest { name: "discovered".to_owned(), ..honest.manifest().clone() };

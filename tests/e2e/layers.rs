@@ -147,7 +147,7 @@ fn layers_architecture_lists_every_crate_in_its_order() {
 }
 
 #[test]
-fn every_crate_has_a_front_page_that_says_what_is_deliberately_not_there() {
+fn layers_every_crate_has_a_front_page_that_names_what_is_deliberately_not_there() {
     for (name, folder) in LAYERS {
         let root = ["lib.rs", "main.rs"].map(|file| sources(folder).join(file)).into_iter().find(|path| path.exists());
         let root = root.unwrap_or_else(|| panic!("`{name}` has neither lib.rs nor main.rs"));
@@ -300,7 +300,7 @@ fn read(path: &Path) -> String {
 }
 
 #[test]
-fn a_wrong_arrow_is_named_wherever_it_stands() {
+fn layers_forbidden_import_is_named_wherever_it_is() {
     for (name, manifest, wrong) in [
         ("host-tool", "[dependencies]\nhost-plugin.workspace = true\nserde = '1'", None),
         ("host-tool", "[dependencies]\nhost-agent.workspace = true", Some("`host-tool` imports `host-agent`")),

@@ -20,7 +20,7 @@ fn ls(arguments: &[&str], edit: impl FnOnce(&mut Value)) -> (Host, Ended) {
 }
 
 #[test]
-fn what_a_plugin_may_touch_is_said_in_plain_words() {
+fn plugin_explain_lists_in_plain_words_what_a_plugin_may_touch() {
     let (_host, ended) = ls(&["explain", "dist/ls.wasm"], |_| {});
     let says = "\
 ls 0.1.0 (Apache-2.0)
@@ -75,7 +75,7 @@ fn a_good_plugin_is_good_and_each_mistake_ends_with_its_code() {
 }
 
 #[test]
-fn a_version_that_does_not_say_what_changed_is_too_low() {
+fn plugin_check_version_that_does_not_reflect_the_changes_is_too_low() {
     let arguments = ["check", "--built", "dist", "--since", "released"];
     let asks_more = |it: &mut Value, version: &str| {
         it["version"] = json!(version);

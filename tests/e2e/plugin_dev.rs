@@ -93,7 +93,7 @@ const GOOD: &str = "try it: ";
 const KEPT: &str = "dist keeps the last good build";
 
 #[test]
-fn what_is_good_last_stays_and_what_changed_is_told() {
+fn plugin_dev_keeps_the_last_good_build_and_reports_what_changed() {
     let project = project();
     write(&project, "some.txt", "one two one");
     let (source, manifest, cases) =
@@ -178,7 +178,7 @@ fn compiling(gate: &Path) -> File {
 }
 
 #[test]
-fn what_changes_while_it_is_built_is_one_more_round_and_no_round_begins_another() {
+fn plugin_dev_change_during_a_build_is_one_more_round_and_no_round_starts_another() {
     let project = project();
     let (_outside, gate) = gated(&project);
     let source = project.text("plugin.c");
@@ -233,7 +233,7 @@ fn a_reader_that_goes_away_ends_it() {
 }
 
 #[test]
-fn what_cannot_be_watched_is_refused_before_anything_is_written() {
+fn plugin_dev_folder_that_cannot_be_watched_is_an_error_before_anything_is_written() {
     let manifest = "name = \"words\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\n";
     for (arguments, says) in [
         (&["missing"][..], "missing"),

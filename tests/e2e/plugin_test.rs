@@ -28,7 +28,7 @@ fn the_built_in_plugins_pass_their_cases() {
 }
 
 #[test]
-fn what_is_not_as_expected_fails_and_says_how() {
+fn plugin_test_case_that_differs_from_its_expectation_fails_and_reports_how() {
     let files = "files = { \"a.txt\" = \"one\\n\" }\n";
     let edit = |name: &str, expect: &str| {
         let arguments = "{ path = \"a.txt\", old_string = \"one\", new_string = \"two\" }";
@@ -80,7 +80,7 @@ fn what_is_not_as_expected_fails_and_says_how() {
 }
 
 #[test]
-fn a_file_of_cases_that_makes_no_sense_says_where() {
+fn plugin_test_invalid_case_file_is_reported_with_its_place() {
     let case = "[[case]]\nname = \"x\"\n";
     for (text, says) in [
         ("", "it has no `[[case]]`"),
@@ -125,7 +125,7 @@ fn a_case_reaches_no_server_and_no_file_of_the_machine() {
 }
 
 #[test]
-fn cases_are_told_as_json_and_picked_by_name() {
+fn plugin_test_cases_are_reported_as_json_and_selected_by_name() {
     let case = |name: &str, expect: &str| {
         format!("[[case]]\nname = \"{name}\"\nfiles = {{ \"b.txt\" = \"\" }}\narguments = {{}}\nexpect = {expect}\n")
     };

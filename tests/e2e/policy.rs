@@ -56,7 +56,7 @@ fn rules_allow_deny_and_hide_tools_from_the_model() {
 }
 
 #[test]
-fn a_file_that_makes_no_sense_stops_the_run_and_says_where() {
+fn policy_invalid_file_stops_the_run_and_is_reported_with_its_place() {
     for (text, words) in [
         ("[[rule]]\ndecision = \"allow\"\ncomand = \"x\"\n", "mine.toml:3:1: "),
         ("[[rule]]\ndecision = \"alow\"\n", "did you mean `allow`?"),
@@ -73,7 +73,7 @@ fn a_file_that_makes_no_sense_stops_the_run_and_says_where() {
 
 // promise run.protected
 #[test]
-fn what_becomes_of_a_call_is_explained_and_nothing_runs() {
+fn policy_check_explains_what_would_happen_to_a_call_and_runs_nothing() {
     let host = with_rules(Host::new(["policy"]));
     let explained = |tool: &str, arguments: Value, more: &[&str]| {
         let text = arguments.to_string();

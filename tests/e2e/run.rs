@@ -215,7 +215,7 @@ fn no_grant_lets_a_tool_write_into_what_the_host_keeps() {
 
 // promise run.protected
 #[test]
-fn what_the_host_keeps_is_protected_whatever_its_folder_is_called() {
+fn run_protects_the_files_of_the_host_whatever_their_folder_is_called() {
     for name in ["a[b]c", "a*", "a?c", "{a,b}", "it's", "a\\b", "it's \"[x]\\\"", "a b, c;!d"] {
         let host = Host::new(["tool"]);
         let home = host.home().display().to_string();
@@ -247,7 +247,7 @@ fn a_session_is_recorded_as_it_happens() {
 }
 
 #[test]
-fn a_large_result_goes_to_a_file_that_the_model_is_told_of() {
+fn run_large_result_goes_to_a_file_that_is_named_to_the_model() {
     let long: String = (0..3000).map(|number| format!("line {number} of a long file\n")).collect();
     let replies = [
         json!({"chunks": [call("read_file", json!({"path": "long.txt"}))]}),

@@ -56,7 +56,7 @@ async fn each_call_has_an_instance_of_its_own() {
 
 // promise plugin.misbehaves
 #[tokio::test]
-async fn a_guest_that_traps_says_what_and_where_and_the_next_call_works() {
+async fn sandbox_trap_of_a_guest_names_what_and_where_and_the_next_call_works() {
     let bench = Bench::new("misbehave", &[]);
     let error = bench.call("panic", json!({"text": "the sky fell"})).await.expect_err("it panics");
     let CallError::Crashed { panic: Some(panic), backtrace, .. } = &error else { panic!("{error:?}") };
@@ -88,7 +88,7 @@ async fn a_guest_that_loops_is_stopped_by_the_time_limit() {
 }
 
 #[tokio::test]
-async fn a_guest_that_is_told_to_stop_can_say_what_it_had() {
+async fn sandbox_guest_that_is_cancelled_can_return_what_it_had() {
     let bench = Bench::new("misbehave", &[]);
     let heard = Arc::new(Heard::default());
     let mut invocation = bench.invocation("loop_until_told", json!({"text": "begun"}));
@@ -107,7 +107,7 @@ async fn a_guest_that_is_told_to_stop_can_say_what_it_had() {
 
 // promise plugin.bounded: What a guest returns and shows is limited.
 #[tokio::test]
-async fn what_a_guest_returns_is_bounded() {
+async fn sandbox_result_of_a_guest_is_limited() {
     let bench = Bench::new("misbehave", &[]);
     for tool in ["flood", "flood_pieces"] {
         let error = bench.call(tool, json!({})).await.expect_err("9 MiB are too much");
@@ -127,7 +127,7 @@ async fn what_a_guest_returns_is_bounded() {
 // promise plugin.imports: Imports are read before compilation; an unknown, undeclared or ungranted import is denied by
 //   name, and a linker holds only granted interfaces.
 #[tokio::test]
-async fn an_import_that_was_not_granted_is_not_linked_and_the_refusal_says_what_would_grant_it() {
+async fn sandbox_ungranted_import_is_not_linked_and_the_denial_names_what_would_grant_it() {
     let bench = Bench::new("reach", &["fs-read=.", "process=*", "http=*", "state=write"]);
     let error = bench.call("read", json!({"path": "x"})).await.expect_err("fs-write is missing").to_string();
     assert!(error.contains("`reach`") && error.contains("fs-write"), "{error}");

@@ -26,7 +26,7 @@ fn scripted(replies: &[Value], arguments: &[&str]) -> Host {
 }
 
 #[test]
-fn the_last_session_goes_on_with_a_prompt_and_its_model() {
+fn session_resume_continues_the_last_one_with_a_prompt_and_its_model() {
     let second = json!({"expect": {"last_text": "And then?"}, "chunks": [{"text": "Two."}]});
     let host = scripted(&[answer("One."), second, answer("Three.")], &["Begin"]);
     assert_eq!(host.run().stdout, "One.\n");
@@ -41,7 +41,7 @@ fn the_last_session_goes_on_with_a_prompt_and_its_model() {
 }
 
 #[test]
-fn a_session_with_nothing_left_asks_for_a_prompt_and_one_with_something_left_goes_on() {
+fn session_resume_asks_for_a_prompt_with_nothing_left_and_otherwise_continues() {
     let look = || json!({"chunks": [call("ls", json!({}))]});
     let host = scripted(&[look(), look()], &["--max-turns", "1", "Look"]);
     assert_eq!(host.run().code, Some(53));
@@ -90,7 +90,7 @@ fn resume_passes_over_sessions_in_which_nothing_was_said() {
 }
 
 #[test]
-fn a_run_that_answered_by_a_schema_goes_on_with_one_and_without() {
+fn session_resume_after_an_answer_by_a_schema_works_with_a_schema_and_without() {
     let complete = |count: u32| json!({"chunks": [call("complete_task", json!({"result": {"count": count}}))]});
     let schema = r#"{"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}"#;
     let replies =
@@ -109,7 +109,7 @@ fn a_run_that_answered_by_a_schema_goes_on_with_one_and_without() {
 
 // promise session.grants: Resuming a session grants nothing that is not granted now.
 #[test]
-fn what_a_session_may_touch_is_what_is_granted_now() {
+fn session_resume_may_touch_only_what_is_granted_now() {
     let write = json!({"chunks": [call("write_file", json!({"path": "a.txt", "content": "x"}))]});
     let refused = json!({"expect": {"responses": ["--approval-mode auto-edit"]}, "chunks": [{"text": "Refused."}]});
     let host = scripted(&[answer("Ready."), write, refused], &["--approval-mode", "yolo", "Begin"]);
@@ -120,7 +120,7 @@ fn what_a_session_may_touch_is_what_is_granted_now() {
 }
 
 #[test]
-fn a_large_result_can_still_be_read_when_the_session_goes_on() {
+fn session_resume_can_still_read_a_large_result() {
     let long: String = (0..3000).map(|number| format!("line {number} of a long file\n")).collect();
     let read = json!({"chunks": [call("read_file", json!({"path": "long.txt"}))]});
     let host = scripted(&[read, answer("Read.")], &["Read"]).file("long.txt", long);

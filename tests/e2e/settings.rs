@@ -53,7 +53,7 @@ fn private(path: &Path, mode: u32) {
 }
 
 #[tokio::test]
-async fn a_plugin_reads_what_was_set_for_it_and_what_nobody_reads_is_an_error() {
+async fn settings_are_read_by_their_plugin_and_one_that_nobody_reads_is_an_error() {
     let host = || async { plugin(Host::new(["tool"]), "p", &DECLARED.replace("SERVER", "a.example")).await };
     let check = |host: &Host, key: &str, says: &str| {
         let ended = call(host, "configured", json!({"path": key}), "a.example");
@@ -91,7 +91,7 @@ async fn a_plugin_reads_what_was_set_for_it_and_what_nobody_reads_is_an_error() 
 
 // promise secret.redacted
 #[tokio::test(flavor = "multi_thread")]
-async fn a_secret_is_sent_from_where_the_person_keeps_it_and_seen_by_nobody() {
+async fn settings_secret_is_sent_from_where_the_user_keeps_it_and_seen_by_nobody() {
     let server =
         Server::start(|request| Answer::ok(format!("you are {}", request.header("authorization").unwrap_or("nobody"))))
             .await;
@@ -141,7 +141,7 @@ async fn a_secret_is_sent_from_where_the_person_keeps_it_and_seen_by_nobody() {
 }
 
 #[tokio::test]
-async fn a_plugin_that_is_of_no_use_without_a_setting_is_left_out_and_says_which() {
+async fn settings_plugin_that_lacks_a_required_one_is_left_out_and_names_it() {
     let needed = DECLARED.replace("SERVER", "a.example").replace("optional = true\n", "");
     let needed = needed.replace("type = \"integer\"\n", "type = \"integer\"\nrequired = true\n");
     let host = plugin(Host::new(["tool"]), "p", &needed).await;
@@ -161,7 +161,7 @@ async fn a_plugin_that_is_of_no_use_without_a_setting_is_left_out_and_says_which
 // promise secret.owner: A project's plugin of the same name gets no secret, and an update that sends one to another
 //   server asks again.
 #[tokio::test]
-async fn a_project_gets_no_secret_of_the_persons_whatever_its_plugin_is_called() {
+async fn settings_project_gets_no_secret_of_the_user_whatever_its_plugin_is_called() {
     let server = Server::start(|_| Answer::ok("hello")).await;
     let place = format!("127.0.0.1:{}", server.port());
     let declared = DECLARED.replace("SERVER", &place);

@@ -53,7 +53,7 @@ fn refused(ended: &Ended, code: i32, says: &[&str]) {
 // promise project.untrusted: Nothing in an untrusted `.host/` is parsed or used; its files are opened only to show
 //   them to the user.
 #[test]
-fn an_untrusted_project_is_not_read_and_the_run_says_so_in_one_line() {
+fn trust_untrusted_project_is_not_read_and_the_run_reports_that_in_one_line() {
     let broken = |arguments: &[&str]| {
         run(arguments)
             .file(".host/config.toml", "modle = \n")
@@ -112,7 +112,7 @@ fn a_trusted_project_counts() {
 // promise project.change: If a file changes, appears or disappears, nothing in the project is used until it is trusted
 //   again.
 #[test]
-fn a_change_is_told_and_nothing_is_used_until_it_is_trusted_again() {
+fn trust_change_is_reported_and_nothing_is_used_until_it_is_trusted_again() {
     let host = run(&["Look"])
         .file(".host/config.toml", "model = \"offline\"\n")
         .file(".host/agents/surveyor.md", AGENT)
@@ -142,7 +142,7 @@ fn a_change_is_told_and_nothing_is_used_until_it_is_trusted_again() {
 
 // promise project.required: With `--require-trust` a run in an untrusted project ends with its own exit code.
 #[test]
-fn what_needs_an_untrusted_project_ends_with_its_own_code() {
+fn trust_run_that_needs_an_untrusted_project_ends_with_its_own_code() {
     let host = || run(&[]).file(".host/agents/surveyor.md", AGENT).file(".host/plugins/deploy.wasm", "x");
     for (arguments, says) in [
         (&["run", "--model", "offline", "--require-trust", "Look"][..], "is not trusted"),

@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_spent_beneath_counts_above_and_not_beside() {
+    fn budget_of_an_agent_includes_its_subagents_and_not_its_siblings() {
         let main = top(TreeLimits { depth: 2, ..TreeLimits::default() });
         let one = main.child("a").expect("there is room");
         let two = main.child("b").expect("there is room");

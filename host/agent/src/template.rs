@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_stays() {
+    fn template_text_that_is_not_a_name_is_unchanged() {
         for same in ["$a", "${", "${}", "${a", "${a b}", "${1}", "${HOME:-x}", "$${", "cost: 5$"] {
             check(same, Ok(same));
         }
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn all_missing_names_are_told_with_those_that_there_are() {
+    fn template_missing_names_are_all_reported_with_the_declared_inputs() {
         let inputs = "which are not declared; the inputs are `a`, `b_2`, `loop`";
         check("${x} ${a} ${y} ${x}", Err(&format!("the prompt names `x`, `y`, {inputs}")));
         let error = fill("${x}", &Map::new()).expect_err("there are none").to_string();

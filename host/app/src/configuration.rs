@@ -514,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_key_is_told_with_its_line_and_the_nearest() {
+    fn configuration_unknown_key_is_reported_with_its_line_and_the_nearest_key() {
         let failure = parse("model = \"offline\"\naproval_mode = \"plan\"\n").expect_err("it has a mistake");
         assert!(failure.causes[0].contains("line 2"), "{failure:?}");
         assert_eq!(failure.help.as_deref(), Some("did you mean `approval_mode`?"));
@@ -542,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_its_service_does_not_read_is_told() {
+    fn configuration_key_that_its_service_does_not_read_is_reported() {
         let check = |text: &str, reader: &str| {
             let failure = parse(text).expect_err("nobody reads it");
             assert!(failure.help.as_deref().is_some_and(|help| help.contains(reader)), "{failure:?}");
@@ -596,7 +596,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_is_taken() {
+    fn configuration_values_that_are_set_are_used() {
         let configuration = parse("approval_mode = \"auto-edit\"\n[limits]\ncall_seconds = 3\n").expect("it is right");
         assert_eq!(configuration.approval_mode, Some(ApprovalMode::AutoEdit));
         assert_eq!(configuration.limits().time, Duration::from_secs(3));

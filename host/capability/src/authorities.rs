@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn items_that_say_the_same_are_written_once() {
+    fn authorities_that_mean_the_same_are_written_once() {
         check("GET a,HEAD a", "a:443", &[], &[]);
         check("a,*.b,x.b -private,* *:* +private", "* *:* +private", &[], &[]);
         check("a,a -private", "a:443", &[], &[]);

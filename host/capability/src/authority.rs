@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_host_is_refused() {
+    fn authority_with_an_invalid_host_is_an_error() {
         let long = "a".repeat(64);
         let longer = "a.".repeat(127) + "a";
         for text in [

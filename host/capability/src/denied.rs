@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_no_says_what_is_held_and_what_would_be_a_yes() {
+    fn denied_names_the_grants_that_are_held_and_the_one_that_would_allow_it() {
         let scope = Scope::parse(Capability::Http, "*.rust-lang.org", Path::new("/w")).unwrap();
         let wanted = "api.example.com:443";
         let no = Denied::new(&PluginName::new("fetch"), Capability::Http, wanted, Some(wanted), Some(&scope));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_deny_leaves_out_is_not_said_to_need_a_mode() {
+    fn denied_by_an_exclusion_does_not_suggest_an_approval_mode() {
         let workspace = Path::new("/w");
         let grants = crate::Grants::none().with(Scope::parse(Capability::FsWrite, ".,!.git", workspace).unwrap());
         let no = grants.permit_write(&PluginName::new("edit"), Path::new("/w/.git/config")).unwrap_err();
@@ -160,7 +160,7 @@ mod tests {
 
     // promise plugin.messages
     #[test]
-    fn what_a_guest_wrote_is_escaped_and_cut() {
+    fn denied_text_from_a_guest_is_escaped_and_cut() {
         let escapes = denied(Capability::FsRead, "/a\u{1b}[2J\n\u{202e}b");
         assert_eq!(escapes.wanted, r"/a\u{1b}[2J\n\u{202e}b");
         assert!(!escapes.help.contains("[2J"), "{}", escapes.help);

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_within_its_limits_is_read_back() {
+    fn grants_written_within_the_limits_are_read_back() {
         let deep = format!("/{}", "directory/".repeat(60));
         let many: Vec<String> = (0..63).map(|n| format!("r{n}")).collect();
         let scope = Scope::parse(Capability::FsRead, &(many.join(",") + ",!a/b"), Path::new(&deep)).unwrap();

@@ -155,7 +155,7 @@ proptest! {
 
     // promise plugin.meet
     #[test]
-    fn what_is_below_permits_nothing_more(
+    fn grants_below_others_permit_nothing_more(
         a in grants(), b in grants(), requests in prop::collection::vec(request(), 32),
     ) {
         for request in &requests {
@@ -188,7 +188,7 @@ proptest! {
     }
 
     #[test]
-    fn a_recheck_of_the_same_path_agrees_and_of_another_is_no_more_than_a_permit(
+    fn permit_recheck_agrees_for_the_same_path_and_allows_no_more_for_a_different_one(
         a in grants(), path in path(), real in path(),
     ) {
         let plugin = PluginName::new("p");

@@ -148,7 +148,7 @@ fn a_link_to_a_denied_file_is_found_by_the_recheck() {
 }
 
 #[test]
-fn a_path_that_is_no_absolute_text_is_refused_without_a_suggestion() {
+fn permit_for_a_path_that_is_not_absolute_text_is_denied_without_a_suggestion() {
     use std::os::unix::ffi::OsStrExt;
     let latin = Path::new(std::ffi::OsStr::from_bytes(b"/x/\xff"));
     for path in [Path::new("a"), Path::new(""), Path::new("/.."), Path::new("/w/../.."), Path::new("/x/\u{1b}"), latin]

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_word_that_says_so_is_an_answer() {
+    fn trust_question_accepts_only_the_words_of_an_answer() {
         for (line, meant) in [
             ("t\n", Some(TrustAnswer::Trust)),
             ("Trust\r\n", Some(TrustAnswer::Trust)),

@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_of_others_are_not_private() {
+    fn private_files_are_not_owned_or_accessible_by_others() {
         for (owner, mode, write, read_or_write) in [
             (7, 0o600, Ok(()), Ok(())),
             (7, 0o100_400, Ok(()), Ok(())),

@@ -377,7 +377,7 @@ mod tests {
     const GOOD: &str = "name = \"acme/fetch\"\nversion = \"1.2.0\"\nlicense = \"MIT\"\n";
 
     #[test]
-    fn a_manifest_says_where_it_is_wrong() {
+    fn manifest_error_names_what_is_invalid() {
         for (text, says) in [
             ("nam = \"x\"\n".to_owned(), "unknown field `nam`"),
             (format!("{GOOD}speed = 9\n"), "unknown field `speed`"),

@@ -13,7 +13,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_that_is_cut_says_so() {
+    fn manifest_shown_text_that_is_cut_is_marked() {
         assert_eq!(cut("short"), "short");
         assert_eq!(cut("a\u{200b}b"), "a\\u{200b}b");
         let long = "\u{e9}".repeat(601);

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_says_in_its_id_who_started_it() {
+    fn agent_id_names_the_agent_that_started_it() {
         let main = AgentId::new("main");
         let beneath = main.child("reader", 2);
         assert_eq!(beneath.as_str(), "main/reader-2");

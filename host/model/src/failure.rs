@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_service_says_about_asking_again_is_read() {
+    fn failure_reads_what_a_service_reports_about_retrying() {
         let check = |error: &str, delay: Option<u64>, never: bool| {
             let failure = Failure::from_error(&serde_json::from_str(error).unwrap());
             assert_eq!(

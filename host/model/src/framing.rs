@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_read_as_the_standard_says() {
+    fn framing_reads_events_as_the_standard_defines_them() {
         let check = |text: &str, expected: &[&str]| {
             assert_eq!(events([text.as_bytes()]), expected, "{text:?}");
             assert_eq!(events(text.as_bytes().chunks(1)), expected, "byte by byte: {text:?}");

@@ -32,7 +32,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_says_so() {
+    fn model_text_that_is_cut_is_marked() {
         let exact = "x".repeat(SHOWN_CHARS);
         assert_eq!(clip(&exact), exact);
         let longer = clip(&"ä".repeat(SHOWN_CHARS * 3));

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn four_characters_of_ascii_are_a_token_and_others_are_one_and_a_half() {
+    fn tokens_four_ascii_characters_are_one_and_any_other_character_is_one_and_a_half() {
         for (said, tokens) in [("", 0), ("abcd", 1), ("abcde", 2), ("日本", 3), ("abcd日本", 4), ("ä", 2)] {
             assert_eq!(text(said), tokens, "{said}");
         }

@@ -358,7 +358,7 @@ mod tests {
 
     // promise plugin.imports
     #[test]
-    fn what_is_no_component_is_said_to_be_what_it_is() {
+    fn admission_reports_what_a_file_is_that_is_not_a_component() {
         let plugin = PluginName::new("x");
         for (bytes, says) in [
             (&b""[..], "does not start like WebAssembly"),

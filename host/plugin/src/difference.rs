@@ -193,7 +193,7 @@ mod tests {
 
     // promise preview.true-difference
     #[test]
-    fn what_cannot_be_read_is_shown_as_all_new() {
+    fn difference_from_a_file_that_cannot_be_read_shows_everything_as_new() {
         let shown = truthful("a\n+b", Before::Unknown, "x\ny\n", "lies".to_owned());
         assert_eq!(shown, "--- a/a\\n+b\n+++ b/a\\n+b\n@@ -0,0 +1,2 @@\n+x\n+y\n");
         assert_eq!(truthful("f", Before::Nothing, "x\n", String::new()).lines().last(), Some("+x"));

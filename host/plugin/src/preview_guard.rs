@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn who_shows_one_thing_does_no_other() {
+    fn preview_guard_allows_only_what_was_shown() {
         let (command, file) = (command(&["git", "status"], "."), Path::new("/w/f"));
         for other in [edit(), info()] {
             assert!(other.command(&command, &workspace()).is_err());
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_of_which_nothing_was_said_is_bound_by_its_grants_alone() {
+    fn preview_guard_leaves_a_call_without_a_preview_to_its_grants() {
         for all in [PreviewGuard::default(), shown(Confirmation::Call)] {
             assert!(all.command(&command(&["rm"], "/"), &workspace()).is_ok());
             assert!(all.change(Path::new("/x"), Change::Name, &workspace()).is_ok());
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_was_not_named_and_no_more_of_it_than_is_needed() {
+    fn preview_guard_denial_names_what_was_not_shown_and_no_more_than_needed() {
         let long = command(&["git", &"\u{1b}".repeat(100_000)], "src");
         let refused = exec().command(&long, &workspace()).expect_err("it was not shown");
         assert!(refused.help.contains("did not name this command"), "{}", refused.help);

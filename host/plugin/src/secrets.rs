@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_nobody_declared_or_gave_is_told_apart() {
+    fn secrets_not_declared_and_not_provided_are_different_errors() {
         let of = |name: &str| carried("a.example", &[name], "https://a.example/").map(drop);
         assert!(matches!(of("token"), Ok(())));
         assert!(matches!(of("tokem"), Err(Error::Invalid(why)) if why.contains("no secret `tokem`")));
@@ -334,7 +334,7 @@ mod tests {
 
     // promise secret.redacted
     #[test]
-    fn what_comes_back_of_a_value_is_blotted_out() {
+    fn secrets_value_that_comes_back_is_redacted() {
         let carried = carried("a.example", &["token"], "https://a.example/").expect("it is sent");
         let mut bytes = format!("a {VALUE}{VALUE} b").into_bytes();
         carried.redact(&mut bytes);
@@ -345,7 +345,7 @@ mod tests {
 
     // promise secret.redacted
     #[test]
-    fn what_is_no_secret_is_refused_without_a_word_of_it() {
+    fn secrets_invalid_value_is_an_error_that_does_not_contain_it() {
         let placement = || Placement::new("x-api-key", "{}").expect("a place");
         for value in ["", "short", "with a space", "line\nfeed-in-it", "ümlaut-in-it", &"x".repeat(8193)] {
             let error = Secret::new(value, placement(), servers("a.example")).expect_err("it is none").to_string();

@@ -172,7 +172,7 @@ mod tests {
 
     // promise approval.exact
     #[test]
-    fn what_the_tool_does_not_ask_for_is_no_part_of_it() {
+    fn touches_exclude_what_the_tool_does_not_request() {
         let reads = needs().reading();
         for confirmation in [exec(&["rm"]), edit("x"), info(&[("GET", "https://a/")], &["x"]), Confirmation::Call] {
             assert_eq!(touches(&confirmation, &reads).as_deref(), Ok("state=read"), "{confirmation:?}");
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_no_grant_is_told() {
+    fn touches_that_cannot_be_granted_are_reported() {
         for (confirmation, words) in [
             (exec(&[]), "the command does not name a program"),
             (exec(&[""]), "the command does not name a program"),

@@ -166,7 +166,7 @@ mod tests {
 
     // promise wasi.printing
     #[test]
-    fn what_a_guest_prints_is_bounded() {
+    fn wasi_printed_text_of_a_guest_is_limited() {
         let mut lines = Lines { plugin: PluginName::new("p"), line: Vec::new(), taken: 0 };
         lines.take(b"one\ntwo");
         assert_eq!(lines.line, b"two", "a line goes out when it ends");

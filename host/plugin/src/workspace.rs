@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_means_what_it_says_and_nothing_is_looked_up() {
+    fn workspace_paths_are_resolved_without_looking_anything_up() {
         let workspace = Workspace::new(PathBuf::from("/w/s"));
         for (path, means) in [
             ("", "/w/s"),
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_told_relative_to_the_workspace() {
+    fn workspace_paths_are_shown_relative_to_it() {
         let workspace = Workspace::new(PathBuf::from("/w/s"));
         assert_eq!(workspace.shown(Path::new("/w/s/a/b")), "a/b");
         assert_eq!(workspace.shown(Path::new("/w/s")), ".");

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_reference_is_told_why() {
+    fn reference_that_is_invalid_is_reported_with_the_reason() {
         for (text, why) in [
             ("fetch", "names no registry"),
             ("acme/fetch", "not a server name"),

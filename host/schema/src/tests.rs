@@ -280,7 +280,7 @@ fn schema_errors_name_the_place() {
 }
 
 #[test]
-fn violations_say_what_was_asked() {
+fn schema_violations_name_what_was_required() {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false});
     words(schema.clone(), json!({}), "\"n\" is a required property");
     words(schema.clone(), json!({"n": "x"}), "at `/n`: \"x\" is not of type \"integer\"");
@@ -320,7 +320,7 @@ fn violations_say_what_was_asked() {
 }
 
 #[test]
-fn violations_of_alternatives_say_what_each_lacks() {
+fn schema_violations_of_alternatives_name_what_each_lacks() {
     let schema = json!({"properties": {"at": {"anyOf": [{"type": "integer"}, {"properties": {"line": {"type": "integer"}}, "type": "object"}]}}});
     words(
         schema,

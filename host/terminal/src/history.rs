@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_is_there_again_the_users_alone_and_bounded() {
+    fn prompt_history_is_kept_private_to_the_user_and_limited() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("history");
         let mut first = History::open(path.clone());

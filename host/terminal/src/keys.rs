@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_terminals_send_is_known() {
+    fn terminal_key_sequences_are_recognised() {
         for (bytes, expected) in [
             (&b"a\r"[..], vec![Key::Char('a'), Key::Enter]),
             ("äß→😀".as_bytes(), "äß→😀".chars().map(Key::Char).collect()),

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_scrolls_away_is_whole() {
+    fn screen_lines_that_scroll_away_are_complete() {
         let lines: Vec<String> = (0..30).map(|n| format!("line {n}\n")).collect();
         let steps: Vec<(&str, &[&str])> = lines.iter().map(|line| (line.as_str(), &["spin", "prompt"][..])).collect();
         assert_eq!(shown(20, &steps), lines.concat() + "spin\nprompt");
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_says_nothing_is_a_usual_one() {
+    fn screen_of_unknown_size_has_the_usual_one() {
         let screen = Screen::new(0, 0);
         assert_eq!((screen.columns(), screen.rows()), (80, 24));
     }

@@ -109,7 +109,7 @@ fn a_key_from_before_a_question_never_answers_it() {
 }
 
 #[test]
-fn what_is_typed_while_a_question_appears_is_kept_as_what_is_written() {
+fn terminal_keys_typed_while_a_question_appears_are_kept_in_the_input_line() {
     let (mut pty, _folder) = typed_before("talk later", "yes but");
     // Typed while the question is visible and does not listen yet.
     pty.sees("May it?").types(" no").sees("yes but no").sees("› 3 n  No");
@@ -158,7 +158,7 @@ fn questions_come_one_after_the_other_and_what_is_shown_meanwhile_behind_them() 
 }
 
 #[test]
-fn a_question_is_taken_away_when_nobody_waits_for_it_and_ctrl_c_dismisses_the_next() {
+fn terminal_question_is_removed_when_nobody_waits_for_it_and_ctrl_c_dismisses_the_next() {
     let mut pty = play("withdrawn", 60, 20);
     pty.sees("Quick?").sees("in time: false").sees("And this?").sees("› 3 n  No");
     pty.types("\u{3}").saw("chosen Dismissed true");

@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fits_is_cut_by_columns_and_not_by_bytes() {
+    fn width_cuts_text_by_columns_and_not_by_bytes() {
         for (text, columns, expected) in [
             ("abc", 3, "abc"),
             ("abcd", 3, "ab…"),

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn text_unsafe_set_is_what_unicode_says() {
+    fn text_unsafe_characters_match_the_unicode_classes() {
         let unicode = class(
             r"(?s)\p{Cc}|\p{Zl}|\p{Zp}|\p{DI}|[\p{Cf}--[\u{600}-\u{605}\u{6dd}\u{70f}\u{890}-\u{891}\u{8e2}\u{110bd}\u{110cd}]]",
         );

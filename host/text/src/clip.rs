@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_clipped_says_so() {
+    fn text_that_is_clipped_is_marked() {
         for (text, most, want) in
             [("", 0, ""), ("abc", 3, "abc"), ("abcd", 3, "abc… (cut)"), ("äöü", 3, "äöü"), ("äöü", 2, "äö… (cut)")]
         {

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn output_that_nobody_takes_is_dropped_and_counted() {
+    fn live_output_that_nobody_reads_is_dropped_and_counted() {
         let (sender, _receiver) = channel();
         let live = LiveOutput::new(0, sender);
         for _ in 0..WAITING_PIECES + 3 {

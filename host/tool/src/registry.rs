@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn registry_says_what_became_of_a_name_that_no_service_accepts() {
+    fn registry_reports_how_a_name_that_no_service_accepts_was_replaced() {
         let registry = with(&["ls"]);
         for (name, shown, sent) in [
             ("", "\"\"", "`invalid_name`"),
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_registered_is_told() {
+    fn registry_tool_that_cannot_be_registered_is_reported() {
         let mut registry = with(&["ls"]);
         let duplicate = registry.register(named("ls", json!({"type": "object"})));
         assert_eq!(duplicate, Err(RegistryError::Duplicate { name: ToolName::new("ls") }));
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_cannot_be_compiled_is_told_by_verify_and_by_the_call() {
+    fn registry_schema_that_cannot_be_compiled_is_reported_by_verify_and_by_the_call() {
         let mut registry = with(&["ls"]);
         assert_eq!(registry.verify(), Ok(()));
         registry.register(named("bad", json!({"type": "object", "required": 5}))).expect("not compiled yet");

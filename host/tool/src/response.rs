@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_is_told_what_a_person_made_of_its_call() {
+    fn response_to_the_model_includes_how_the_user_changed_its_call() {
         let arguments = Map::from_iter([("n".to_owned(), json!(2))]);
         let call = Arc::new(FunctionCall { id: CallId::new("c"), name: ToolName::new("t"), arguments });
         let (outcome, decided) = (Outcome::Success(Output::text("done")), Some(Decided::Changed));
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_written_is_told_with_the_clipped_text() {
+    fn response_file_that_cannot_be_written_is_reported_with_the_clipped_text() {
         let folder = tempfile::tempdir().expect("a folder");
         let taken = folder.path().join("taken");
         fs::write(&taken, "a file where a folder should be").expect("it can be written");

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_the_limit_is_cut_and_said_to_be() {
+    fn discovered_output_over_the_limit_is_cut_and_marked() {
         check(4, &[], "", false);
         check(4, &[b"ab", b"cd"], "abcd", false);
         check(4, &[b"ab", b"cde"], "abcd\n[cut: there was more]", true);
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_does_not_grow_over_the_limit() {
+    fn discovered_output_that_is_not_text_does_not_grow_over_the_limit() {
         check(4, &[b"\xff"], "\u{fffd}", false);
         check(4, &[b"\xff\xff\xff"], "\u{fffd}\n[cut: there was more]", false);
         check(4, &["aé€".as_bytes()], "aé\n[cut: there was more]", true);

@@ -86,7 +86,7 @@ fn a_failure_has_a_line_for_each_thing_that_is_known_of_it() {
 }
 
 #[test]
-fn a_call_that_prints_too_much_is_ended_and_says_so() {
+fn discovered_call_that_prints_too_much_is_ended_and_reported() {
     let long = "x".repeat(MAX_ANSWER);
     let fits = host("", Program::new().stdout(&long)).run(|| Exported::call(call_of("get_time", "{}")));
     assert!(matches!(fits, Ok(outcome) if outcome.content == [Content::Text(long.clone())]));
@@ -103,7 +103,7 @@ fn a_call_that_prints_too_much_is_ended_and_says_so() {
 }
 
 #[test]
-fn a_call_that_is_told_to_stop_hands_over_what_there_was() {
+fn discovered_call_that_is_cancelled_returns_what_it_had() {
     let host = host("", Program::new().stdout("one\n").stdout("two\n")).stop_after(0);
     let stopped = host.run(|| Exported::call(call_of("get_time", "{}")));
     assert!(matches!(&stopped, Err(Failure::Cancelled(partial)) if partial.starts_with("one\n")), "{stopped:?}");

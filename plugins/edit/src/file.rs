@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_not_edited() {
+    fn edit_file_that_is_not_text_is_not_edited() {
         assert!(TextFile::new(b"a\xff").is_none());
         assert!(TextFile::new(b"a\0b").is_none());
     }

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn another_number_of_places_is_an_error_that_says_both() {
+    fn edit_unexpected_number_of_places_is_an_error_that_names_both() {
         check("a a a", "a", "b", 1, Err(Problem::WrongCount { expected: 1, found: 3 }));
         check(&"a".repeat(1_000), "a", &"b".repeat(1_000_000), 1_000, Err(Problem::TooLarge));
         check("a", "a", "b", 2, Err(Problem::WrongCount { expected: 2, found: 1 }));

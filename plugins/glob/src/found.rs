@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_found_says_what_was_left_out() {
+    fn glob_without_a_match_reports_what_was_left_out() {
         let summary = WalkSummary { unreadable: 2, denied: 1, ..NOTHING_LEFT_OUT };
         let expected = "No files found matching `*.x` in `src`\n(1 left out by the grant)\n(2 could not be read)\n";
         assert_eq!(found(&[]).write("*.x", "src", &summary), expected);

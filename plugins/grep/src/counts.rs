@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_list_says_so_and_keeps_the_totals() {
+    fn grep_counts_mark_a_cut_list_and_keep_the_totals() {
         let mut counts = Counts::default();
         let mut files = Files::default();
         for i in (0..1_250).rev() {

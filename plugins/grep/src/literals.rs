@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_every_match_holds_is_found_in_the_pattern() {
+    fn grep_literals_of_a_pattern_are_what_every_match_contains() {
         let check = |pattern: &str, expected: &[&str], fold: bool| {
             let literals = literals(pattern).expect("literals");
             let texts: Vec<_> =

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_can_not_be_searched_says_why() {
+    fn grep_pattern_that_cannot_be_searched_is_reported_with_the_reason() {
         let check = |pattern: &str, fixed, part: &str| match Pattern::new(pattern, fixed, false) {
             Err(Failure::InvalidArguments(why)) => assert!(why.contains(part), "{why}"),
             _ => panic!("{pattern:?} is refused"),

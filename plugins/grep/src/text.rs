@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_cut_around_the_match_and_says_so() {
+    fn grep_long_line_is_cut_around_the_match_and_marked() {
         let a = |count| "a".repeat(count);
         check(&format!("!{}", a(600)), &format!("!{}… [line cut]", a(499)));
         check(&format!("{}!{}\n", a(600), a(600)), &format!("…{}!{}… [line cut]", a(100), a(399)));

@@ -71,14 +71,14 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_directory_says_so() {
+    fn ls_empty_directory_is_reported_as_empty() {
         assert_eq!(write("src", &[], 0), "`src` is empty\n");
         assert_eq!(write("src", &[], 2), "`src` has nothing but ignored entries\n(2 ignored)\n");
         assert_eq!(summary("src", 1, 2), "1 entry in src (2 ignored)");
     }
 
     #[test]
-    fn a_cut_listing_says_how_much_is_missing() {
+    fn ls_cut_listing_reports_how_much_is_missing() {
         let entries: Vec<_> = (0..MAX_ENTRIES + 7).map(|i| entry(&format!("{i:05}"), Kind::File, 0)).collect();
         let text = write(".", &entries, 0);
         assert!(text.ends_with("(cut: 7 more entries, use `glob` to narrow)\n"));

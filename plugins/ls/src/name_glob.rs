@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_glob_for_a_name_is_refused() {
+    fn ls_invalid_glob_for_a_name_is_an_error() {
         for glob in ["", "/", "a/b", "[a", "{a,b", "\\", &"x".repeat(257), &"{a,b}".repeat(7)] {
             assert!(matches!(NameGlob::new(glob), Err(Failure::InvalidArguments(_))), "{glob}");
         }

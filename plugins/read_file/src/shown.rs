@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_says_which_and_how_to_read_on() {
+    fn read_file_part_names_its_lines_and_how_to_read_on() {
         let check = |first, limit, expected: &str| assert_eq!(of(b"a\nb\nc\n", first, limit).as_deref(), Ok(expected));
         check(1, 2, "(lines 1-2 of 3; to read on, pass offset: 3)\na\nb\n");
         check(3, 9, "(lines 3-3 of 3)\nc\n");
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_in_showing_is_said() {
+    fn read_file_reports_what_was_changed_to_show_it() {
         assert_eq!(
             of(b"a\r\n\xff\n", 1, 9).as_deref(),
             Ok("(lines end in CRLF; bytes that are no UTF-8 are shown as \u{fffd})\na\n\u{fffd}\n")

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn each_text_stands_under_its_path() {
+    fn read_many_files_shows_each_text_under_its_path() {
         let finished = read(&["*"], &[("a", b"1\n2"), ("b", b""), ("c", b"x\0")]);
         assert_eq!(finished.text, "--- a ---\n1\n2\n--- b ---\n(skipped: c (binary))\n");
         assert_eq!(finished.summary, "Read 2 files, skipped 1");
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_said() {
+    fn read_many_files_reports_what_does_not_fit() {
         let long = "x\n".repeat(2_500);
         let finished = read(&["*"], &[("a", long.as_bytes())]);
         assert!(finished.text.ends_with("x\n(cut: 2000 of 2500 lines; read on with `read_file`)\n"));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_read_says_so() {
+    fn read_many_files_reports_that_there_is_nothing_to_read() {
         assert_eq!(read(&["*.x", "y"], &[]).text, "No files to read match `*.x`, `y`\n");
         let names: Vec<_> = (0..25).map(|i| format!("{i}")).collect();
         let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b"\0"[..])).collect();

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_replaced_and_held_back_for_nothing() {
+    fn shell_output_that_is_not_text_is_replaced_and_not_held_back() {
         let check = |bytes: &[u8], live: &str, all: &str| {
             let mut kept = Kept::default();
             assert_eq!(kept.take(bytes), live);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn long_output_keeps_its_head_and_its_tail_and_says_what_is_missing() {
+    fn shell_long_output_keeps_its_head_and_its_tail_and_reports_what_is_missing() {
         let mut kept = Kept::default();
         for i in 0..200_000 {
             kept.take(format!("line {i:06} €\n").as_bytes());

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn only_lines_that_say_something_are_there() {
+    fn shell_report_has_only_lines_with_content() {
         assert_eq!(report("a\nb\n", "", Some(0), None).write(), "Output:\na\nb\n");
         assert_eq!(report("", "no\n", Some(2), None).write(), "Error:\nno\nExit code: 2\n");
         assert_eq!(report("a", "b", None, Some(9)).write(), "Output:\na\nError:\nb\nSignal: 9\n");
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_host_ended_is_said() {
+    fn shell_report_names_what_the_host_ended() {
         let mut report = report("a", "", None, Some(15));
         report.exit.timed_out = true;
         report.exit.background = vec![7, 8];
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_command_is_cut_for_a_person() {
+    fn shell_report_cuts_a_long_command_for_the_user() {
         let ended = report("", "", Some(0), None);
         assert_eq!(ended.summary("ls\n"), "ls: exit code 0");
         assert_eq!(ended.summary("ls\npwd"), "ls…: exit code 0");

@@ -92,7 +92,7 @@ fn a_manifest_asks_for_what_its_tools_need() {
 }
 
 #[test]
-fn what_changes_nothing_is_what_says_so() {
+fn tool_definitions_are_read_only_exactly_where_nothing_is_changed() {
     let mut reading = Vec::new();
     each_tool(|_, definition| {
         let writes = definition.capabilities.iter().any(|need| matches!(need.name.as_str(), "fs-write" | "process"));

@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_web_address_is_refused() {
+    fn web_fetch_address_that_is_not_a_web_address_is_an_error() {
         for url in ["", "example.org", "file:///etc/passwd", "https:/x", "https://a b", "https://a\nb", "ftp://x", "é"]
         {
             assert!(matches!(real(url), Err(Failure::InvalidArguments(_))), "{url}");

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_nests_without_end_is_no_overrun() {
+    fn web_fetch_endlessly_nested_page_does_not_overflow_the_stack() {
         assert_eq!(markdown(&"<div>".repeat(100_000)), None);
         assert_eq!(markdown(&"<b><i>".repeat(100_000)), None);
         // Paragraphs that are never closed are no nesting.

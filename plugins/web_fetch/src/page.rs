@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_elsewhere_is_said() {
+    fn web_fetch_page_reports_what_is_missing_and_a_different_address() {
         let long = "é".repeat(MAX_CHARACTERS + 1);
         let moved = Page { asked: "https://b/", cut: true, ..page("text/plain", long.as_bytes()) };
         let expected = "(answered by https://a/x; cut after 200002 bytes; the first 100000 of 100001 characters)\né";
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn another_status_is_a_failure_that_says_what_the_server_said() {
+    fn web_fetch_error_status_is_a_failure_with_the_words_of_the_server() {
         let refused = |status| page("text/html", b"<h1>Gone fishing</h1>").refused(status);
         assert_eq!(refused(404), Failure::NotFound("https://a/x answered with status 404: # Gone fishing".to_owned()));
         assert!(matches!(refused(503), Failure::Unavailable(_)));

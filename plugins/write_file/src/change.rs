@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_lost_is_shown_or_said() {
+    fn write_file_change_shows_or_names_what_is_lost() {
         assert_eq!(Change::of("f", Some(b"a\n"), "a\n"), Change::None);
         assert_eq!(Change::of("f", Some(b"a\0b"), "a"), Change::Binary { size: 3 });
         assert_eq!(Change::of("f", Some(b"\xff"), "a"), Change::Binary { size: 1 });

@@ -144,7 +144,7 @@ mod tests {
     use crate::{Denial, fs_read};
 
     #[test]
-    fn the_kind_of_a_failure_survives_being_told_what_was_done() {
+    fn failure_keeps_its_kind_when_context_is_added() {
         let missing: Result<(), _> = Err(fs_read::Error::NotFound("a".to_owned()));
         assert_eq!(
             missing.context("reading the list"),

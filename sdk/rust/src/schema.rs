@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_says_no_more_than_a_model_needs() {
+    fn schema_contains_no_more_than_a_model_needs() {
         for (schema, expected) in [
             (of_result::<u64>(), json!({"type": "integer", "minimum": 0})),
             (of_result::<f64>(), json!({"type": "number"})),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_within_a_type_stands_where_it_is_used() {
+    fn schema_of_a_nested_type_is_written_where_it_is_used() {
         let outer = read(&of_arguments::<Outer>());
         assert_eq!(outer["properties"]["inner"]["properties"]["size"]["type"], "integer", "{outer}");
         assert!(outer.get("$defs").is_none(), "{outer}");

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_says_nothing_of_itself_counts_as_dangerous() {
+    fn tool_without_annotations_counts_as_dangerous() {
         let tool = echo();
         assert_eq!(tool.definition().annotations, Annotations::MOST_CAREFUL);
         assert_eq!(tool.definition().description, "Says it again.");
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_changes_a_call_where_the_tool_can() {
+    fn tool_call_can_be_changed_by_the_user_only_if_the_tool_supports_it() {
         assert!(matches!(echo().run_revise("{}", "b".to_owned()), Err(Failure::InvalidArguments(_))));
         let tool = echo().revise(|_: Arguments, text| Ok(serde_json::json!({ "text": text })));
         assert_eq!(tool.run_revise(r#"{"text":"a"}"#, "b".to_owned()).as_deref(), Ok(r#"{"text":"b"}"#));

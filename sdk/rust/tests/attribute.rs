@@ -155,7 +155,7 @@ fn a_struct_can_be_all_the_arguments_and_the_result() {
 }
 
 #[test]
-fn what_is_not_said_of_a_tool_is_taken_for_the_worst() {
+fn attribute_annotations_that_are_missing_default_to_the_most_careful() {
     let annotations = |tool: Tool| tool.definition().annotations;
     assert_eq!(annotations(both::tool()), Annotations::MOST_CAREFUL);
     let shift = annotations(shift::tool());
@@ -172,7 +172,7 @@ fn capabilities_are_asked_for_in_the_contracts_words() {
 }
 
 #[test]
-fn what_would_happen_is_asked_with_the_same_parameters() {
+fn attribute_preview_and_revision_take_the_same_parameters() {
     let host = FakeHost::new();
     let shown = host.preview(&shift::tool(), json!({"x": 7, "y": 0}));
     assert!(matches!(shown, Ok(Some(Confirmation::Exec(exec))) if exec.argv == ["shift", "7"]));
@@ -186,7 +186,7 @@ fn what_would_happen_is_asked_with_the_same_parameters() {
 }
 
 #[test]
-fn a_result_without_words_of_its_own_is_told_as_json() {
+fn attribute_result_without_its_own_text_is_returned_as_json() {
     let outcome = called(both::tool(), json!({"first": 1, "second": []})).expect("it works");
     assert_eq!(outcome.content, [Content::Text("[\n  1\n]".to_owned())]);
     assert_eq!(outcome.structured.as_deref(), Some("[1]"));

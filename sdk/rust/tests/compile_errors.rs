@@ -3,6 +3,6 @@
 
 // promise contract.sdk
 #[test]
-fn what_cannot_become_a_tool_is_refused_where_it_is_wrong() {
+fn attribute_mistake_is_a_compile_error_at_its_place() {
     trybuild::TestCases::new().compile_fail("tests/compile_errors/*.rs");
 }

@@ -26,7 +26,7 @@ fn its_manifest_asks_for_what_its_tool_needs() {
 }
 
 #[test]
-fn what_is_filled_in_is_its_name_and_where_the_sdk_is() {
+fn sdk_template_fills_in_only_its_name_and_where_the_sdk_is() {
     assert!(CARGO.contains("name = \"{{name}}\"\n") && CARGO.contains("host-sdk = {{sdk}}\n"));
     assert!(MANIFEST.starts_with("name = \"{{name}}\"\n"));
     for (file, places) in [(CARGO, 2), (MANIFEST, 1), (SOURCE, 0)] {

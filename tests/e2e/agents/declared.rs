@@ -38,7 +38,7 @@ fn agents_are_listed_and_shown_with_where_they_come_from() {
 }
 
 #[test]
-fn a_wrong_file_is_told_with_its_place_and_stops_the_run() {
+fn agent_file_that_is_invalid_is_reported_with_its_place_and_stops_the_run() {
     let wrong = SEARCHER.replace("memory", "shell");
     for arguments in [vec!["agent", "list"], vec!["run", "--model", "offline", "Survey this repository"]] {
         let ended = Host::new(arguments).agent("searcher.md", &wrong).run();

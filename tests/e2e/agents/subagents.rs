@@ -78,7 +78,7 @@ fn a_subagent_investigates_and_its_report_reaches_its_parent() {
 }
 
 #[test]
-fn a_subagent_that_failed_is_told_as_one_that_failed() {
+fn subagent_that_failed_is_reported_as_a_failure() {
     let replies = [
         investigate(),
         answer("I think it flies."),

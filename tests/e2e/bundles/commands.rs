@@ -145,7 +145,7 @@ fn keys_are_rotated_and_revoked_and_a_bundle_with_them() {
 }
 
 #[test]
-fn a_file_that_was_changed_is_no_bundle_and_says_what_is_wrong() {
+fn bundle_that_was_changed_is_invalid_and_the_error_names_the_reason() {
     let host = publisher();
     done(&host, &["plugin", "pack", "dist"]);
     let path = host.repository().join(FILE);
@@ -161,7 +161,7 @@ fn a_file_that_was_changed_is_no_bundle_and_says_what_is_wrong() {
 }
 
 #[test]
-fn what_cannot_be_packed_or_signed_says_what_to_do() {
+fn bundle_that_cannot_be_packed_or_signed_reports_what_to_do() {
     let host = publisher()
         .file("empty/x.txt", "")
         .file("source/plugin.toml", "name = \"x\"\nversion = \"1.0.0\"\nlicense = \"MIT\"\n");

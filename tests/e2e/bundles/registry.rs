@@ -68,7 +68,7 @@ async fn a_bundle_comes_back_from_a_real_registry_with_its_signatures() {
 
 // promise install.login
 #[tokio::test]
-async fn a_registry_that_wants_a_login_is_told_it_and_no_other_is() {
+async fn registry_login_is_sent_only_to_the_registry_that_wants_it() {
     let server = DockerRegistry::start(true);
     let place = reference(&server.name("acme/ls:1"));
     for (who, words) in [(nobody(), "without a login"), (login(LOGIN.0, "wrong"), "this login")] {
@@ -151,7 +151,7 @@ async fn a_registry_that_serves_something_else_is_refused() {
 
 // promise install.server
 #[tokio::test]
-async fn what_never_ends_is_cut_off() {
+async fn registry_endless_response_is_cut_off() {
     let error = with_component(|_| Answer::ok(vec![7; 1 << 16]).endless()).await.expect_err("it never ends");
     assert!(matches!(error, RegistryError::TooLarge { .. }), "{error}");
     for path in ["/manifests/1", "/referrers/"] {
@@ -180,7 +180,7 @@ async fn what_never_ends_is_cut_off() {
 
 // promise install.server
 #[tokio::test]
-async fn what_broke_off_goes_on_where_it_was() {
+async fn registry_download_that_broke_off_continues_where_it_was() {
     let bundle = bundle();
     let component = bundle.component_digest().to_string();
     let whole = bundle.component().to_vec();
@@ -218,7 +218,7 @@ async fn what_broke_off_goes_on_where_it_was() {
 
 // promise install.server
 #[tokio::test]
-async fn a_half_that_somebody_put_there_is_found_out() {
+async fn registry_partial_download_that_somebody_planted_is_detected() {
     let bundle = bundle();
     let server = evil(&bundle, |_, honest| honest).await;
     let downloads = tempfile::tempdir().expect("a folder");
@@ -252,7 +252,7 @@ fn ranges(server: &Server) -> Vec<Option<String>> {
 
 // promise install.server
 #[tokio::test]
-async fn what_broke_off_at_an_address_goes_on_where_it_was() {
+async fn registry_download_from_a_url_that_broke_off_continues_where_it_was() {
     let bundle = bundle();
     let archive = bundle.to_archive();
     let half = archive.len() / 2;

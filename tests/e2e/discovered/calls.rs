@@ -41,7 +41,7 @@ fn a_call_gets_the_tools_own_name_and_the_arguments_on_standard_input() {
 }
 
 #[test]
-fn a_call_that_failed_is_told_in_named_lines() {
+fn discovered_call_that_failed_is_reported_in_named_lines() {
     let called = "cat > /dev/null; case $1 in
         code) echo half; echo no such row >&2; exit 3;;
         signal) kill -9 $$;;
@@ -67,7 +67,7 @@ fn a_call_that_failed_is_told_in_named_lines() {
 }
 
 #[test]
-fn a_program_that_does_not_read_its_input_or_is_not_there_is_no_reason_to_wait() {
+fn discovered_program_that_is_missing_or_reads_no_input_causes_no_waiting() {
     let long = json!({"zone": "x".repeat(1 << 17)});
     let host = calling(&[call("get_time", long)], &["noon"], &["--grant", GRANT, "Go"]);
     went_well(&with_tools(host, &tools(), "exec echo noon").run());
@@ -107,7 +107,7 @@ fn a_call_is_decided_about_like_any_command_and_by_the_tools_name() {
 }
 
 #[test]
-fn what_becomes_of_a_call_is_explained_with_its_command_and_nothing_runs() {
+fn discovered_call_is_explained_with_its_command_and_nothing_runs() {
     let host = with_tools(Host::new(["policy"]), &tools(), "touch called");
     let script = host.home().join("call.sh").display().to_string();
     let explained = host.run_of(&["policy", "check", "get_time", "{\"zone\":\"x\"}", "--json"]).json();
@@ -127,7 +127,7 @@ fn what_becomes_of_a_call_is_explained_with_its_command_and_nothing_runs() {
 
 // promise command-tools.decided
 #[test]
-fn a_person_is_shown_the_command_and_what_it_reads() {
+fn discovered_question_shows_the_command_and_what_it_reads() {
     let host = calling(&[call("get_time", json!({"zone": "Mars\u{1b}[2J"}))], &["Mars"], &[]);
     let host = with_tools(host, &tools(), "cat");
     let mut command = host.command();

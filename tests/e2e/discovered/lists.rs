@@ -11,7 +11,7 @@ fn list(script: &str) -> host_tests::host::Ended {
 
 // promise command-tools.list
 #[test]
-fn a_command_that_fails_stops_the_run_and_says_how() {
+fn discovered_list_command_that_fails_stops_the_run_and_reports_how() {
     let said = "echo '[]'; echo 'no such database' >&2; echo second >&2; exit 3";
     let says =
         ["the discovery command `sh ", "list.sh` failed", "it ended with exit code 3", "no such database\n", "second"];
@@ -41,7 +41,7 @@ fn a_command_that_fails_stops_the_run_and_says_how() {
 
 // promise command-tools.list
 #[test]
-fn what_it_said_of_its_failure_is_bounded_and_cannot_steer_a_terminal() {
+fn discovered_list_error_text_is_limited_and_cannot_control_the_terminal() {
     let ended = list(
         "i=0; while [ $i -lt 3000 ]; do printf '\\033[2J line %s of many more\\n' $i >&2; i=$((i+1)); done; exit 1",
     );
@@ -105,7 +105,7 @@ fn a_configuration_that_names_half_of_it_or_a_program_of_whatever_folder_is_refu
 }
 
 #[test]
-fn doctor_says_whether_its_programs_are_there() {
+fn doctor_reports_whether_the_programs_of_discovered_tools_exist() {
     let doctor = |host: Host| {
         let rows = host.run_of(&["doctor", "--json"]).json();
         let row = rows.as_array().expect("a list").iter().find(|row| row["about"] == "discovered tools").cloned();

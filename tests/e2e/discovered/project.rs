@@ -62,7 +62,7 @@ fn the_command_of_an_untrusted_project_is_never_run() {
 }
 
 #[test]
-fn whoever_is_asked_about_a_project_reads_that_its_programs_run_outside_of_the_sandbox() {
+fn discovered_trust_question_warns_that_programs_run_outside_of_the_sandbox() {
     let host = greeting();
     let mut command = host.command();
     command.env("TERM", "xterm-256color");
@@ -125,7 +125,7 @@ fn a_program_that_changed_is_asked_about_again() {
 // promise command-tools.bytes: A project's program runs with the bytes that were trusted; after a change it must be
 //   trusted again.
 #[test]
-fn what_runs_are_the_bytes_that_were_trusted_even_when_the_file_is_another_by_then() {
+fn discovered_program_runs_with_the_trusted_bytes_even_if_the_file_has_changed() {
     // The program of a call changes it: the next call runs what was trusted all the same.
     let program = PROGRAM.replace("call) cat", "call) printf '#!/bin/sh\\ntouch evil\\n' > .host/tools/tools.sh; cat");
     let calls = [call("greet", json!({"n": 1})), call("greet", json!({"n": 2}))];
@@ -162,7 +162,7 @@ fn a_project_names_its_own_programs_and_no_other() {
 }
 
 #[test]
-fn a_projects_commands_go_before_the_persons() {
+fn discovered_commands_of_a_project_override_those_of_the_user() {
     let own = "[tools]\ndiscovery_command = [\"echo\", '[{\"name\":\"own\"}]']\ncall_command = [\"echo\"]\n";
     let host = with_program(Host::new(["tool"])).configured(own);
     assert_eq!(discovered(&host), ["own"], "it is not trusted yet");

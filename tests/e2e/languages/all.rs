@@ -72,7 +72,7 @@ async fn every_capability_is_used_by_every_language() {
 }
 
 #[tokio::test]
-async fn a_person_is_shown_and_can_change_what_a_tool_of_any_language_would_do() {
+async fn languages_user_sees_and_can_change_what_a_tool_of_any_language_would_do() {
     for language in LANGUAGES {
         let name = language.name;
         let plugin = load(&built(language));

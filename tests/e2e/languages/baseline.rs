@@ -210,7 +210,7 @@ async fn the_library_of_python_reaches_nothing() {
 
 // promise wasi.sockets: No socket can be opened; each function of `wasi:sockets` traps.
 #[tokio::test]
-async fn a_socket_of_wasi_is_a_trap_and_nobody_hears_of_it() {
+async fn wasi_socket_traps_and_nothing_is_connected() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("this machine has a loopback");
     listener.set_nonblocking(true).expect("it can be asked");
     let port = listener.local_addr().expect("it has one").port();
@@ -251,7 +251,7 @@ async fn the_engine_of_javascript_reaches_nothing() {
 
 // promise wasi.printing: Text that a guest prints goes to the log, is limited and is never part of the output.
 #[test]
-fn what_a_plugin_prints_goes_to_the_log_and_not_to_the_output() {
+fn wasi_text_that_a_plugin_prints_goes_to_the_log_and_not_to_the_output() {
     for (name, file, text) in
         [("python", "plugin.py", PROBE_PYTHON), ("c", "plugin.c", PROBE_C), ("js", "plugin.js", PROBE_JS)]
     {

@@ -58,7 +58,7 @@ fn a_missing_compiler_is_said_with_the_line_that_gets_it() {
 }
 
 #[test]
-fn a_folder_that_says_no_language_is_told_which_there_are() {
+fn plugin_build_without_a_language_reports_which_there_are() {
     let manifest = "name = \"words\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\n";
     for (text, says) in [
         (manifest.to_owned(), "`rust`, `javascript`, `python`, `c`, `zig`"),

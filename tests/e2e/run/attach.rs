@@ -77,7 +77,7 @@ fn addresses_decorators_and_escapes_stay_text() {
 
 // promise run.context
 #[test]
-fn what_may_not_be_read_is_refused_with_the_words_that_would_allow_it() {
+fn attach_file_that_may_not_be_read_is_denied_with_what_would_allow_it() {
     let host = run(&["See @/etc/hostname"]);
     refused(&host, &["`@/etc/hostname` cannot be attached", "--grant read_file:fs-read=/etc/hostname", "`\\@`"]);
     let granted = run(&["--grant", "read_file:fs-read=/etc/passwd", "See @/etc/passwd"]);
@@ -102,7 +102,7 @@ fn what_may_not_be_read_is_refused_with_the_words_that_would_allow_it() {
 }
 
 #[test]
-fn what_comes_through_a_pipe_beside_words_attaches_nothing() {
+fn attach_text_from_a_pipe_beside_a_prompt_attaches_nothing() {
     let host =
         run(&["Review @a.txt"]).file("a.txt", "told").file("b.txt", "never told").input("+@b.txt @/etc/passwd\n");
     let parts = message(&host);

@@ -39,7 +39,7 @@ fn a_token_budget_gives_one_last_request_and_then_its_own_code() {
 }
 
 #[test]
-fn a_reply_that_is_no_good_is_not_asked_for_again_with_a_spent_budget() {
+fn budget_that_is_spent_prevents_the_retry_of_an_invalid_reply() {
     let empty = json!({"chunks": [{"text": ""}, {"usage": {"input": 2000}}]});
     let ended = Host::scripted(&[empty], &["--max-tokens", "1000", "Look"]).run();
     assert_eq!(ended.code, Some(57), "{ended:?}");

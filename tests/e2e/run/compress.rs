@@ -14,7 +14,7 @@ fn run(host: &Host, replies: &[Value], arguments: &[&str]) -> Ended {
 }
 
 #[test]
-fn a_conversation_is_made_shorter_and_goes_on_from_there() {
+fn compress_shortens_a_conversation_which_continues_from_there() {
     let host = Host::new(["run"]);
     let first = format!("Remember this: {}", "a long story. ".repeat(400));
     let long = json!({"chunks": [{"text": "I do."}]});
@@ -38,7 +38,7 @@ fn a_conversation_is_made_shorter_and_goes_on_from_there() {
 }
 
 #[test]
-fn a_summary_that_is_no_good_changes_nothing_and_is_told() {
+fn compress_unusable_summary_changes_nothing_and_is_reported() {
     let host = Host::new(["run"]);
     let first = format!("Remember this: {}", "a long story. ".repeat(400));
     let reply = json!({"chunks": [{"text": "I do."}]});

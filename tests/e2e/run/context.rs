@@ -35,7 +35,7 @@ fn in_order(text: &str, pieces: &[&str]) {
 }
 
 #[test]
-fn context_files_are_told_from_the_persons_own_down_to_the_working_folder() {
+fn context_files_are_ordered_from_those_of_the_user_down_to_the_working_folder() {
     let host = host(&["-C", "packages/app", "Look"])
         .file("AGENTS.md", "Use tabs. ${prompt} costs 5$.\n")
         .file("packages/GEMINI.md", "Packages are small.\n")
@@ -70,7 +70,7 @@ fn the_names_of_context_files_can_be_configured() {
 }
 
 #[test]
-fn a_context_file_includes_others_of_its_repository_and_no_more() {
+fn context_file_includes_only_other_files_of_its_repository() {
     let host = host(&["Look"])
         .file("AGENTS.md", "Top @docs/style.md end.\n\n```\n@docs/code.md\n```\n@./missing.md\n@../outside.md\n@/etc/hostname\nask @alice\n")
         .file("docs/style.md", "Style, and @sub/more.md, and @../AGENTS.md.")
@@ -112,7 +112,7 @@ fn a_context_file_includes_others_of_its_repository_and_no_more() {
 // promise run.context: Context files, the workspace tree and attachments are read through the grants of the reading
 //   tools, so a deny applies to them too.
 #[test]
-fn what_is_denied_to_every_tool_is_no_context_either() {
+fn context_excludes_what_is_denied_to_every_tool() {
     let host = host(&["--deny", "*:fs-read=*.pem", "--deny", "*:fs-read=private", "Look"])
         .file("AGENTS.md", "Keys: @key.pem @private/notes.md\n")
         .file("key.pem", "never told")
@@ -141,7 +141,7 @@ fn context_files_without_end_are_cut_and_that_is_said() {
 }
 
 #[test]
-fn the_workspace_is_told_as_a_tree_without_what_is_ignored() {
+fn context_shows_the_workspace_as_a_tree_without_what_is_ignored() {
     let host = host(&["Look"])
         .file(".gitignore", "target/\n*.log\n")
         .file("target/x.o", "")

@@ -65,7 +65,7 @@ fn two_prompts_are_one_conversation_in_one_session() {
 }
 
 #[test]
-fn what_is_typed_while_the_model_works_waits_and_what_is_unfinished_stays() {
+fn conversation_prompt_typed_while_the_model_works_waits_and_unfinished_text_is_kept() {
     let replies = [waits_for_go(), answer("First done."), answers("second one", "Second done.")];
     let (host, mut pty) = talk(&replies, &["--approval-mode", "yolo"]);
     pty.types("first\r").sees("begun").types("second two").sees("› second two").types("\u{17}one\r");
@@ -101,7 +101,7 @@ fn a_prompt_on_a_terminal_is_one_task() {
 }
 
 #[test]
-fn a_finished_session_is_talked_on_with_and_an_unfinished_one_goes_on_first() {
+fn conversation_continues_a_finished_session_and_completes_an_unfinished_one_first() {
     let replies = [answer("One."), hangs("half")];
     let (host, mut pty) = talk(&replies, &[]);
     pty.types("first\r").sees("One.").types("\u{4}");

@@ -136,7 +136,7 @@ fn compression_is_reported_on_standard_error_and_its_failure_in_words() {
 }
 
 #[test]
-fn conversation_larger_than_the_window_goes_on() {
+fn run_continues_with_a_conversation_larger_than_the_window() {
     let read = |at: usize| json!({"chunks": [call("read_file", json!({"path": format!("long{at}.txt")}))]});
     let summary = || json!({"expect": {"last_text": "write a summary"}, "chunks": [{"text": "<state_snapshot>x</state_snapshot>"}]});
     // A file of 49 KB takes more than half of this window: after each but the first the rest is summarised.
@@ -162,7 +162,7 @@ fn a_failed_request_ends_the_run_and_what_was_there_is_not_lost() {
 }
 
 #[test]
-fn an_answer_that_is_cut_short_says_so() {
+fn run_answer_that_is_cut_short_is_marked() {
     let reply = || json!({"chunks": [{"text": "The first of three"}, {"finish": "max_tokens"}]});
     let ended = Host::scripted(&[reply()], &["Look"]).run();
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "The first of three\n"), "{ended:?}");

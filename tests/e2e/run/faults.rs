@@ -221,7 +221,7 @@ fn names(value: &Value, found: &mut Vec<String>) {
 }
 
 #[tokio::test]
-async fn names_that_no_service_accepts_are_sent_to_none() {
+async fn faults_names_that_no_service_accepts_are_sent_to_none() {
     let long: &'static str = "n".repeat(5_000).leak();
     for_each_format(async |format| {
         for name in ["", "a\0b", "no such tool", long] {
@@ -257,7 +257,7 @@ async fn names_that_no_service_accepts_are_sent_to_none() {
 }
 
 #[tokio::test]
-async fn service_that_refuses_a_request_for_its_length_says_what_to_do() {
+async fn faults_request_that_is_too_long_for_a_service_reports_what_to_do() {
     let words = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.";
     for_each_format(async |format| {
         for status in [400, 413] {
@@ -320,7 +320,7 @@ async fn a_quota_that_stays_used_up_hands_over_to_the_fallback_with_a_notice() {
 }
 
 #[tokio::test]
-async fn a_prompt_that_is_blocked_is_asked_once_more_and_then_told() {
+async fn faults_prompt_that_is_blocked_is_retried_once_and_then_reported() {
     let blocked = || Answer::events([json!({"promptFeedback": {"blockReason": "SAFETY"}})]);
     let server = Server::start(move |_| blocked()).await;
     let (ended, _) = run(host(&FORMATS[0], &server)).await;

@@ -36,7 +36,7 @@ fn a_folder_that_cannot_be_worked_in() {
 }
 
 #[test]
-fn a_folder_that_is_no_repository() {
+fn input_folder_that_is_not_a_repository_is_an_error() {
     let host = run(&["Look"]);
     std::fs::remove_dir(host.repository().join(".git")).expect("it was there");
     check(&host, 42, &["is not in a repository", "git init", "--any-folder"]);
@@ -46,7 +46,7 @@ fn a_folder_that_is_no_repository() {
 }
 
 #[test]
-fn a_configuration_that_makes_no_sense() {
+fn input_invalid_configuration_is_an_error() {
     check(&run(&["Look"]).configured("modle = \"offline\"\n"), 52, &["config.toml", "line 1", "`model`"]);
     check(&run(&["Look"]).configured("model = \n"), 52, &["config.toml", "line 1"]);
     check(&run(&["Look"]).configured("[run]\nmax_turns = \"many\"\n"), 52, &["line 2", "many"]);
@@ -75,7 +75,7 @@ fn arguments_that_make_no_sense() {
 }
 
 #[test]
-fn a_script_that_makes_no_sense() {
+fn input_invalid_script_is_an_error() {
     let host = Host::new(["run", "--model", "scripted:bad.jsonl", "Look"])
         .file("bad.jsonl", "{\"chunks\": [{\"txt\": \"x\"}]}\n");
     check(&host, 52, &["line 1", "bad.jsonl"]);
@@ -83,7 +83,7 @@ fn a_script_that_makes_no_sense() {
 
 // promise plugin.imports
 #[test]
-fn a_plugin_that_is_none() {
+fn input_file_that_is_not_a_plugin_is_an_error() {
     let manifest = r#"{"manifest":1,"name":"bad","version":"1.0.0","license":"MIT","contract":"0.1.0","capabilities":{},"tools":[]}"#;
     let bad = |bytes: &[u8]| run(&["--plugin", "bad.wasm", "Look"]).file("bad.wasm", bytes).file("bad.json", manifest);
     check(&bad(b"#!/bin/sh\n"), 42, &["bad.wasm", "not a component"]);
@@ -108,14 +108,14 @@ fn standard_input_is_joined_to_the_prompt() {
 }
 
 #[test]
-fn a_prompt_is_no_template() {
+fn input_prompt_is_not_a_template() {
     let reply =
         serde_json::json!({"expect": {"last_text": "What does ${HOME} mean in ${x}?"}, "chunks": [{"text": "Fine."}]});
     assert_eq!(Host::scripted(&[reply], &["What does ${HOME} mean in ${x}?"]).run().code, Some(0));
 }
 
 #[test]
-fn there_is_no_home() {
+fn input_without_a_home_folder_is_an_error_unless_the_system_knows_it() {
     let host = run(&["Look"]);
     let ended = host.end(host.command_in_shell("unset HOME XDG_CACHE_HOME; exec \"$@\""));
     // Where the system knows the user's home, that is taken.

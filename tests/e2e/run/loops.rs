@@ -19,7 +19,7 @@ fn chant() -> Value {
 }
 
 #[test]
-fn a_model_that_repeats_a_call_is_told_and_can_go_another_way() {
+fn loops_model_that_repeats_a_call_is_warned_and_can_change_course() {
     let mut replies = vec![looks("."); 5];
     let told = "`ls {\"path\":\".\"}` repeated 5 times in a row";
     replies.push(json!({"expect": {"last_text": told}, "chunks": [{"text": "I was stuck."}]}));

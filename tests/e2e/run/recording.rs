@@ -39,7 +39,7 @@ fn a_recording_replays_the_same_events() {
 }
 
 #[test]
-fn what_went_wrong_is_recorded_too() {
+fn recording_includes_what_went_wrong() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("talk.jsonl");
     let file = file.to_str().expect("text");
@@ -56,7 +56,7 @@ fn what_went_wrong_is_recorded_too() {
 }
 
 #[test]
-fn a_recording_has_what_every_agent_was_told_whichever_model_it_asked() {
+fn recording_has_what_every_agent_was_answered_whichever_model_it_asked() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str| folder.path().join(name).to_str().expect("text").to_owned();
     let (talk, own) = (file("talk.jsonl"), file("own.jsonl"));

@@ -14,7 +14,7 @@ fn replies() -> [Value; 2] {
 }
 
 #[test]
-fn a_person_is_told_what_it_took_when_they_ask() {
+fn stats_are_shown_to_the_user_on_request() {
     let ended = Host::scripted(&replies(), &["--stats", "Look"]).run();
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Done.\n"), "{ended:?}");
     let lines: Vec<&str> = ended.stderr.lines().collect();
@@ -33,7 +33,7 @@ fn a_person_is_told_what_it_took_when_they_ask() {
 }
 
 #[test]
-fn a_program_is_told_whose_the_time_was_and_what_it_cost() {
+fn stats_for_a_program_include_whose_the_time_was_and_the_cost() {
     let wait = call("shell", json!({"command": "sleep 0.3"}));
     let replies = [
         json!({"chunks": [wait, {"usage": {"input": 1_000_000, "output": 0}}]}),

@@ -50,7 +50,7 @@ fn a_terminal_shows_a_line_for_each_call_a_difference_and_the_answer() {
 }
 
 #[test]
-fn without_colour_there_is_none() {
+fn terminal_without_colour_shows_none() {
     let seen = seen(&host().env("NO_COLOR", "1"));
     assert!(seen.contains("Done, ") && seen.contains("+new"), "{seen:?}");
     // Colours and weights end with `m`; the spinner's own movements do not.

@@ -217,7 +217,7 @@ async fn a_conversation_with_vertex_by_the_credentials_of_a_login() {
 }
 
 #[tokio::test]
-async fn gemini_takes_a_login_for_a_key_and_says_what_is_wrong_with_it() {
+async fn gemini_uses_a_login_as_a_key_and_reports_what_is_wrong_with_it() {
     let gone = json!({"error": "invalid_grant", "error_description": "Token has been revoked: refresh-s3cret"});
     let server = server(vec![Answer::status(400, &gone.to_string())]).await;
     let folder = tempfile::tempdir().expect("a folder");
@@ -280,7 +280,7 @@ async fn a_conversation_with_an_openai_compatible_server() {
 
 // promise plugin.misbehaves
 #[tokio::test]
-async fn a_tool_that_loops_for_ever_is_stopped_and_the_run_goes_on() {
+async fn wire_tool_that_loops_forever_is_stopped_and_the_run_continues() {
     let folder = tempfile::tempdir().expect("a folder");
     let guest = host_tests::host::guest_file("misbehave", folder.path()).await;
     let reply =
@@ -332,7 +332,7 @@ async fn programs_that_a_tool_runs_do_not_see_the_key() {
 }
 
 #[tokio::test]
-async fn a_configured_proxy_and_headers_are_used_and_a_header_that_is_none_is_told() {
+async fn wire_configured_proxy_and_headers_are_used_and_an_invalid_header_is_reported() {
     let reply = |text: &str| json!({"candidates": [{"content": {"parts": [{"text": text}]}, "finishReason": "STOP"}]});
     let server = server(vec![Answer::events([reply("Through the proxy.")])]).await;
     let host = |configuration: &str| {

@@ -55,7 +55,7 @@ async fn nothing_outside_of_the_granted_roots_is_read_by_any_way_there() {
 }
 
 #[tokio::test]
-async fn a_refusal_says_what_was_wanted_and_what_would_allow_it() {
+async fn sandbox_files_denial_names_what_was_wanted_and_what_would_allow_it() {
     let bench = bench();
     let answer = bench.text("read", json!({"path": "/etc/hostname"})).await;
     for part in ["`reach`", "fs-read", "`/etc/hostname`", "--grant reach:fs-read=/etc/hostname"] {
@@ -197,7 +197,7 @@ async fn a_rename_never_replaces_what_is_there() {
 }
 
 #[tokio::test]
-async fn ignore_rules_are_told() {
+async fn sandbox_files_ignore_rules_are_reported() {
     let bench = bench();
     bench.file(".gitignore", "out/\n").file("out/x", "").file(".git/HEAD", "");
     assert!(bench.text("stat", json!({"path": "out/x"})).await.ends_with("ignored: true"));

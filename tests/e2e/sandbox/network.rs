@@ -27,7 +27,7 @@ async fn a_granted_address_is_fetched_and_what_speaks_of_credentials_stays_with_
 
 // promise http.checked: Host, port and method are checked against the grant before anything is sent.
 #[tokio::test]
-async fn what_is_not_granted_is_not_asked() {
+async fn sandbox_network_request_that_is_not_granted_is_not_sent() {
     let server = Server::start(|_| Answer::ok("hello")).await;
     let port = server.port();
     for http in

@@ -12,7 +12,7 @@ fn sh(script: &str) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn a_program_runs_in_the_workspace_and_its_end_is_told() {
+async fn sandbox_program_runs_in_the_workspace_and_its_end_is_reported() {
     let bench = bench("*");
     let answer = bench.text("run", sh("pwd; echo wrong >&2; exit 3")).await;
     assert!(answer.contains(&bench.root().display().to_string()) && answer.contains("wrong"), "{answer}");

@@ -32,7 +32,7 @@ async fn a_grant_for_reading_keeps_nothing() {
 
 // promise state.key: A key is never used as a path.
 #[tokio::test]
-async fn a_key_is_no_path() {
+async fn sandbox_state_key_is_not_a_path() {
     let bench = bench("write");
     for key in ["", ".", "..", "../x", "a/b", "/etc/x", ".hidden", "a\u{0}b", &"k".repeat(129)] {
         let answer = bench.text("keep", json!({"path": key, "text": "x"})).await;
@@ -42,7 +42,7 @@ async fn a_key_is_no_path() {
 
 // promise state.bounded: Stored state is limited.
 #[tokio::test]
-async fn what_is_kept_is_bounded() {
+async fn sandbox_state_is_limited() {
     let bench = bench("write");
     let big = "x".repeat(1 << 20);
     for number in 0..16 {

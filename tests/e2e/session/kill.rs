@@ -39,7 +39,7 @@ impl Chance {
 
 // promise session.recorded
 #[test]
-fn a_run_that_is_killed_anywhere_goes_on_and_no_call_is_lost_or_run_twice() {
+fn session_killed_anywhere_continues_and_no_call_is_lost_or_run_twice() {
     let mut chance = Chance(20_261_120);
     let (mut kills, mut seen) = (0, HashMap::<String, usize>::new());
     // Where a kill hits depends on how busy the machine is: until each place was hit once, there are more of them.

@@ -49,7 +49,7 @@ async fn text_is_replaced_and_the_rest_of_the_file_stays_as_it_was() {
 }
 
 #[tokio::test]
-async fn what_was_matched_without_regard_to_indentation_is_said() {
+async fn edit_match_without_regard_to_indentation_is_reported() {
     let bench = bench();
     bench.file("f", "  a\n    b\n");
     let said = bench.text("edit", edit("a\n  b\n", "a\n  c\n")).await;
@@ -58,7 +58,7 @@ async fn what_was_matched_without_regard_to_indentation_is_said() {
 }
 
 #[tokio::test]
-async fn an_edit_that_does_not_fit_says_which_way_and_changes_nothing() {
+async fn edit_that_does_not_fit_reports_in_which_way_and_changes_nothing() {
     let bench = bench();
     let content = "one\ntwo\n  two\nthree\nfour\n";
     bench.file("f", content).file("data", b"a\0b").file("src/x", "");
@@ -118,7 +118,7 @@ async fn the_preview_shows_what_the_call_then_does_and_does_nothing_itself() {
 }
 
 #[tokio::test]
-async fn a_person_can_put_another_content_in_its_place() {
+async fn edit_content_can_be_replaced_by_the_user() {
     let bench = bench();
     bench.file("f", "a\r\nb\r\n");
     for (asked, path, theirs) in [
@@ -162,7 +162,7 @@ async fn a_file_that_changed_after_it_was_read_is_not_overwritten() {
 }
 
 #[tokio::test]
-async fn without_a_grant_to_write_it_is_refused_and_says_what_would_allow_it() {
+async fn edit_without_a_grant_to_write_is_denied_with_what_would_allow_it() {
     let bench = Bench::built_in("edit", &["fs-read=."]);
     bench.file("f", "a\n");
     let error = bench.call("edit", edit("a", "b")).await.expect_err("it may not").to_string();

@@ -82,7 +82,7 @@ async fn a_glob_finds_what_it_names() {
 }
 
 #[tokio::test]
-async fn what_the_grant_leaves_out_is_counted_and_a_long_list_is_cut_with_its_total() {
+async fn glob_counts_what_the_grant_excludes_and_cuts_a_long_list_with_its_total() {
     let bench = bench();
     bench.file("key.pem", "");
     // The same for each glob: otherwise a model could find out the name.
@@ -100,7 +100,7 @@ async fn what_the_grant_leaves_out_is_counted_and_a_long_list_is_cut_with_its_to
 }
 
 #[tokio::test]
-async fn what_makes_no_sense_is_refused_in_words() {
+async fn glob_invalid_arguments_are_reported_in_words() {
     refuses(
         &bench(),
         "glob",

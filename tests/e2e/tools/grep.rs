@@ -19,7 +19,7 @@ async fn search(bench: &Bench, arguments: Value) -> (String, String) {
 }
 
 #[tokio::test]
-async fn each_option_finds_what_it_says() {
+async fn grep_each_option_finds_what_it_describes() {
     let bench = bench();
     bench.file(".git/HEAD", "needle\n").file(".gitignore", "out/\n").file("out/x", "needle\n");
     bench.file("a.rs", "fn needle() {}\nlet Needle = 1;\n// nothing\n").file("src/b.rs", "needle needle\nn..dle\n");
@@ -98,7 +98,7 @@ async fn no_match_leaves_its_line_or_its_file() {
 }
 
 #[tokio::test]
-async fn it_stops_at_a_hundred_matches_and_says_how_to_get_the_rest() {
+async fn grep_stops_at_a_hundred_matches_and_reports_how_to_get_the_rest() {
     let bench = bench();
     for file in ["c", "a", "b"] {
         bench.file(file, (0..90).map(|number| format!("{file}{number} needle\n")).collect::<String>());
@@ -146,7 +146,7 @@ async fn every_match_is_found_once_wherever_the_batches_end() {
 }
 
 #[tokio::test]
-async fn what_was_not_searched_is_said() {
+async fn grep_reports_what_was_not_searched() {
     let bench = bench();
     bench.file("small", "needle\n").file("large", "needle\n");
     let file = std::fs::File::options().write(true).open(bench.root().join("large")).expect("it is there");
@@ -164,7 +164,7 @@ async fn a_long_line_is_cut_around_its_match() {
 }
 
 #[tokio::test]
-async fn what_makes_no_sense_is_refused_with_the_reason() {
+async fn grep_invalid_arguments_are_reported_with_the_reason() {
     let bench = bench();
     bench.file("a", "x\n");
     refuses(

@@ -41,7 +41,7 @@ async fn directories_come_first_then_names_with_sizes_and_what_is_ignored_is_cou
 }
 
 #[tokio::test]
-async fn what_is_no_directory_is_said_to_be_what_it_is() {
+async fn ls_path_that_is_not_a_directory_is_reported_as_what_it_is() {
     refuses(
         &bench(),
         "ls",
@@ -57,7 +57,7 @@ async fn what_is_no_directory_is_said_to_be_what_it_is() {
 }
 
 #[tokio::test]
-async fn a_long_listing_is_cut_and_says_so() {
+async fn ls_long_listing_is_cut_and_marked() {
     let bench = Bench::built_in("ls", &["fs-read=."]);
     for number in 0..2_003 {
         bench.file(&format!("{number:04}"), "");

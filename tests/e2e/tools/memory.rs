@@ -33,7 +33,7 @@ async fn facts_are_kept_from_call_to_call_until_they_are_forgotten() {
 }
 
 #[tokio::test]
-async fn what_makes_no_sense_is_refused_in_words() {
+async fn memory_invalid_arguments_are_reported_in_words() {
     refuses(
         &bench(),
         "memory",

@@ -20,7 +20,7 @@ fn lines(numbers: std::ops::RangeInclusive<u32>) -> String {
 }
 
 #[tokio::test]
-async fn a_part_of_a_file_says_which_and_how_to_read_on() {
+async fn read_file_part_of_a_file_names_its_lines_and_how_to_read_on() {
     let bench = bench();
     bench.file("long", lines(1..=2_500)).file("short", "a\nb\nc").file("empty", "").file("dos", "a\r\nb\r\n");
     for (arguments, note, shown) in [
@@ -43,7 +43,7 @@ async fn a_part_of_a_file_says_which_and_how_to_read_on() {
 }
 
 #[tokio::test]
-async fn a_long_line_is_cut_between_characters_and_says_so() {
+async fn read_file_long_line_is_cut_between_characters_and_marked() {
     let bench = bench();
     bench.file("wide", format!("{}\nend\n", "é".repeat(2_001))).file("fits", "é".repeat(2_000));
     let text = bench.text("read_file", json!({"path": "wide"})).await;
@@ -88,7 +88,7 @@ async fn images_and_pdfs_come_as_data_whatever_they_are_called() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_said_to_be_what_it_is() {
+async fn read_file_path_that_cannot_be_read_is_reported_as_what_it_is() {
     let bench = bench();
     bench.file(".git/HEAD", "").file(".gitignore", "*.log\n").file("x.log", "hot\n").file("src/a", "1 line\n");
     bench.file("program", b"\x7fELF\x02\x01\0\0").file("x.zip", b"PK\x03\x04\0\0");

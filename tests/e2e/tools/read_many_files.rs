@@ -11,7 +11,7 @@ fn bench() -> Bench {
 }
 
 #[tokio::test]
-async fn each_file_stands_under_its_path_in_order() {
+async fn read_many_files_shows_each_file_under_its_path_in_order() {
     let bench = bench();
     bench.file(".git/x.txt", "").file(".gitignore", "out/\n").file("out/x.txt", "ignored\n");
     bench.file("b.txt", "2\n").file("a.txt", "1").file("c.md", "3\n").file("a/z.txt", "0\n").file("data.txt", b"\0");
@@ -29,7 +29,7 @@ async fn each_file_stands_under_its_path_in_order() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_is_cut_and_said() {
+async fn read_many_files_cuts_and_reports_what_does_not_fit() {
     let bench = bench();
     bench.file("lines/a", "x\n".repeat(2_500));
     let text = bench.text("read_many_files", json!({"include": ["lines/*"]})).await;
@@ -62,7 +62,7 @@ async fn images_come_only_when_a_glob_names_them() {
 }
 
 #[tokio::test]
-async fn what_makes_no_sense_is_refused_in_words() {
+async fn read_many_files_invalid_arguments_are_reported_in_words() {
     let says: &[&str] = &["invalid glob `[a`"];
     refuses(&bench(), "read_many_files", [(json!({"include": ["[a"]}), "invalid-arguments", says)]).await;
     refuses(&bench(), "read_many_files", [(json!({"include": []}), "invalid-arguments", &["names no files"])]).await;

@@ -16,7 +16,7 @@ fn bench() -> Bench {
 }
 
 #[tokio::test]
-async fn each_line_of_a_result_is_there_only_when_it_says_something() {
+async fn shell_result_has_a_line_only_when_it_has_content() {
     let bench = bench();
     bench.file("deep/x", "");
     for (command, result) in [
@@ -53,7 +53,7 @@ async fn processes_that_are_left_running_are_ended_and_said() {
 }
 
 #[tokio::test]
-async fn long_output_keeps_its_head_and_its_tail_and_says_how_much_is_missing() {
+async fn shell_long_output_keeps_its_head_and_its_tail_and_reports_how_much_is_missing() {
     let bench = bench();
     let printed: usize = (100_000..400_000).map(|number: u32| number.to_string().len() + 1).sum();
     let result = bench.text("shell", json!({"command": "seq 100000 399999; echo the end >&2"})).await;
@@ -117,7 +117,7 @@ async fn the_preview_is_the_command_and_runs_nothing() {
 }
 
 #[tokio::test]
-async fn a_person_can_put_another_command_in_its_place() {
+async fn shell_command_can_be_replaced_by_the_user() {
     let bench = bench();
     let asked = json!({"command": "touch made", "directory": "deep"});
     let revised = bench.revise("shell", asked, "touch other").await.expect("it can be changed");

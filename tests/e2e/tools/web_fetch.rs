@@ -57,7 +57,7 @@ async fn an_image_comes_as_data() {
 }
 
 #[tokio::test]
-async fn what_is_too_long_is_cut_and_said_to_be() {
+async fn web_fetch_page_that_is_too_long_is_cut_and_marked() {
     let server = Server::start(|request| match request.path.as_str() {
         "/image" => typed("image/png", [b"\x89PNG\r\n\x1a\n".as_slice(), &[0; 2_000]].concat()),
         _ => typed("text/plain", "é".repeat(100_001)),
@@ -101,7 +101,7 @@ async fn another_status_is_a_failure_with_the_servers_words() {
 }
 
 #[tokio::test]
-async fn what_the_grant_does_not_cover_is_not_asked_not_even_by_a_redirect() {
+async fn web_fetch_sends_nothing_that_the_grant_does_not_cover_not_even_by_a_redirect() {
     let other = Server::start(|_| Answer::ok("stolen")).await;
     let target = other.url("/steal");
     let server = Server::start(move |_| Answer::redirect(302, &target)).await;
@@ -119,7 +119,7 @@ async fn what_the_grant_does_not_cover_is_not_asked_not_even_by_a_redirect() {
 }
 
 #[tokio::test]
-async fn the_preview_names_the_address_that_is_really_fetched_and_asks_nobody() {
+async fn web_fetch_preview_names_the_address_that_is_really_fetched_and_sends_nothing() {
     let server = Server::start(|_| Answer::ok("")).await;
     let bench = bench(&server);
     let raw = "https://raw.githubusercontent.com/o/r/main/x.rs";
@@ -135,7 +135,7 @@ async fn the_preview_names_the_address_that_is_really_fetched_and_asks_nobody() 
 }
 
 #[tokio::test]
-async fn what_is_no_address_of_the_web_is_refused_in_words() {
+async fn web_fetch_invalid_address_is_reported_in_words() {
     let server = Server::start(|_| Answer::ok("")).await;
     let at = |url: &str| json!({"url": url});
     refuses(

@@ -29,7 +29,7 @@ async fn a_file_is_made_with_the_folders_above_it_or_replaced() {
 }
 
 #[tokio::test]
-async fn what_is_there_already_is_not_written_again() {
+async fn write_file_does_not_write_again_what_is_already_there() {
     let bench = bench();
     bench.file("same", "same\n");
     let inode = || std::fs::metadata(bench.root().join("same")).expect("there").ino();
@@ -69,7 +69,7 @@ async fn the_preview_shows_the_difference_and_writes_nothing_and_the_call_does_w
 }
 
 #[tokio::test]
-async fn what_has_no_difference_to_show_is_said() {
+async fn write_file_preview_describes_a_change_that_has_no_diff() {
     let bench = bench();
     bench.file("program", b"\x7fELF\0");
     let shown = bench.preview("write_file", json!({"path": "program", "content": "x\n"})).await.expect("it is asked");
@@ -79,7 +79,7 @@ async fn what_has_no_difference_to_show_is_said() {
 }
 
 #[tokio::test]
-async fn a_person_can_put_another_content_in_its_place() {
+async fn write_file_content_can_be_replaced_by_the_user() {
     let bench = bench();
     let asked = json!({"path": "f", "content": "1\n"});
     let revised = bench.revise("write_file", asked, "2\n").await.expect("it can be changed");
@@ -87,7 +87,7 @@ async fn a_person_can_put_another_content_in_its_place() {
 }
 
 #[tokio::test]
-async fn without_a_grant_to_write_it_is_not_even_started_and_says_what_would_allow_it() {
+async fn write_file_without_a_grant_to_write_is_not_started_and_names_what_would_allow_it() {
     let bench = Bench::built_in("write_file", &["fs-read=."]);
     let error = bench.call("write_file", json!({"path": "x", "content": ""})).await.expect_err("it may not");
     let CallError::Admission(refused) = &error else { panic!("{error:?}") };
@@ -102,7 +102,7 @@ async fn without_a_grant_to_write_it_is_not_even_started_and_says_what_would_all
 }
 
 #[tokio::test]
-async fn what_cannot_be_written_says_why_and_stays() {
+async fn write_file_that_cannot_be_written_is_reported_with_the_reason_and_kept() {
     let bench = Bench::built_in("write_file", &["fs-read=.", "fs-write=docs"]);
     bench.file("docs/deep/x", "").file("docs/real", "real\n");
     symlink("real", bench.root().join("docs/link")).expect("made");

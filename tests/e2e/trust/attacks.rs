@@ -48,7 +48,7 @@ fn a_link_that_takes_the_place_of_a_trusted_file_is_a_change_and_not_followed() 
 
 // promise project.links
 #[test]
-fn what_is_no_file_is_neither_opened_nor_waited_for() {
+fn trust_path_that_is_not_a_file_is_neither_opened_nor_waited_for() {
     let host = run(&["Look"]).file(".host/.keep", "");
     let pipe = host.repository().join(".host/config.toml");
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
@@ -65,7 +65,7 @@ fn what_is_no_file_is_neither_opened_nor_waited_for() {
 // promise project.settings: A trusted project cannot choose where keys go or who pays, cannot reduce questions and
 //   cannot raise a limit.
 #[test]
-fn what_says_where_keys_go_or_who_pays_is_not_for_projects() {
+fn trust_project_cannot_set_where_keys_go_or_who_pays() {
     for (configuration, line, key) in [
         ("[providers.openai]\nbase_url = \"http://127.0.0.1:9\"\n", 1, "`providers`"),
         ("providers.gemini.headers = {x = \"y\"}\n", 1, "`providers`"),
@@ -86,7 +86,7 @@ fn what_says_where_keys_go_or_who_pays_is_not_for_projects() {
 
 // promise project.user-files: A project cannot show a model files from the user's own configuration folder.
 #[test]
-fn a_projects_context_files_show_a_model_nothing_of_the_persons_folder() {
+fn trust_project_context_files_show_a_model_nothing_of_the_users_folder() {
     let host = run(&["Look"])
         .configured("[providers.openai]\nheaders = { x-team = \"sec-ret\" }\n")
         .home_file(".config/host/notes.md", "sec-ret too")
@@ -111,7 +111,7 @@ fn a_project_takes_no_name_that_is_taken() {
 
 // promise project.names
 #[test]
-fn a_projects_agent_is_not_run_when_the_person_says_so_nor_for_longer() {
+fn trust_project_agent_does_not_run_if_the_user_disables_it_nor_for_longer() {
     let configuration = "[agents.codebase_investigator]\nenabled = true\nmax_turns = 900\ntimeout_minutes = 900\n";
     let host = run(&[])
         .file(".host/config.toml", configuration)

@@ -11,7 +11,7 @@ fn look() -> Value {
 }
 
 #[test]
-fn the_flag_goes_before_the_project_and_the_project_before_the_person() {
+fn trust_layers_a_flag_overrides_the_project_and_the_project_overrides_the_user() {
     let model = |own: &str, project: &str, arguments: &[&str]| {
         let host = Host::new(["run", "--output-format", "json"])
             .args(arguments)
@@ -67,7 +67,7 @@ fn a_projects_mode_asks_more_and_never_less() {
 }
 
 #[test]
-fn what_a_flag_names_needs_no_trust() {
+fn trust_layers_what_a_flag_names_needs_no_trust() {
     let manifest = r#"{"manifest":1,"name":"bad","version":"1.0.0","license":"MIT","contract":"0.1.0","capabilities":{},"tools":[]}"#;
     let host = run(&["--plugin", ".host/plugins/bad.wasm", "Look"])
         .file(".host/plugins/bad.wasm", "x")

@@ -50,7 +50,7 @@ fn trust_is_said_shown_listed_and_taken_back() {
 
 // promise project.list
 #[test]
-fn a_list_that_others_could_have_written_stops_the_run() {
+fn trust_list_that_others_can_read_or_write_stops_the_run() {
     let host = project();
     trust(&host);
     for mode in [0o644, 0o620, 0o666] {
@@ -64,7 +64,7 @@ fn a_list_that_others_could_have_written_stops_the_run() {
 
 // promise project.list
 #[test]
-fn a_list_that_is_broken_stops_the_run_and_says_what_to_do() {
+fn trust_list_that_is_invalid_stops_the_run_and_reports_what_to_do() {
     for text in ["", "{\"version\": 1, \"folders\": {\"/\": tr", "{\"version\": 7, \"folders\": {}}"] {
         let host = project();
         trust(&host);
@@ -77,7 +77,7 @@ fn a_list_that_is_broken_stops_the_run_and_says_what_to_do() {
 
 // promise project.list
 #[test]
-fn what_many_processes_say_at_once_is_all_there() {
+fn trust_list_keeps_what_many_processes_add_at_once() {
     let host = run(&[]);
     let start = |number: usize| {
         let folder = host.repository().join(format!("p{number}"));

@@ -58,7 +58,7 @@ fn is_trusted(host: &Host) -> bool {
 
 // promise project.change
 #[test]
-fn a_person_is_asked_once_and_again_when_something_changed() {
+fn trust_question_is_asked_once_and_again_when_something_changed() {
     let host = project();
     let (seen, code) = dialogue(&host, "", &["t\n"]);
     assert_eq!(code, Some(0), "{seen}");
@@ -79,7 +79,7 @@ fn a_person_is_asked_once_and_again_when_something_changed() {
 
 // promise project.question
 #[test]
-fn a_person_can_leave_and_what_is_no_answer_trusts_nothing() {
+fn trust_question_can_be_left_and_what_is_not_an_answer_trusts_nothing() {
     for answers in [&["l\n"][..], &["y\n", "\n", "yes\n"], &["\u{4}"], &["\n", "leave\n"]] {
         let host = project();
         let (seen, code) = dialogue(&host, "", answers);
@@ -94,7 +94,7 @@ fn a_person_can_leave_and_what_is_no_answer_trusts_nothing() {
 
 // promise project.question
 #[test]
-fn what_was_typed_before_the_question_is_no_answer() {
+fn trust_question_is_not_answered_by_what_was_typed_before_it() {
     let host = project();
     let (seen, code) = dialogue(&host, "t\ntrust\n", &["l\n"]);
     assert_eq!(code, Some(55), "{seen}");
@@ -118,7 +118,7 @@ fn names_and_manifests_cannot_write_the_question() {
 }
 
 #[test]
-fn where_a_program_reads_nobody_is_asked() {
+fn trust_question_is_not_asked_when_a_program_reads_the_output() {
     let host = project().args(&["--output-format", "json"]);
     let (seen, code) = dialogue(&host, "", &[]);
     assert_eq!(code, Some(0), "{seen}");

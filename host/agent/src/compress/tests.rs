@@ -91,7 +91,7 @@ fn the_users_last_words_are_kept() {
 }
 
 #[test]
-fn what_the_host_says_is_no_word_of_the_users() {
+fn compression_does_not_take_host_messages_for_the_users_words() {
     let warning = "The limit of this run, 3 turns, is reached. You have one last reply and 60 s for it. Say in it what \
                    is missing. Call no other tool: it would not run.";
     for told in ["You are going round in circles: `ls {}` came 5 times in a row. It was stopped", warning] {
@@ -106,7 +106,7 @@ fn what_the_host_says_is_no_word_of_the_users() {
 }
 
 #[test]
-fn an_empty_summary_is_none() {
+fn compression_does_not_use_an_empty_summary() {
     let long = conversation(&[('u', 400), ('m', 400), ('u', 100), ('m', 100)]);
     assert_eq!(summarised(&long, 2, " \n"), None);
     assert_eq!(summarised(&long, 99, "x"), None);

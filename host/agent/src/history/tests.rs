@@ -82,7 +82,7 @@ fn settled_calls_are_in_the_history_with_their_data() {
 
 // promise session.settled
 #[test]
-fn calls_that_nobody_settles_are_interrupted() {
+fn history_unsettled_calls_are_interrupted() {
     let mut history = History::new();
     unsettled(&mut history, &["1", "2"]).expect("fresh ids");
     assert_eq!(short(&history), "u m(1)(2) u<1><2>");

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_looks_alike_is_no_loop() {
+    fn loops_work_that_looks_similar_is_not_a_loop() {
         let each = |f: fn(usize) -> (&'static str, Value, String)| (0..60).map(f);
         let same = || "same".to_owned();
         for (what, calls) in [

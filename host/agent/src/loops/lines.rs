@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn code_goes_on_until_its_fence_is_closed() {
+    fn loops_code_block_continues_until_its_fence_is_closed() {
         let mut lines = Lines::default();
         let text =
             "````md\nprose\n```\nprose\n~~~~\n````js\n`````\nprose\n```x``` is code\nprose\n~~~\n```\n~~~ \nprose";

@@ -77,7 +77,7 @@ fn a_signature_stays_on_its_part() {
 }
 
 #[test]
-fn what_carries_a_signature_alone_is_kept_and_not_told() {
+fn reply_part_with_only_a_signature_is_kept_and_not_reported() {
     let parts = vec![signed(Part::thought(""), "c2ln"), signed(Part::text(""), "c2ln"), Part::text("a")];
     let (reply, told) = read_all(vec![chunk(parts.clone()), finish(FinishReason::Stop)], false);
     assert_eq!(reply.map(|reply| reply.content.parts), Ok(parts));
@@ -116,7 +116,7 @@ fn a_retry_makes_what_came_before_it_void() {
 }
 
 #[test]
-fn what_another_model_was_about_to_say_is_void() {
+fn reply_begun_before_a_model_switch_is_discarded() {
     let switched = Switched { model: "b".to_owned(), reason: "the quota is used up".to_owned() };
     let events = vec![
         chunk(vec![Part::text("half"), call("1")]),
@@ -130,7 +130,7 @@ fn what_another_model_was_about_to_say_is_void() {
 }
 
 #[test]
-fn every_try_costs_what_its_service_says() {
+fn reply_usage_of_every_attempt_is_counted() {
     let prompt = PromptId { agent: AgentId::new("main"), turn: 0 };
     let mut builder = ReplyBuilder::new(&prompt);
     let usage = |input, output| {
@@ -146,7 +146,7 @@ fn every_try_costs_what_its_service_says() {
 }
 
 #[test]
-fn a_reply_is_good_or_says_why_not() {
+fn reply_is_valid_or_names_the_reason() {
     use FinishReason::{MalformedFunctionCall, MaxTokens, Other, Recitation, Safety, Stop};
     let good = |part: Part, reason, after_outcomes| {
         let (reply, _) = read_all(vec![chunk(vec![part]), finish(reason)], after_outcomes);
@@ -172,7 +172,7 @@ fn a_reply_is_good_or_says_why_not() {
 }
 
 #[test]
-fn what_arrived_before_an_error_is_still_there() {
+fn reply_text_before_an_error_is_kept() {
     let prompt = PromptId { agent: AgentId::new("main"), turn: 0 };
     let mut builder = ReplyBuilder::new(&prompt);
     let error = ModelError::MissingKey { provider: host_model::Gemini::PROVIDER };

@@ -84,7 +84,7 @@ fn a_log_has_a_line_for_each_entry_and_its_version_first() {
 // promise session.private: Only the user can read a session log or a recording.
 #[cfg(unix)]
 #[test]
-fn a_log_is_the_users_alone() {
+fn session_log_is_private_to_the_user() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().expect("a folder");
     let log = create(&folder.path().join("sessions")).expect("it can be made");
@@ -109,7 +109,7 @@ fn an_entry_is_one_write() {
 }
 
 #[test]
-fn a_full_disk_is_told_once_with_the_file_and_ends_the_log() {
+fn session_log_full_disk_is_reported_once_with_the_file_and_ends_the_log() {
     let disk = Disk::with_room(150);
     let log = disk.log().expect("the first line fits");
     let prompt = PromptId { agent: AgentId::new("main"), turn: 0 };
@@ -127,7 +127,7 @@ fn a_full_disk_is_told_once_with_the_file_and_ends_the_log() {
 }
 
 #[test]
-fn a_log_that_cannot_begin_is_told() {
+fn session_log_that_cannot_start_is_reported() {
     assert!(matches!(Disk::with_room(3).log().err(), Some(SessionError::Write { .. })));
     let folder = tempfile::tempdir().expect("a folder");
     let taken = folder.path().join("taken");

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_text_stays_text() {
+    fn mention_lookalikes_remain_text() {
         for text in [
             "user@host",
             "a.b+c@example.org",

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_for_projects_is_an_error_with_its_line() {
+    fn project_settings_that_only_the_user_may_set_are_an_error_with_their_line() {
         for (project, line, key) in [
             ("\n[providers.openai]\nbase_url = \"http://evil.example\"\n", 2, "`providers`"),
             ("providers = {}\n", 1, "`providers`"),
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn the_projects_words_go_before_the_persons() {
+    fn project_settings_override_those_of_the_user() {
         let own = "model = \"a\"\n[models.a]\ntemperature = 1.0\ntop_p = 0.5\nstop = [\"X\"]\n\
                    [routing]\ndefault = \"a\"\nclassifier = \"c\"\n[context]\nfiles = [\"MINE.md\"]\n";
         let project = "model = \"b\"\n[models.a]\ntemperature = 0.0\nstop = []\n[models.b]\nwindow = 9\n\
@@ -319,7 +319,7 @@ mod tests {
 
     // promise project.settings
     #[test]
-    fn a_projects_limit_only_makes_the_persons_narrower() {
+    fn project_limits_only_narrow_those_of_the_user() {
         let run = |own: &str, project: &str| layered(own, project).expect("it is right").run;
         let turns = |own: &str, project: &str| run(own, project).max_turns.map(AtLeastOne::get);
         assert_eq!(turns("", "run.max_turns = 5"), Some(5));
@@ -351,7 +351,7 @@ mod tests {
 
     // promise project.settings
     #[test]
-    fn a_limit_of_costs_counts_in_the_persons_prices() {
+    fn project_cost_limit_is_counted_in_the_users_prices() {
         let price = |text: &str| format!("[models.m]\nprice = {{ input = {text}, output = {text} }}\n");
         let both = layered(&price("2.0"), &price("0.0")).expect("it is right");
         assert_eq!(both.models["m"].price.map(|price| price.input.0), Some(2.0));

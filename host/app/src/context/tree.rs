@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_tree_is_cut_and_says_so() {
+    fn context_tree_that_is_large_is_cut_and_marked() {
         let mut read = 0;
         let text = tree(|_| {
             read += 1;

@@ -96,7 +96,7 @@ fn agreed(pairs: &[(&str, &str)]) -> Agreed {
 }
 
 #[tokio::test]
-async fn install_accepted_grants_what_the_answer_says() {
+async fn install_accepted_grants_what_the_answer_allows() {
     let world = World::new();
     let installation =
         world.asked(world.bundle("1.0.0", &[("http", "GET a.example")]), &InstallRequest::default()).await;

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn trust_store_that_others_could_have_written_is_an_error() {
+    fn trust_store_that_others_can_read_or_write_is_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::at(folder.path().join("trust.json"));
         store.add(Path::new("/a"), fingerprint("a")).expect("written");

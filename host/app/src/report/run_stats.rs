@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_reads_it_in_a_line_and_a_table() {
+    fn run_stats_are_shown_to_the_user_as_a_line_and_a_table() {
         let calls =
             |success, error| Calls { success, error, cancelled: 0, duration_ms: 1234, decisions: Decisions::default() };
         let tools = BTreeMap::from([("ls".to_owned(), calls(1, 0)), ("a\u{1b}b".to_owned(), calls(2, 1))]);

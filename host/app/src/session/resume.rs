@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_that_is_no_id_belongs_to_the_prompt() {
+    fn resume_word_that_is_not_an_id_belongs_to_the_prompt() {
         for (word, is_id) in [
             ("20260301-120000-0a1b2c3d", true),
             ("2026", true),

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_is_read_as_its_declaration_says() {
+    fn task_input_is_read_as_its_declared_type() {
         let given = ["text=a=b", "n=1.5", "yes=true", "i=-3", "texts=x, y", "texts=", "ns=1", "ns=2.5"];
         let got = inputs("a", &declared(), &given.map(str::to_owned)).expect("they are right");
         let want = json!({"text": "a=b", "n": 1.5, "yes": true, "i": -3, "texts": ["x, y", ""], "ns": [1, 2.5]});
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_input_is_told_with_what_would_be_right() {
+    fn task_invalid_input_is_reported_with_a_valid_one() {
         for (given, told, help) in [
             ("text", "invalid `--input text`", "write it as NAME=VALUE"),
             (

@@ -56,7 +56,7 @@ async fn session_change_of_mode_that_fails_changes_nothing() {
 }
 
 #[tokio::test]
-async fn session_observers_are_told_of_each_event_however_many_there_are() {
+async fn session_observers_all_receive_every_event() {
     #[derive(Default)]
     struct Count(std::sync::atomic::AtomicUsize);
     impl host_agent::Observer for Count {

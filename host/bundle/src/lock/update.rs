@@ -229,7 +229,7 @@ mod tests {
 
     // promise install.version
     #[test]
-    fn what_an_update_changes_needs_the_word_for_it_and_for_nothing_else() {
+    fn lock_update_needs_exactly_the_flags_for_what_it_changes() {
         let none = Allow::default();
         let older = Allow { downgrade: true, ..none };
         let others = Allow { other_signers: true, ..none };

@@ -250,7 +250,7 @@ mod tests {
 
     // promise bundle.secret-key: A secret key file belongs to its owner only, and its password is never shown.
     #[test]
-    fn a_secret_key_is_its_owners_alone_and_takes_nobodys_place() {
+    fn secret_key_file_is_private_to_its_owner_and_replaces_no_other_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("acme.key");
         let pair = KeyPair::generate("correct horse").expect("made");
@@ -275,7 +275,7 @@ mod tests {
 
     // promise bundle.secret-key
     #[test]
-    fn a_secret_key_that_others_may_use_is_not_read() {
+    fn secret_key_file_that_others_can_use_is_not_read() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("acme.key");
         KeyPair::generate("x").expect("made").write(&path).expect("written");
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_secret_key_is_said_to_be_none() {
+    fn secret_key_file_that_is_invalid_is_reported_with_the_reason() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("key");
         let mut greedy = vec![0; 158];

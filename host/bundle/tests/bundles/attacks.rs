@@ -110,7 +110,7 @@ fn any_byte_of_the_signature_changed_with_its_digests_put_right_is_refused() {
 // promise bundle.keys: A signature counts for its bundle only, and a key only for the plugins it is trusted for and
 //   until it expires.
 #[test]
-fn what_an_attacker_signs_or_takes_from_elsewhere_is_refused_with_its_reason() {
+fn bundle_forged_and_copied_signatures_are_rejected_with_their_reason() {
     let (secret, other, stranger) = (key(), key(), key());
     let mut trust = trusting(secret.public());
     trust.trust(other.public().clone(), vec!["other/*".parse().expect("a pattern")], None, now()).expect("trusted");

@@ -25,7 +25,7 @@ fn the_same_parts_give_the_same_bytes_and_read_as_they_were_packed() {
 }
 
 #[test]
-fn what_is_packed_is_an_oci_image_that_says_what_it_is() {
+fn bundle_is_packed_as_an_oci_image_that_describes_itself() {
     let bundle = bundle();
     let layout = bundle.layout();
     assert_eq!(layout["oci-layout"], b"{\"imageLayoutVersion\":\"1.0.0\"}");
@@ -61,7 +61,7 @@ fn layer(layer: &Value) -> (&str, &str) {
 }
 
 #[test]
-fn the_archive_says_nothing_of_the_machine_that_made_it() {
+fn bundle_archive_reveals_nothing_about_the_machine_that_made_it() {
     let bytes = bundle().to_archive();
     let mut archive = tar::Archive::new(bytes.as_slice());
     let mut names = Vec::new();
@@ -121,7 +121,7 @@ fn a_signature_leaves_what_is_signed_as_it_is() {
 }
 
 #[test]
-fn what_does_not_agree_is_not_packed() {
+fn bundle_parts_that_do_not_agree_are_not_packed() {
     let change = |change: &dyn Fn(&mut Parts)| {
         let mut parts = parts();
         change(&mut parts);
@@ -145,7 +145,7 @@ fn what_does_not_agree_is_not_packed() {
 }
 
 #[test]
-fn a_manifest_for_a_newer_host_says_so() {
+fn bundle_manifest_for_a_newer_host_is_reported_as_such() {
     for (key, value) in [("manifest", json!(2)), ("contract", json!("0.2.0")), ("contract", json!("1.0.0"))] {
         let mut json = manifest_json();
         json[key] = value;

@@ -17,7 +17,7 @@ fn with(more: Vec<Entry>) -> Vec<u8> {
 // promise bundle.reading: Reading a bundle writes nothing and rejects links, devices, sparse entries, unsafe or
 //   duplicate names, unknown files and wrong sizes.
 #[test]
-fn what_no_bundle_has_is_refused_by_its_name_and_kind() {
+fn bundle_entry_of_an_unexpected_name_or_kind_is_rejected() {
     let blob = format!("blobs/sha256/{}", "0".repeat(64));
     for (entry, says) in [
         (Entry::file("../evil", b"x"), "`../evil`, whose name leads out"),
@@ -55,7 +55,7 @@ fn what_no_bundle_has_is_refused_by_its_name_and_kind() {
 
 // promise bundle.reading
 #[test]
-fn what_is_there_twice_too_large_or_without_end_is_refused() {
+fn bundle_duplicate_oversized_and_endless_entries_are_rejected() {
     let layout = bundle().layout();
     let mut twice = entries(&layout);
     twice.push(Entry::file("oci-layout", &layout["oci-layout"]));
@@ -93,7 +93,7 @@ fn what_is_there_twice_too_large_or_without_end_is_refused() {
 
 // promise bundle.reading
 #[test]
-fn an_archive_that_breaks_off_or_goes_on_is_refused() {
+fn bundle_archive_that_is_cut_short_or_has_trailing_data_is_rejected() {
     let whole = bundle().to_archive();
     for at in (0..whole.len()).step_by(97).chain([whole.len() - 1, whole.len() - 512, whole.len() - 1024]) {
         refused(&whole[..at]);
@@ -160,7 +160,7 @@ fn replace(image: &mut Value, layout: &mut BTreeMap<String, Vec<u8>>, layer: usi
 // promise bundle.consistent: The parts of a bundle agree even if all digests are correct: blobs, sizes, imports,
 //   manifest and annotations.
 #[test]
-fn a_forger_who_puts_all_digests_right_is_told_from_an_honest_packer() {
+fn bundle_forged_with_correct_digests_is_still_rejected() {
     Bundle::read_archive(forged(|_, _, _| {}).as_slice()).expect("what is not changed is right");
     type Change = fn(&mut Value, &mut Value, &mut BTreeMap<String, Vec<u8>>);
     let changes: &[(Change, &str)] = &[
@@ -248,7 +248,7 @@ fn a_forger_who_puts_all_digests_right_is_told_from_an_honest_packer() {
 
 // promise bundle.consistent
 #[test]
-fn what_an_index_lists_is_one_plugin_and_its_signatures() {
+fn bundle_index_lists_only_one_plugin_and_its_signatures() {
     let mut signed = bundle();
     signed.sign(&SecretKey::without_password().expect("random numbers")).expect("signed");
     let index = |change: &dyn Fn(&mut Value)| {
@@ -314,7 +314,7 @@ fn a_folder_is_read_as_an_archive_is_and_no_link_is_followed() {
 
 // promise bundle.consistent
 #[test]
-fn what_a_registry_hands_over_is_bounded_before_it_is_fetched_and_checked_when_it_is_there() {
+fn bundle_from_a_registry_is_limited_before_the_download_and_checked_after_it() {
     let bundle = bundle();
     let wanted = Bundle::wanted(bundle.signed_bytes()).expect("it names what it has");
     let blobs: BTreeMap<&str, &[u8]> = bundle.blobs().map(|(digest, bytes)| (digest.as_str(), bytes)).collect();
@@ -341,7 +341,7 @@ fn what_a_registry_hands_over_is_bounded_before_it_is_fetched_and_checked_when_i
 
 // promise bundle.consistent
 #[test]
-fn what_refers_to_a_plugin_and_is_no_signature_of_it_is_refused() {
+fn bundle_referrer_that_is_not_a_signature_of_it_is_rejected() {
     let mut signed = bundle();
     signed.sign(&SecretKey::without_password().expect("random numbers")).expect("signed");
     let referrer = &signed.referrers()[0];

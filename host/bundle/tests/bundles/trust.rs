@@ -43,7 +43,7 @@ fn counted(verdict: Result<Verdict, Refusal>) -> Vec<String> {
 
 // promise bundle.keys
 #[test]
-fn a_pattern_covers_a_publishers_plugins_and_nobody_elses() {
+fn keys_pattern_covers_only_the_plugins_of_its_publisher() {
     for (pattern, plugin, covers) in [
         ("acme/*", "acme/fetch", true),
         ("acme/*", "acme", false),
@@ -93,7 +93,7 @@ fn a_key_counts_until_it_expires_and_for_what_it_is_trusted_for() {
 
 // promise bundle.revoked: A revocation is permanent, whatever signatures the bundle has.
 #[test]
-fn what_is_revoked_wins_over_everything_and_stays() {
+fn keys_revocation_overrides_everything_and_is_permanent() {
     let (good, bad) = (key(), key());
     let mut trust = Trust::default();
     for key in [&good, &bad] {
@@ -134,7 +134,7 @@ fn what_is_revoked_wins_over_everything_and_stays() {
 // promise bundle.rotation: A new key replaces an old one only with the old key's signature, and is trusted for no more
 //   and no longer.
 #[test]
-fn a_new_key_takes_an_old_ones_place_on_its_word_alone() {
+fn keys_new_key_replaces_an_old_one_only_with_its_signature() {
     let (old, new, thief) = (key(), key(), key());
     let end = at("2027-01-01T00:00:00Z");
     let mut trust = Trust::default();
@@ -185,7 +185,7 @@ fn a_new_key_takes_an_old_ones_place_on_its_word_alone() {
 // promise bundle.key-list: The list of trusted keys is replaced atomically and rejected if others could have written
 //   it.
 #[test]
-fn what_is_trusted_at_once_from_many_sides_is_all_there() {
+fn keys_trusted_at_the_same_time_are_all_kept() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("new/keys.toml");
     let store = TrustStore::at(path.clone());
@@ -212,7 +212,7 @@ fn what_is_trusted_at_once_from_many_sides_is_all_there() {
 
 // promise bundle.key-list
 #[test]
-fn a_list_of_keys_that_others_could_have_written_or_that_makes_no_sense_is_not_believed() {
+fn keys_list_that_is_invalid_or_that_others_could_have_written_is_not_used() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("keys.toml");
     let store = TrustStore::at(path.clone());

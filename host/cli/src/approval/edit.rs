@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_editor_leaves_is_taken() {
+    fn approval_edit_uses_what_the_editor_saved() {
         assert_eq!(edited("printf 'b\\n' >", "a").as_ref(), Ok(&Some("b".to_owned())), "a line stays a line");
         assert_eq!(edited("printf 'b\\n' >", "a\n").as_ref(), Ok(&Some("b\n".to_owned())));
         assert_eq!(
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn an_editor_that_fails_changes_nothing_and_says_so() {
+    fn approval_edit_reports_an_editor_that_fails_and_changes_nothing() {
         for (command, words) in [
             ("false", "failed (exit status: 1)"),
             ("/no/such/editor", "failed ("),

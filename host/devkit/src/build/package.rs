@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_are_what_a_person_wrote() {
+    fn package_sources_are_only_what_the_user_wrote() {
         let folder = folder(&[
             "plugin.c",
             "src/more.c",
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_no_package_is_refused() {
+    fn package_folder_with_too_many_files_is_an_error() {
         let names: Vec<String> = (0..=MAX_SOURCES).map(|i| format!("{i}.c")).collect();
         let many = folder(&names.iter().map(String::as_str).collect::<Vec<_>>());
         let error = files(many.path(), &["c"]).expect_err("it has too many sources").to_string();
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_source_contract_or_manifest_is_another_digest() {
+    fn package_digest_changes_with_a_source_the_contract_or_the_manifest() {
         let folder = folder(&["plugin.c", "plugin.toml", "wit/tool/tool.wit", "requirements.txt", "notes.txt"]);
         let digest = || sources(folder.path(), &["c"], &["requirements.txt"]).expect("it can be read");
         let mut seen = vec![digest()];

@@ -173,12 +173,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_of_a_good_plugin() {
+    fn lint_reports_nothing_about_a_good_plugin() {
         assert_eq!(found(|_| {}), Vec::<String>::new());
     }
 
     #[test]
-    fn each_mistake_is_told_once() {
+    fn lint_reports_each_mistake_once() {
         let fetch = json!({"scope": "example.com", "reason": "to fetch"});
         check(
             |it| {

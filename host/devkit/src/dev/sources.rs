@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_build_writes_is_no_source() {
+    fn dev_sources_exclude_what_a_build_writes() {
         let (_folder, sources) = package(&[
             "plugin.toml",
             "plugin.c",
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_changes_with_its_content_and_cases_are_told_apart() {
+    fn dev_sources_change_with_their_content_and_test_cases_are_separate() {
         let (_folder, sources) = package(&["plugin.toml", "plugin.c", "tests/cases.toml", "src/tests/no.toml"]);
         let before = sources.look().expect("it can be read");
         write(&sources.folder, "plugin.c", "plugin.c");
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_build_took_from_elsewhere_is_a_source_from_then_on() {
+    fn dev_sources_include_files_that_a_build_used_from_elsewhere() {
         let (_folder, mut sources) = package(&["plugin.toml"]);
         let (_other, other) = package(&["lib.rs", "unused.rs"]);
         let file = other.folder.join("lib.rs");
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_no_package_is_refused() {
+    fn dev_sources_with_too_many_files_or_folders_are_an_error() {
         let (_folder, sources) = package(&[]);
         for i in 0..MAX_FOLDERS {
             std::fs::create_dir(sources.folder.join(format!("folder{i}"))).expect("made");

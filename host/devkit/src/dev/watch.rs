@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_only_read_did_not_change() {
+    fn dev_watch_reading_a_file_is_not_a_change() {
         for (kind, expected) in [
             (EventKind::Access(AccessKind::Open(AccessMode::Any)), false),
             (EventKind::Access(AccessKind::Read), false),

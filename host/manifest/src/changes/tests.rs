@@ -39,7 +39,7 @@ fn output(edit: impl FnOnce(&mut Value)) -> impl FnOnce(&mut Value) {
 }
 
 #[test]
-fn what_is_asked_for_weighs_as_much_as_it_takes_from_the_person() {
+fn changes_of_requests_are_weighed_by_what_they_take_from_the_user() {
     use Weight::{Addition, Breaking, Fix};
     let state = json!({"scope": "*", "reason": "to keep"});
     check(|it| it["capabilities"]["state"] = state, Breaking, "it asks for `state` = `*`: to keep");
@@ -185,7 +185,7 @@ fn results_may_be_more_and_surer() {
 }
 
 #[test]
-fn what_is_nested_without_end_is_breaking_and_ends() {
+fn changes_in_an_endlessly_nested_schema_are_breaking_and_the_search_ends() {
     let deep = |leaf: Value| (0..200).fold(leaf, |inner, _| json!({"type": "array", "items": inner}));
     let changed = schema::taken(&deep(json!({"type": "string"})), &deep(json!({"type": "integer"})));
     assert!(
@@ -195,7 +195,7 @@ fn what_is_nested_without_end_is_breaking_and_ends() {
 }
 
 #[test]
-fn a_version_number_says_what_changed() {
+fn changes_need_a_version_number_that_reflects_them() {
     use Weight::{Addition, Breaking, Fix};
     for (old, weight, lowest) in [
         ("1.2.3", Fix, "1.2.4"),
@@ -217,7 +217,7 @@ fn a_version_number_says_what_changed() {
 }
 
 #[test]
-fn what_a_person_sets_weighs_as_much_as_it_takes_from_them() {
+fn changes_of_settings_are_weighed_by_what_they_take_from_the_user() {
     use Weight::{Addition, Breaking, Fix};
     let with = |edit: &dyn Fn(&mut Value)| {
         manifest(|it| {

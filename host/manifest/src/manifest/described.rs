@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_that_was_built_says_what_the_component_says() {
+    fn manifest_that_was_built_matches_its_component() {
         assert_eq!(manifest().check_described(described()), Ok(()));
         let mut turned = described();
         turned.reverse();
@@ -133,7 +133,7 @@ mod tests {
 
     // promise install.described
     #[test]
-    fn a_manifest_that_lies_is_told_by_its_first_lie() {
+    fn manifest_that_differs_from_its_component_is_reported_with_the_first_difference() {
         type Lie = fn(&mut Manifest);
         let lies: [(Lie, &str); 8] = [
             (|it| drop(it.tools.pop()), "the component has a tool `head`, and the manifest does not say so"),
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_manifest_says_is_cut_where_it_is_told() {
+    fn manifest_text_is_cut_in_an_error() {
         let mut manifest = manifest();
         manifest.tools[0].spec.description = "x".repeat(10_000);
         let told = manifest.check_described(described()).expect_err("it lies").to_string();

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_built_in_plugins_ship_meets_the_schemas() {
+    fn manifest_schemas_accept_what_the_built_in_plugins_ship() {
         let plugins = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
         let mut seen = 0;
         for entry in std::fs::read_dir(&plugins).expect("the plugins").flatten() {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_nobody_reads_does_not_meet_the_schema() {
+    fn manifest_schema_does_not_accept_an_unknown_key() {
         let good = serde_json::json!({"name": "acme/fetch", "version": "1.0.0", "license": "MIT"});
         check(&written_schema(), &good, true);
         for (key, value) in [("descripton", "x"), ("name", "Acme"), ("name", "a/b/c")] {

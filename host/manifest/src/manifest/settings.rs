@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_set_is_read() {
+    fn manifest_settings_are_read() {
         let manifest = parse(
             "[config.region]\ndescription = \"Which.\"\ndefault = \"eu\"\n\
              [config.most]\ndescription = \"How many.\"\ntype = \"integer\"\nrequired = true\n\
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_hold_together_is_told_with_its_line() {
+    fn manifest_settings_that_are_inconsistent_are_reported_with_their_line() {
         let secret = "[secrets.token]\ndescription = \"d\"\n";
         for (text, says) in [
             ("[config.Region]\ndescription = \"d\"\n".to_owned(), "plugin.toml:7:9: `[config.Region]`: a key has"),

@@ -98,7 +98,7 @@ mod tests {
     const GOOD: &str = "name = \"acme/fetch\"\nversion = \"1.2.0\"\nlicense = \"MIT\"\n";
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line_and_column() {
+    fn manifest_mistake_is_reported_with_its_line_and_column() {
         for (text, says) in [
             ("nam = \"x\"\n".to_owned(), "plugin.toml:1:1: unknown field `nam`"),
             (format!("{GOOD}descripton = \"x\"\n"), "plugin.toml:4:1: unknown field `descripton`"),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_written_is_read() {
+    fn manifest_keys_that_can_be_written_are_read() {
         let text = format!(
             "{GOOD}description = \"Fetches.\"\nsource = \"https://example.com/x\"\nhomepage = \"https://example.com\"\n\
              [capabilities.http]\nscope = \"*\"\nreason = \"to fetch\"\noptional = true\n[build]\nlanguage = \"rust\"\n"

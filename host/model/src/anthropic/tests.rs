@@ -147,7 +147,7 @@ fn calls_come_whole_and_in_their_place() {
 }
 
 #[test]
-fn one_unreadable_call_takes_the_others_with_it() {
+fn anthropic_one_unreadable_call_discards_the_others() {
     let check = |broken: &[String], reason: &str, expected: FinishReason| {
         let mut events = vec![calling("a", "ls"), STOP.to_owned(), said("hm")];
         events.extend_from_slice(broken);
@@ -345,7 +345,7 @@ async fn tokens_are_counted_by_the_service() {
 }
 
 #[test]
-fn a_key_is_needed_at_the_services_own_address_alone() {
+fn anthropic_key_is_required_only_at_the_services_own_address() {
     let error = Anthropic::new(Access::default()).err().expect("there is no key");
     assert!(error.help().expect("there is help").contains("ANTHROPIC_API_KEY"));
     let access = Access { address: Some("http://127.0.0.1:1".to_owned()), ..Access::default() };
@@ -354,7 +354,9 @@ fn a_key_is_needed_at_the_services_own_address_alone() {
 
 proptest! {
     #[test]
-    fn a_garbled_event_is_no_trouble(at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<bool>()) {
+    fn anthropic_garbled_event_is_harmless(
+        at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<bool>(),
+    ) {
         let mut event = calling("a", "ls").into_bytes();
         let at = at.index(event.len());
         event[at] = byte;

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_models_name_says_how_it_thinks() {
+    fn anthropic_thinking_depends_on_the_name_of_the_model() {
         let check = |model: &str, expected: Way| assert_eq!(way(model), expected, "{model}");
         check("claude-opus-4-20250514", Way::Budget);
         check("claude-sonnet-4-5-20250929", Way::Budget);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_model_does_not_take_is_not_sent() {
+    fn anthropic_settings_that_a_model_does_not_take_are_not_sent() {
         let check = |model: &str, budget: Option<i32>, max: Option<u32>, expected: Plan| {
             let settings = Settings {
                 temperature: Some(1.5),

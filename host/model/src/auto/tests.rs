@@ -110,7 +110,7 @@ async fn the_classifier_picks_once_and_the_model_stays() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whatever_goes_wrong_the_default_answers() {
+async fn auto_default_model_answers_whatever_fails() {
     let check = async |reply: Reply, says: &str| {
         let bench = bench(reply);
         let (text, told, _) = ask(&bench.auto).await;
@@ -129,7 +129,7 @@ async fn whatever_goes_wrong_the_default_answers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_a_classifier_or_a_choice_nobody_is_asked() {
+async fn auto_without_a_classifier_or_a_choice_asks_nobody() {
     let large = Says::new(Reply::Text("large"));
     let classifier = Says::new(Reply::Hangs);
     for auto in [

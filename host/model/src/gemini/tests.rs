@@ -257,7 +257,7 @@ async fn a_blocked_prompt_is_a_safety_error_with_the_services_word() {
 
 proptest! {
     #[test]
-    fn a_garbled_event_is_no_trouble(at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<bool>()) {
+    fn gemini_garbled_event_is_harmless(at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<bool>()) {
         let mut event = CALLING.as_bytes().to_vec();
         let at = at.index(event.len());
         event[at] = byte;

@@ -118,7 +118,7 @@ fn everything() -> Vec<Result<ModelEvent, ModelError>> {
 }
 
 #[test]
-fn a_replay_tells_the_same() {
+fn recording_replay_gives_the_same_events() {
     let service = Service { provider: Gemini::PROVIDER, address: "http://test".to_owned() };
     let (message, again) = ("slow down".to_owned(), Wanted::default());
     let error = ModelError::Status { service, status: 429, kind: ErrorKind::Quota, message, again };
@@ -133,7 +133,7 @@ fn a_replay_tells_the_same() {
 }
 
 #[test]
-fn a_reply_that_nobody_waited_for_hangs_when_it_is_replayed() {
+fn recording_of_a_reply_that_nobody_waited_for_hangs_when_replayed() {
     let (recorder, file) = recorder(vec![vec![chunk(vec![Part::text("half")])]], true);
     assert_eq!(heard(&recorder).len(), 1);
     assert!(file.text().ends_with("{\"chunks\":[{\"text\":\"half\"},{\"hang\":true}]}\n"), "{}", file.text());

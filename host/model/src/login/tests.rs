@@ -97,7 +97,7 @@ fn a_named_file_has_to_be_there_and_the_usual_one_need_not() {
 }
 
 #[tokio::test]
-async fn a_person_who_logged_in_gets_a_token_for_the_refresh_token() {
+async fn login_of_a_user_exchanges_the_refresh_token_for_an_access_token() {
     let mut service = Series::start(vec![token("t-1", 3600)]).await;
     let tokens = tokens(&user(&service.address));
     assert_eq!(tokens.current().await, Ok(ApiKey::new("t-1").unwrap()));
@@ -202,7 +202,7 @@ async fn a_forgotten_token_is_fetched_anew_and_a_newer_one_is_kept() {
 
 // promise model.google
 #[tokio::test]
-async fn whoever_gives_no_token_is_named_with_its_words_and_no_secret() {
+async fn login_that_gets_no_token_reports_who_refused_and_why_and_no_secret() {
     let check = async |status: &'static str, body: &str, why: &str| {
         let service = Series::start(vec![Answer::refusal(status, "connection: close\r\n", body)]).await;
         let file = file(&user(&service.address).to_string());

@@ -224,7 +224,7 @@ fn a_later_prompt_is_planned_for_anew() {
 }
 
 #[test]
-fn what_fails_and_what_is_missing_is_reported() {
+fn offline_reports_what_fails_and_what_is_missing() {
     let denied = |call: &FunctionCall| ResponseBody::Error(format!("`{}` has no fs-read grant", call.name));
     let (turns, reply) = converse(&mut vec![Content::user(SURVEY)], &tools(ALL), denied);
     assert_eq!(turns.len(), 2);
@@ -340,7 +340,7 @@ fn a_last_warning_is_answered_with_what_is_there() {
 }
 
 #[test]
-fn a_remark_beside_outcomes_is_no_new_prompt() {
+fn offline_remark_beside_outcomes_is_not_a_new_prompt() {
     let files = repository();
     let mut contents = vec![Content::user(SURVEY)];
     let tools = tools(ALL);

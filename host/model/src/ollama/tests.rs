@@ -112,7 +112,7 @@ async fn an_error_within_the_reply_ends_it() {
 }
 
 #[tokio::test]
-async fn a_refusal_says_what_to_do() {
+async fn ollama_error_names_what_to_do() {
     let check = async |status, body: &str, kind: ErrorKind, help: &str| {
         let (_, error) = reply(Answer::refusal(status, "content-type: application/json\r\n", body)).await;
         let error = error.expect("it was refused");
@@ -174,7 +174,7 @@ async fn the_models_that_can_talk_are_listed() {
 
 proptest! {
     #[test]
-    fn a_garbled_line_is_no_trouble(at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<bool>()) {
+    fn ollama_garbled_line_is_harmless(at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<bool>()) {
         let mut line = CALLING.as_bytes().to_vec();
         let at = at.index(line.len());
         line[at] = byte;

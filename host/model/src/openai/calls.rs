@@ -243,7 +243,7 @@ mod tests {
 
     // promise model.stream
     #[test]
-    fn a_call_that_cannot_be_read_says_why() {
+    fn openai_unreadable_call_is_reported_with_the_reason() {
         let check = |piece: &str, why: &str| {
             let error = calls(&[piece]).expect_err(piece);
             assert!(error.contains(why), "{error}");

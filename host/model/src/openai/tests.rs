@@ -112,7 +112,7 @@ fn a_call_without_a_reason_to_stop_is_handed_out_when_the_reply_is_declared_over
 }
 
 #[test]
-fn one_unreadable_call_takes_the_others_with_it() {
+fn openai_one_unreadable_call_discards_the_others() {
     let check = |reason: &str, expected: FinishReason| {
         let chunks = read(&[CALL, CUT_CALL, &finishing(reason)]).unwrap();
         assert_eq!(calls(&chunks[2]), [""; 0]);
@@ -184,7 +184,7 @@ async fn the_key_goes_into_its_header() {
 }
 
 #[tokio::test]
-async fn a_server_without_a_key_is_sent_none() {
+async fn openai_sends_no_key_to_a_server_without_one() {
     let service = Loopback::start(Answer::events([&b"data: [DONE]\n\n"[..]], End::Whole)).await;
     let access = Access { address: Some(service.address), ..Access::default() };
     assert_eq!(ask(Arc::new(OpenAi::new(access).unwrap())).await, (vec![], None));
@@ -219,7 +219,7 @@ async fn a_refusal_gives_kind_words_and_delay_and_never_the_key() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_event_stream_is_an_error() {
+async fn openai_answer_that_is_not_an_event_stream_is_an_error() {
     let answer = |headers, body: &str| Answer { status: "200 OK", ..Answer::refusal("", headers, body) };
     let (_, error) = reply(answer("content-type: text/html; charset=utf-8\r\n", "<html>")).await;
     assert!(matches!(&error, Some(ModelError::Reply { fault: ReplyFault::NotAStream { .. }, .. })), "{error:?}");
@@ -229,7 +229,7 @@ async fn an_answer_that_is_no_event_stream_is_an_error() {
 }
 
 #[tokio::test]
-async fn nobody_at_the_address_is_a_network_error_that_names_it() {
+async fn openai_unreachable_address_is_a_network_error_that_names_it() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://user:pass@{}/v1", listener.local_addr().unwrap());
     drop(listener);
@@ -298,7 +298,7 @@ fn an_address_that_is_none_is_a_configuration_error() {
 
 proptest! {
     #[test]
-    fn a_garbled_event_is_no_trouble(at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<bool>()) {
+    fn openai_garbled_event_is_harmless(at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<bool>()) {
         let mut event = CALL.as_bytes().to_vec();
         let at = at.index(event.len());
         event[at] = byte;

@@ -114,7 +114,7 @@ async fn ask(retrying: &Retrying) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_passes_is_asked_again_after_growing_pauses() {
+async fn retry_repeats_a_temporary_error_after_growing_pauses() {
     let check = async |first: ModelError| {
         let provider =
             Scripted::new([Reply::Fails("", first.clone()), Reply::Fails("", first.clone()), Reply::Whole("a")]);
@@ -136,7 +136,7 @@ async fn what_passes_is_asked_again_after_growing_pauses() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_does_not_pass_is_asked_once() {
+async fn retry_does_not_repeat_a_permanent_error() {
     let check = async |error: ModelError, kind: ErrorKind| {
         let provider = Scripted::new([Reply::Fails("", error.clone())]);
         let retrying = Retrying::new(Arc::clone(&provider) as _, without_jitter(), None);
@@ -192,7 +192,7 @@ async fn a_pause_that_the_service_names_is_kept_to() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_failed_try_said_is_void_before_anything_else_comes() {
+async fn retry_discards_the_text_of_a_failed_attempt_before_anything_else_arrives() {
     let provider = Scripted::new([Reply::Fails("half", broken()), Reply::Whole("whole")]);
     let retrying = Retrying::new(provider as _, without_jitter(), None);
     assert_eq!(ask(&retrying).await, ["half", "again 2/3 after 5000", "whole", "done"]);
@@ -259,7 +259,7 @@ fn pauses_double_to_a_longest_and_stray_by_three_tenths() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_goes_away_during_a_pause_ends_it() {
+async fn retry_ends_when_it_is_dropped_during_a_pause() {
     let provider = Scripted::new([Reply::Fails("", broken())]);
     let retrying = Retrying::new(Arc::clone(&provider) as _, without_jitter(), None);
     let before = Instant::now();

@@ -74,7 +74,7 @@ async fn an_error_ends_the_reply_with_its_kind() {
 }
 
 #[tokio::test]
-async fn a_hang_says_nothing_more() {
+async fn scripted_hang_sends_nothing_more() {
     let script = Scripted::parse("s", r#"{"chunks":[{"text":"a"},{"hang":true}]}"#).unwrap();
     let settings = Settings::default();
     let request = Request { model: "m", system: None, contents: &[], tools: &[], settings: &settings };
@@ -97,7 +97,7 @@ async fn replies_come_in_order_until_there_are_no_more() {
 }
 
 #[tokio::test]
-async fn a_script_that_goes_on_skips_what_the_conversation_has() {
+async fn scripted_continuation_skips_what_the_conversation_has() {
     let text = "{\"goes_on\":true}\n{\"chunks\":[{\"text\":\"1\"}]}\n{\"chunks\":[{\"text\":\"2\"}]}\n";
     let part = |text: &str| ModelEvent::Chunk(Chunk { parts: vec![Part::text(text)], ..Chunk::default() });
     let conversation = [Content::user("q"), Content::model("1"), Content::user("q")];
@@ -112,7 +112,7 @@ async fn a_script_that_goes_on_skips_what_the_conversation_has() {
 }
 
 #[test]
-fn a_line_that_is_no_reply_is_named() {
+fn scripted_line_that_is_not_a_reply_is_named() {
     let check = |line: &str, why: &str| {
         let text = format!("{{\"chunks\":[]}}\n\n{line}\n");
         let error = Scripted::parse("s", &text).err().expect(line).to_string();
@@ -174,7 +174,7 @@ async fn a_request_that_is_not_as_expected_fails_with_both_sides() {
 }
 
 #[tokio::test]
-async fn a_call_without_its_response_fails_whatever_the_script_says() {
+async fn scripted_call_without_its_response_fails_whatever_the_script_contains() {
     let check = async |contents: &[Content], fault: Option<&str>| {
         let script = Scripted::parse("s", "{\"chunks\":[]}").unwrap();
         let found = ask(&script, contents, &[]).await.err().map(|error| error.to_string());

@@ -123,7 +123,7 @@ async fn text_comes_at_once_and_calls_with_the_reason() {
 }
 
 #[tokio::test]
-async fn one_unreadable_call_takes_the_others_with_it() {
+async fn text_mode_one_unreadable_call_discards_the_others() {
     let check = async |texts: &[&str], reason: FinishReason, expected: &[&str], finish: FinishReason| {
         let mut events: Vec<_> = texts.iter().map(|text| says(text)).collect();
         events.push(chunk(vec![], Some(reason)));
@@ -137,7 +137,7 @@ async fn one_unreadable_call_takes_the_others_with_it() {
 }
 
 #[tokio::test]
-async fn what_is_no_text_passes() {
+async fn text_mode_parts_that_are_not_text_pass_unchanged() {
     let data = Part::from(PartData::InlineData(InlineData { mime_type: "a/b".to_owned(), base64: "AAAA".to_owned() }));
     let signed =
         Part { signature: Some(Signature { by: "says".to_owned(), data: "c2ln".to_owned() }), ..Part::text("see") };
@@ -150,7 +150,7 @@ async fn what_is_no_text_passes() {
 }
 
 #[tokio::test]
-async fn what_was_kept_is_void_when_the_reply_is_asked_for_again() {
+async fn text_mode_discards_what_was_held_back_when_the_reply_is_retried() {
     let again = Again { reason: "cut".to_owned(), wait: std::time::Duration::ZERO, attempt: 2, attempts: 3 };
     let events = vec![
         says(CALL),
@@ -177,7 +177,7 @@ async fn without_tools_nothing_is_a_call() {
 }
 
 #[tokio::test]
-async fn the_model_is_told_of_the_tools_in_the_system_message() {
+async fn text_mode_describes_the_tools_in_the_system_message() {
     let says = Says::new(vec![]);
     let provider = TextMode::around(Arc::clone(&says) as Arc<dyn Provider>);
     let settings = Settings::default();

@@ -128,7 +128,7 @@ mod tests {
     const CALLED: &str = "```tool_call\n{\"arguments\":{\"path\":\"a\\nb\"},\"name\":\"ls\"}\n```\n";
 
     #[test]
-    fn what_the_model_said_is_worded_as_it_would_write_it() {
+    fn text_mode_earlier_calls_are_worded_as_the_model_would_write_them() {
         let check = |parts: Vec<Part>, expected: &[Part]| {
             assert_eq!(content(&Content { role: Role::Model, parts }).parts, expected);
         };

@@ -98,7 +98,7 @@ async fn a_second_refusal_is_an_error_without_the_token() {
 }
 
 #[tokio::test]
-async fn whoever_cannot_log_in_is_told_so_and_nothing_is_sent() {
+async fn vertex_failed_login_is_reported_and_nothing_is_sent() {
     let refusal = Answer::refusal("400 Bad", "connection: close\r\n", r#"{"error": "invalid_grant"}"#);
     let bench = bench(vec![reply()], vec![refusal]).await;
     let (_, error) = ask(Arc::new(bench.vertex)).await;
@@ -141,7 +141,7 @@ fn a_location_has_its_address() {
 
 // promise model.google
 #[test]
-fn what_is_not_configured_is_said_with_where_to_set_it() {
+fn vertex_missing_setting_is_reported_with_where_to_set_it() {
     let check = |access: Access, kind: ErrorKind, variable: &str| {
         let error = Vertex::new(access).err().expect("something is wrong");
         assert_eq!(error.kind(), kind, "{error:?}");

@@ -78,7 +78,7 @@ mod tests {
 
     // promise process.secrets
     #[test]
-    fn what_looks_like_a_secret_stays_here() {
+    fn environment_variables_that_look_like_secrets_are_not_passed_on() {
         for (name, value, secret) in [
             ("PATH", "/usr/bin", false),
             ("HOME", "/home/a", false),

@@ -97,7 +97,7 @@ fn no_interface_is_linked_under_any_set_of_grants_that_lacks_it() {
 }
 
 #[test]
-fn a_component_that_imports_everything_is_linked_with_everything_alone() {
+fn runtime_component_that_imports_everything_links_only_with_everything() {
     let runtime = Runtime::new(RuntimeOptions::default());
     let (engine, ..) = runtime.engine().expect("it starts");
     let names: Vec<String> = interfaces().iter().map(|name| format!("host:cap/{name}@0.1.0")).collect();
@@ -172,7 +172,7 @@ fn compat_component_that_uses_all_of_an_earlier_contract_links() {
 
 // promise contract.compatible
 #[test]
-fn a_component_that_needs_what_a_later_contract_added_says_that_the_host_is_too_old() {
+fn runtime_component_for_a_later_contract_reports_that_the_host_is_too_old() {
     let later = tempfile::tempdir().expect("a folder");
     let copy = |added: &str| {
         for folder in ["tool", "cap"] {

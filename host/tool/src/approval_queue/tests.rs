@@ -28,7 +28,7 @@ async fn asked(listener: &mut Listener) -> QuestionId {
 }
 
 #[tokio::test]
-async fn the_first_answer_counts_and_all_are_told() {
+async fn approval_queue_first_answer_counts_and_all_listeners_are_notified() {
     let queue = ApprovalQueue::new();
     let (mut one, mut other) = (queue.listen(), queue.listen());
     let asking = tokio::spawn({
@@ -66,7 +66,7 @@ async fn answers_find_their_questions_in_any_order() {
 
 // promise approval.nobody
 #[tokio::test]
-async fn a_question_that_nobody_hears_does_not_wait() {
+async fn approval_queue_question_without_a_listener_does_not_wait() {
     let queue = ApprovalQueue::new();
     assert!(!queue.is_heard());
     assert_eq!(queue.ask(question()).await, Err(NobodyListens));
@@ -82,7 +82,7 @@ async fn a_question_that_nobody_hears_does_not_wait() {
 }
 
 #[tokio::test]
-async fn who_asks_no_more_takes_the_question_back() {
+async fn approval_queue_question_is_withdrawn_when_its_asker_goes_away() {
     let queue = ApprovalQueue::new();
     let mut listener = queue.listen();
     let asking = tokio::spawn({
@@ -96,7 +96,7 @@ async fn who_asks_no_more_takes_the_question_back() {
 }
 
 #[tokio::test]
-async fn who_comes_later_hears_what_is_open() {
+async fn approval_queue_later_listener_receives_what_is_open() {
     let queue = ApprovalQueue::new();
     let mut first = queue.listen();
     let asking = tokio::spawn({
@@ -112,7 +112,7 @@ async fn who_comes_later_hears_what_is_open() {
 }
 
 #[tokio::test]
-async fn a_listener_that_does_not_listen_holds_nobody_up() {
+async fn approval_queue_stalled_listener_holds_nobody_up() {
     let queue = ApprovalQueue::new();
     let deaf = queue.listen();
     for _ in 0..2 * WAITING {
@@ -124,7 +124,7 @@ async fn a_listener_that_does_not_listen_holds_nobody_up() {
 }
 
 #[test]
-fn an_answer_has_a_stable_form_for_others_to_send() {
+fn approval_queue_answer_has_a_stable_json_form() {
     let check = |answer: Answer, value: serde_json::Value| {
         assert_eq!(serde_json::to_value(&answer).expect("it is JSON"), value);
         assert_eq!(serde_json::from_value::<Answer>(value).expect("it is an answer"), answer);

@@ -116,7 +116,7 @@ proptest! {
     /// Whatever happens in whatever order: a call runs at most once, after it was allowed; it settles at most once; and
     /// nothing changes it after that.
     #[test]
-    fn no_order_of_events_leaves_an_end_or_runs_what_nobody_allowed(
+    fn call_state_never_leaves_an_end_or_runs_what_nobody_allowed_in_any_order_of_events(
         letters in prop::collection::vec(select(vec!['a', 'k', 'd', 's', '+', '-', 'x']), 0..24)
     ) {
         const ORDER: [&str; 4] = ["validating", "awaiting_approval", "scheduled", "executing"];

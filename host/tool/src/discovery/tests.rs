@@ -36,7 +36,7 @@ fn declarations_stand_bare_or_in_either_wrapper() {
 }
 
 #[test]
-fn what_is_no_list_of_declarations_is_refused_with_the_entry_that_is_none() {
+fn discovery_invalid_list_is_an_error_that_names_the_invalid_entry() {
     for (text, words) in [
         ("", "not JSON"),
         ("[{]", "line 1 column 3"),
@@ -101,7 +101,7 @@ fn a_name_that_is_taken_gets_a_prefix_and_two_of_one_name_are_refused() {
 }
 
 #[test]
-fn a_description_says_what_it_is_and_how_it_is_called() {
+fn discovery_description_explains_the_tool_and_how_it_is_called() {
     let described = |declaration: Value| {
         let tools = read_with(&json!([declaration]).to_string(), &nothing_taken).expect("it is right");
         tools[0].spec.description.clone()

@@ -163,7 +163,7 @@ impl Tool for Telling {
 }
 
 #[tokio::test]
-async fn a_call_is_held_to_what_its_preview_named_whoever_allowed_it() {
+async fn gate_limits_a_call_to_what_its_preview_named_whatever_allowed_it() {
     let queue = ApprovalQueue::new();
     let allowances = Arc::new(Mutex::new(Vec::new()));
     let mut registry = Registry::new();
@@ -242,7 +242,7 @@ fn always(lasting: Lasting) -> Answer {
 
 // promise approval.exact
 #[tokio::test]
-async fn what_is_granted_runs_and_what_is_not_is_asked_about_once() {
+async fn gate_granted_call_runs_and_an_ungranted_one_is_asked_about_once() {
     let queue = ApprovalQueue::new();
     let gate = gate(rules(""), &queue);
     let wanted = [command("git status"), command("make"), ("look", json!({}))];
@@ -264,7 +264,7 @@ async fn what_is_granted_runs_and_what_is_not_is_asked_about_once() {
 // promise approval.nobody: Without a user to ask, a call that needs an answer is denied; cancelling withdraws the
 //   question.
 #[tokio::test]
-async fn nobody_to_ask_is_a_refusal_that_says_what_would_allow_it() {
+async fn gate_without_a_user_denies_a_call_and_names_what_would_allow_it() {
     let queue = ApprovalQueue::new();
     let registry = tools();
     let observe = |_: CallEvent<'_>| ControlFlow::Continue(());
@@ -459,7 +459,7 @@ async fn an_answer_that_was_not_offered_allows_nothing() {
 
 // promise approval.changed: A call that the user changed is checked and shown again before it runs.
 #[tokio::test]
-async fn what_a_person_changed_is_checked_and_asked_about_again() {
+async fn gate_call_that_the_user_changed_is_checked_and_asked_about_again() {
     let queue = ApprovalQueue::new();
     let modify = |text: &str| Answer::Modify { text: text.to_owned() };
     let rule = "[[rule]]\ncommand = \"rm\"\ndecision = \"deny\"\nmessage = \"no rm\"\n";
@@ -477,7 +477,7 @@ async fn what_a_person_changed_is_checked_and_asked_about_again() {
 }
 
 #[tokio::test]
-async fn a_rule_that_denies_is_told_and_asks_nobody() {
+async fn gate_rule_that_denies_is_reported_and_asks_nobody() {
     let queue = ApprovalQueue::new();
     let gate = gate(rules("[[rule]]\ncommand = \"make\"\ndecision = \"deny\"\nmessage = \"use just\"\n"), &queue);
     let wanted = [command("true; make"), ("look", json!({}))];
@@ -487,7 +487,7 @@ async fn a_rule_that_denies_is_told_and_asks_nobody() {
 
 // promise approval.nobody
 #[tokio::test(start_paused = true)]
-async fn while_somebody_is_asked_time_stands_still_and_a_cancel_takes_the_question_back() {
+async fn gate_question_pauses_the_time_and_a_cancel_withdraws_it() {
     let queue = ApprovalQueue::new();
     let gate = gate(rules(""), &queue);
     let registry = tools();

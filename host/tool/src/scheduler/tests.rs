@@ -151,7 +151,7 @@ async fn only_so_many_calls_run_side_by_side() {
 
 // promise model.calls: A call to an unknown tool, to another agent's tool or with invalid arguments does not run.
 #[tokio::test(start_paused = true)]
-async fn what_is_refused_is_told_and_stops_nothing() {
+async fn scheduler_call_that_may_not_run_is_reported_and_stops_nothing() {
     let all =
         registry(["ls", "read_file", "grep", "glob", "shell"].map(|name| tool(name, true, |_, _| async { done() })));
     let mine = all.only(["ls", "read_file", "grep", "glob"]).expect("they are there");
@@ -269,7 +269,7 @@ async fn an_observer_that_stops_keeps_calls_from_running() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_change_is_told_in_order_and_nothing_after_the_end() {
+async fn scheduler_reports_every_change_in_order_and_nothing_after_the_end() {
     let kept = Arc::new(Mutex::new(None));
     let keep = Arc::clone(&kept);
     let chatty = tool("chatty", false, move |_, context| {

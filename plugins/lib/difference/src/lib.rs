@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_edges_are_told_apart() {
+    fn difference_edge_cases_are_distinguished() {
         let check = |old: Option<&str>, new: &str, expected: &str| {
             let text = unified("f", old, new);
             let hunks: String = text.split_inclusive('\n').skip(2).collect();
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn every_hunk_says_where_it_is() {
+    fn difference_every_hunk_names_its_lines() {
         let old: String = (1..=40).map(|i| format!("{i}\n")).collect();
         let new = old.replace("\n10\n", "\nten\n").replace("\n30\n", "\n30\n30.5\n");
         let hunks: Vec<_> =
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_without_end_is_cut_and_says_so() {
+    fn difference_that_is_endless_is_cut_and_marked() {
         let text = unified("f", None, &format!("{}\n", "x".repeat(99)).repeat(20_000));
         assert!(text.len() <= MAX_DIFFERENCE + 100);
         assert!(text.ends_with("x\n(cut: the difference is longer)\n"));

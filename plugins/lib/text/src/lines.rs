@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_cut_between_characters_and_says_so() {
+    fn lines_long_line_is_cut_between_characters_and_marked() {
         let check = |line: &str, limit, expected: &str| assert_eq!(cut_line(line, limit), expected);
         check("", 0, "");
         check("abc", 3, "abc");

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_cut_at_the_end_of_what_is_looked_at_is_no_binary() {
+    fn media_character_cut_at_the_end_of_the_sample_does_not_make_a_file_binary() {
         let text = "é".repeat(SNIFFED);
         for cut in [SNIFFED, SNIFFED - 1, 3] {
             assert_eq!(kind_of("a", &text.as_bytes()[..cut]), Kind::Text);

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_shown_as_it_is_says_so() {
+    fn window_marks_what_cannot_be_shown_as_it_is() {
         assert!(shown(b"caf\xe9\n", 1, 9, 100).lossy);
         assert!(shown(b"a\r\n", 1, 9, 100).crlf);
         assert!(shown(b"a\nb\n", 1, 1, 100).crlf == shown(b"a\nb\n", 1, 1, 100).is_whole());

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_counted_says_why() {
+    fn word_count_that_fails_names_the_reason() {
         assert!(matches!(called(json!({"path": "none.txt"})), Err(Failure::NotFound(_))));
         assert!(matches!(called(json!({"path": "image.png"})), Err(Failure::InvalidArguments(_))));
         assert!(matches!(called(json!({"path": "/etc/passwd"})), Err(Failure::Denied(_))));

@@ -130,7 +130,7 @@ proptest! {
     // promise contract.sdk: The SDK's fake host denies what the host denies, and `#[tool]` reports mistakes where they
     //   are.
     #[test]
-    fn what_is_denied_is_neither_named_nor_read(paths in paths()) {
+    fn fake_host_denied_files_are_neither_named_nor_read(paths in paths()) {
         // A leaf of its own, so that no file is where another one's folder is.
         let leaf = |path: &str| if path.ends_with('a') { "f.no" } else { "f" };
         let files: Vec<String> = paths.iter().map(|path| format!("{path}/{}", leaf(path))).collect();
@@ -147,7 +147,7 @@ proptest! {
     }
 
     #[test]
-    fn what_lies_outside_of_the_grant_is_denied_whatever_is_there(name in "[a-z]{1,8}", up in 1_usize..4) {
+    fn fake_host_paths_outside_of_the_grant_are_denied_whatever_is_there(name in "[a-z]{1,8}", up in 1_usize..4) {
         let path = format!("{}{name}", "../".repeat(up));
         let host = FakeHost::new().file("/workspace/../outside", "secret").file("src/a", "1").grant("fs-read=src");
         for path in [path.as_str(), "/outside", "a", "src/../b"] {

@@ -6,7 +6,7 @@ use host_sdk::http::{self, Error, Request};
 const URL: &str = "https://example.com/a";
 
 #[test]
-fn a_server_answers_what_the_test_says_and_the_request_is_seen() {
+fn fake_host_server_answers_as_the_test_defines_and_records_the_request() {
     let answer = Answer::new(404, "not here").header("Content-Type", "text/plain").header("Set-Cookie", "secret");
     let host = FakeHost::new().http("GET", URL, answer).http("POST", URL, "posted");
     host.run(|| {
@@ -23,7 +23,7 @@ fn a_server_answers_what_the_test_says_and_the_request_is_seen() {
 }
 
 #[test]
-fn what_makes_no_sense_is_not_sent() {
+fn fake_host_invalid_request_is_not_sent() {
     let host = FakeHost::new().http("GET", URL, "");
     host.run(|| {
         let invalid =
@@ -65,7 +65,7 @@ fn a_redirect_is_followed_within_the_grant_and_no_further() {
 }
 
 #[test]
-fn this_machine_needs_a_grant_that_says_so() {
+fn fake_host_request_to_this_machine_needs_a_grant_that_names_it() {
     let host = FakeHost::new().http("GET", "http://localhost:80/", "").http("GET", "http://127.0.0.1/", "");
     let fetch = |url: &str| http::fetch(&Request::get(url, 1)).map(drop);
     host.run(|| assert_eq!((fetch("http://localhost/"), fetch("http://127.0.0.1/")), (Ok(()), Ok(()))));
@@ -78,7 +78,7 @@ fn this_machine_needs_a_grant_that_says_so() {
 }
 
 #[test]
-fn silence_and_a_broken_connection_are_told() {
+fn fake_host_timeout_and_broken_connection_are_reported() {
     let host = FakeHost::new().http("GET", URL, Answer::timed_out()).http(
         "GET",
         "https://example.com/b",

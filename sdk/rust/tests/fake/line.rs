@@ -5,7 +5,7 @@ use host_sdk::fake::{FakeHost, Progress};
 use host_sdk::{Failure, fs_read};
 
 #[test]
-fn what_a_call_shows_and_logs_is_seen() {
+fn fake_host_records_what_a_call_shows_and_logs() {
     let host = FakeHost::new().config("limit", 5).config("name", "x");
     host.run(|| {
         context::log(Level::Warn, "careful");
@@ -22,7 +22,7 @@ fn what_a_call_shows_and_logs_is_seen() {
 }
 
 #[test]
-fn what_is_shown_is_cut_where_the_host_cuts_it() {
+fn fake_host_cuts_what_is_shown_where_the_host_does() {
     let host = FakeHost::new();
     host.run(|| {
         context::emit(&"ä".repeat(40 << 10));
@@ -34,7 +34,7 @@ fn what_is_shown_is_cut_where_the_host_cuts_it() {
 }
 
 #[test]
-fn a_call_that_is_told_to_stop_answers_with_what_it_has() {
+fn fake_host_call_that_is_cancelled_returns_what_it_has() {
     let counting = || {
         for number in 0.. {
             if context::should_stop() {
@@ -47,7 +47,7 @@ fn a_call_that_is_told_to_stop_answers_with_what_it_has() {
 }
 
 #[test]
-fn without_a_host_a_call_says_how_to_have_one() {
+fn fake_host_that_is_missing_is_reported_with_how_to_create_one() {
     let panicked = std::panic::catch_unwind(|| fs_read::stat("a")).expect_err("there is none");
     let said = panicked.downcast_ref::<String>().expect("words");
     assert!(said.contains("`fs_read::stat`") && said.contains("FakeHost::new().run("), "{said}");

@@ -4,7 +4,7 @@ use host_sdk::fake::{FakeHost, Printed};
 use host_sdk::process::{self, Command, Error, Source};
 
 #[test]
-fn a_program_prints_what_the_test_says_and_its_command_is_seen() {
+fn fake_host_program_prints_what_the_test_defines_and_its_command_is_recorded() {
     let printed = Printed::new().stdout("out").stderr("err").code(3);
     let host = FakeHost::new().program(["git", "status"], printed).program(["true"], "");
     host.run(|| {
@@ -31,7 +31,7 @@ fn output_comes_in_pieces_of_the_hosts_size() {
 }
 
 #[test]
-fn silence_and_what_stays_behind_are_told() {
+fn fake_host_timeout_and_background_processes_are_reported() {
     let host =
         FakeHost::new().program(["sleep"], Printed::new().timed_out()).program(["bg"], Printed::new().background([7]));
     host.run(|| {
@@ -41,7 +41,7 @@ fn silence_and_what_stays_behind_are_told() {
 }
 
 #[test]
-fn what_does_not_run_says_why() {
+fn fake_host_program_that_does_not_run_is_reported_with_the_reason() {
     let host = FakeHost::new().program(["git", "status"], "").file("a.txt", "");
     host.run(|| {
         let spawn = |command: &Command| process::spawn(command).map(drop).expect_err("it does not run");

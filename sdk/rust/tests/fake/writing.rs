@@ -29,7 +29,7 @@ fn a_write_needs_what_it_expects_to_be_there() {
 }
 
 #[test]
-fn what_cannot_be_written_is_as_it_was() {
+fn fake_host_write_that_fails_changes_nothing() {
     let host = host();
     host.run(|| {
         let write = |path: &str| fs_write::write(path, b"x", &Expected::Anything);
@@ -83,7 +83,7 @@ fn names_are_given_and_taken_and_nothing_is_lost_by_it() {
 }
 
 #[test]
-fn an_error_becomes_the_failure_that_a_model_understands() {
+fn fake_host_error_becomes_a_failure_that_a_model_understands() {
     let failed: Result<(), Failure> = host().run(|| {
         fs_write::write("a.txt", b"", &Expected::Absent)?;
         Ok(())

@@ -30,7 +30,7 @@ fn another_content_is_shown_and_asked_about_again_and_then_written() {
 }
 
 #[test]
-fn another_command_is_asked_about_again_and_the_model_is_told_what_ran() {
+fn approvals_edited_command_is_asked_about_again_and_reported_to_the_model() {
     for way in WAYS {
         let host = calling(&[shell("echo model > a.txt")], &["echo user > b.txt"], &[]);
         let host = editor(host, "echo 'echo user > b.txt' > \"$1\"");
@@ -43,7 +43,7 @@ fn another_command_is_asked_about_again_and_the_model_is_told_what_ran() {
 }
 
 #[test]
-fn what_was_changed_can_still_be_declined_and_nothing_of_it_runs() {
+fn approvals_edited_call_can_still_be_rejected_and_nothing_of_it_runs() {
     for way in WAYS {
         let host = editor(calling(&[shell("echo model > a.txt")], &[DECLINED], &[]), "echo 'touch b.txt' > \"$1\"");
         let mut pty = begin(&host, way, 80, 30);
@@ -55,7 +55,7 @@ fn what_was_changed_can_still_be_declined_and_nothing_of_it_runs() {
 }
 
 #[test]
-fn an_editor_that_fails_or_changes_nothing_is_told_and_it_is_asked_again() {
+fn approvals_editor_that_fails_or_changes_nothing_is_reported_and_the_question_returns() {
     for (script, words) in [
         ("exit 7", "failed (exit status: 7)"),
         ("true", "nothing was changed in the editor"),

@@ -34,7 +34,7 @@ fn is_declined(host: &Host, pty: &mut Pty, way: Way) {
 }
 
 #[test]
-fn a_models_text_before_a_call_is_no_question() {
+fn approvals_text_of_a_model_before_a_call_is_not_a_question() {
     for way in WAYS {
         let replies = [
             json!({"chunks": [{"text": format!("{FORGED}\u{202e}\u{200b}")}, shell("touch evil")]}),
@@ -75,7 +75,7 @@ fn a_command_line_cannot_leave_its_lines() {
 
 // promise approval.forged
 #[test]
-fn a_line_and_a_text_without_end_say_what_is_not_shown() {
+fn approvals_endless_line_and_endless_text_report_what_is_not_shown() {
     let padded = format!("echo {}; touch evil", "x".repeat(20_000));
     let blanks = format!("echo{}; touch evil", " ".repeat(5_000));
     let lines = format!("{}touch evil\n{}", "echo a\n".repeat(5_000), "echo b\n".repeat(5_000));
@@ -113,7 +113,7 @@ fn a_path_cannot_look_like_the_rows_of_a_question() {
 
 // promise approval.forged
 #[test]
-fn what_an_earlier_call_prints_while_it_runs_stays_out_of_a_question() {
+fn approvals_output_of_an_earlier_call_that_still_runs_stays_out_of_a_question() {
     let prints = "cat forged.txt; echo ready; while [ ! -e go ]; do sleep 0.02; done; cat forged.txt";
     let rules = "[[rule]]\ntool = \"shell\"\ncommand = [\"cat\", \"sleep\"]\ndecision = \"allow\"\n";
     for way in WAYS {

@@ -15,7 +15,7 @@ fn writes(path: &str) -> Vec<Value> {
 
 // promise run.protected
 #[test]
-fn files_that_are_never_written_are_refused_and_nobody_is_asked() {
+fn approvals_files_that_are_never_written_are_denied_and_nobody_is_asked() {
     let modes: [&[&str]; 4] = [
         &["--grant", "edit:fs-write=/", "--grant", "write_file:fs-write=/"],
         &["--approval-mode", "auto-edit", "--grant", "edit:fs-write=/"],
@@ -122,7 +122,7 @@ fn plan_mode_asks_nothing_and_refuses() {
 
 // promise approval.nobody
 #[test]
-fn where_nobody_is_there_what_would_be_asked_is_refused_with_what_would_allow_it() {
+fn approvals_without_a_user_what_would_be_asked_is_denied_with_what_would_allow_it() {
     let calls = [
         write("a.txt", "x"),
         shell("touch b"),

@@ -136,7 +136,7 @@ async fn a_call_of_which_nothing_is_known_shows_its_arguments_and_all_that_it_co
 }
 
 #[test]
-fn what_only_reads_is_not_asked_about() {
+fn approvals_call_that_only_reads_is_not_asked_about() {
     let calls = [call("ls", json!({})), call("memory", json!({"action": "list"}))];
     for way in WAYS {
         let host = calling(&calls, &["a.txt", "No facts"], &[]).file("a.txt", "");

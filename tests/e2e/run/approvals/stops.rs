@@ -80,7 +80,7 @@ fn ctrl_c_in_the_editor_is_the_editors() {
 }
 
 #[test]
-fn esc_is_a_no_and_the_work_goes_on() {
+fn approvals_esc_rejects_the_call_and_the_run_continues() {
     for way in WAYS {
         let host = calling(&[shell("touch a")], &[DECLINED], &[]);
         let mut pty = begin(&host, way, 80, 24);
@@ -92,7 +92,7 @@ fn esc_is_a_no_and_the_work_goes_on() {
 
 // promise approval.typed-ahead: A key pressed before a question appears never answers it.
 #[test]
-fn what_was_typed_before_a_question_could_be_seen_never_answers_it() {
+fn approvals_key_typed_before_a_question_is_visible_never_answers_it() {
     // The first call ends when the test says so, and has been allowed; keys are pressed while it runs.
     let waits = shell("echo begun; while [ ! -e go ]; do sleep 0.02; done");
     for way in WAYS {

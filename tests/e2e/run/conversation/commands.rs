@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_there_is_can_be_looked_at() {
+fn conversation_commands_list_what_is_available() {
     let (host, mut pty) = talk(&[answer("One.")], &["--approval-mode", "plan"]);
     pty.types("/help\r").saw("/undo-last-prompt").saw("Alt-Enter").types("/tools\r").saw("read_file");
     pty.types("/agents\r").saw("codebase_investigator").types("/mode\r").sees("› plan");
@@ -14,7 +14,7 @@ fn what_there_is_can_be_looked_at() {
 }
 
 #[test]
-fn what_is_no_command_is_told_and_how_it_is_sent_all_the_same() {
+fn conversation_unknown_command_is_reported_and_can_be_sent_as_text() {
     let (_host, mut pty) = talk(&[answers("/etc/hosts has what?", "A list.")], &[]);
     pty.types("/qiut\r").sees("did you mean `/quit`?").types("\u{15}");
     pty.types("/etc/hosts has what?\r").sees("there is no command `/etc/hosts`");

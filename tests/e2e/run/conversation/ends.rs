@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn ctrl_c_stops_a_reply_and_the_conversation_goes_on() {
+fn conversation_continues_after_ctrl_c_stops_a_reply() {
     let (_host, mut pty) = talk(&[hangs("I begin"), answers("next", "Still here.")], &[]);
     pty.types("first\r").sees("I begin").types("\u{3}").sees("stopped").types("next\r").sees("Still here.");
     pty.types("\u{4}");
@@ -55,7 +55,7 @@ fn a_signal_is_a_ctrl_c_and_those_that_end_a_process_end_it() {
 }
 
 #[test]
-fn a_prompt_that_fails_is_told_and_the_conversation_goes_on() {
+fn conversation_continues_after_a_prompt_that_fails_is_reported() {
     let fails = json!({"chunks": [{"error": {"kind": "authentication", "message": "gone", "status": 401}}]});
     let (_host, mut pty) = talk(&[fails, answers("again", "Better.")], &[]);
     pty.types("first\r").sees("error:").sees("default › ").types("again\r").sees("Better.").types("\u{4}");

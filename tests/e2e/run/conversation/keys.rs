@@ -18,7 +18,7 @@ fn a_paste_of_lines_is_one_prompt_and_nothing_in_it_is_a_key() {
 }
 
 #[test]
-fn what_was_said_is_there_in_the_next_conversation_and_the_users_alone() {
+fn conversation_history_is_kept_for_the_next_one_and_private_to_the_user() {
     let (host, mut pty) = talk(&[answer("One."), answer("Two.")], &[]);
     pty.types("first thing\r").sees("One.").types("other\r").sees("Two.").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
@@ -53,7 +53,7 @@ fn tab_completes_commands_and_paths_and_leaves_out_what_is_ignored() {
 }
 
 #[test]
-fn a_path_that_may_not_be_read_is_told_and_the_prompt_comes_back() {
+fn conversation_path_that_may_not_be_read_is_reported_and_the_prompt_returns() {
     let host = Host::scripted(&[answers("fine", "Fine.")], &[]).file(".gitignore", "x\n").file("x", "");
     let mut pty = open(&host, 80, 24);
     pty.types("what is @x\r").sees("cannot be attached").sees("default › what is @x").types("\u{15}fine\r");

@@ -55,7 +55,7 @@ fn another_width_breaks_neither_what_is_shown_nor_what_is_written() {
 }
 
 #[test]
-fn nothing_that_a_model_or_a_tool_says_steers_the_terminal() {
+fn conversation_text_of_a_model_or_a_tool_cannot_control_the_terminal() {
     let forged = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}";
     let command = format!("printf '%s' '{forged}'");
     let replies = [

@@ -47,7 +47,7 @@ fn with_plugin(replies: &[Value], plugin: &Path) -> (Host, Pty) {
 }
 
 #[tokio::test]
-async fn a_plugin_that_changed_is_reloaded_at_the_next_prompt_and_what_changed_is_told() {
+async fn reload_of_a_changed_plugin_happens_at_the_next_prompt_and_reports_what_changed() {
     let (folder, component) = counts().await;
     let replies = [counting("2 lines"), counting("2 lines"), counting("2 lines")].concat();
     let (_host, mut pty) = with_plugin(&replies, folder.path());
@@ -74,7 +74,7 @@ async fn a_plugin_that_changed_is_reloaded_at_the_next_prompt_and_what_changed_i
 }
 
 #[tokio::test]
-async fn reload_takes_what_is_new_and_tells_what_is_gone() {
+async fn reload_adds_what_is_new_and_reports_what_is_gone() {
     let (folder, component) = counts().await;
     let gone = json!({"expect": {"responses": ["count_lines"]}, "chunks": [{"text": "There is no such tool."}]});
     let calls = json!({"chunks": [call("count_lines", json!({"path": "a.txt"}))]});
@@ -97,7 +97,7 @@ async fn reload_takes_what_is_new_and_tells_what_is_gone() {
 //   private address or a server that it does not name; an answer that
 //   was not offered allows nothing.
 #[tokio::test]
-async fn what_was_allowed_for_good_ends_with_the_component_that_it_was_allowed_to() {
+async fn reload_ends_the_lasting_answers_given_to_a_component_that_changed() {
     let folder = tempfile::tempdir().expect("a folder");
     let impostor = guest_file("impostor", folder.path()).await;
     let search = |path: &str| json!({"chunks": [call("web_search", json!({"path": path}))]});
@@ -161,7 +161,7 @@ async fn a_project_that_is_not_as_it_was_trusted_is_not_read_again_without_trust
 }
 
 #[test]
-fn tools_that_a_command_tells_of_are_told_anew_when_it_changed_or_when_asked() {
+fn reload_lists_discovered_tools_again_when_their_command_changed_or_when_asked() {
     use std::os::unix::fs::PermissionsExt as _;
     let home = tempfile::tempdir().expect("a folder");
     let program = home.path().join("tools");

@@ -75,7 +75,7 @@ async fn a_conversation_with_anthropic() {
 }
 
 #[tokio::test]
-async fn an_overloaded_service_is_told_as_such() {
+async fn anthropic_overloaded_service_is_reported_as_such() {
     let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
     let server = Server::start(move |_| Answer::events([error.clone()])).await;
     let (ended, _) = run(host(&server, &["Look"])).await;

@@ -50,7 +50,7 @@ async fn a_conversation_with_ollama() {
 }
 
 #[tokio::test]
-async fn a_model_that_ollama_lacks_is_told_with_how_to_get_it() {
+async fn ollama_missing_model_is_reported_with_how_to_get_it() {
     for (status, words, help) in [
         (404, "model 'x' not found", "ollama pull x"),
         (400, "registry.ollama.ai/library/x:latest does not support tools", "tools = \"text\""),

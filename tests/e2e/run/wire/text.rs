@@ -49,7 +49,7 @@ async fn a_conversation_in_text_mode() {
 }
 
 #[tokio::test]
-async fn a_call_that_cannot_be_read_is_no_answer() {
+async fn text_mode_unreadable_call_is_not_an_answer() {
     let server = Server::start(|_| saying(&["I look.\n```tool_call\n{\"name\": \"ls\"\n```\n"])).await;
     let (ended, _) = run(host(&server, &["Look"])).await;
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(59), ""), "{ended:?}");

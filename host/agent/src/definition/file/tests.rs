@@ -83,7 +83,7 @@ fn check_text(text: &str, told: &str, help: &str) {
 }
 
 #[test]
-fn an_unknown_key_is_told_with_its_line_and_the_nearest() {
+fn definition_unknown_key_is_reported_with_its_line_and_the_nearest_key() {
     check("temprature: 1\n", "a.md:4:1: unknown key `temprature`", "did you mean `temperature`?");
     check(
         "inputs:\n  x: {type: string, description: y, requird: true}\n",
@@ -98,7 +98,7 @@ fn an_unknown_key_is_told_with_its_line_and_the_nearest() {
 }
 
 #[test]
-fn a_wrong_type_is_told_with_its_place() {
+fn definition_wrong_type_is_reported_with_its_place() {
     let help = "`host agent --help` shows a whole file";
     for (more, place) in [
         ("max_turns: many\n", "a.md:4:12: "),
@@ -159,7 +159,7 @@ fn an_input_has_a_known_type_and_a_name_that_a_prompt_can_use() {
 }
 
 #[test]
-fn a_placeholder_without_an_input_is_told_with_those_that_there_are() {
+fn definition_placeholder_without_an_input_is_reported_with_the_declared_inputs() {
     check(
         "query: 'See ${x}'\n",
         "a.md:4:8: the query names the unknown input `x`",
@@ -178,7 +178,7 @@ fn a_placeholder_without_an_input_is_told_with_those_that_there_are() {
 }
 
 #[test]
-fn definition_placeholders_without_an_input_are_told_all_at_once() {
+fn definition_placeholders_without_an_input_are_all_reported_at_once() {
     let inputs = "inputs: {x: {type: string, description: y}, depth: {type: integer, description: y}}\n";
     check(
         &format!("{inputs}query: '${{b}} ${{x}} ${{a}} ${{b}}'\n"),
@@ -232,7 +232,7 @@ fn a_name_is_one_that_a_model_can_call_and_nothing_elses() {
 }
 
 #[test]
-fn what_is_no_definition_at_all_says_what_is_missing() {
+fn definition_error_of_an_invalid_file_names_what_is_missing() {
     let fences = "write the keys between two lines `---`, and the system prompt after them";
     check_text("", "a.md:1:1: the file does not begin with a line `---`", fences);
     check_text("# Notes\n", "a.md:1:1: the file does not begin with a line `---`", fences);
@@ -247,7 +247,7 @@ fn what_is_no_definition_at_all_says_what_is_missing() {
 }
 
 #[test]
-fn the_investigator_is_as_its_declaration_says() {
+fn definition_of_the_built_in_investigator_matches_its_declaration() {
     let [declared] = <[Declared; 1]>::try_from(Declared::built_in().expect("they are right")).expect("there is one");
     let AgentDefinition { name, prompt, model, run, tools, inputs, output, .. } = declared.definition;
     assert_eq!(name, "codebase_investigator");

@@ -34,7 +34,7 @@ fn no_good() -> Vec<(Reply, &'static str)> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reply_that_is_no_good_is_asked_for_once_more_and_more_freely() {
+async fn executor_invalid_reply_is_requested_once_more_at_a_higher_temperature() {
     for (bad, words) in no_good() {
         let mut bench = bench(definition(Completion::Text), [bad(), text("good")]);
         let result = bench.run().await;
@@ -52,7 +52,7 @@ async fn a_reply_that_is_no_good_is_asked_for_once_more_and_more_freely() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_second_reply_that_is_no_good_ends_the_run_as_an_error() {
+async fn executor_second_invalid_reply_ends_the_run_with_an_error() {
     for (bad, words) in no_good() {
         let mut bench = bench(definition(Completion::Text), [bad(), bad()]);
         let result = bench.run().await;
@@ -97,7 +97,7 @@ async fn a_cancel_ends_the_pause() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reply_that_is_no_good_is_logged_and_no_part_of_the_conversation() {
+async fn executor_invalid_reply_is_logged_and_left_out_of_the_conversation() {
     let log = super::record::session(None);
     // The second is the last try of its prompt, and the third the first of the next.
     let replies = ["half", "again", "more"].map(|said| ends(vec![Part::text(said)], None));
@@ -111,7 +111,7 @@ async fn a_reply_that_is_no_good_is_logged_and_no_part_of_the_conversation() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_deadline_stands_still_while_a_person_is_asked() {
+async fn executor_deadline_is_paused_while_the_user_is_asked() {
     let mut asking = bench(definition(Completion::Text), [calls([("ask", json!({}))]), text("done")]);
     assert_eq!(came_to(&asking.run().await), (Goal, Some("done"), None, 2));
     let mut working = bench(definition(Completion::Tool), [calls([("work", json!({}))]), complete("so far")]);

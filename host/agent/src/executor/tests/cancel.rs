@@ -16,7 +16,7 @@ async fn cancelled_after(seconds: u64, bench: &mut Bench) -> RunResult {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cancel_before_the_first_turn_asks_nobody() {
+async fn executor_cancelled_before_the_first_turn_sends_no_request() {
     let mut bench = bench(definition(Completion::Text), []);
     bench.cancel.cancel();
     assert_eq!(came_to(&bench.run().await), (Aborted, None, None, 0));
@@ -56,7 +56,7 @@ async fn a_cancel_in_a_recovery_aborts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_deadline_reaches_a_running_call_and_the_model_is_told() {
+async fn executor_deadline_cancels_a_running_call_and_is_reported_to_the_model() {
     let mut bench = bench(definition(Completion::Text), [calls([("wait", json!({}))]), text("in time")]);
     let began = tokio::time::Instant::now();
     let result = bench.run().await;

@@ -45,14 +45,14 @@ async fn a_long_conversation_is_summarised_before_the_next_turn() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_short_conversation_is_left_alone() {
+async fn compression_leaves_a_short_conversation_unchanged() {
     let mut bench = bench(small(10_000), [round(4_400), text("done")]);
     bench.run().await;
     assert!(statuses(&bench).is_empty());
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_came_since_the_last_count_counts() {
+async fn compression_counts_what_was_added_since_the_last_usage_report() {
     // The outcome of the last call, 10,000 characters, is about 2,500 tokens.
     let mut bench = bench(small(10_000), [round(100), round(6_000), text("sum"), text("done")]);
     bench.run().await;
@@ -60,7 +60,7 @@ async fn what_came_since_the_last_count_counts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_that_says_nothing_of_the_cost_is_asked_for_the_size() {
+async fn compression_asks_a_service_that_reports_no_usage_for_the_size() {
     // Three rounds with 10,000 characters each are about 7,500 tokens, of a window of 10,000, by our estimate.
     let silent = || {
         let end = Chunk { finish: Some(FinishReason::Stop), ..Chunk::default() };
@@ -82,7 +82,7 @@ async fn a_service_that_says_nothing_of_the_cost_is_asked_for_the_size() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_summary_that_is_no_good_changes_nothing_but_old_outputs_and_is_not_asked_for_again() {
+async fn compression_unusable_summary_only_shortens_old_outputs_and_is_not_requested_again() {
     let long = "x".repeat(100_000);
     let cut_off =
         || Scripted { events: vec![chunk(vec![Part::text("<state")], Some(FinishReason::MaxTokens))], hangs: false };
@@ -110,7 +110,7 @@ async fn a_summary_that_is_no_good_changes_nothing_but_old_outputs_and_is_not_as
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_summary_in_circles_is_cut_off_and_is_no_loop_of_the_runs() {
+async fn compression_looping_summary_is_cut_off_and_is_not_a_loop_of_the_run() {
     let mut definition = small(10_000);
     definition.run.loops = crate::LoopDetection::On;
     let replies = [round(100), round(7_000), super::loops::chants(), text("done")];
@@ -213,7 +213,7 @@ async fn compression_lets_a_resumed_conversation_over_the_window_go_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_person_can_wish_for_it() {
+async fn compression_runs_when_the_user_asks_for_it() {
     let mut bench = bench(small(1_000_000), [round(1), round(1), round(1), text("done"), text("sum")]);
     bench.run().await;
     let before = bench.executor.history().contents().len();

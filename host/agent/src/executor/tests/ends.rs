@@ -39,7 +39,7 @@ async fn other_calls_beside_complete_task_still_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wrong_result_is_told_and_can_be_corrected() {
+async fn executor_invalid_result_is_reported_and_can_be_corrected() {
     let output = OutputConfig {
         name: "report".to_owned(),
         description: "what was found".to_owned(),
@@ -60,7 +60,7 @@ async fn a_wrong_result_is_told_and_can_be_corrected() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_next_run_goes_on_with_the_conversation() {
+async fn executor_next_run_continues_the_conversation() {
     let mut bench = bench(
         AgentDefinition {
             prompt: PromptConfig {
@@ -90,7 +90,7 @@ async fn a_model_that_fails_ends_the_run_as_an_error_with_what_it_said() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_attached_stands_behind_the_query_as_it_is() {
+async fn executor_attachments_follow_the_query_unchanged() {
     let mut bench = bench(definition(Completion::Text), [text("seen")]);
     let inputs = Map::from_iter([("task".to_owned(), Value::from("tests"))]);
     let attached = vec![Part::text("a file with ${task} in it")];
@@ -110,7 +110,7 @@ async fn an_empty_reply_to_outcomes_is_an_empty_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn inputs_that_do_not_fit_are_told_before_anyone_is_asked() {
+async fn executor_invalid_inputs_are_reported_before_any_request() {
     let mut bench = bench(definition(Completion::Text), []);
     let result = bench.executor.run(&Map::new(), &bench.cancel).await;
     assert_eq!(came_to(&result), (Error, None, None, 0));

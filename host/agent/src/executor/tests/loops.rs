@@ -34,7 +34,7 @@ fn bench_saying(definition: AgentDefinition, replies: Vec<Scripted>) -> Bench {
 }
 
 #[tokio::test(start_paused = true)]
-async fn repeated_calls_are_stopped_and_the_model_is_told_and_goes_another_way() {
+async fn loops_repeated_calls_are_stopped_and_the_model_is_warned_and_can_change_course() {
     let mut replies = same(5);
     replies.extend([calls([("look", json!({}))]), text("found")]);
     let mut bench = bench_saying(patient(Completion::Text), replies);
@@ -55,7 +55,7 @@ async fn repeated_calls_are_stopped_and_the_model_is_told_and_goes_another_way()
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_second_loop_ends_the_run_as_an_error_that_says_what_was_repeated() {
+async fn loops_second_loop_ends_the_run_with_an_error_that_names_what_was_repeated() {
     for completion in [Completion::Text, Completion::Tool] {
         let mut bench = bench_saying(patient(completion), same(6));
         let result = bench.run().await;
@@ -83,7 +83,7 @@ async fn a_reply_that_repeats_itself_is_cut_off_and_never_part_of_the_conversati
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_finished_reply_that_repeats_itself_is_no_answer() {
+async fn loops_finished_reply_that_repeats_itself_is_not_an_answer() {
     let mut bench = bench_saying(patient(Completion::Text), vec![text(&SENTENCE.repeat(12)), text("found")]);
     assert_eq!(came_to(&bench.run().await), (Goal, Some("found"), None, 2));
 }

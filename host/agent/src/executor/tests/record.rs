@@ -124,7 +124,7 @@ async fn initial_messages_are_written_down_once() {
 // promise session.recorded: No call runs before it is recorded, and no call that was recorded as done runs again,
 //   wherever the process was killed.
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_recorded_does_not_run() {
+async fn record_call_that_cannot_be_recorded_does_not_run() {
     let writes = || calls([("read", json!({})), ("write", json!({})), ("write", json!({}))]);
     // The entry for which there is no room, and the calls that ran.
     for (full_at, ran) in [

@@ -71,7 +71,7 @@ async fn after_the_time_limit_the_question_is_asked_again_with_the_warning() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn recovery_text_of_an_agent_that_must_complete_its_task_is_no_best_answer() {
+async fn recovery_text_is_not_the_best_answer_of_an_agent_that_must_complete_its_task() {
     let (result, ..) = recovered(definition(Completion::Tool), four(text("so far"))).await;
     assert_eq!(came_to(&result), (MaxTurns, None, Some("so far"), 3));
     assert_eq!(result.partial, Some(Partial::LastText("so far".to_owned())));
@@ -88,7 +88,7 @@ async fn recovery_text_after_a_spent_budget_leaves_the_budget_as_the_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_without_limits_goes_on_for_long() {
+async fn executor_run_without_limits_continues_for_many_turns() {
     let usual = definition(Completion::Text);
     let run = RunConfig { loops: crate::LoopDetection::Off, ..RunConfig::unlimited() };
     let mut bench = bench(AgentDefinition { run, ..usual }, []);

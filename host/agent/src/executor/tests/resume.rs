@@ -90,7 +90,7 @@ async fn a_recorded_conversation_is_the_one_that_was_held() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whatever_came_between_the_conversation_is_read_as_it_was_held() {
+async fn resume_reads_the_conversation_as_it_was_whatever_happened_in_it() {
     let check = async |what: &str, definition: AgentDefinition, replies: Vec<Scripted>| {
         let place = Place::new();
         let mut bench = place.begin(definition, []);
@@ -159,7 +159,7 @@ async fn a_conversation_that_was_shortened_can_be_shortened_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_died_in_a_call_goes_on_and_runs_nothing_twice() {
+async fn resume_continues_a_run_that_died_in_a_call_and_runs_nothing_twice() {
     let place = Place::new();
     let replies = [calls([("write", json!({})), ("wait", json!({})), ("write", json!({}))])];
     let mut bench = place.begin(definition(Completion::Text), replies);
@@ -198,7 +198,7 @@ async fn a_question_without_a_reply_is_asked_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_conversation_goes_on_with_what_is_said_next() {
+async fn resume_continues_a_conversation_with_the_next_prompt() {
     let place = Place::new();
     let mut first = place.begin(definition(Completion::Text), [calls([("read", json!({}))]), text("one")]);
     first.run().await;
@@ -212,7 +212,7 @@ async fn a_conversation_goes_on_with_what_is_said_next() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_nothing_is_left_nobody_is_asked() {
+async fn resume_with_nothing_left_sends_no_request() {
     let place = Place::new();
     let mut first = place.begin(definition(Completion::Text), [text("one")]);
     first.run().await;

@@ -126,7 +126,7 @@ async fn a_subagent_works_alone_and_its_parent_gets_the_result() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn anything_but_a_goal_is_told_as_a_failure_with_what_there_was() {
+async fn subagent_that_does_not_reach_its_goal_is_a_failure_with_its_partial_work() {
     let look = || calls([("read", json!({}))]);
     for (replies, told) in [
         (
@@ -156,7 +156,7 @@ async fn anything_but_a_goal_is_told_as_a_failure_with_what_there_was() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_recovered_subagent_says_which_limit_it_met() {
+async fn subagent_that_recovered_from_a_limit_names_it() {
     let mut bench = usual([ask(), text("no call"), complete("best"), text("done")]);
     bench.run().await;
     let told = "Subagent 'helper' finished.\nTermination reason: GOAL (its best answer after \
@@ -242,7 +242,7 @@ async fn a_subagent_answers_before_its_parents_time_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_person_who_is_asked_takes_no_time_from_any_agent() {
+async fn subagent_and_parent_lose_no_time_while_the_user_is_asked() {
     // The parent has 100 s and its child 20; each asks for an hour.
     let asks = || calls([("ask", json!({}))]);
     let mut bench = usual([asks(), ask(), asks(), complete("x"), text("done")]);
@@ -255,7 +255,7 @@ async fn a_person_who_is_asked_takes_no_time_from_any_agent() {
 
 // promise subagent.bounded: The number of subagents and the turns of all agents together are limited.
 #[tokio::test(start_paused = true)]
-async fn the_number_of_subagents_is_bounded_and_the_run_goes_on() {
+async fn subagent_count_is_limited_and_the_run_continues() {
     let one = TreeLimits { subagents: 1, ..TreeLimits::default() };
     let mut bench = family([ask(), complete("x"), ask(), text("done")], one, limits(), None).bench;
     assert_eq!(came_to(&bench.run().await), (Goal, Some("done"), None, 3));

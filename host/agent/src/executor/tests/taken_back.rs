@@ -51,7 +51,7 @@ async fn a_prompt_that_was_taken_back_was_never_said_and_a_later_process_agrees(
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_prompts_can_be_taken_back_and_then_there_is_none() {
+async fn undo_takes_back_every_prompt_until_none_is_left() {
     let mut bench = bench(definition(Completion::Text), [text("one"), text("two"), text("again")]);
     bench.say("first").await;
     bench.say("second").await;
@@ -150,7 +150,7 @@ async fn a_question_that_a_limit_cut_is_asked_again_with_the_next_prompt_here_an
 }
 
 #[test]
-fn a_log_that_takes_back_what_is_not_there_is_damaged() {
+fn undo_of_messages_that_do_not_exist_marks_a_log_as_damaged() {
     let lines = [
         json!({"time": "2026-03-01T12:00:00Z", "type": "session", "version": 1, "id": "s1"}),
         json!({"time": "2026-03-01T12:00:00Z", "type": "taken_back", "agent_id": "main", "messages": 3}),

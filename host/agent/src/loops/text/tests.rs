@@ -32,7 +32,7 @@ fn lines(times: usize, line: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
-fn what_is_said_over_and_over_is_a_loop() {
+fn loops_text_repeated_over_and_over_is_a_loop() {
     let sentence = "I will now look at the file again to make sure that it is right.";
     let two = ["Let me check the configuration once more.", "Actually, wait, I should check the tests first."];
     for (what, text) in [
@@ -61,7 +61,7 @@ fn a_loop_is_found_soon() {
 }
 
 #[test]
-fn what_has_a_form_or_goes_on_is_no_loop() {
+fn loops_text_that_is_structured_or_makes_progress_is_not_a_loop() {
     let long = "is a file that has nothing to do with what you asked for, so I leave it alone.";
     let lorem = "Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt ut labore et \
                  dolore magna aliqua. Ut enim ad minim veniam, quis nostrud exercitation ullamco laboris nisi ut aliquip \
@@ -115,7 +115,7 @@ fn what_has_a_form_or_goes_on_is_no_loop() {
 }
 
 #[test]
-fn what_it_costs_grows_with_the_text_and_no_faster() {
+fn loops_cost_grows_no_faster_than_the_text() {
     let texts: [fn(usize) -> String; 3] = [
         |size| (0..size).map(|at| char::from(b'a' + (at * at % 251 % 26) as u8)).collect(),
         |size| (0..size / 8).map(|at| format!("{at:07} ")).collect(),
@@ -139,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn prose_that_repeats_is_found_whatever_it_says(words in proptest::collection::vec("[a-z]{2,9}", 8..25)) {
+    fn loops_repeated_prose_is_found_whatever_its_words(words in proptest::collection::vec("[a-z]{2,9}", 8..25)) {
         let sentence = words.join(" ") + ". ";
         prop_assert!(found_at(&sentence.repeat(40), 17).is_some());
     }

@@ -117,7 +117,7 @@ fn a_log_that_breaks_off_at_any_byte_is_read_up_to_there() {
 }
 
 #[test]
-fn damage_is_told_with_its_line() {
+fn session_log_damage_is_reported_with_its_line() {
     let first = log().lines().next().expect("a line").to_owned();
     let check = |lines: &[&str], line: u64, why: &str| {
         let text = std::iter::once(first.as_str()).chain(lines.iter().copied()).collect::<Vec<_>>().join("\n") + "\n";

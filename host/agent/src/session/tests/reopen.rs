@@ -62,7 +62,7 @@ fn told(past: &Past) -> Vec<String> {
 }
 
 #[test]
-fn a_call_that_ran_is_told_as_interrupted_and_one_that_had_not_begun_as_not_run() {
+fn session_log_call_that_ran_is_interrupted_and_one_that_had_not_begun_is_not_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let lines = [question(0), calls(0, &["a", "b", "c"]), begun(0, "b"), settled(0, "b"), begun(0, "a")];
     let path = file(&folder, &lines);
@@ -90,7 +90,7 @@ fn a_call_that_ran_is_told_as_interrupted_and_one_that_had_not_begun_as_not_run(
 }
 
 #[test]
-fn what_was_left_is_known() {
+fn session_log_shows_what_was_left_to_do() {
     let folder = tempfile::tempdir().expect("a folder");
     let answer = |turn: u32| json!({"type": "content", "prompt": {"agent": "main", "turn": turn}, "content": Content::model("done")});
     let withdrawn = json!({"type": "withdrawn", "prompt": {"agent": "main", "turn": 0}});
@@ -122,7 +122,7 @@ fn what_was_left_is_known() {
 }
 
 #[test]
-fn a_message_that_was_withdrawn_is_no_part_of_the_conversation() {
+fn session_log_withdrawn_message_is_not_part_of_the_conversation() {
     let folder = tempfile::tempdir().expect("a folder");
     let withdrawn = json!({"type": "withdrawn", "prompt": {"agent": "main", "turn": 1}});
     let path = file(&folder, &[question(0), calls(0, &["a"]), settled(0, "a"), question(1), withdrawn]);

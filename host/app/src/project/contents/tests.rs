@@ -43,7 +43,7 @@ fn only_what_can_be_used_is_read() {
 
 // promise project.links
 #[test]
-fn no_link_is_followed_wherever_it_stands_and_leads() {
+fn project_contents_symbolic_link_is_never_followed_wherever_it_is_and_leads() {
     for at in ["", "agents", "agents/x.md", "config.toml", "plugins/p.wasm"] {
         let folder = project();
         let path = folder.path().join(FOLDER).join(at);
@@ -76,7 +76,7 @@ fn a_link_that_takes_a_files_place_after_the_listing_is_not_followed() {
 }
 
 #[test]
-fn what_is_no_file_or_too_much_is_refused() {
+fn project_contents_irregular_oversized_or_too_many_files_are_an_error() {
     let folder = project();
     fs::create_dir(folder.path().join(FOLDER).join("agents/y.md")).expect("made");
     assert!(why(folder.path()).ends_with("is not a regular file"));

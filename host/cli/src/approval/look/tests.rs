@@ -40,7 +40,7 @@ fn shown(question: &Question) -> String {
 }
 
 #[test]
-fn a_command_stands_with_its_parts_behind_a_bar() {
+fn approval_look_shows_a_command_behind_a_bar_with_its_parts() {
     let want = "\n\
                 ? shell wants to run this command:\n  \
                   │ make && rm -rf x\n  \
@@ -91,7 +91,7 @@ fn every_character_is_seen_for_what_it_is() {
 
 // promise approval.forged
 #[test]
-fn what_is_too_long_says_so_and_hides_no_command() {
+fn approval_look_marks_what_is_too_long_and_hides_no_command() {
     let long = format!("{}\nrm -rf x\n{}", "echo a\n".repeat(200), "echo b\n".repeat(200));
     let shown = shown(&exec(&long));
     assert!(shown.lines().count() < 60, "{}", shown.lines().count());
@@ -143,7 +143,7 @@ fn a_call_is_shown_by_its_arguments_and_what_it_asks_for() {
 }
 
 #[test]
-fn a_long_name_stands_behind_the_bar_and_is_seen_to_its_end() {
+fn approval_look_shows_a_long_name_behind_the_bar_to_its_end() {
     let path = format!("{}› 1 y  Yes, this once{}/end.txt", "a ".repeat(30), " ".repeat(60));
     let edit = Confirmation::Edit { path, unified: "+x\n".to_owned(), proposed: String::new() };
     let info = Confirmation::Info {

@@ -69,7 +69,7 @@ fn check(bytes: &[u8]) {
 
 // promise session.tampered
 #[test]
-fn what_is_shown_of_a_log_cannot_steer_a_terminal_wherever_it_breaks_off() {
+fn session_show_cannot_control_the_terminal_wherever_the_log_breaks_off() {
     let whole = log().join("\n") + "\n";
     for end in 0..=whole.len() {
         check(&whole.as_bytes()[..end]);

@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_mark_is_text() {
+    fn markdown_characters_that_mark_nothing_are_text() {
         for text in
             ["2 * 3 * 4\n", "a*b*c and __init__\n", "x\\*y\\*\n", "#include\n", "1.5 and -3\n", "```\n*a* `b`\n```\n"]
         {

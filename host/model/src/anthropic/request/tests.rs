@@ -216,7 +216,7 @@ fn a_whole_request_has_its_shape_and_its_marks() {
 }
 
 #[test]
-fn a_model_is_not_told_to_think_in_the_middle_of_another_services_calls() {
+fn anthropic_requests_no_thinking_amid_the_calls_of_a_different_service() {
     let settings = Settings { thinking_budget: Some(2048), ..Settings::default() };
     let thinks = |parts: Vec<Part>, answer: Part| {
         let contents = [Content::user("q"), model(parts), user(vec![answer])];

@@ -118,7 +118,7 @@ fn a_whole_request_has_its_shape() {
 }
 
 #[test]
-fn what_is_not_set_is_not_sent() {
+fn gemini_settings_that_are_not_set_are_not_sent() {
     let expected = json!({"contents": [], "generationConfig": {"thinkingConfig": {"includeThoughts": true}}});
     assert_eq!(sent(&[], &[], &Settings::default()), expected);
 }

@@ -113,7 +113,7 @@ fn text_thoughts_and_refusals_are_handed_out_as_they_arrive() {
 }
 
 #[test]
-fn what_was_not_told_while_it_was_made_is_taken_from_the_whole_item() {
+fn openai_responses_content_that_was_not_streamed_is_taken_from_the_whole_item() {
     let message = json!({"type": "message", "content": [{"type": "output_text", "text": "a"}, {"type": "refusal", "refusal": "b"}]});
     let reasoning = json!({"type": "reasoning", "id": "r", "summary": [{"text": "hm"}], "content": [{"type": "reasoning_text", "text": "so"}]});
     let lines = [
@@ -156,7 +156,7 @@ fn calls_keep_their_place_among_what_the_model_thought() {
 }
 
 #[test]
-fn one_unreadable_call_takes_the_others_with_it() {
+fn openai_responses_one_unreadable_call_discards_the_others() {
     let incomplete =
         json!({"type": "response.incomplete", "response": {"incomplete_details": {"reason": "max_output_tokens"}}});
     let cut = done(1, call("b", "{\"pa"));
@@ -305,7 +305,7 @@ async fn an_error_within_the_reply_ends_it() {
 }
 
 #[tokio::test]
-async fn a_refusal_says_which_variable_to_set() {
+async fn openai_responses_authentication_error_names_the_variable_to_set() {
     let body = r#"{"error":{"message":"Incorrect API key provided: secret-key-1234","code":"invalid_api_key"}}"#;
     let (_, error) = reply(Answer::refusal("401 Unauthorized", "", body)).await;
     let error = error.expect("it was refused");
@@ -316,7 +316,9 @@ async fn a_refusal_says_which_variable_to_set() {
 
 proptest! {
     #[test]
-    fn a_garbled_event_is_no_trouble(at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<bool>()) {
+    fn openai_responses_garbled_event_is_harmless(
+        at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<bool>(),
+    ) {
         let mut event = completed(json!([call("a", "{}"), {"type": "message", "content": [{"text": "b"}]}])).to_string().into_bytes();
         let at = at.index(event.len());
         event[at] = byte;

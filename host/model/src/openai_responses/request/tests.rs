@@ -80,7 +80,7 @@ fn calls_and_their_results_have_their_shape() {
 }
 
 #[test]
-fn what_the_model_thought_goes_back_in_its_place() {
+fn openai_responses_reasoning_is_sent_back_in_its_place() {
     let item = |id: &str| json!({"type": "reasoning", "id": id, "encrypted_content": "x", "summary": []});
     let kept = |id: &str| signed(Part::thought(""), "openai-responses", &item(id).to_string());
     let phase = signed(Part::text(""), "openai-responses", r#"{"phase":"commentary"}"#);
@@ -100,7 +100,7 @@ fn what_the_model_thought_goes_back_in_its_place() {
 }
 
 #[test]
-fn thoughts_of_others_and_marks_that_make_no_sense_stay_here() {
+fn openai_responses_foreign_thoughts_and_invalid_signatures_are_not_sent() {
     let contents = [model(vec![
         Part::thought("hm"),
         signed(Part::thought("hm"), "anthropic", r#"{"type":"reasoning"}"#),

@@ -39,7 +39,7 @@ fn calls_are_found_and_nothing_else_is() {
 }
 
 #[test]
-fn what_is_not_quite_a_call_is_text() {
+fn text_mode_what_is_not_quite_a_call_is_text() {
     let check = |text: &str| {
         assert_eq!(found([text]), text, "{text:?}");
         assert_eq!(found(text.split_inclusive(|_: char| true)), text, "letter by letter: {text:?}");
@@ -62,7 +62,7 @@ fn what_is_not_quite_a_call_is_text() {
 }
 
 #[test]
-fn a_call_that_cannot_be_read_is_told_and_not_shown() {
+fn text_mode_unreadable_call_is_reported_and_not_shown() {
     let check = |body: &str| assert_eq!(found(["a\n```tool_call\n", body, "\n```\nb"]), "a\n<!>b", "{body:?}");
     check("");
     check("ls .");

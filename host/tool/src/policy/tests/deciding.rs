@@ -48,7 +48,7 @@ fn without_a_rule_the_grants_decide() {
 }
 
 #[test]
-fn a_tool_that_does_not_say_what_it_runs_does_not_get_past_a_rule_for_a_command() {
+fn policy_tool_that_does_not_name_its_command_does_not_bypass_a_command_rule() {
     let check = |rules: &str, touches: &str, wanted: Decision| {
         let policy = policy(rules);
         let case = Case { touches: grants(touches), granted: grants("process=*;fs-write=."), ..Case::new(&policy) };
@@ -148,7 +148,7 @@ fn a_program_without_a_shell_is_decided_like_a_line_of_it() {
 }
 
 #[test]
-fn what_is_no_command_of_a_call_is_granted_too_or_asked_about() {
+fn policy_call_that_touches_more_than_a_command_needs_a_grant_or_is_asked_about() {
     let policy = example();
     let case = Case { touches: grants("process=sh;http=example.com"), ..Case::line(&policy, "ls") };
     assert_eq!(case.decision(), Decision::Ask);
@@ -252,7 +252,7 @@ fn a_users_rule_can_allow_destroying_but_nothing_allows_what_is_protected() {
 }
 
 #[test]
-fn what_is_allowed_whole_may_be_obscure_unless_a_rule_picks_commands_out() {
+fn policy_tool_allowed_as_a_whole_may_run_obscure_lines_unless_a_rule_names_commands() {
     let allow_all = rule("allow", "tool = \"shell\"");
     let check = |text: &str, line: &str, wanted: Decision| {
         let policy = policy(text);

@@ -12,7 +12,7 @@ fn check(text: &str, line: usize, words: &str) {
 }
 
 #[test]
-fn what_nobody_reads_is_an_error_with_its_place_and_the_nearest() {
+fn policy_file_unknown_word_is_an_error_with_its_place_and_the_nearest() {
     check("[[rule]]\ndecision = \"allow\"\ntol = \"shell\"\n", 3, "did you mean `tool`?");
     check("[[rules]]\ndecision = \"allow\"\n", 1, "did you mean `rule`?");
     check("[[rule]]\ndecision = \"alow\"\n", 2, "did you mean `allow`?");
@@ -26,7 +26,7 @@ fn what_nobody_reads_is_an_error_with_its_place_and_the_nearest() {
 }
 
 #[test]
-fn what_means_nothing_is_an_error_of_its_rule() {
+fn policy_file_invalid_value_is_an_error_of_its_rule() {
     let check = |key: &str, words: &str| {
         check(&format!("[[rule]]\ndecision = \"allow\"\n\n[[rule]]\ndecision = \"ask\"\n{key}\n"), 4, words);
     };
@@ -102,7 +102,7 @@ fn policy_built_in_rules_ask_about_dangerous_programs() {
 }
 
 #[test]
-fn a_rule_says_where_it_stands() {
+fn policy_file_rule_knows_its_line() {
     let rules = parse("# Mine.\n\n[[rule]]\ndecision = \"ask\"\n\n[[rule]]\ndecision = \"deny\"\n").expect("rules");
     let lines: Vec<usize> = rules.iter().map(|rule| rule.source.line).collect();
     assert_eq!(lines, [3, 6]);
@@ -110,7 +110,7 @@ fn a_rule_says_where_it_stands() {
 }
 
 #[test]
-fn what_is_written_is_read_back() {
+fn policy_file_rule_that_is_written_is_read_back() {
     let check = |rule: Rule| {
         let text = format!("# Before.{}", rule.to_toml().repeat(2));
         let read = parse(&text).unwrap_or_else(|error| panic!("{text}\n{error}"));

@@ -49,7 +49,7 @@ fn unescaped(text: &str) -> String {
 // promise policy.hidden: A command that a rule denies is not allowed wherever it hides in a shell line, as far as the
 //   line shows it.
 #[test]
-fn every_line_of_the_table_is_decided_as_it_says() {
+fn policy_decides_every_line_of_the_table_as_expected() {
     let policy = example();
     let table = table();
     assert!(table.len() >= 400, "{}", table.len());

@@ -108,7 +108,7 @@ fn cases(usual: u32) -> ProptestConfig {
 
 // promise policy.hidden
 #[test]
-fn what_runs_a_denied_command_was_not_allowed() {
+fn policy_line_that_runs_a_denied_command_was_not_allowed() {
     let place = Place::new();
     if place.shells.is_empty() || !Path::new("/usr/bin/timeout").is_file() {
         return;

@@ -59,7 +59,7 @@ fn an_answer_for_good_covers_a_program_and_its_command() {
 }
 
 #[test]
-fn what_is_suggested_allows_what_it_was_suggested_for() {
+fn policy_suggested_rule_allows_what_it_was_suggested_for() {
     for command in ["cargo test --all", "git status -s", "npm run build", "ls -l", "./build x"] {
         let prefix = suggested_prefix(&words(command)).expect("a prefix");
         let rule = Rule { command: vec![prefix], ..Rule::new(Decision::Allow, RuleSource::from_tier(Tier::User)) };
@@ -70,7 +70,7 @@ fn what_is_suggested_allows_what_it_was_suggested_for() {
 }
 
 #[test]
-fn a_person_is_shown_the_commands_as_they_were_read() {
+fn policy_commands_are_shown_to_the_user_as_they_were_read() {
     let argv = ["sh", "-c", "cd a && timeout 5 r''m \"$x\" | cat; f() { :; }"].map(str::to_owned);
     let shown = simple_commands(&argv);
     let texts: Vec<&str> = shown.iter().map(|command| command.text.as_str()).collect();

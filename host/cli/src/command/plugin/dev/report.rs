@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_tool_has_to_be_given_is_there_to_be_filled_in() {
+    fn plugin_dev_report_shows_the_required_arguments_to_fill_in() {
         for (schema, expected) in [
             (json!({"type": "object"}), "{}"),
             (json!({"type": "object", "properties": {"a": {"type": "string"}}}), "{}"),

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_command_is_told_with_how_to_send_it() {
+    fn conversation_unknown_command_is_reported_with_how_to_send_it_as_text() {
         for (line, message, help) in [
             (
                 "/hlep",

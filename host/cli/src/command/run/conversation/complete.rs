@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_completed_at_the_beginning_alone() {
+    fn completion_of_commands_works_only_at_the_beginning() {
         let names = |before| command(before).map(|found| found.candidates.concat());
         assert_eq!(names("/st").as_deref(), Some("/stats "));
         assert_eq!(names("/c").as_deref(), Some("/compress /clear /copy "));
