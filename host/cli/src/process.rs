@@ -17,7 +17,7 @@ pub(crate) fn environment() -> Environment {
 }
 
 /// Returns the capabilities of the terminal.
-pub(crate) fn looks(environment: &Environment) -> TerminalMode {
+pub(crate) fn terminal_mode(environment: &Environment) -> TerminalMode {
     match environment.text("TERM").as_deref() {
         None | Some("dumb") => TerminalMode::Dumb,
         Some(_) => TerminalMode::Ansi,

@@ -78,7 +78,7 @@ impl Shared {
             state.held.push_str(text);
             return;
         }
-        let out = match self.setup.looks {
+        let out = match self.setup.mode {
             TerminalMode::Dumb => text.to_owned(),
             TerminalMode::Ansi => {
                 let live = self.live(state);
@@ -102,7 +102,7 @@ impl Shared {
     /// Leaves the terminal to another program.
     pub(super) fn lend(&self) {
         let mut state = self.state();
-        if self.setup.looks == TerminalMode::Ansi {
+        if self.setup.mode == TerminalMode::Ansi {
             let out = state.screen.leave();
             self.write(&mut state, &out);
             raw::restore();
@@ -118,7 +118,7 @@ impl Shared {
         state.lent = false;
         state.given_back = Some(Instant::now());
         let reads = self.setup.keyboard == Keyboard::Always || !state.questions.is_empty();
-        if reads && self.setup.looks == TerminalMode::Ansi && state.end == End::NotYet {
+        if reads && self.setup.mode == TerminalMode::Ansi && state.end == End::NotYet {
             raw::enter().ok();
         }
         self.redraw(&mut state);
@@ -150,7 +150,7 @@ impl Shared {
         state.questions.drain(..).for_each(|open| open.answered(Chosen::Nobody));
         state.activity.clear();
         let held = std::mem::take(&mut state.held);
-        if self.setup.looks == TerminalMode::Ansi {
+        if self.setup.mode == TerminalMode::Ansi {
             // The text that is being written does not stay.
             state.turn = Turn::Model(None);
             state.editor.take();
@@ -235,7 +235,7 @@ impl Shared {
         let mut state = self.state();
         state.frame = state.frame.wrapping_add(1);
         let listens = state.questions.front_mut().is_some_and(|open| open.listens_now(Instant::now()));
-        if listens && self.setup.looks == TerminalMode::Dumb {
+        if listens && self.setup.mode == TerminalMode::Dumb {
             let columns = state.screen.columns();
             let look = |open: &Open| open.look(self.setup.style, columns, usize::MAX).rows.join("\n");
             let choices = state.questions.front().map(look);
@@ -263,7 +263,7 @@ impl Shared {
         match state.questions.front_mut() {
             Some(open) if open.state == Listening::Waits => {
                 let lines = std::mem::take(&mut open.question.lines);
-                if self.setup.keyboard == Keyboard::WhenAsked && self.setup.looks == TerminalMode::Ansi {
+                if self.setup.keyboard == Keyboard::WhenAsked && self.setup.mode == TerminalMode::Ansi {
                     raw::enter().ok();
                 }
                 // First the text that was shown before it, then its own lines, and then nothing until it is answered.
@@ -271,7 +271,7 @@ impl Shared {
                 let mut text = if state.screen.is_within_line() { "\n".to_owned() } else { String::new() };
                 lines.iter().for_each(|line| text.extend([line.as_str(), "\n"]));
                 // Anything typed so far counts as typed before the question, or was meant for another program.
-                if self.setup.keyboard == Keyboard::WhenAsked || self.setup.looks == TerminalMode::Dumb {
+                if self.setup.keyboard == Keyboard::WhenAsked || self.setup.mode == TerminalMode::Dumb {
                     raw::forget_typed();
                 }
                 if let Some(open) = state.questions.front_mut() {

@@ -69,14 +69,14 @@ impl Shared {
             Listening::NotYet(last) => Some(QUIET.saturating_sub(last.elapsed())),
             Listening::Waits | Listening::Now => None,
         });
-        let moves = self.setup.looks == TerminalMode::Ansi && !state.activity.is_empty();
+        let moves = self.setup.mode == TerminalMode::Ansi && !state.activity.is_empty();
         let times = [is_within_key.then_some(ESCAPE), moves.then_some(FRAME), listens_in];
         Wait::For { keys: reads && !state.lent && state.end != End::Gone, time: times.into_iter().flatten().min() }
     }
 }
 
 fn read(shared: &Weak<Shared>, woken: &OwnedFd) {
-    let Some(lines) = shared.upgrade().map(|shared| match shared.setup.looks {
+    let Some(lines) = shared.upgrade().map(|shared| match shared.setup.mode {
         TerminalMode::Ansi => Lines::Raw,
         TerminalMode::Dumb => Lines::Cooked,
     }) else {

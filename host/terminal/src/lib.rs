@@ -54,7 +54,7 @@ pub struct Setup {
     /// When keys are read.
     pub keyboard: Keyboard,
     /// What it can show.
-    pub looks: TerminalMode,
+    pub mode: TerminalMode,
     /// Whether it supports colour.
     pub style: Style,
     /// The receiver of a Ctrl-C.
@@ -203,7 +203,7 @@ impl Terminal {
             end: End::NotYet,
         };
         let shared = Arc::new(Shared { setup, state: Mutex::new(state), said: Notify::new(), wake });
-        if shared.setup.keyboard == Keyboard::Always && shared.setup.looks == TerminalMode::Ansi {
+        if shared.setup.keyboard == Keyboard::Always && shared.setup.mode == TerminalMode::Ansi {
             raw::enter()?;
         }
         *DRAWN_ON.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&shared);
@@ -316,8 +316,8 @@ impl Terminal {
     }
 
     /// Returns what it can show.
-    pub fn looks(&self) -> TerminalMode {
-        self.0.setup.looks
+    pub fn mode(&self) -> TerminalMode {
+        self.0.setup.mode
     }
 }
 

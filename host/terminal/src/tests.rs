@@ -36,11 +36,11 @@ async fn scenario() {
     // The other tests run it, on terminals of their own; by itself it does nothing.
     let Ok(scenario) = std::env::var(SCENARIO) else { return };
     let keyboard = if scenario.starts_with("talk") { Keyboard::Always } else { Keyboard::WhenAsked };
-    let looks = if scenario.contains("plain") { TerminalMode::Dumb } else { TerminalMode::Ansi };
+    let mode = if scenario.contains("plain") { TerminalMode::Dumb } else { TerminalMode::Ansi };
     let interrupt = Interrupt::default();
     let terminal = Terminal::open(Setup {
         keyboard,
-        looks,
+        mode,
         style: Style { colour: false },
         interrupt: interrupt.clone(),
         history: History::default(),

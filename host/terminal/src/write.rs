@@ -26,7 +26,7 @@ impl Shared {
         if key == Key::Interrupt {
             self.interrupt(state);
         } else if key == Key::Suspend {
-            let out = if self.setup.looks == TerminalMode::Ansi { state.screen.leave() } else { String::new() };
+            let out = if self.setup.mode == TerminalMode::Ansi { state.screen.leave() } else { String::new() };
             self.write(state, &out);
             raw::suspend();
         } else {
@@ -74,7 +74,7 @@ impl Shared {
             Turn::User | Turn::Model(None) => {
                 state.leaves_next = true;
                 let words = "press Ctrl-C again, or Ctrl-D, to quit";
-                match self.setup.looks {
+                match self.setup.mode {
                     TerminalMode::Ansi => state.hint = Some(words.to_owned()),
                     TerminalMode::Dumb => self.lines(state, &format!("{words}\n{}", state.prompt)),
                 }
@@ -130,8 +130,7 @@ impl Shared {
                 Edited::No => {}
             },
         }
-        if !is_users_turn && !state.editor.is_empty() && state.hint.is_none() && self.setup.looks == TerminalMode::Ansi
-        {
+        if !is_users_turn && !state.editor.is_empty() && state.hint.is_none() && self.setup.mode == TerminalMode::Ansi {
             state.hint = Some("Enter to send when the model is done · Esc to clear".to_owned());
         }
     }
@@ -145,7 +144,7 @@ impl Shared {
         }
         if state.editor.text().trim().is_empty() {
             state.editor.take();
-            if self.setup.looks == TerminalMode::Dumb && matches!(state.turn, Turn::User) {
+            if self.setup.mode == TerminalMode::Dumb && matches!(state.turn, Turn::User) {
                 self.write(state, &state.prompt.clone());
             }
             return;
@@ -176,7 +175,7 @@ impl Shared {
             if !state.leaves_next {
                 state.hint = None;
             }
-            if is_new && self.setup.looks == TerminalMode::Dumb {
+            if is_new && self.setup.mode == TerminalMode::Dumb {
                 self.lines(state, "");
                 self.write(state, label);
             }
@@ -187,7 +186,7 @@ impl Shared {
         state.leaves_next = false;
         state.hint = None;
         // A terminal that echoes what is typed shows it already.
-        match self.setup.looks {
+        match self.setup.mode {
             TerminalMode::Ansi => self.lines(state, &self.said_lines(label, &text)),
             TerminalMode::Dumb => {}
         }

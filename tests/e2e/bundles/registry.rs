@@ -123,7 +123,7 @@ async fn a_registry_that_is_honest_is_taken_at_its_word() {
 }
 
 // promise install.server: A server's answer is limited and must be what was requested; an interrupted download
-//   resumes, and a foreign part is found.
+//   resumes, and a part that belongs to another bundle is detected.
 #[tokio::test]
 async fn a_registry_that_serves_something_else_is_refused() {
     let mut other = bundle().component().to_vec();

@@ -120,8 +120,8 @@ impl Start<'_> {
         let (log, past) = match reopened {
             Some(reopened) => {
                 let (log, recorded) = reopened.resume(&model.id)?;
-                let beneath = recorded.agents().filter(|(id, _)| id.is_subagent()).count();
-                (log, Some((recorded.into_past(&AgentId::new(MAIN)), beneath)))
+                let started = recorded.agents().filter(|(id, _)| id.is_subagent()).count();
+                (log, Some((recorded.into_past(&AgentId::new(MAIN)), started)))
             }
             None => (create(app, &model.id)?, None),
         };
@@ -131,8 +131,8 @@ impl Start<'_> {
         let grants = grants.reading_outputs(&outputs)?;
         let budget = Budget::with_prices(AgentId::new(MAIN), limits, Arc::new(app.configuration.prices()));
         budget.answered_by(model.id.as_str());
-        if let Some((_, beneath)) = &past {
-            budget.skip(*beneath);
+        if let Some((_, started)) = &past {
+            budget.skip(*started);
         }
         let gate = app.gate(self.approvals.clone(), grants.mode());
         let context = SubagentContext {

@@ -129,7 +129,7 @@ fn terminal(environment: &Environment, format: Format, interrupt: Interrupt) -> 
     }
     let setup = terminal::Setup {
         keyboard: if environment.stdin_is_terminal { Keyboard::WhenAsked } else { Keyboard::Never },
-        looks: process::looks(environment),
+        mode: process::terminal_mode(environment),
         style: printer::style(environment),
         interrupt,
         history: terminal::History::default(),

@@ -38,7 +38,7 @@ fn only_what_can_be_used_is_read() {
     let nothing = tempfile::tempdir().expect("a folder");
     assert!(Listing::scan(nothing.path()).expect("it is right").is_empty());
     fs::write(nothing.path().join(FOLDER), "").expect("written");
-    assert!(Listing::scan(nothing.path()).expect("a file is no folder").is_empty());
+    assert!(Listing::scan(nothing.path()).expect("a file of that name is ignored").is_empty());
 }
 
 // promise project.links

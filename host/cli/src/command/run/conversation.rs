@@ -78,13 +78,13 @@ pub(super) async fn hold(session: Session, interrupt: Interrupt, stats: bool) ->
     let printer = Arc::new(drawn::Terminal::new(terminal.clone(), style, about, shown));
     let stats = Arc::new(Stats::new(Arc::clone(&printer), held));
     session.observers().add(Arc::clone(&stats) as Arc<_>);
-    let mut talk = Repl { session, terminal, style, printer, stats, answer: None, stop };
-    talk.greet();
-    if talk.session.left() != Left::Nothing {
-        talk.note("picking up unfinished work");
-        talk.run(None).await;
+    let mut repl = Repl { session, terminal, style, printer, stats, answer: None, stop };
+    repl.greet();
+    if repl.session.left() != Left::Nothing {
+        repl.note("picking up unfinished work");
+        repl.run(None).await;
     }
-    talk.hold().await
+    repl.hold().await
 }
 
 fn open(session: &Session, style: Style, interrupt: Interrupt) -> Result<Terminal, Failure> {
@@ -92,7 +92,7 @@ fn open(session: &Session, style: Style, interrupt: Interrupt) -> Result<Termina
     let state = sessions.parent().unwrap_or(sessions);
     let terminal = Terminal::open(terminal::Setup {
         keyboard: Keyboard::Always,
-        looks: process::looks(&session.app().environment),
+        mode: process::terminal_mode(&session.app().environment),
         style,
         interrupt: interrupt.clone(),
         history: History::open(state.join("history")),
@@ -125,7 +125,7 @@ impl Repl {
                     Ok(Flow::Leave) => return Ok(self.left()),
                     Err(failure) => self.told(&failure),
                 },
-                ParsedLine::Nothing(failure) => self.gives_back(&text, &failure),
+                ParsedLine::Invalid(failure) => self.gives_back(&text, &failure),
             }
         }
     }

@@ -107,7 +107,7 @@ impl Repl {
         let Some(answer) = &self.answer else {
             return Err(Failure::input("there is no answer to copy").help("ask something first"));
         };
-        if self.terminal.looks() == TerminalMode::Dumb {
+        if self.terminal.mode() == TerminalMode::Dumb {
             return Err(
                 Failure::input("this terminal has no clipboard").help("use /export to write the session to a file")
             );

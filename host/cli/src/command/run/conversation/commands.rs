@@ -28,8 +28,8 @@ pub(super) enum Command {
 pub(super) enum ParsedLine {
     Prompt(String),
     Command(Command),
-    /// It looks like a command and is none.
-    Nothing(Failure),
+    /// It begins like a command but is not a valid one.
+    Invalid(Failure),
 }
 
 /// Whether a command takes an argument.
@@ -105,13 +105,13 @@ pub(super) fn parse(line: &str) -> ParsedLine {
     match (ALL.iter().find(|known| known.name == name).map(|known| &known.arguments), argument) {
         (Some(Arguments::Alone(command)), None) => ParsedLine::Command(command.clone()),
         (Some(Arguments::Alone(_)), Some(_)) => {
-            ParsedLine::Nothing(Failure::input(format!("`{name}` takes no argument")).help(as_prompt))
+            ParsedLine::Invalid(Failure::input(format!("`{name}` takes no argument")).help(as_prompt))
         }
         (Some(Arguments::With(build)), argument) => ParsedLine::Command(build(argument)),
         (None, _) => {
             let failure = Failure::input(format!("there is no command `{}`", first_line(name)));
             let is_path = name.get(1..).is_some_and(|rest| rest.contains(['/', '*', '.']));
-            ParsedLine::Nothing(match is_path {
+            ParsedLine::Invalid(match is_path {
                 true => failure.help(as_prompt),
                 false => failure.help(name_help(name, ALL.iter().map(|known| known.name), &as_prompt)),
             })
@@ -175,7 +175,7 @@ mod tests {
             ),
             ("/quit now", "`/quit` takes no argument", "to send text that begins with `/`, type `//quit now`"),
         ] {
-            let ParsedLine::Nothing(failure) = parse(line) else { panic!("{line} is no command") };
+            let ParsedLine::Invalid(failure) = parse(line) else { panic!("{line} is no command") };
             assert_eq!((failure.message.as_str(), failure.help.as_deref()), (message, Some(help)));
         }
     }
