@@ -12,5 +12,5 @@ mod read;
 mod write;
 
 pub use private::{Access, Exposed, Locked, PrivateFile, check, is_private, lock};
-pub use read::{FileError, read_file, read_limited, read_text, read_text_limited};
+pub use read::{FileError, read_file, read_found, read_limited, read_text, read_text_limited};
 pub use write::{Mode, NewFile, append_private, create, create_private, make_private_folder, replace};

@@ -84,6 +84,37 @@ pub fn read_text(path: &Path, limit: u64) -> Result<String, FileError> {
     read_text_limited(File::open(path)?, limit)
 }
 
+/// All bytes of a regular file that nobody named: it lies in a folder that others can fill. A symbolic link anywhere on
+/// its path is not followed, a pipe is not waited for, and a device is not read.
+///
+/// # Errors
+///
+/// Those of [`read_limited`]; [`FileError::NotAFile`]; when it cannot be opened, as at a symbolic link.
+pub fn read_found(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+    let file = open_found(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(FileError::NotAFile);
+    }
+    read_limited(file, limit)
+}
+
+/// Opens a file without following a link and without waiting for what it might be.
+fn open_found(path: &Path) -> io::Result<File> {
+    use rustix::fs::{Mode, OFlags, open};
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOFOLLOW;
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, ResolveFlags, openat2};
+        match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+            // A kernel before 5.6, or a filter that does not know the call.
+            Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => {}
+            opened => return Ok(File::from(opened?)),
+        }
+    }
+    // Here the last name alone is checked as it is opened.
+    Ok(File::from(open(path, flags, Mode::empty())?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,5 +136,26 @@ mod tests {
         assert!(matches!(read_text_limited(&b"a\xff"[..], 3), Err(FileError::NotText)));
         let folder = tempfile::tempdir().expect("a folder");
         assert!(read_file(&folder.path().join("none"), 3).is_err_and(|error| error.is_missing()));
+    }
+
+    #[test]
+    fn files_found_are_regular_and_reached_without_a_link() {
+        let folder = tempfile::tempdir().expect("a folder");
+        // The path of a temporary folder may have links of its own.
+        let root = folder.path().canonicalize().expect("a path");
+        let at = |name: &str| root.join(name);
+        std::fs::create_dir(at("real")).expect("made");
+        std::fs::write(at("real/file"), "abc").expect("written");
+        std::os::unix::fs::symlink(at("real"), at("folder")).expect("linked");
+        std::os::unix::fs::symlink(at("real/file"), at("link")).expect("linked");
+        std::os::unix::fs::symlink("/dev/zero", at("endless")).expect("linked");
+        rustix::fs::mknodat(rustix::fs::CWD, at("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0).expect("made");
+        assert_eq!(read_found(&at("real/file"), 3).expect("read"), b"abc");
+        assert!(matches!(read_found(&at("real/file"), 2), Err(FileError::TooLarge { limit: 2 })));
+        assert!(read_found(&at("none"), 3).is_err_and(|error| error.is_missing()));
+        for not_read in ["link", "endless", "pipe", "real", "folder/file"] {
+            assert!(read_found(&at(not_read), 3).is_err(), "{not_read}");
+        }
+        assert!(matches!(read_found(Path::new("/dev/zero"), 3), Err(FileError::NotAFile)));
     }
 }

@@ -13,6 +13,7 @@ use std::time::UNIX_EPOCH;
 use cap_std::fs::{File, FileType, Metadata as CapMetadata};
 use host_capability::{Denied, Grants, PluginName, ReadPermit};
 
+use self::ignored::{Rules, Verdict};
 use crate::bindings::denial::{denial, escape};
 use crate::bindings::fs_read::{Entry, Error, Kind, Metadata};
 use crate::workspace::{OpenError, Workspace};
@@ -45,14 +46,14 @@ impl Readable {
     /// Returns what a guest learns about it.
     pub(crate) fn metadata(&self) -> Result<Metadata, Error> {
         let about = self.open()?.metadata()?;
-        let ignored = ignored::is_ignored(self.workspace.root(), &self.absolute);
+        let ignored = self.is_ignored(about.is_dir());
         Ok(Metadata { kind: kind(about.file_type()), size: size(&about), modified: modified(&about), ignored })
     }
 
     /// Returns its kind, and whether ignore rules leave it out.
     pub(crate) fn look(&self) -> Result<(Kind, bool), Error> {
         let about = self.open()?.metadata()?;
-        Ok((kind(about.file_type()), ignored::is_ignored(self.workspace.root(), &self.absolute)))
+        Ok((kind(about.file_type()), self.is_ignored(about.is_dir())))
     }
 
     /// Returns the entries of a folder, without those that a deny leaves out.
@@ -62,12 +63,14 @@ impl Readable {
             return Err(Error::NotDirectory(self.shown()));
         }
         let folder = cap_std::fs::Dir::from_std_file(file.into_std());
-        let kept = ignored::kept(self.workspace.root(), &self.absolute);
+        let all_ignored = self.is_ignored(true);
+        let rules = Rules::at(&self.absolute);
         let mut entries = Vec::new();
         for entry in folder.entries()? {
             let entry = entry?;
             let name = entry.file_name();
-            if self.permit.denies(&self.absolute.join(&name)) {
+            let path = self.absolute.join(&name);
+            if self.permit.denies(&path) {
                 continue;
             }
             if entries.len() == MAX_ENTRIES {
@@ -79,11 +82,16 @@ impl Readable {
                 kind: kind(about.file_type()),
                 size: size(&about),
                 modified: modified(&about),
-                ignored: !kept.contains(&name),
+                ignored: all_ignored || rules.verdict(&path, about.is_dir()) == Verdict::LeftOut,
                 name: name.to_string_lossy().into_owned(),
             });
         }
         Ok(entries)
+    }
+
+    /// Returns whether the project's ignore rules leave it out.
+    fn is_ignored(&self, is_folder: bool) -> bool {
+        ignored::is_ignored(self.workspace.root(), &self.absolute, is_folder)
     }
 
     pub(crate) fn shown(&self) -> String {

@@ -204,6 +204,29 @@ async fn sandbox_files_ignore_rules_are_reported() {
     assert!(bench.text("stat", json!({"path": "a.txt"})).await.ends_with("ignored: false"));
 }
 
+// promise files.rules: A repository's ignore files are read up to a limit, without following links or waiting for pipes.
+#[tokio::test]
+async fn files_with_rules_neither_hang_nor_lead_out_nor_grow_without_end() {
+    for name in [".gitignore", ".ignore", ".hostignore", ".git/info/exclude"] {
+        for what in ["endless", "pipe", "outside", "large"] {
+            let bench = bench();
+            bench.file(".git/info/x", "").file(".git/HEAD", "");
+            let path = bench.root().join(name);
+            std::fs::write(bench.outside().join("rules"), "a.txt\n").expect("written");
+            match what {
+                "endless" => symlink("/dev/zero", &path).expect("made"),
+                "outside" => symlink(bench.outside().join("rules"), &path).expect("made"),
+                "large" => std::fs::write(&path, format!("{}\na.txt\n", "#".repeat(2 << 20))).expect("written"),
+                _ => rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR).expect("made"),
+            }
+            let stat = bench.text("stat", json!({"path": "a.txt"})).await;
+            assert!(stat.ends_with("ignored: false"), "{name}, {what}: {stat}");
+            let walk = bench.text("walk", json!({"path": "deep"})).await;
+            assert_eq!(walk, "deep/b.txt=below", "{name}, {what}");
+        }
+    }
+}
+
 // promise files.swap: A granted folder that is swapped for a link leads nowhere.
 #[tokio::test]
 async fn a_root_swapped_for_a_link_after_the_grant_leads_nowhere() {

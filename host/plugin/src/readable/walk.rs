@@ -18,7 +18,7 @@ use host_capability::ReadPermit;
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
 use tokio::sync::mpsc;
 
-use super::ignored::walk_builder;
+use super::ignored::{Rules, Verdict};
 use super::{Readable, milliseconds};
 use crate::bindings::fs_read::{Batch, Error, WalkOptions, WalkSummary};
 use crate::limits::MAX_WHOLE;
@@ -68,6 +68,8 @@ struct Plan {
     /// A walk over a single file: its name in the folder.
     only: Option<PathBuf>,
     globs: Globs,
+    /// The project's ignore rules, if the walk respects them.
+    rules: Option<Arc<Rules>>,
     contents: bool,
     max_file_size: u64,
     counts: Arc<Counts>,
@@ -95,6 +97,7 @@ impl Walk {
         };
         let (out, batches) = mpsc::channel(WAITING);
         let counts = Arc::new(Counts::default());
+        let rules = (options.respect_ignore && only.is_none()).then(|| Arc::new(Rules::at(&start)));
         let plan = Plan {
             shown: PathBuf::from(at.workspace.shown(&shown)),
             permit: at.permit,
@@ -102,6 +105,7 @@ impl Walk {
             start,
             only,
             globs,
+            rules,
             contents: options.contents,
             max_file_size: options.max_file_size.min(MAX_WHOLE),
             counts: Arc::clone(&counts),
@@ -139,29 +143,42 @@ impl Plan {
                     return;
                 }
             }
+            self.count_rules();
             reader.flush();
         } else {
             let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
             builder.threads(threads).build_parallel().visit(&mut Readers(&self));
+            self.count_rules();
         }
+    }
+
+    /// Counts the files with rules that could not be used.
+    fn count_rules(&self) {
+        let unreadable = self.rules.as_ref().map_or(0, |rules| rules.unreadable());
+        self.counts.unreadable.fetch_add(unreadable, Ordering::Relaxed);
     }
 
     fn builder(&self, options: &WalkOptions) -> WalkBuilder {
         let root = self.only.as_ref().map_or_else(|| self.start.clone(), |name| self.start.join(name));
-        let mut builder = walk_builder(&root);
-        builder.hidden(!options.hidden).max_depth(options.max_depth.map(|depth| depth as usize));
-        if !options.respect_ignore {
-            builder.ignore(false).git_ignore(false).git_global(false).git_exclude(false).parents(false);
-            // The builder keeps custom ignore files whatever else is set, so a new one is made without them.
-            let mut plain = WalkBuilder::new(&root);
-            plain
-                .standard_filters(false)
-                .hidden(!options.hidden)
-                .follow_links(false)
-                .max_depth(options.max_depth.map(|depth| depth as usize));
-            builder = plain;
-        }
-        builder.filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+        let mut builder = WalkBuilder::new(&root);
+        // The crate's own rules would be read without a limit. Names that a rule takes in are not hidden.
+        let rules = self.rules.clone();
+        builder
+            .standard_filters(false)
+            .hidden(rules.is_none() && !options.hidden)
+            .follow_links(false)
+            .max_depth(options.max_depth.map(|depth| depth as usize));
+        let hides = !options.hidden;
+        builder.filter_entry(move |entry| {
+            let Some(rules) = &rules else { return entry.depth() == 0 || entry.file_name() != ".git" };
+            entry.depth() == 0
+                || (entry.file_name() != ".git"
+                    && match rules.verdict(entry.path(), entry.file_type().is_some_and(|kind| kind.is_dir())) {
+                        Verdict::Unmatched => !(hides && entry.file_name().as_encoded_bytes().starts_with(b".")),
+                        Verdict::LeftOut => false,
+                        Verdict::TakenIn => true,
+                    })
+        });
         builder
     }
 }
