@@ -50,6 +50,27 @@ async fn a_narrow_grant_does_not_let_variables_choose_what_runs() {
     assert!(answer.contains("LD_PRELOAD"), "{answer}");
 }
 
+// promise process.git: git runs no program that a repository hidden inside the workspace names.
+#[tokio::test]
+async fn sandbox_git_does_not_enter_a_repository_hidden_in_a_folder() {
+    let bench = bench("*");
+    let marker = bench.outside().join("monitor-ran");
+    let config = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n";
+    bench
+        .file("sub/HEAD", "ref: refs/heads/main\n")
+        .file("sub/objects/x", "")
+        .file("sub/refs/x", "")
+        .file("sub/config", format!("{config}\tfsmonitor = \"touch {}; false\"\n", marker.display()));
+    let answer = bench.text("run", sh("cd sub && git status")).await;
+    assert!(answer.contains("safe.bareRepository is 'explicit'"), "{answer}");
+    assert!(!marker.exists(), "{answer}");
+    // The same in a repository of the user's: its settings name a program, and this way of starting one is closed.
+    let config = format!("git init -q . && git config core.fsmonitor 'touch {}; false'", marker.display());
+    let answer = bench.text("run", sh(&format!("{config} && git status && git config safe.bareRepository"))).await;
+    assert!(answer.contains("On branch") && answer.contains("explicit"), "{answer}");
+    assert!(!marker.exists(), "{answer}");
+}
+
 // promise process.secrets: Variables that look like secrets do not reach a program.
 #[tokio::test]
 async fn secrets_of_the_environment_stay_with_the_host() {

@@ -51,9 +51,51 @@ const BEGINNINGS: &[&str] = &[
     "xoxp-",
 ];
 
-/// Returns the environment without the variables that look like a secret.
+/// Settings of git in every program. A folder of a repository can look like a bare repository (`HEAD`, `objects`, `refs`,
+/// `config`), and its `config` names programs that git runs: only one that the user named counts
+/// (`safe.bareRepository`, git 2.38). The monitor of a work tree is such a program, and a daemon that outlives its call.
+const GIT_SETTINGS: &[(&str, &str)] = &[("safe.bareRepository", "explicit"), ("core.fsmonitor", "false")];
+
+/// The beginning of the names of the variables by which git takes settings (`GIT_CONFIG_COUNT`, `_KEY_0`, `_VALUE_0`).
+const GIT_VARIABLES: &str = "GIT_CONFIG_";
+
+/// The most settings that are taken over from the environment. Protects the host from a count without end.
+const MAX_GIT_SETTINGS: usize = 1_000;
+
+/// Returns the variables that carry [`GIT_SETTINGS`] behind the settings that the environment has already, without those
+/// that look like a secret. They override every file with settings, and hold for each git that a program starts.
+fn git_settings(environment: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
+    let variable = |name: &str| {
+        let name = format!("{GIT_VARIABLES}{name}");
+        environment.iter().find(|(key, _)| *key == *name).and_then(|(_, value)| value.to_str())
+    };
+    let count: usize = variable("COUNT").and_then(|count| count.parse().ok()).unwrap_or(0);
+    let given = (0..count.min(MAX_GIT_SETTINGS))
+        .filter_map(|number| Some((variable(&format!("KEY_{number}"))?, variable(&format!("VALUE_{number}"))?)));
+    let harmless = given.filter(|(key, value)| {
+        let key = key.to_ascii_lowercase();
+        let looks_secret = is_secret(key.replace(['.', '-'], "_").as_ref(), value.as_ref()) || has_password(&key);
+        !key.ends_with(".extraheader") && !looks_secret
+    });
+    let settings: Vec<(&str, &str)> = harmless.chain(GIT_SETTINGS.iter().copied()).collect();
+    let named = |name: String, value: &str| (OsString::from(format!("{GIT_VARIABLES}{name}")), OsString::from(value));
+    let mut variables = vec![named("COUNT".to_owned(), &settings.len().to_string())];
+    for (number, (key, value)) in settings.into_iter().enumerate() {
+        variables.push(named(format!("KEY_{number}"), key));
+        variables.push(named(format!("VALUE_{number}"), value));
+    }
+    variables
+}
+
+/// Returns the environment without the variables that look like a secret, with the settings of git that hold in every
+/// program.
 pub(crate) fn without_secrets(environment: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
-    environment.into_iter().filter(|(name, value)| !is_secret(name, value)).collect()
+    let (git, others): (Vec<_>, Vec<_>) = environment.into_iter().partition(|(name, _)| {
+        let rest = name.to_str().and_then(|name| name.strip_prefix(GIT_VARIABLES));
+        rest.is_some_and(|rest| rest == "COUNT" || rest.starts_with("KEY_") || rest.starts_with("VALUE_"))
+    });
+    let kept = others.into_iter().filter(|(name, value)| !is_secret(name, value));
+    kept.chain(git_settings(&git)).collect()
 }
 
 fn is_secret(name: &OsStr, value: &OsStr) -> bool {
@@ -75,6 +117,43 @@ fn has_password(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn process_git_settings_follow_those_of_the_environment() {
+        let check = |given: &[(&str, &str)], expected: &[(&str, &str)]| {
+            let given = given.iter().map(|(name, value)| (format!("GIT_CONFIG_{name}").into(), value.into())).collect();
+            let ours = [("safe.bareRepository", "explicit"), ("core.fsmonitor", "false")];
+            let expected: Vec<_> = expected.iter().copied().chain(ours).collect();
+            let found = without_secrets(given);
+            let found: Vec<_> = found.iter().map(|(name, value)| (name.to_str(), value.to_str())).collect();
+            let mut wanted = vec![("GIT_CONFIG_COUNT".to_owned(), expected.len().to_string())];
+            for (number, (key, value)) in expected.into_iter().enumerate() {
+                wanted.push((format!("GIT_CONFIG_KEY_{number}"), key.to_owned()));
+                wanted.push((format!("GIT_CONFIG_VALUE_{number}"), value.to_owned()));
+            }
+            let wanted: Vec<_> = wanted.iter().map(|(name, value)| (Some(&**name), Some(&**value))).collect();
+            assert_eq!(found, wanted);
+        };
+        check(&[], &[]);
+        check(&[("COUNT", "many")], &[]);
+        check(&[("COUNT", "99999999999999999999")], &[]);
+        let directory = ("safe.directory", "*");
+        check(&[("COUNT", "1"), ("KEY_0", directory.0), ("VALUE_0", directory.1)], &[directory]);
+        // What is not whole, or is a secret, is left out, and the rest moves up: git stops at a gap.
+        check(
+            &[
+                ("COUNT", "4"),
+                ("KEY_0", "http.https://a.example/.extraHeader"),
+                ("VALUE_0", "AUTHORIZATION: basic x"),
+                ("KEY_1", "url.https://u:p@a.example/.insteadOf"),
+                ("VALUE_1", "https://a.example/"),
+                ("VALUE_2", "lost"),
+                ("KEY_3", directory.0),
+                ("VALUE_3", directory.1),
+            ],
+            &[directory],
+        );
+    }
 
     // promise process.secrets
     #[test]
