@@ -152,6 +152,9 @@ echo "one long run" >&2
 cargo bench --quiet -p host-benches --bench turns >"$folder/turns"
 cat "$folder/turns" >>"$folder/runs"
 
+echo "programs" >&2
+cargo bench --quiet -p host-benches --bench programs >>"$folder/runs"
+
 echo "grep and rg" >&2
 literal="'{\"pattern\":\"TODO\"}'"
 rare="'{\"pattern\":\"legacy_timeout\"}'"
@@ -178,6 +181,13 @@ echo "the loop, 2,000 turns with a call each"
 row "  a turn, of the first quarter" us - $(of_runs "turn, first quarter (us)")
 row "  a turn, of the last quarter" us - $(of_runs "turn, last quarter (us)")
 row "    of one of the first" x 1.2 $(of_runs "turn, last to first (x)")
+echo "a program that does nothing, from its start to its end"
+row "  with the standard library" ms - $(of_runs "program with the standard library (ms)")
+row "  with host" ms - $(of_runs "program (ms)")
+row "  confined" ms - $(of_runs "confined program (ms)")
+of_runs "program (ms)" >"$folder/program"
+of_runs "confined program (ms)" >"$folder/confined"
+row "    more than that" ms 3 $(beside - "$folder/confined" "$folder/program")
 echo "host tool call grep, whole process"
 for kind in literal rare regex; do
     row "  $kind, large tree" ms - $(<"$folder/host_$kind")

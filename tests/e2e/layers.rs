@@ -21,6 +21,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("host-schema", "schema"),
     ("host-http", "http"),
     ("host-capability", "capability"),
+    ("host-process", "process"),
     ("host-plugin", "plugin"),
     ("host-manifest", "manifest"),
     ("host-bundle", "bundle"),
@@ -37,6 +38,8 @@ const LAYERS: &[(&str, &str)] = &[
 
 /// Dependencies that belong to some crates alone, with why.
 const KEPT: &[(&str, &[&str], &str)] = &[
+    ("landlock", &["host-process"], "programs are confined in one place"),
+    ("seccompiler", &["host-process"], "programs are confined in one place"),
     ("brush-parser", &["host-shell"], "shell lines are read in one place"),
     ("anyhow", &["host"], "an error below the binary says which of its cases it is"),
     ("wasmtime", &["host-plugin"], "guests run in one place"),
@@ -52,7 +55,17 @@ const KEPT: &[(&str, &[&str], &str)] = &[
     ("wit-parser", &["host-plugin", "host-devkit"], "`host run` builds no plugin; tests of admission do"),
     (
         "tokio",
-        &["host-plugin", "host-model", "host-tool", "host-agent", "host-terminal", "host-app", "host-devkit", "host"],
+        &[
+            "host-process",
+            "host-plugin",
+            "host-model",
+            "host-tool",
+            "host-agent",
+            "host-terminal",
+            "host-app",
+            "host-devkit",
+            "host",
+        ],
         "what lies lower waits for nothing",
     ),
     ("host-tests", &["host"], "what is tested from outside is the binary"),

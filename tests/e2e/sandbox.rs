@@ -9,6 +9,7 @@ use host_plugin::{Allocator, CallError, Limit, Plugin};
 use host_tests::{Bench, Heard, eventually, guest, runtime};
 use serde_json::json;
 
+mod confined;
 mod files;
 mod network;
 mod programs;

@@ -98,6 +98,7 @@ pub fn runtime() -> &'static Arc<Runtime> {
             cache: Some(cache()),
             state: Some(tempfile::tempdir().expect("a folder").keep()),
             environment: environment(),
+            programs: host_plugin::ProgramAccess::default(),
             limits: Limits { time: Duration::from_secs(5), ..Limits::default() },
         }))
     })

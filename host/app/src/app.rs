@@ -14,6 +14,7 @@ use host_tool::{ApprovalMode, ApprovalQueue, Gate, Policy, RulesFile};
 use tokio_util::sync::CancellationToken;
 
 use crate::configuration::Configuration;
+use crate::confinement::program_access;
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::grants::{self, UserGrants};
@@ -77,6 +78,7 @@ impl App {
             cache: Some(folders.cache.clone()),
             state: Some(folders.state.clone()),
             environment: settings.environment_for_programs(),
+            programs: program_access(&configuration.confine, access.confine, &root, environment, &folders),
             limits: configuration.limits(),
         }));
         let mut sources = PluginSources::new(&access.plugin, configuration.commands(), settings);

@@ -18,6 +18,7 @@ use std::time::Duration;
 use host_agent::{CompressionConfig, LoopDetection, Price, Prices, ReplyPolicy, RunConfig, TreeLimits};
 use host_files::Access;
 use host_model::{Gemini, ProviderId, RetryPolicy, Settings, Vertex};
+use host_process::ConfineMode;
 use host_text::{did_you_mean, expected_instead};
 use host_tool::ApprovalMode;
 use schemars::JsonSchema;
@@ -50,6 +51,8 @@ pub struct Configuration {
     #[schemars(extend("default" = ApprovalMode::default()))]
     #[schemars(schema_with = "schema::approval_mode")]
     pub approval_mode: Option<ApprovalMode>,
+    /// Confinement of the programs that tools start.
+    pub confine: Confine,
     /// Limits of a run.
     pub run: Run,
     /// What a model reads before the first request.
@@ -78,6 +81,20 @@ pub struct Configuration {
     /// Other settings of a trusted project; not a key of a file.
     #[serde(skip)]
     pub project: ProjectConfig,
+}
+
+/// `[confine]`: what the programs that tools start may touch, besides the system, the toolchains and the workspace.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Confine {
+    /// Whether programs are confined, as `--confine` takes it.
+    #[schemars(extend("default" = ConfineMode::default().name()))]
+    #[schemars(schema_with = "schema::confine_mode")]
+    pub mode: Option<ConfineMode>,
+    /// Further files and folders that they may read, such as `~/.config/tool`.
+    pub readable: Vec<PathBuf>,
+    /// Further files and folders that they may change, such as `~/.cache/tool`.
+    pub writable: Vec<PathBuf>,
 }
 
 /// `[run]`: the limits of a run.

@@ -73,6 +73,11 @@ impl Environment {
         Self { variables, home, stdout_is_terminal: stdout, stderr_is_terminal: stderr, stdin_is_terminal: stdin }
     }
 
+    /// The home folder of the user, if it is known.
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
     /// A variable that is set to something.
     pub fn variable(&self, name: &str) -> Option<&OsStr> {
         self.variables.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())

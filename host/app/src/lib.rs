@@ -13,6 +13,7 @@ pub mod agents;
 pub mod app;
 pub mod attach;
 pub mod configuration;
+mod confinement;
 pub mod context;
 pub mod environment;
 pub mod error;

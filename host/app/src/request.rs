@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use host_process::ConfineMode;
 use host_tool::ApprovalMode;
 
 /// The folder to work in.
@@ -23,6 +24,8 @@ pub struct AccessRequest {
     pub grant: Vec<String>,
     /// Denials, each `PLUGIN:CAPABILITY` or `PLUGIN:fs-read=GLOB`; `*` is every plugin.
     pub deny: Vec<String>,
+    /// Whether programs are confined; `None` is the configured mode.
+    pub confine: Option<ConfineMode>,
     /// Components, or folders of them, to use in addition to the installed plugins.
     pub plugin: Vec<PathBuf>,
 }

@@ -12,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use host_app::error::ErrorKind;
 use host_app::request::{AccessRequest, FolderRequest, RunRequest};
+use host_process::ConfineMode;
 use host_tool::ApprovalMode;
 
 use crate::exit::Code;
@@ -231,6 +232,10 @@ pub(crate) struct Access {
     /// files of the workspace, yolo also runs programs and fetches
     #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(ApprovalMode::ALL.map(ApprovalMode::name)).try_map(|name| name.parse::<ApprovalMode>()), hide_possible_values = true)]
     pub(crate) approval_mode: Option<ApprovalMode>,
+    /// Whether programs that tools start are confined: require confines or denies them, auto confines as far as this
+    /// machine can, off lets them do whatever you can do
+    #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(ConfineMode::ALL.map(ConfineMode::name)).try_map(|name| name.parse::<ConfineMode>()), hide_possible_values = true)]
+    pub(crate) confine: Option<ConfineMode>,
     /// Grant a plugin more, as PLUGIN:CAPABILITY=SCOPE; may be repeated
     #[arg(long, value_name = "PLUGIN:CAP=SCOPE")]
     pub(crate) grant: Vec<String>,
@@ -272,6 +277,7 @@ impl Access {
     pub(crate) fn request(&self) -> AccessRequest {
         AccessRequest {
             approval_mode: self.approval_mode,
+            confine: self.confine,
             grant: self.grant.clone(),
             deny: self.deny.clone(),
             plugin: self.plugin.clone(),

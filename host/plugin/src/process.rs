@@ -1,22 +1,19 @@
 //! The host side of `host:cap/process`.
 //!
-//! Promises: a program starts only with a permit for its words; it gets an environment without secrets, a process group
-//! of its own, and standard streams that lead to the guest; when the call ends, however it ends, so do the program and
-//! everything that it started, including processes that moved to a different group or session.
+//! Promises: a program starts only with a permit for its words; it gets an environment without secrets, and standard
+//! streams that lead to the guest; when the call ends, however it ends, so do the program and everything that it started.
 //!
-//! A program runs outside the sandbox with the user's rights: this file does not control what it does there.
+//! Deliberately not here: how programs are started, confined and ended (`host-process`).
 
-mod descendants;
 mod environment;
 
-use std::process::Stdio;
+use std::ffi::OsString;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use host_capability::{Capability, Scope};
-use rustix::process::Signal;
+use host_process::{Ended, Process, StartError};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::Command as TokioCommand;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -27,8 +24,8 @@ use crate::bindings::denial::denial;
 use crate::bindings::process::{Chunk, Command, Error, Exit, Host, HostChild, Source};
 use crate::child::Child;
 use crate::lock::lock;
+use crate::programs::Confined;
 use crate::store::CallState;
-use descendants::Descendants;
 
 pub(crate) use environment::without_secrets;
 
@@ -101,23 +98,28 @@ impl CallState {
         self.may_set(&command.environment)?;
         let directory = self.directory(&command.directory)?;
 
-        let (mut builder, descendants) = Descendants::builder(program);
-        builder
-            .args(arguments)
-            .current_dir(&directory)
-            .env_clear()
-            .envs(self.shared.environment.iter().map(|(name, value)| (name, value)))
-            .envs(NOBODY_THERE.iter().copied())
-            .envs(command.environment.iter().map(|(name, value)| (name, value)))
-            .envs([descendants.mark()])
-            .stdin(if command.stdin.is_some() { Stdio::piped() } else { Stdio::null() })
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        // The last of several values of a variable counts.
+        let given = command.environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let set = NOBODY_THERE.iter().map(|(name, value)| (name.into(), value.into())).chain(given).collect::<Vec<_>>();
+        let kept = self.shared.environment.iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name));
+        let Confined { confinement, note } = self.shared.programs.next().map_err(Error::Io)?;
+        let started = host_process::start(
+            &host_process::Command {
+                program: program.into(),
+                arguments: arguments.iter().map(OsString::from).collect(),
+                directory,
+                environment: kept.cloned().chain(set.iter().cloned()).collect(),
+                has_input: command.stdin.is_some(),
+            },
+            confinement.as_ref(),
+        );
+        let process = started.map_err(|error| match error {
+            StartError::NotFound => Error::NotFound(program.clone()),
+            StartError::Invalid => Error::Invalid(error.to_string()),
+            StartError::System { .. } => Error::Io(format!("`{program}` does not start: {error}")),
+        })?;
         let silence = command.silence_limit.map_or(SILENCE, Duration::from_millis).min(SILENCE);
-        run(builder, descendants, command.stdin, silence, self.cancel.clone()).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => Error::NotFound(program.clone()),
-            _ => Error::Io(format!("`{program}` does not start: {error}")),
-        })
+        Ok(watch(process, note, command.stdin, silence, self.cancel.clone()))
     }
 
     /// Checks that a guest may set variables. `LD_PRELOAD`, `PATH`, `GIT_EXTERNAL_DIFF` and others choose what a
@@ -153,29 +155,26 @@ impl CallState {
     }
 }
 
-fn run(
-    mut builder: TokioCommand,
-    mut descendants: Descendants,
+/// Moves the streams of a program, and ends it with everything that it started.
+fn watch(
+    mut process: Process,
+    note: Option<String>,
     stdin: Option<Vec<u8>>,
     silence: Duration,
     cancel: CancellationToken,
-) -> std::io::Result<Child> {
-    let mut process = builder.spawn()?;
-    descendants.started(process.id());
+) -> Child {
     let (out, output) = mpsc::channel(WAITING);
+    if let Some(note) = note {
+        // Nothing is in the channel yet, so there is room.
+        out.try_send(Chunk { source: Source::Stderr, data: note.into_bytes() }).ok();
+    }
     let last = Arc::new(Mutex::new(Instant::now()));
-    let readers = [
-        process
-            .stdout
-            .take()
-            .map(|stream| tokio::spawn(forward(stream, Source::Stdout, out.clone(), Arc::clone(&last)))),
-        process
-            .stderr
-            .take()
-            .map(|stream| tokio::spawn(forward(stream, Source::Stderr, out.clone(), Arc::clone(&last)))),
-    ];
+    let streams = [(process.output.take(), Source::Stdout), (process.errors.take(), Source::Stderr)];
+    let readers = streams.map(|(stream, source)| {
+        stream.map(|stream| tokio::spawn(forward(stream, source, out.clone(), Arc::clone(&last))))
+    });
     drop(out);
-    if let (Some(mut pipe), Some(bytes)) = (process.stdin.take(), stdin) {
+    if let (Some(mut pipe), Some(bytes)) = (process.input.take(), stdin) {
         // A program that does not read its input closes the pipe, which is not an error.
         tokio::spawn(async move { pipe.write_all(&bytes).await.ok() });
     }
@@ -188,7 +187,7 @@ fn run(
             let quiet_until = *lock(&last) + silence;
             tokio::select! {
                 biased;
-                status = process.wait() => break Some(status),
+                ended = process.wait() => break Some(ended),
                 () = killed.cancelled() => break None,
                 () = cancel.cancelled() => break None,
                 () = tokio::time::sleep_until(quiet_until) => {
@@ -199,37 +198,30 @@ fn run(
                 }
             }
         };
-        let (status, background) = match stopped {
-            Some(status) => (status, descendants.pids()),
+        let (how, background) = match stopped {
+            Some(how) => (how, process.pids()),
             None => {
-                descendants.signal(Signal::TERM);
+                process.terminate();
                 let politely = tokio::time::timeout(GRACE, process.wait()).await;
-                descendants.end();
-                (
-                    match politely {
-                        Ok(status) => status,
-                        Err(_) => process.wait().await,
-                    },
-                    Vec::new(),
-                )
+                (politely.unwrap_or(KILLED), Vec::new())
             }
         };
         // Its remaining processes hold the pipes open; without them the readers come to their end.
-        descendants.end();
+        process.end();
         for reader in readers.into_iter().flatten() {
             reader.await.ok();
         }
-        use std::os::unix::process::ExitStatusExt;
-        let status = status.ok();
-        ended.send_replace(Some(Exit {
-            code: status.and_then(|status| status.code()),
-            signal: status.and_then(|status| status.signal()),
-            timed_out,
-            background,
-        }));
+        let (code, signal) = match how {
+            Ended::Code(code) => (Some(code), None),
+            Ended::Signal(signal) => (None, Some(signal)),
+        };
+        ended.send_replace(Some(Exit { code, signal, timed_out, background }));
     });
-    Ok(Child { output, exit, kill, supervisor: supervisor.abort_handle() })
+    Child { output, exit, kill, supervisor: supervisor.abort_handle() }
 }
+
+/// The end of a program that did not end when it was asked to.
+const KILLED: Ended = Ended::Signal(9);
 
 async fn forward(
     mut stream: impl AsyncRead + Unpin,

@@ -34,6 +34,7 @@ use crate::missing::{self, NotThere};
 use crate::network::Network;
 use crate::plugin::{Linked, Missing, Plugin};
 use crate::preview_guard::PreviewGuard;
+use crate::programs::{ProgramAccess, Programs};
 use crate::secrets::Secrets;
 use crate::shared::Shared;
 use crate::store::CallState;
@@ -52,6 +53,8 @@ pub struct RuntimeOptions {
     pub state: Option<PathBuf>,
     /// The environment that programs are started with, before secrets are removed.
     pub environment: Vec<(OsString, OsString)>,
+    /// What those programs may touch.
+    pub programs: ProgramAccess,
     /// The resources that one call may use.
     pub limits: Limits,
 }
@@ -112,6 +115,7 @@ impl Runtime {
             limits: options.limits,
             shared: Arc::new(Shared {
                 environment: crate::process::without_secrets(options.environment),
+                programs: Programs::new(options.programs),
                 state: options.state,
                 certificates: Certificates::default(),
             }),

@@ -4,11 +4,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::certificates::Certificates;
+use crate::programs::Programs;
 
 /// What all calls of a process share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) environment: Vec<(OsString, OsString)>,
+    pub(crate) programs: Programs,
     pub(crate) state: Option<PathBuf>,
     pub(crate) certificates: Certificates,
 }

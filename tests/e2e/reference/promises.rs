@@ -22,6 +22,7 @@ const AREAS: &[(&str, &str)] = &[
     ("wasi", "The WASI baseline"),
     ("files", "`fs-read` and `fs-write`"),
     ("process", "`process`"),
+    ("confine", "Confined programs"),
     ("http", "`http`"),
     ("secret", "Secrets of plugins"),
     ("state", "`state`"),

@@ -14,7 +14,7 @@ use host_tool::ApprovalMode;
 use toml::de::{DeTable, DeValue};
 
 use super::commands::{Owner, ToolCommands};
-use super::{Agent, Amount, Compression, Configuration, Context, Limits, Model, Routing, Run, overlay};
+use super::{Agent, Amount, Compression, Configuration, Confine, Context, Limits, Model, Routing, Run, overlay};
 use crate::error::Failure;
 use crate::project::{ProjectFile, shown};
 
@@ -22,6 +22,7 @@ use crate::project::{ProjectFile, shown};
 const ALLOWED: &[&[&str]] = &[
     &["model"],
     &["approval_mode"],
+    &["confine", "mode"],
     &["run", "max_turns"],
     &["run", "timeout_seconds"],
     &["run", "grace_seconds"],
@@ -93,6 +94,11 @@ impl Configuration {
         Self {
             model: project.model.or(self.model),
             approval_mode: project.approval_mode.map(mode).or(self.approval_mode),
+            confine: Confine {
+                // A project may only ask for more.
+                mode: project.confine.mode.max(self.confine.mode),
+                ..self.confine
+            },
             run: self.run.narrowed(project.run),
             conversation: self.conversation,
             context: Context { files: self.context.files },
@@ -254,6 +260,7 @@ fn why_not(path: &[String]) -> &'static str {
 #[cfg(test)]
 mod tests {
     use host_plugin::Digest;
+    use host_process::ConfineMode;
 
     use super::super::AtLeastOne;
     use super::*;
@@ -279,6 +286,8 @@ mod tests {
             ("[models.\"a\\nb\"]\nsafety = {}\n", 2, "`models.a\\nb.safety`"),
             ("model = \"x\"\napproval_mode = \"yolo\"\n", 2, "`approval_mode`"),
             ("approval_mode = 'auto-edit'\n", 1, "`approval_mode`"),
+            ("[confine]\nmode = 'auto'\nwritable = ['/']\n", 1, "`confine.writable`"),
+            ("confine.readable = ['~']\n", 1, "`confine.readable`"),
             ("[run]\nmax_turns = 3\nloop_detection = false\n", 3, "`run.loop_detection`"),
         ] {
             let failure = layered("", project).expect_err("it is not allowed in a project");
@@ -338,6 +347,19 @@ mod tests {
         let usual = host_plugin::Limits::default();
         let limits = layered("", "limits.call_seconds = 99999\nlimits.process_call_seconds = 1").expect("it is right");
         assert_eq!((limits.limits().time, limits.limits().process_time), (usual.time, Duration::from_secs(1)));
+    }
+
+    // promise confine.settings: Only the user can let programs touch more; a project can only have them confined.
+    #[test]
+    fn confine_settings_of_a_project_only_confine() {
+        let mode = |own: &str, project: &str| layered(own, project).expect("it is right").confine.mode;
+        assert_eq!(mode("", "confine.mode = 'require'"), Some(ConfineMode::Require));
+        assert_eq!(mode("confine.mode = 'auto'", "confine.mode = 'off'"), Some(ConfineMode::Auto));
+        assert_eq!(mode("confine.mode = 'off'", "confine.mode = 'auto'"), Some(ConfineMode::Auto));
+        assert_eq!(mode("confine.mode = 'require'", ""), Some(ConfineMode::Require));
+        let own = "[confine]\nreadable = ['~/a']\nwritable = ['~/b']";
+        let confine = layered(own, "confine.mode = 'auto'").expect("it is right").confine;
+        assert_eq!((confine.readable, confine.writable), (vec!["~/a".into()], vec!["~/b".into()]));
     }
 
     #[test]

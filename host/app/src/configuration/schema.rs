@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use host_process::ConfineMode;
 use host_tool::ApprovalMode;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema as _, Schema, SchemaGenerator, json_schema};
@@ -23,6 +24,10 @@ pub(super) fn context_files() -> Vec<&'static str> {
 
 pub(super) fn approval_mode(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "enum": ApprovalMode::ALL.map(ApprovalMode::name) })
+}
+
+pub(super) fn confine_mode(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": ConfineMode::ALL.map(ConfineMode::name) })
 }
 
 pub(super) fn providers(generator: &mut SchemaGenerator) -> Schema {

@@ -73,6 +73,18 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
         ),
         Err(error) => find("engine", State::Bad, error.to_string()),
     }
+    let missing = host_process::level().missing();
+    for wall in &missing {
+        let help = wall.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
+        find("confinement", State::Note, format!("{}: {}{help}", wall.wall, wall.why));
+    }
+    if missing.iter().all(|wall| wall.is_covered) {
+        find(
+            "confinement",
+            State::Good,
+            "programs can be confined: files, network, processes, system calls".to_owned(),
+        );
+    }
     match plugins::built_in_plugins(Workspace::new("/".into()).root()) {
         Ok(plugins) if plugins.is_empty() => find(
             "built-in tools",

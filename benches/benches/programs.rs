@@ -1,0 +1,93 @@
+//! What confining a program costs: from its start to its end, with and without walls, and with the standard library.
+//!
+//! The three take turns, so that a machine that is busy for a while spoils all alike. Prints a line for each measurement
+//! as `runs` does: its name, the median and the least in milliseconds, parted by tabs.
+
+use std::error::Error;
+use std::io::Write;
+use std::process::{ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use host_process::{Command, Confinement, Ended, places, start};
+
+/// How often each is done.
+const ROUNDS: usize = 300;
+
+/// What runs: nothing of its own counts.
+const PROGRAM: &str = "true";
+
+fn main() -> ExitCode {
+    match measure() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // There is nobody left to tell when this fails.
+            let _ = writeln!(std::io::stderr(), "error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure() -> Result<(), Box<dyn Error>> {
+    let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let folder = tempfile::tempdir()?;
+    let temporary = tempfile::tempdir()?;
+    let environment: Vec<_> = std::env::vars_os().collect();
+    for path in [".git/hooks", ".git/objects", "src"] {
+        std::fs::create_dir_all(folder.path().join(path))?;
+    }
+    std::fs::write(folder.path().join(".git/config"), "")?;
+    let confinement = Confinement {
+        readable: places(std::env::home_dir().as_deref(), &environment),
+        writable: vec![folder.path().to_owned()],
+        protected: [".git/hooks", ".git/config"].map(|path| folder.path().join(path)).to_vec(),
+        temporary: Some(temporary.path().to_owned()),
+    };
+    let command = Command {
+        program: PROGRAM.into(),
+        arguments: Vec::new(),
+        directory: folder.path().to_owned(),
+        environment,
+        has_input: false,
+    };
+    let ways = ["program with the standard library (ms)", "program (ms)", "confined program (ms)"];
+    let mut times = ways.map(|_| Vec::with_capacity(ROUNDS));
+    // The first round finds out what the machine can do.
+    for round in 0..=ROUNDS {
+        for (way, times) in times.iter_mut().enumerate() {
+            let begun = Instant::now();
+            match way {
+                0 => plainly(&command)?,
+                1 => threads.block_on(once(&command, None))?,
+                _ => threads.block_on(once(&command, Some(&confinement)))?,
+            }
+            if round > 0 {
+                times.push(begun.elapsed());
+            }
+        }
+    }
+    let mut out = std::io::stdout();
+    for (name, times) in ways.iter().zip(&mut times) {
+        times.sort();
+        writeln!(out, "{name}\t{}\t{}", milliseconds(times[times.len() / 2]), milliseconds(times[0]))?;
+    }
+    Ok(())
+}
+
+fn plainly(command: &Command) -> Result<(), Box<dyn Error>> {
+    let mut builder = std::process::Command::new(&command.program);
+    builder.current_dir(&command.directory).env_clear().envs(command.environment.iter().cloned());
+    let ended = builder.stdin(Stdio::null()).output()?;
+    if ended.status.success() { Ok(()) } else { Err(format!("`{PROGRAM}` failed: {ended:?}").into()) }
+}
+
+async fn once(command: &Command, confinement: Option<&Confinement>) -> Result<(), Box<dyn Error>> {
+    let mut process = start(command, confinement)?;
+    match process.wait().await {
+        Ended::Code(0) => Ok(()),
+        other => Err(format!("`{PROGRAM}` failed: {other:?}").into()),
+    }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1_000.0
+}

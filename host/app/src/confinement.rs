@@ -1,0 +1,132 @@
+//! What programs may touch: the system, the user's toolchains, the workspace and its repository.
+//!
+//! Deliberately not here: how a program is confined (`host-process`), and which programs may start.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use host_plugin::ProgramAccess;
+use host_process::ConfineMode;
+
+use crate::configuration::Confine;
+use crate::environment::{Environment, Folders};
+use crate::repository::repository_of;
+
+/// Files and folders of a workspace or a home that shells, version control and the host itself obey.
+const OBEYED: &[&str] = &[
+    ".host",
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    ".config/fish",
+    ".gitconfig",
+    ".hg/hgrc",
+    ".jj/repo/config.toml",
+];
+
+/// What git obeys in its own folder, submodules included.
+const OBEYED_BY_GIT: &[&str] = &["hooks", "config", "config.worktree", "modules", "commondir", "gitdir"];
+
+/// The largest `.git` or `commondir` that is read: each holds one path.
+const MAX_POINTER: u64 = 8 << 10;
+
+/// Returns what programs may touch in this workspace.
+pub(crate) fn program_access(
+    configured: &Confine,
+    requested: Option<ConfineMode>,
+    workspace: &Path,
+    environment: &Environment,
+    folders: &Folders,
+) -> ProgramAccess {
+    let home = environment.home();
+    let named = |paths: &[PathBuf]| {
+        let absolute = |path: &PathBuf| match (path.strip_prefix("~"), home) {
+            (Ok(beneath), Some(home)) => home.join(beneath),
+            (Ok(_), None) | (Err(_), _) => workspace.join(path),
+        };
+        paths.iter().filter_map(|path| fs::canonicalize(absolute(path)).ok()).collect::<Vec<_>>()
+    };
+    let mut access = ProgramAccess {
+        mode: requested.or(configured.mode).unwrap_or_default(),
+        readable: host_process::places(home, &environment.all()),
+        writable: vec![workspace.to_owned()],
+        protected: OBEYED.iter().map(|name| workspace.join(name)).collect(),
+    };
+    access.readable.extend(named(&configured.readable));
+    access.writable.extend(named(&configured.writable));
+    access.protected.extend(folders.all().map(Path::to_owned));
+    if let Some(repository) = repository_of(workspace) {
+        access.readable.push(repository.to_owned());
+        access.protected.extend(OBEYED.iter().map(|name| repository.join(name)));
+        let git = repository.join(".git");
+        if fs::symlink_metadata(&git).is_ok_and(|found| !found.is_dir()) {
+            access.protected.push(git.clone());
+        }
+        for folder in git_folders(&git) {
+            access.protected.extend(OBEYED_BY_GIT.iter().map(|name| folder.join(name)));
+            access.writable.push(folder);
+        }
+    }
+    access
+}
+
+/// Returns the folders in which git stores a repository: `.git`, or for a work tree of another one those that its file
+/// `.git` leads to.
+fn git_folders(git: &Path) -> Vec<PathBuf> {
+    let pointer = |file: &Path, prefix: &str| {
+        let text = host_files::read_text(file, MAX_POINTER).ok()?;
+        let path = text.trim_end_matches(['\r', '\n']).strip_prefix(prefix)?;
+        fs::canonicalize(file.parent()?.join(path)).ok()
+    };
+    let folder = match git.is_dir() {
+        true => fs::canonicalize(git).ok(),
+        false => pointer(git, "gitdir: "),
+    };
+    let Some(folder) = folder else { return Vec::new() };
+    let common = pointer(&folder.join("commondir"), "");
+    // Any file can claim to be a work tree of any folder. Only the folder itself can confirm it: it names the file back,
+    // as git requires for `git worktree`, or is a submodule beneath this repository.
+    let named_back =
+        pointer(&folder.join("gitdir"), "").is_some_and(|back| fs::canonicalize(git).is_ok_and(|git| git == back));
+    let is_own = git.is_dir() && !git.is_symlink();
+    match is_own || named_back {
+        true => [Some(folder), common].into_iter().flatten().collect(),
+        false => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn git_folders_of_a_work_tree_are_those_that_name_it_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = fs::canonicalize(folder.path()).expect("there");
+        for path in ["main/.git/worktrees/one", "one", "foreign", "liar"] {
+            fs::create_dir_all(root.join(path)).expect("made");
+        }
+        let write = |path: &str, text: String| fs::write(root.join(path), text).expect("written");
+        let one = root.join("main/.git/worktrees/one");
+        write("one/.git", format!("gitdir: {}\n", one.display()));
+        write("main/.git/worktrees/one/gitdir", format!("{}\n", root.join("one/.git").display()));
+        write("main/.git/worktrees/one/commondir", "../..\n".to_owned());
+        write("liar/.git", format!("gitdir: {}\n", root.join("foreign").display()));
+        assert_eq!(git_folders(&root.join("main/.git")), [root.join("main/.git")]);
+        assert_eq!(git_folders(&root.join("one/.git")), [one, root.join("main/.git")]);
+        assert_eq!(git_folders(&root.join("liar/.git")), [] as [PathBuf; 0]);
+        assert_eq!(git_folders(&root.join("none/.git")), [] as [PathBuf; 0]);
+    }
+}

@@ -1,0 +1,45 @@
+//! Starts programs, confines them, and ends them with everything that they started.
+//!
+//! Owns the one way to start a program ([`start`]), what it may touch ([`Confinement`]), the walls that the machine can
+//! put up ([`Level`]), and the running program ([`Process`]).
+//!
+//! Promises: a confined program reads and changes only the files that its confinement names and reaches no network; no
+//! descriptor of the host, no capability of the user and no signal mask is passed on; when a [`Process`] ends or is
+//! dropped, so are all processes that the program started, whatever group or session they moved to. A wall that the
+//! machine cannot put up is named by its level, never skipped in silence.
+//!
+//! Deliberately not here: which program may start and what it may touch, which its caller decides, and the variables of
+//! its environment.
+
+mod command;
+mod confinement;
+mod error;
+mod level;
+#[cfg(target_os = "linux")]
+mod linux;
+mod mode;
+mod places;
+#[cfg(not(target_os = "linux"))]
+mod portable;
+#[cfg(any(test, not(target_os = "linux")))]
+mod seatbelt;
+
+pub use command::Command;
+pub use confinement::Confinement;
+pub use error::StartError;
+pub use level::{Missing, Wall};
+#[cfg(target_os = "linux")]
+pub use linux::{Level, Process, level, start};
+pub use mode::{ConfineMode, UnknownConfineMode};
+pub use places::places;
+#[cfg(not(target_os = "linux"))]
+pub use portable::{Level, Process, level, start};
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It exited with this code.
+    Code(i32),
+    /// This signal ended it.
+    Signal(i32),
+}

@@ -1,0 +1,220 @@
+//! Starts and ends programs on Linux.
+//!
+//! A program has a guard: a process between the host and the program, which is the first of its PID namespace, or a
+//! subreaper where there is no such namespace. All that the program starts stays beneath its guard, whatever group,
+//! session or environment it takes on, so that the guard's end is the end of all of it. The guard reports how the
+//! program ended and lives on until the host ends it, so that what is left can still be listed.
+
+mod carve;
+mod child;
+mod filters;
+mod level;
+mod means;
+mod mounts;
+mod ruleset;
+mod step;
+mod tree;
+mod walls;
+
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe::{Receiver, Sender};
+
+use crate::{Command, Confinement, Ended, StartError};
+use child::{Image, Plan, Report, Streams};
+use step::Step;
+use walls::Walls;
+
+pub use level::{Level, level};
+
+/// Where a program is looked for if its environment has no `PATH`, as in glibc's `execvp`.
+const DEFAULT_PATH: &str = "/bin:/usr/bin";
+
+/// The variable that names the folder for temporary files, as in POSIX.
+const TEMPORARY: &str = "TMPDIR";
+
+/// A running program, with all that it started. Dropping it ends all of them.
+#[derive(Debug)]
+pub struct Process {
+    /// Its standard input, if it has one.
+    pub input: Option<Sender>,
+    /// Its standard output.
+    pub output: Option<Receiver>,
+    /// Its standard error.
+    pub errors: Option<Receiver>,
+    report: Receiver,
+    ended: Option<Ended>,
+    /// `None` once all has ended.
+    guard: Option<Pid>,
+    /// Whether the guard is the first process of a PID namespace.
+    has_namespace: bool,
+    /// Whether nothing is left but the guard.
+    is_alone: bool,
+}
+
+/// Starts a program. With a confinement, it gets every wall of this machine's [`level`]; without one it runs with all the
+/// rights of the user.
+///
+/// Returns when the program itself runs; blocks for a few milliseconds. Must be called within a tokio runtime.
+///
+/// # Errors
+///
+/// If it cannot be started: nothing of it is left then.
+pub fn start(command: &Command, confinement: Option<&Confinement>) -> Result<Process, StartError> {
+    start_at(command, confinement, level())
+}
+
+fn start_at(command: &Command, confinement: Option<&Confinement>, level: &Level) -> Result<Process, StartError> {
+    let walls = confinement.map(|confinement| Walls::new(confinement, level.means())).transpose()?;
+    let temporary = confinement.and_then(|confinement| confinement.temporary.as_deref());
+    let own_tmp = walls.as_ref().is_some_and(Walls::own_tmp);
+    let image = image(command, if own_tmp { Some(Path::new("/tmp")) } else { temporary })?;
+    let (report, report_out) = pipe()?;
+    let (output, stdout) = pipe()?;
+    let (errors, stderr) = pipe()?;
+    let (stdin, input) = if command.has_input {
+        let (stdin, input) = pipe()?;
+        (stdin, Some(input))
+    } else {
+        let nothing = File::open("/dev/null").map_err(|source| StartError::System { step: "/dev/null", source })?;
+        (nothing.into(), None)
+    };
+    let streams = Streams {
+        stdin: stdin.as_raw_fd(),
+        stdout: stdout.as_raw_fd(),
+        stderr: stderr.as_raw_fd(),
+        report: report_out.as_raw_fd(),
+    };
+    let [report, output, errors] = [report, output, errors].map(|end| Receiver::from_owned_fd(end).map_err(broken));
+    let (report, output, errors) = (report?, output?, errors?);
+    let input = input.map(Sender::from_owned_fd).transpose().map_err(broken)?;
+    let guard = Plan { image: Some((&image, streams)), walls: walls.as_ref() }.start().map_err(|failed| {
+        match (failed.step, failed.error.raw_os_error()) {
+            (Step::Exec | Step::Directory, Some(libc::ENOENT | libc::ENOTDIR)) => StartError::NotFound,
+            _ => StartError::System { step: failed.step.name(), source: failed.error },
+        }
+    })?;
+    let has_namespace = walls.is_some_and(|walls| walls.namespaces != 0);
+    let (output, errors, guard) = (Some(output), Some(errors), Some(guard));
+    Ok(Process { input, output, errors, report, ended: None, guard, has_namespace, is_alone: false })
+}
+
+impl Process {
+    /// Waits until the program itself has ended; what it started may still run.
+    pub async fn wait(&mut self) -> Ended {
+        if let Some(ended) = self.ended {
+            return ended;
+        }
+        let mut message = [0; Report::SIZE];
+        let ended = match self.report.read_exact(&mut message).await {
+            Ok(_) => {
+                let Report { status, left } = Report::from_bytes(message);
+                self.is_alone = !left;
+                match libc::WIFSIGNALED(status) {
+                    true => Ended::Signal(libc::WTERMSIG(status)),
+                    false => Ended::Code(libc::WEXITSTATUS(status)),
+                }
+            }
+            // The guard was killed, and with it the program.
+            Err(_) => Ended::Signal(libc::SIGKILL),
+        };
+        self.ended = Some(ended);
+        ended
+    }
+
+    /// Returns the ids of the processes that run now: the program, and all that it started.
+    pub fn pids(&self) -> Vec<u32> {
+        let Some(guard) = self.guard.filter(|_| !self.is_alone) else { return Vec::new() };
+        let running = tree::beneath(guard).into_iter().filter(|member| member.runs);
+        running.filter_map(|member| u32::try_from(member.pid.as_raw_pid()).ok()).collect()
+    }
+
+    /// Asks all of them to end.
+    pub fn terminate(&self) {
+        let Some(guard) = self.guard else { return };
+        for member in tree::beneath(guard).iter().filter(|member| member.runs) {
+            kill_process(member.pid, Signal::TERM).ok();
+        }
+    }
+
+    /// Ends all of them.
+    pub fn end(&mut self) {
+        let Some(guard) = self.guard.take() else { return };
+        // The end of a PID namespace's first process is that of all. Without a namespace they are listed and killed: one
+        // that starts another during a round is found in the next, since its parent's end made it a child of the guard,
+        // which reaps them.
+        let rounds = if self.has_namespace || self.is_alone { 0 } else { ROUNDS };
+        for _ in 0..rounds {
+            let family = tree::beneath(guard);
+            if family.is_empty() {
+                break;
+            }
+            for member in family.iter().filter(|member| member.runs) {
+                kill_process(member.pid, Signal::KILL).ok();
+            }
+            std::thread::yield_now();
+        }
+        child::end(guard);
+    }
+}
+
+/// How often the processes of a program are listed and killed, before its guard is. Ends the wait for one that the kernel
+/// does not let go.
+const ROUNDS: usize = 256;
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn pipe() -> Result<(OwnedFd, OwnedFd), StartError> {
+    pipe_with(PipeFlags::CLOEXEC).map_err(|error| broken(error.into()))
+}
+
+fn broken(source: io::Error) -> StartError {
+    StartError::System { step: "pipe", source }
+}
+
+/// Prepares what is run: between clone and exec no memory can be allocated.
+fn image(command: &Command, temporary: Option<&Path>) -> Result<Image, StartError> {
+    let text = |text: &OsStr| CString::new(text.as_bytes()).map_err(|_| StartError::Invalid);
+    let mut environment = Vec::with_capacity(command.environment.len());
+    let set = temporary.map(|folder| (OsString::from(TEMPORARY), folder.as_os_str().to_owned()));
+    let kept = command.environment.iter().filter(|(name, _)| set.is_none() || name != TEMPORARY);
+    for (name, value) in kept.chain(&set) {
+        if name.is_empty() || name.as_bytes().contains(&b'=') {
+            return Err(StartError::Invalid);
+        }
+        let variable = [name.as_bytes(), b"=", value.as_bytes()].concat();
+        environment.push(text(&OsString::from_vec(variable))?);
+    }
+    let mut argv = vec![text(&command.program)?];
+    for argument in &command.arguments {
+        argv.push(text(argument)?);
+    }
+    let files = match command.program.as_bytes() {
+        [] => return Err(StartError::NotFound),
+        program if program.contains(&b'/') => vec![text(&command.program)?],
+        _ => {
+            let path = command.environment.iter().rev().find(|(name, _)| name == "PATH");
+            let path = path.map_or(OsStr::new(DEFAULT_PATH), |(_, value)| value.as_os_str());
+            let folders = path.as_bytes().split(|byte| *byte == b':');
+            // An empty entry is the current folder, as in POSIX.
+            let file = |folder: &[u8]| Path::new(OsStr::from_bytes(folder)).join(&command.program);
+            folders.map(|folder| text(file(folder).as_os_str())).collect::<Result<_, _>>()?
+        }
+    };
+    Ok(Image::new(files, argv, environment, text(command.directory.as_os_str())?))
+}
+
+#[cfg(test)]
+mod tests;

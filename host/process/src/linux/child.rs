@@ -1,0 +1,330 @@
+//! What the guard and the program do between clone and exec.
+//!
+//! The host has several threads, of which the clone has one: a lock that another held stays locked for ever. So nothing
+//! here allocates, frees, formats or panics; it makes system calls on memory that was prepared before, and ends with
+//! `_exit`. Each failure is reported to the host as its step and the system's error.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_long, c_ulong, c_void};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::AsRawFd;
+use std::ptr;
+
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+
+use super::step::{Failed, Step, Stepped, check, errno};
+use super::walls::Walls;
+
+/// What the guard reports when the program has ended.
+pub(super) struct Report {
+    /// The status of the program, as `wait` returns it.
+    pub(super) status: i32,
+    /// Whether a process that it started still runs.
+    pub(super) left: bool,
+}
+
+impl Report {
+    pub(super) const SIZE: usize = size_of::<i32>() + 1;
+
+    pub(super) fn from_bytes([status @ .., left]: [u8; Self::SIZE]) -> Self {
+        Self { status: i32::from_ne_bytes(status), left: left != 0 }
+    }
+
+    fn bytes(&self) -> [u8; Self::SIZE] {
+        let [a, b, c, d] = self.status.to_ne_bytes();
+        [a, b, c, d, u8::from(self.left)]
+    }
+}
+
+/// What is run, as `execve` takes it.
+pub(super) struct Image {
+    /// The files to try, in this order.
+    files: Vec<CString>,
+    directory: CString,
+    /// Pointers into `_argv` and a null.
+    argv: Vec<*const c_char>,
+    /// The same for a script without `#!`, as `execvp` runs it: `/bin/sh FILE ARGUMENTS…`. The file is filled in.
+    script: Vec<*const c_char>,
+    /// Pointers into `_environment` and a null.
+    environment: Vec<*const c_char>,
+    _argv: Vec<CString>,
+    _environment: Vec<CString>,
+}
+
+const SHELL: &CStr = c"/bin/sh";
+
+impl Image {
+    /// `argv` has at least the program's name.
+    pub(super) fn new(files: Vec<CString>, argv: Vec<CString>, environment: Vec<CString>, directory: CString) -> Self {
+        let pointers = |words: &[CString]| words.iter().map(|word| word.as_ptr()).collect::<Vec<_>>();
+        let null = || [ptr::null()];
+        let script = [SHELL.as_ptr(), ptr::null()].into_iter();
+        Self {
+            files,
+            directory,
+            script: script.chain(argv.iter().skip(1).map(|word| word.as_ptr())).chain(null()).collect(),
+            argv: pointers(&argv).into_iter().chain(null()).collect(),
+            environment: pointers(&environment).into_iter().chain(null()).collect(),
+            _argv: argv,
+            _environment: environment,
+        }
+    }
+}
+
+/// The descriptors that are used before exec; none of them is 0, 1 or 2 unless the host was started without.
+#[derive(Clone, Copy)]
+pub(super) struct Streams {
+    pub(super) stdin: c_int,
+    pub(super) stdout: c_int,
+    pub(super) stderr: c_int,
+    /// Where the guard reports how the program ended.
+    pub(super) report: c_int,
+}
+
+/// What a clone does.
+pub(super) struct Plan<'a> {
+    /// What is run; `None` if only the walls are tried.
+    pub(super) image: Option<(&'a Image, Streams)>,
+    pub(super) walls: Option<&'a Walls>,
+}
+
+impl Plan<'_> {
+    /// Clones the guard, which starts the program. Returns in the host, when the program runs, or nothing of it is left.
+    pub(super) fn start(&self) -> Result<Pid, Failed> {
+        let pipe = pipe_with(PipeFlags::CLOEXEC);
+        let (failed_in, failed_out) = pipe.map_err(|error| Failed { step: Step::Clone, error: error.into() })?;
+        let guard = self.clone_guard(failed_out.as_raw_fd()).map_err(|error| Failed { step: Step::Clone, error })?;
+        drop(failed_out);
+        let mut message = [0; Failed::SIZE];
+        match File::from(failed_in).read_exact(&mut message) {
+            // The last of its writers is gone without a word: the program runs.
+            Err(_) => Ok(guard),
+            Ok(()) => {
+                end(guard);
+                Err(Failed::from_bytes(message))
+            }
+        }
+    }
+
+    fn clone_guard(&self, failed: c_int) -> io::Result<Pid> {
+        let namespaces = self.walls.as_ref().map_or(0, |walls| walls.namespaces);
+        let blocked = Blocked::all()?;
+        // SAFETY: a clone without `CLONE_VM` is a fork: the child has a copy of this thread's memory. It does what the
+        // head of this file says, and never returns.
+        let pid = unsafe { libc::syscall(libc::SYS_clone, c_ulong::from(namespaces | SIGCHLD), 0, 0, 0, 0) };
+        if pid == 0 {
+            self.guard(failed);
+        }
+        let error = (pid < 0).then(io::Error::last_os_error);
+        drop(blocked);
+        match error {
+            Some(error) => Err(error),
+            None => {
+                i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or_else(|| io::Error::from_raw_os_error(libc::EIO))
+            }
+        }
+    }
+
+    fn guard(&self, failed: c_int) -> ! {
+        if let Err((step, error)) = self.prepare() {
+            fail(failed, step, error);
+        }
+        // SAFETY: as above.
+        let program = unsafe { libc::syscall(libc::SYS_clone, c_ulong::from(SIGCHLD), 0, 0, 0, 0) };
+        if program == 0 {
+            match self.program() {
+                // SAFETY: it runs nothing of the host's.
+                Ok(()) => unsafe { libc::_exit(0) },
+                Err((step, error)) => fail(failed, step, error),
+            }
+        }
+        if program < 0 {
+            fail(failed, Step::Fork, errno());
+        }
+        watch(program, self.image.map(|(_, streams)| streams.report))
+    }
+
+    /// The steps of the guard: the surroundings that it shares with the program.
+    fn prepare(&self) -> Result<(), (Step, i32)> {
+        // SAFETY: system calls without pointers.
+        unsafe {
+            // If the host is killed, nothing else would end the guard, and with it the program.
+            check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL).into()).map_err(|error| (Step::Guard, error))?;
+            check(libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1).into()).map_err(|error| (Step::Guard, error))?;
+            check(libc::setsid().into()).map_err(|error| (Step::Guard, error))?;
+        }
+        match self.walls {
+            Some(walls) => walls.surround(),
+            None => Ok(()),
+        }
+    }
+
+    /// The steps of the program. Returns only if one failed, or there is nothing to run.
+    fn program(&self) -> Result<(), (Step, i32)> {
+        // SAFETY: system calls without pointers.
+        unsafe {
+            check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL).into()).map_err(|error| (Step::Guard, error))?;
+            // A script that signals its group must not reach its guard.
+            check(libc::setpgid(0, 0).into()).map_err(|error| (Step::Guard, error))?;
+        }
+        if let Some((image, streams)) = self.image {
+            let Streams { stdin, stdout, stderr, .. } = streams;
+            for (from, to) in [(stdin, 0), (stdout, 1), (stderr, 2)] {
+                // SAFETY: a system call without pointers.
+                check(unsafe { libc::dup2(from, to) }.into()).map_err(|error| (Step::Streams, error))?;
+            }
+            // SAFETY: the path ends with NUL.
+            check(unsafe { libc::chdir(image.directory.as_ptr()) }.into()).map_err(|error| (Step::Directory, error))?;
+        }
+        if let Some(walls) = self.walls {
+            walls.confine()?;
+        }
+        close_on_exec().map_err(|error| (Step::Streams, error))?;
+        usual_signals();
+        match self.image {
+            Some((image, _)) => Err((Step::Exec, image.exec())),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Image {
+    /// Runs the first of the files that can be run, as `execvp` does; returns why there is none.
+    fn exec(&self) -> i32 {
+        let mut worst = libc::ENOENT;
+        let environment = self.environment.as_ptr();
+        for file in &self.files {
+            // SAFETY: all pointers lead to strings that end with NUL, in arrays that end with null.
+            unsafe { libc::execve(file.as_ptr(), self.argv.as_ptr(), environment) };
+            match errno() {
+                libc::ENOENT | libc::ENOTDIR => {}
+                libc::EACCES => worst = libc::EACCES,
+                libc::ENOEXEC => {
+                    let script = self.script.as_ptr().cast_mut();
+                    // SAFETY: `script` has at least two entries, and this process, which has one thread, is the only one
+                    // that sees this copy.
+                    unsafe {
+                        *script.add(1) = file.as_ptr();
+                        libc::execve(SHELL.as_ptr(), script, environment);
+                    }
+                    return errno();
+                }
+                other => return other,
+            }
+        }
+        worst
+    }
+}
+
+const SIGCHLD: u32 = libc::SIGCHLD.unsigned_abs();
+
+/// Ends a guard, and in a PID namespace all of its processes.
+pub(super) fn end(guard: Pid) {
+    kill_process(guard, Signal::KILL).ok();
+    // It was killed, so this ends at once; only its parent can reap it.
+    while matches!(waitpid(Some(guard), WaitOptions::empty()), Err(rustix::io::Errno::INTR)) {}
+}
+
+/// Reports a failed step, and ends this process.
+fn fail(failed: c_int, step: Step, error: i32) -> ! {
+    let message = Failed::bytes(step, error);
+    // SAFETY: the buffer is as long as said; `_exit` runs nothing of the host's.
+    unsafe {
+        libc::write(failed, message.as_ptr().cast::<c_void>(), message.len());
+        libc::_exit(126)
+    }
+}
+
+/// Waits for the program, reports how it ended, and then for the rest, until the host ends this process.
+fn watch(program: c_long, report: Option<c_int>) -> ! {
+    // SAFETY: system calls on memory of this process.
+    unsafe {
+        // Whoever waits for the end of the program's output, or for its start, must not wait for the guard.
+        libc::dup2(report.unwrap_or(-1), 0);
+        if libc::syscall(libc::SYS_close_range, 1, c_ulong::from(u32::MAX), 0) < 0 {
+            (1..OPEN_FILES).for_each(|descriptor| {
+                libc::close(descriptor);
+            });
+        }
+        loop {
+            let mut status = 0;
+            let ended = libc::waitpid(-1, &raw mut status, 0);
+            if c_long::from(ended) == program {
+                // Whatever is left is a child of this process, or beneath one; those that have ended are reaped here.
+                let next = loop {
+                    let mut other = 0;
+                    match libc::waitpid(-1, &raw mut other, libc::WNOHANG) {
+                        ended if ended > 0 => {}
+                        next => break next,
+                    }
+                };
+                let message = Report { status, left: next == 0 }.bytes();
+                libc::write(0, message.as_ptr().cast::<c_void>(), message.len());
+            } else if ended < 0 {
+                // Nothing is left, and all signals are blocked: only the host's SIGKILL ends this.
+                libc::pause();
+            }
+        }
+    }
+}
+
+/// How many descriptors are closed one by one where `close_range` is missing (before Linux 5.9).
+const OPEN_FILES: c_int = 65_536;
+
+/// Lets exec close all descriptors but the standard streams.
+fn close_on_exec() -> Stepped {
+    const CLOSE_RANGE_CLOEXEC: c_ulong = 4;
+    // SAFETY: a system call without pointers.
+    let all = unsafe { libc::syscall(libc::SYS_close_range, 3, c_ulong::from(u32::MAX), CLOSE_RANGE_CLOEXEC) };
+    match check(all) {
+        Err(libc::ENOSYS | libc::EINVAL) => {}
+        done => return done,
+    }
+    for descriptor in 3..OPEN_FILES {
+        // SAFETY: a system call without pointers; a descriptor that is not open is an error, which is ignored.
+        unsafe { libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC) };
+    }
+    Ok(())
+}
+
+/// Gives all signals their usual effect, and unblocks them: the host ignores some, and its threads block others.
+fn usual_signals() {
+    /// The size of the kernel's set of signals, in bytes.
+    const SET: usize = 8;
+    // The kernel's structure in its default state, on each architecture: no handler, no flags, an empty mask. The C
+    // library's function leaves out the signals that it uses itself.
+    let usual = [0_u64; 8];
+    // SAFETY: the structures are at least as long as the kernel's, and live as long as the calls.
+    unsafe {
+        for signal in 1..=64 {
+            libc::syscall(libc::SYS_rt_sigaction, signal, &raw const usual, ptr::null::<u8>(), SET);
+        }
+        libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const usual, ptr::null::<u8>(), SET);
+    }
+}
+
+/// All signals of this thread, blocked until it is dropped: a handler of the host must not run in a clone, where it would
+/// write to the host's descriptors.
+struct Blocked(libc::sigset_t);
+
+impl Blocked {
+    fn all() -> io::Result<Self> {
+        // SAFETY: the sets are initialised by the calls.
+        unsafe {
+            let (mut all, mut before) = std::mem::zeroed();
+            libc::sigfillset(&raw mut all);
+            match libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before) {
+                0 => Ok(Self(before)),
+                error => Err(io::Error::from_raw_os_error(error)),
+            }
+        }
+    }
+}
+
+impl Drop for Blocked {
+    fn drop(&mut self) {
+        // SAFETY: the set is the one that was replaced.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, ptr::null_mut()) };
+    }
+}

@@ -1,0 +1,140 @@
+//! What this machine can do to confine a program, found out by doing it once.
+
+use std::fs;
+use std::io;
+use std::sync::OnceLock;
+
+use super::child::{self, Plan};
+use super::means::{Means, Namespaces, TRUNCATION, UNIX_SOCKETS};
+use super::step::{Failed, Step};
+use super::walls::{self, Walls};
+use super::{filters, ruleset};
+use crate::{Confinement, Missing, Wall};
+
+/// What this machine can do to confine a program.
+#[derive(Debug)]
+pub struct Level {
+    means: Means,
+    /// Why there are no namespaces.
+    failed: Option<Failed>,
+}
+
+/// Returns what this machine can do. The first use tries it, which takes a few milliseconds.
+pub fn level() -> &'static Level {
+    static LEVEL: OnceLock<Level> = OnceLock::new();
+    LEVEL.get_or_init(|| {
+        let wanted = match walls::is_admin() {
+            Ok(true) => Namespaces::AsRoot,
+            Ok(false) | Err(_) => Namespaces::OfUser,
+        };
+        let means = Means { landlock: ruleset::version(), namespaces: wanted, seccomp: filters::available() };
+        match try_out(means) {
+            Ok(()) => Level { means, failed: None },
+            Err(failed) => Level { means: Means { namespaces: Namespaces::None, ..means }, failed: Some(failed) },
+        }
+    })
+}
+
+/// Puts up all walls around a process that runs nothing.
+fn try_out(means: Means) -> Result<(), Failed> {
+    let nothing = Confinement::default();
+    let walls =
+        Walls::new(&nothing, means).map_err(|error| Failed { step: Step::Files, error: io::Error::other(error) })?;
+    child::end(Plan { image: None, walls: Some(&walls) }.start()?);
+    Ok(())
+}
+
+impl Level {
+    /// Returns what the kernel offers.
+    pub(super) fn means(&self) -> Means {
+        self.means
+    }
+
+    /// Returns the level of this machine if it had no namespaces.
+    #[cfg(test)]
+    pub(super) fn without_namespaces(&self) -> Self {
+        let error = io::Error::from_raw_os_error(libc::EPERM);
+        let means = Means { namespaces: Namespaces::None, ..self.means };
+        Self { means, failed: Some(Failed { step: Step::Clone, error }) }
+    }
+
+    /// Whether no wall is missing: each of the others is a gap that a different wall covers.
+    pub fn is_whole(&self) -> bool {
+        self.missing().iter().all(|missing| missing.is_covered)
+    }
+
+    /// Returns the walls that are missing or have a gap.
+    pub fn missing(&self) -> Vec<Missing> {
+        let mut missing = Vec::new();
+        if self.means.landlock == 0 {
+            let (why, help) = no_landlock();
+            missing.push(Missing { wall: Wall::Files, why, help: Some(help), is_covered: false });
+        } else if self.means.landlock < TRUNCATION && !self.means.seccomp && self.failed.is_some() {
+            let why = format!("Landlock of version {} does not keep files from being emptied", self.means.landlock);
+            missing.push(Missing { wall: Wall::Files, why, help: newer_kernel("6.2"), is_covered: false });
+        }
+        if let Some(failed) = &self.failed {
+            let (why, help) = no_namespaces(failed);
+            let files = format!(
+                "{why}: a program can change modes and times of files elsewhere, and make nothing new at the top of a \
+                 folder with protected files"
+            );
+            missing.push(Missing { wall: Wall::Mounts, why: files, help: help.clone(), is_covered: false });
+            let network = format!("{why}: a program gets no sockets at all");
+            missing.push(Missing {
+                wall: Wall::Network,
+                why: network,
+                help: help.clone(),
+                is_covered: self.means.seccomp,
+            });
+            let processes = format!("{why}: a program can see the processes of this user");
+            let is_covered = self.means.landlock > 0;
+            missing.push(Missing { wall: Wall::Processes, why: processes, help, is_covered });
+        }
+        if !self.means.seccomp {
+            let why = "the kernel has no filters for system calls (CONFIG_SECCOMP_FILTER)".to_owned();
+            missing.push(Missing { wall: Wall::Calls, why, help: None, is_covered: false });
+        } else if self.means.landlock < UNIX_SOCKETS {
+            let why = format!("Landlock of version {} does not know sockets of this machine", self.means.landlock);
+            let why = format!("{why}: a program gets none");
+            missing.push(Missing { wall: Wall::Calls, why, help: newer_kernel("7.1"), is_covered: true });
+        }
+        missing
+    }
+}
+
+fn newer_kernel(version: &str) -> Option<String> {
+    Some(format!("use Linux {version} or newer"))
+}
+
+fn no_landlock() -> (String, String) {
+    let why = "the kernel does not confine files (Landlock)".to_owned();
+    (why, "use Linux 5.13 or newer with `landlock` in the kernel's list `lsm=`".to_owned())
+}
+
+/// Explains why there are no namespaces, and what to do about it.
+fn no_namespaces(failed: &Failed) -> (String, Option<String>) {
+    let setting = |path: &str| fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default();
+    let why = format!("no namespaces ({}: {})", failed.step.name(), failed.error);
+    if setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" {
+        let help = "docs/confinement.md has a rule of AppArmor that allows them to `host`; `sudo sysctl \
+                    kernel.apparmor_restrict_unprivileged_userns=0` allows them to all programs";
+        return (format!("{why}, restricted by AppArmor"), Some(help.to_owned()));
+    }
+    if setting("/proc/sys/kernel/unprivileged_userns_clone") == "0" {
+        let help = "`sudo sysctl kernel.unprivileged_userns_clone=1`";
+        return (format!("{why}, switched off by the system"), Some(help.to_owned()));
+    }
+    if setting("/proc/sys/user/max_user_namespaces") == "0" {
+        let help = "`sudo sysctl user.max_user_namespaces=15000`";
+        return (format!("{why}, switched off by the system"), Some(help.to_owned()));
+    }
+    let container = ["/.dockerenv", "/run/.containerenv"].iter().any(|path| fs::exists(path).unwrap_or(false));
+    if container {
+        let help = "start the container with `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`, \
+                    or let the container be the confinement";
+        return (format!("{why}, denied by the container"), Some(help.to_owned()));
+    }
+    let known = matches!(failed.step, Step::Users | Step::Mounts | Step::Loopback | Step::Guard);
+    (why, known.then(|| "see whether `unshare -Urnpf --mount-proc true` works, and what denies it".to_owned()))
+}

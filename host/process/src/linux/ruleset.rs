@@ -1,0 +1,106 @@
+//! The wall around files: Landlock.
+//!
+//! A ruleset allows and cannot except: what lies in a writable folder and stays unchanged is a read-only mount where there
+//! are mounts, and is left out here where there are none. Each version of Landlock handles more; what a kernel does not
+//! handle, its [`Level`](super::Level) says.
+
+use std::ffi::{CStr, c_int};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::PathBuf;
+
+use landlock::{ABI, Access, AccessFs, BitFlags, Ruleset, RulesetAttr, RulesetCreatedAttr, Scope, path_beneath_rules};
+
+use super::carve::carve;
+use super::step::{Stepped, check};
+use crate::Confinement;
+
+/// The newest version whose rights are handled.
+const ABI: ABI = ABI::V10;
+
+/// Devices that any program may use: they hold nothing.
+const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/ptmx"];
+
+/// The rights of a file beneath a readable path.
+fn reading() -> BitFlags<AccessFs> {
+    AccessFs::from_read(ABI)
+}
+
+/// The rights of a file beneath a writable path: all but those to make devices, which a mount may let through.
+fn writing() -> BitFlags<AccessFs> {
+    AccessFs::from_all(ABI) & !(AccessFs::MakeBlock | AccessFs::MakeChar)
+}
+
+/// Creates the ruleset of a program. `mounts` says whether mounts protect what stays unchanged.
+pub(super) fn create(confinement: &Confinement, mounts: bool) -> Result<Option<OwnedFd>, io::Error> {
+    let other = |error: landlock::RulesetError| io::Error::other(error);
+    let writable: Vec<PathBuf> = confinement.writable.iter().chain(&confinement.temporary).cloned().collect();
+    let changed = if mounts { writable.clone() } else { carve(&writable, &confinement.protected) };
+    let devices = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
+    let created = Ruleset::default()
+        .handle_access(AccessFs::from_all(ABI))
+        .and_then(|ruleset| ruleset.scope(Scope::from_all(ABI)))
+        .and_then(Ruleset::create)
+        .and_then(|ruleset| ruleset.add_rules(path_beneath_rules(&confinement.readable, reading())))
+        .and_then(|ruleset| ruleset.add_rules(path_beneath_rules(&writable, reading())))
+        .and_then(|ruleset| ruleset.add_rules(path_beneath_rules(&changed, writing())))
+        .and_then(|ruleset| ruleset.add_rules(path_beneath_rules(DEVICES, devices)))
+        .map_err(other)?;
+    Ok(created.into())
+}
+
+/// Returns the version of the kernel's Landlock; 0 if it has none.
+pub(super) fn version() -> i32 {
+    const VERSION: u32 = 1;
+    // SAFETY: with this flag the system call takes no attributes and creates nothing.
+    let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0, VERSION) };
+    i32::try_from(version).unwrap_or(0).max(0)
+}
+
+/// The attributes of a rule for a path, as the kernel defines them.
+#[repr(C, packed)]
+struct PathBeneath {
+    allowed: u64,
+    parent: c_int,
+}
+
+/// The rights that [`allow`] gives; those that no version after the first is needed for.
+#[derive(Clone, Copy)]
+pub(super) enum Allowed {
+    /// Reading: of `/proc`.
+    Reading,
+    /// Everything but devices: of a file system that belongs to the program alone.
+    Everything,
+}
+
+/// Allows the use of a folder that did not exist when the ruleset was created. Runs between clone and exec.
+pub(super) fn allow(ruleset: &OwnedFd, folder: &CStr, allowed: Allowed, version: i32) -> Stepped {
+    const RULE_PATH_BENEATH: c_int = 1;
+    let newest = match version {
+        1 => ABI::V1,
+        2 => ABI::V2,
+        3 | 4 => ABI::V3,
+        _ => ABI::V5,
+    };
+    let allowed = match allowed {
+        Allowed::Reading => AccessFs::from_read(newest).bits(),
+        Allowed::Everything => (AccessFs::from_all(newest) & !(AccessFs::MakeBlock | AccessFs::MakeChar)).bits(),
+    };
+    // SAFETY: the path ends with NUL, the structure is the kernel's, and the descriptor is closed here.
+    unsafe {
+        let parent = libc::open(folder.as_ptr(), libc::O_PATH | libc::O_CLOEXEC);
+        check(parent.into())?;
+        let rule = PathBeneath { allowed, parent };
+        let added =
+            libc::syscall(libc::SYS_landlock_add_rule, ruleset.as_raw_fd(), RULE_PATH_BENEATH, &raw const rule, 0);
+        let result = check(added);
+        libc::close(parent);
+        result
+    }
+}
+
+/// Confines this process for good. Runs between clone and exec.
+pub(super) fn restrict(ruleset: &OwnedFd) -> Stepped {
+    // SAFETY: a system call without pointers.
+    check(unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), 0) })
+}

@@ -1,0 +1,361 @@
+//! Programs under confinement: each row of a table tries to get past a wall.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use tokio::io::AsyncReadExt;
+
+use super::*;
+use crate::Wall;
+
+/// A home with secrets, a workspace with a repository in it, and a folder for temporary files.
+struct World {
+    folder: tempfile::TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path();
+        for path in ["home/.ssh", "work/.git/hooks", "work/.git/objects", "work/src", "tmp", "other"] {
+            fs::create_dir_all(root.join(path)).expect("made");
+        }
+        for (path, text) in [
+            ("home/.ssh/id", "SECRET"),
+            ("other/file", "SECRET"),
+            ("work/file", "mine"),
+            ("work/.git/config", "[core]"),
+            ("work/.git/hooks/sample", "#"),
+        ] {
+            fs::write(root.join(path), text).expect("written");
+        }
+        symlink(root.join("home/.ssh/id"), root.join("work/link")).expect("linked");
+        symlink(root.join("home/.ssh"), root.join("work/folder")).expect("linked");
+        Self { folder }
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        fs::canonicalize(self.folder.path()).expect("there").join(path)
+    }
+
+    fn confinement(&self) -> Confinement {
+        let system = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/sys"];
+        Confinement {
+            readable: system.map(PathBuf::from).to_vec(),
+            writable: vec![self.path("work")],
+            protected: ["work/.git/hooks", "work/.git/config", "work/.host"].map(|path| self.path(path)).to_vec(),
+            temporary: Some(self.path("tmp")),
+        }
+    }
+
+    fn command(&self, script: &str) -> Command {
+        let (root, host) = (self.path(""), std::process::id().to_string());
+        let environment =
+            [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("R", root.to_str().expect("text")), ("HOST", &host)];
+        Command {
+            program: "sh".into(),
+            arguments: vec!["-c".into(), script.into()],
+            directory: self.path("work"),
+            environment: environment.map(|(name, value)| (name.into(), value.into())).to_vec(),
+            has_input: false,
+        }
+    }
+
+    /// Runs a script, and returns its end and all that it printed.
+    async fn run(&self, script: &str, confinement: Option<&Confinement>) -> (Ended, String) {
+        self.run_at(script, confinement, level()).await
+    }
+
+    /// The same on a machine of this level.
+    async fn run_at(&self, script: &str, confinement: Option<&Confinement>, level: &Level) -> (Ended, String) {
+        let mut process = start_at(&self.command(script), confinement, level).expect("it starts");
+        let ended = process.wait().await;
+        process.end();
+        let mut text = String::new();
+        for stream in [&mut process.output, &mut process.errors] {
+            stream.take().expect("taken once").read_to_string(&mut text).await.expect("text");
+        }
+        (ended, text)
+    }
+}
+
+fn level_of_tests() -> &'static Level {
+    let level = level();
+    assert!(level.is_whole(), "these tests need a machine with all walls; it lacks {:?}", level.missing());
+    level
+}
+
+/// What is done, the script, and whether it works: in each case it does without a confinement.
+const CASES: &[(&str, &str, bool)] = &[
+    ("reads its workspace", "cat file", true),
+    ("writes its workspace", "echo x > new && mkdir d && mv new d/y && rm -r d", true),
+    ("writes what it may of a repository", "echo x > .git/index && mkdir .git/objects/aa && rm .git/index", true),
+    ("writes temporary files", "echo x > $R/tmp/x && cat $R/tmp/x", true),
+    ("uses the null device", "echo x > /dev/null && head -c 4 /dev/urandom > /dev/null", true),
+    ("starts programs", "ls /usr > /dev/null && sh -c 'exit 0'", true),
+    ("uses pipes and jobs", "(sleep 0.01; echo a) | cat & wait", true),
+    ("reads a secret", "cat $R/home/.ssh/id", false),
+    ("reads a secret through a link", "cat link", false),
+    ("reads a secret through a linked folder", "cat folder/id", false),
+    ("reads a secret by the way up", "cat ../home/.ssh/id", false),
+    ("reads a secret by the root of a process", "cat /proc/self/root$R/home/.ssh/id", false),
+    ("reads a secret by the folder of a process", "cat /proc/self/cwd/../home/.ssh/id", false),
+    ("lists a folder of secrets", "ls $R/home/.ssh", false),
+    ("links a secret into its workspace", "ln $R/home/.ssh/id stolen && cat stolen", false),
+    ("reads another project", "cat $R/other/file", false),
+    ("writes another project", "echo x > $R/other/new", false),
+    ("changes another project", "echo x >> $R/other/file", false),
+    ("empties a file elsewhere", "truncate -s 0 $R/other/file", false),
+    ("empties a file through a link", ": > link", false),
+    ("removes a file elsewhere", "rm -f $R/other/file && test ! -e $R/other/file", false),
+    ("moves a file out", "mv file $R/other/moved", false),
+    ("moves a file in", "mv $R/other/file in", false),
+    ("changes modes elsewhere", "chmod 777 $R/other/file && test $(stat -c %a $R/other/file) = 777", false),
+    ("writes the system", "echo x > /etc/host-test-file", false),
+    ("writes beside its workspace", "echo x > ../new", false),
+    ("writes a hook", "echo x > .git/hooks/pre-commit", false),
+    ("changes a hook", "echo x >> .git/hooks/sample", false),
+    ("renames a hook", "mv .git/hooks/sample .git/hooks/pre-commit", false),
+    ("replaces the hooks", "mv .git/hooks .git/old && mkdir .git/hooks", false),
+    ("removes the hooks", "rm -rf .git/hooks && test ! -e .git/hooks", false),
+    ("replaces the repository", "mv .git old && mkdir -p .git/hooks && echo x > .git/hooks/pre-commit", false),
+    ("changes the settings of git", "echo x >> .git/config", false),
+    ("replaces the settings of git", "echo x > .git/c && mv -f .git/c .git/config", false),
+    ("mounts over the hooks", "mkdir m && mount --bind m .git/hooks && echo x > .git/hooks/pre-commit", false),
+    ("takes away a mount", "umount .git/hooks", false),
+    ("makes namespaces of its own", "unshare -Urm true", false),
+    ("makes a device", "mknod d c 1 1 && head -c 1 d", false),
+    ("reads the memory of its host", ": < /proc/$HOST/mem", false),
+    ("reads the environment of its host", "cat /proc/$HOST/environ", false),
+    ("signals its host", "kill -0 $HOST", false),
+    ("sees the processes of its host", "test -d /proc/$HOST", false),
+    ("changes the kernel's settings", "cat /proc/sys/vm/swappiness | tee /proc/sys/vm/swappiness", false),
+    ("reaches this machine", "exec 3<>/dev/tcp/127.0.0.1/$PORT", false),
+];
+
+/// Tries all cases at a level; returns those that end differently than they should.
+async fn try_cases(level: &Level, differences: &[&str]) -> Vec<String> {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("bound").port();
+    let mut wrong = Vec::new();
+    for (what, script, works) in CASES {
+        let works = *works != differences.contains(what);
+        let world = World::new();
+        // Redirections to sockets are bash's.
+        let script = format!("PORT={port}; export PORT; bash -c '{}'", script.replace('\'', r"'\''"));
+        let (free, text) = world.run(&script, None).await;
+        let needs_root = ["unshare", "mount", "mknod", "/etc/", "/proc/sys"].iter().any(|text| script.contains(text));
+        if free != Ended::Code(0) && !needs_root {
+            wrong.push(format!("{what}: fails without a confinement, so it shows nothing: {free:?} {text}"));
+        }
+        let world = World::new();
+        let (ended, text) = world.run_at(&script, Some(&world.confinement()), level).await;
+        if (ended == Ended::Code(0)) != works {
+            wrong.push(format!("{what}: {ended:?} {text}"));
+        }
+        if text.contains("SECRET") {
+            wrong.push(format!("{what}: {text}"));
+        }
+    }
+    wrong
+}
+
+// promise confine.files: A confined program reads the system, the toolchains and the workspace, and changes the workspace
+//   and its temporary folder; not what git, shells or the host obey in it.
+#[tokio::test]
+async fn confined_programs_do_their_work_and_do_not_get_past_a_wall() {
+    let wrong = try_cases(level_of_tests(), &[]).await;
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+// promise confine.files
+#[tokio::test]
+async fn confined_programs_do_not_get_past_a_wall_without_namespaces() {
+    let level = level_of_tests().without_namespaces();
+    assert!(!level.is_whole());
+    // What cannot be new at the top of a folder, and what `level.missing()` says.
+    let differences = [
+        "writes its workspace",
+        "writes what it may of a repository",
+        "changes modes elsewhere",
+        "sees the processes of its host",
+    ];
+    let wrong = try_cases(&level, &differences).await;
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+// promise confine.files
+/// The tests above once more as a user without privileges, whose namespaces need one for users.
+#[test]
+fn confined_programs_of_a_user_without_privileges_do_not_get_past_a_wall() {
+    const AGAIN: &str = "HOST_PROCESS_TESTS_WITHOUT_PRIVILEGES";
+    if !rustix::process::geteuid().is_root() || std::env::var_os(AGAIN).is_some() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).expect("set");
+    let tests = folder.path().join("tests");
+    fs::copy(std::env::current_exe().expect("known"), &tests).expect("copied");
+    let ended = std::process::Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"])
+        .arg(&tests)
+        .arg("linux::tests::")
+        .env(AGAIN, "1")
+        .env("TMPDIR", folder.path())
+        .output()
+        .expect("setpriv runs");
+    let text = String::from_utf8_lossy(&ended.stdout);
+    assert!(ended.status.success() && text.contains("get_past_a_wall_without_namespaces ... ok"), "{text}");
+}
+
+// promise confine.files
+#[tokio::test]
+async fn confined_program_does_not_replace_a_link_to_what_is_protected() {
+    let level = level_of_tests();
+    for level in [level, &level.without_namespaces()] {
+        let world = World::new();
+        fs::rename(world.path("work/.git"), world.path("other/git")).expect("moved");
+        symlink(world.path("other/git"), world.path("work/.git")).expect("linked");
+        let script = "rm .git; mkdir -p .git/hooks; echo x > .git/hooks/pre-commit; echo x > src/new && echo done";
+        let (_, text) = world.run_at(script, Some(&world.confinement()), level).await;
+        assert!(text.starts_with("done\n"), "{text}");
+        assert!(fs::symlink_metadata(world.path("work/.git")).expect("there").is_symlink(), "{text}");
+        assert!(!world.path("other/git/hooks/pre-commit").exists(), "{text}");
+    }
+}
+
+// promise confine.network: A confined program reaches no address outside itself and no socket of this machine.
+#[tokio::test]
+async fn confined_program_has_a_network_of_its_own() {
+    level_of_tests();
+    let script = "python3 -c '
+import socket, threading
+server = socket.create_server((\"127.0.0.1\", 0))
+client = socket.create_connection(server.getsockname())
+server.accept()[0].send(b\"hello\")
+print(client.recv(9).decode())
+for family, kind in ((socket.AF_UNIX, socket.SOCK_STREAM), (socket.AF_UNIX, socket.SOCK_DGRAM)):
+    try:
+        socket.socket(family, kind); print(\"socket\")
+    except PermissionError: pass
+socket.socketpair()
+try:
+    socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM); print(\"datagrams\")
+except PermissionError: pass
+try:
+    socket.create_connection((\"192.0.2.1\", 9), 1); print(\"reached\")
+except OSError as error: print(error.strerror)
+'";
+    let world = World::new();
+    let (ended, text) = world.run(script, Some(&world.confinement())).await;
+    assert_eq!((ended, text.as_str()), (Ended::Code(0), "hello\nNetwork is unreachable\n"));
+}
+
+// promise process.ends
+#[tokio::test]
+async fn process_ends_with_everything_that_it_started() {
+    level_of_tests();
+    let world = World::new();
+    let confinement = world.confinement();
+    // A daemon in a session of its own, without a variable of its parents, with its output closed.
+    let script = "setsid env -i /bin/sh -c 'exec >&- 2>&- <&-; (sleep 987654 & sleep 987655) & >ready; sleep 987656' & \
+                  until [ -e ready ]; do :; done; rm ready";
+    for confinement in [None, Some(&confinement)] {
+        let mut process = start(&world.command(script), confinement).expect("it starts");
+        assert_eq!(process.wait().await, Ended::Code(0));
+        let pids = process.pids();
+        assert!(!pids.is_empty());
+        process.end();
+        assert_eq!(process.pids(), [] as [u32; 0]);
+        for pid in pids {
+            assert!(!Path::new(&format!("/proc/{pid}")).exists(), "{pid} is left");
+        }
+    }
+}
+
+#[tokio::test]
+async fn process_that_is_dropped_leaves_nothing_behind() {
+    let world = World::new();
+    let process = start(&world.command("sleep 987657 & sleep 987658"), None).expect("it starts");
+    let guard = process.guard.expect("it runs");
+    drop(process);
+    assert!(tree::beneath(guard).is_empty());
+    assert!(!Path::new(&format!("/proc/{}", guard.as_raw_pid())).exists());
+}
+
+#[tokio::test]
+async fn process_reports_how_it_ended() {
+    let world = World::new();
+    let confinement = world.confinement();
+    for confinement in [None, Some(&confinement)] {
+        assert_eq!(world.run("exit 7", confinement).await.0, Ended::Code(7));
+        assert_eq!(world.run("kill -9 $$", confinement).await.0, Ended::Signal(9));
+        assert_eq!(world.run("kill -15 $$", confinement).await.0, Ended::Signal(15));
+        let (ended, text) = world.run("trap 'echo asked; exit 3' TERM; kill -15 $$", confinement).await;
+        assert_eq!((ended, text.as_str()), (Ended::Code(3), "asked\n"));
+    }
+    let mut process =
+        start(&world.command("trap 'exit 4' TERM; echo on; while :; do sleep 0.01; done"), None).expect("it starts");
+    let mut output = process.output.take().expect("taken once");
+    output.read_exact(&mut [0; 3]).await.expect("it runs");
+    process.terminate();
+    assert_eq!(process.wait().await, Ended::Code(4));
+}
+
+// promise process.inherits: A program inherits no descriptor of the host and no ignored or blocked signal.
+#[tokio::test]
+async fn process_inherits_nothing_of_the_host() {
+    let world = World::new();
+    let confinement = world.confinement();
+    let open = fs::File::open("/etc/passwd").expect("opened");
+    rustix::io::fcntl_setfd(&open, rustix::io::FdFlags::empty()).expect("inheritable");
+    for confinement in [None, Some(&confinement)] {
+        let (_, text) =
+            world.run("ls /proc/self/fd; env; grep -E 'SigBlk|SigIgn' /proc/self/status", confinement).await;
+        let (descriptors, rest): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.parse::<u32>().is_ok());
+        // The fourth is that of `ls` itself.
+        assert_eq!(descriptors, ["0", "1", "2", "3"]);
+        let variables: BTreeMap<_, _> = rest.iter().filter_map(|line| line.split_once('=')).collect();
+        assert!(
+            variables.keys().all(|name| ["PATH", "R", "HOST", "PWD", "TMPDIR", "SHLVL", "_", "OLDPWD"].contains(name)),
+            "{variables:?}"
+        );
+        let signals: Vec<_> = rest.iter().filter(|line| line.starts_with("Sig")).collect();
+        assert_eq!(signals, [&"SigBlk:\t0000000000000000", &"SigIgn:\t0000000000000000"]);
+    }
+}
+
+#[tokio::test]
+async fn program_that_cannot_start_is_reported_and_leaves_nothing() {
+    let world = World::new();
+    fs::write(world.path("work/text"), "echo \"$0 $1\"").expect("written");
+    fs::write(world.path("work/not"), "echo").expect("written");
+    fs::set_permissions(world.path("work/text"), fs::Permissions::from_mode(0o755)).expect("set");
+    let command =
+        |program: &str| Command { program: program.into(), arguments: vec!["a b".into()], ..world.command("") };
+    let confinement = world.confinement();
+    for confinement in [None, Some(&confinement)] {
+        for missing in ["no-such-program", "./no-such-program", ""] {
+            assert!(matches!(start(&command(missing), confinement), Err(StartError::NotFound)), "{missing}");
+        }
+        let nowhere = Command { directory: world.path("nowhere"), ..command("true") };
+        assert!(matches!(start(&nowhere, confinement), Err(StartError::NotFound)));
+        let error = start(&command("./not"), confinement).expect_err("it is not executable").to_string();
+        assert_eq!(error, "exec: Permission denied (os error 13)");
+        assert!(matches!(start(&command("a\0b"), confinement), Err(StartError::Invalid)));
+        // A script without `#!` is run by a shell, as `execvp` does it.
+        let mut process = start(&command("./text"), confinement).expect("it starts");
+        let mut text = String::new();
+        process.output.take().expect("taken once").read_to_string(&mut text).await.expect("text");
+        assert_eq!(text, "./text a b\n");
+    }
+}
+
+// promise confine.level: What a machine cannot do to confine programs is named; with `require` programs do not run then.
+#[test]
+fn level_names_each_missing_wall() {
+    let level = level_of_tests();
+    assert!(level.missing().iter().all(|missing| missing.wall == Wall::Calls && missing.is_covered));
+}

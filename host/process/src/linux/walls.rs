@@ -1,0 +1,243 @@
+//! The walls of one program, prepared by the host and put up between clone and exec.
+
+use std::ffi::c_int;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use seccompiler::BpfProgram;
+
+use super::carve::without_links;
+use super::filters::{self, Gaps};
+use super::means::{Means, Namespaces, TRUNCATION, UNIX_SOCKETS};
+use super::mounts::{Mounts, Own};
+use super::ruleset::{self, Allowed};
+use super::step::{Step, Stepped, check};
+use crate::{Confinement, StartError};
+
+/// The walls of one program.
+pub(super) struct Walls {
+    /// The flags of `clone` for its namespaces.
+    pub(super) namespaces: u32,
+    /// The lines of `uid_map` and `gid_map`; `None` without a user namespace.
+    users: Option<(String, String)>,
+    mounts: Option<Mounts>,
+    ruleset: Option<OwnedFd>,
+    version: i32,
+    filters: Vec<BpfProgram>,
+}
+
+/// The capabilities of a program that root starts: those over files and processes that root owns or could own. All
+/// others, and all of those in a user namespace, are given up.
+const KEPT: u64 = 1 << 0 /* chown */
+    | 1 << 1 /* dac_override */
+    | 1 << 3 /* fowner */
+    | 1 << 4 /* fsetid */
+    | 1 << 5 /* kill */
+    | 1 << 6 /* setgid */
+    | 1 << 7 /* setuid */;
+
+/// The most processes and threads of a program in a user namespace, where they are counted apart. Ends a fork bomb.
+const MAX_PROCESSES: u64 = 4_096;
+
+impl Walls {
+    pub(super) fn new(confinement: &Confinement, means: Means) -> Result<Self, StartError> {
+        let flags = libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWNET | libc::CLONE_NEWIPC;
+        let (namespaces, users) = match means.namespaces {
+            Namespaces::None => (0, None),
+            Namespaces::AsRoot => (flags, None),
+            Namespaces::OfUser => (flags | libc::CLONE_NEWUSER, Some(maps())),
+        };
+        let confinement = &without_links(confinement);
+        let mounts = (namespaces != 0).then(|| Mounts::new(confinement));
+        let failed = |step| move |source| StartError::System { step, source };
+        let version = means.landlock;
+        let ruleset = match version {
+            0 => None,
+            _ => ruleset::create(confinement, mounts.is_some()).map_err(failed("Landlock"))?,
+        };
+        let filters = match means.seccomp {
+            false => Vec::new(),
+            true => filters::build(Gaps {
+                network: namespaces == 0,
+                sockets: version < UNIX_SOCKETS,
+                truncation: version < TRUNCATION && namespaces == 0,
+            }),
+        };
+        Ok(Self { namespaces: namespaces.unsigned_abs(), users, mounts, ruleset, version, filters })
+    }
+
+    /// Whether `/tmp` shows the folder for temporary files.
+    pub(super) fn own_tmp(&self) -> bool {
+        self.mounts.as_ref().is_some_and(|mounts| mounts.own_tmp)
+    }
+
+    /// The steps of the guard: what it shares with the program. Runs between clone and exec.
+    pub(super) fn surround(&self) -> Result<(), (Step, i32)> {
+        if let Some((users, groups)) = &self.users {
+            map(users, groups).map_err(|error| (Step::Users, error))?;
+        }
+        if self.namespaces != 0 {
+            loopback().map_err(|error| (Step::Loopback, error))?;
+        }
+        let Some(mounts) = &self.mounts else { return Ok(()) };
+        let own = || {
+            mounts.make()?;
+            for own in Own::ALL {
+                match own.mount() {
+                    // A machine without the folder has no such file system to hide.
+                    Err(libc::ENOENT) => continue,
+                    mounted => mounted?,
+                }
+                if let Some(ruleset) = &self.ruleset {
+                    let allowed = if matches!(own, Own::Processes) { Allowed::Reading } else { Allowed::Everything };
+                    ruleset::allow(ruleset, own.folder(), allowed, self.version)?;
+                }
+            }
+            Ok(())
+        };
+        own().map_err(|error| (Step::Mounts, error))
+    }
+
+    /// The steps of the program. Runs between clone and exec.
+    pub(super) fn confine(&self) -> Result<(), (Step, i32)> {
+        limit(libc::RLIMIT_CORE, 0).map_err(|error| (Step::Limits, error))?;
+        if self.users.is_some() {
+            limit(libc::RLIMIT_NPROC, MAX_PROCESSES).map_err(|error| (Step::Limits, error))?;
+        }
+        let kept = if self.users.is_some() { 0 } else { KEPT };
+        keep(kept).map_err(|error| (Step::Capabilities, error))?;
+        // SAFETY: a system call without pointers.
+        check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }.into())
+            .map_err(|error| (Step::Capabilities, error))?;
+        if let Some(ruleset) = &self.ruleset {
+            ruleset::restrict(ruleset).map_err(|error| (Step::Files, error))?;
+        }
+        for filter in &self.filters {
+            filters::install(filter).map_err(|error| (Step::Calls, error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the maps by which a user namespace has this user and this group under their own numbers, and no others.
+fn maps() -> (String, String) {
+    let line = |id: u32| format!("{id} {id} 1");
+    (line(rustix::process::geteuid().as_raw()), line(rustix::process::getegid().as_raw()))
+}
+
+fn map(users: &str, groups: &str) -> Stepped {
+    // A process that others of the same user may not look into cannot write its own maps.
+    dumpable(true)?;
+    let written = write(c"/proc/self/setgroups", b"deny")
+        .and_then(|()| write(c"/proc/self/uid_map", users.as_bytes()))
+        .and_then(|()| write(c"/proc/self/gid_map", groups.as_bytes()));
+    dumpable(false)?;
+    written
+}
+
+fn dumpable(yes: bool) -> Stepped {
+    // SAFETY: a system call without pointers.
+    check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, c_int::from(yes), 0, 0, 0) }.into())
+}
+
+fn write(path: &std::ffi::CStr, text: &[u8]) -> Stepped {
+    // SAFETY: the path ends with NUL, the buffer is as long as said, and the descriptor is closed here.
+    unsafe {
+        let file = libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        check(file.into())?;
+        let written = check(libc::write(file, text.as_ptr().cast(), text.len()).try_into().unwrap_or(-1));
+        libc::close(file);
+        written
+    }
+}
+
+/// Starts the loopback device of a new network: programs test their servers on it.
+fn loopback() -> Stepped {
+    // SAFETY: the request is zeroed, named, and the kernel's; the descriptor is closed here.
+    unsafe {
+        let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
+        check(socket.into())?;
+        let mut request: libc::ifreq = std::mem::zeroed();
+        for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
+            *to = libc::c_char::from_ne_bytes([*from]);
+        }
+        request.ifr_ifru.ifru_flags = i16::try_from(libc::IFF_UP | libc::IFF_RUNNING).unwrap_or_default();
+        let started = check(libc::ioctl(socket, libc::SIOCSIFFLAGS, &raw const request).into());
+        libc::close(socket);
+        started
+    }
+}
+
+fn limit(resource: Resource, most: u64) -> Stepped {
+    // SAFETY: the structure lives as long as the calls.
+    unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        check(libc::getrlimit(resource, &raw mut limit).into())?;
+        limit.rlim_cur = limit.rlim_cur.min(most);
+        limit.rlim_max = limit.rlim_max.min(most);
+        check(libc::setrlimit(resource, &raw const limit).into())
+    }
+}
+
+#[cfg(target_env = "gnu")]
+type Resource = libc::__rlimit_resource_t;
+#[cfg(not(target_env = "gnu"))]
+type Resource = c_int;
+
+/// What `capget` and `capset` take, as the kernel defines it: the version, and two halves of three sets.
+#[repr(C)]
+struct CapabilityHeader {
+    version: u32,
+    pid: c_int,
+}
+
+/// One half of the sets.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct CapabilityHalf {
+    effective: u32,
+    permitted: u32,
+    inheritable: u32,
+}
+
+const CAPABILITY_VERSION_3: u32 = 0x2008_0522;
+const LAST_CAPABILITY: u32 = 63;
+
+/// Gives up all capabilities of this process but these, now and with each exec.
+fn keep(kept: u64) -> Stepped {
+    // SAFETY: the structures are the kernel's, and live as long as the calls.
+    unsafe {
+        for capability in 0..=LAST_CAPABILITY {
+            if kept & (1 << capability) == 0 {
+                match check(libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0).into()) {
+                    // The kernel has no such capability, or the process has none to give up.
+                    Ok(()) | Err(libc::EINVAL | libc::EPERM) => {}
+                    failed => return failed,
+                }
+            }
+        }
+        // A kernel before 4.3 has no such set.
+        libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+        let header = CapabilityHeader { version: CAPABILITY_VERSION_3, pid: 0 };
+        let mut halves = [CapabilityHalf::default(); 2];
+        check(libc::syscall(libc::SYS_capget, &raw const header, halves.as_mut_ptr()))?;
+        let [low, high] = &mut halves;
+        for (half, kept) in [(low, kept), (high, kept >> 32)] {
+            let permitted = half.permitted & (kept & u64::from(u32::MAX)) as u32;
+            *half = CapabilityHalf { effective: permitted, permitted, inheritable: 0 };
+        }
+        check(libc::syscall(libc::SYS_capset, &raw const header, halves.as_ptr()))
+    }
+}
+
+/// Whether this process may make namespaces and mounts without a user namespace: `CAP_SYS_ADMIN`, as root has it outside
+/// of containers.
+pub(super) fn is_admin() -> io::Result<bool> {
+    const SYS_ADMIN: u32 = 21;
+    let status = io::read_to_string(File::open(Path::new("/proc/self/status"))?)?;
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let effective = effective.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0);
+    Ok(effective & (1 << SYS_ADMIN) != 0)
+}

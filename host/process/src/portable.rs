@@ -1,0 +1,155 @@
+//! Starts and ends programs on other systems than Linux: in a process group of their own, on macOS within its sandbox.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::net::unix::pipe::{Receiver, Sender};
+
+use crate::{Command, Confinement, Ended, Missing, StartError, Wall};
+
+/// The program that runs others within macOS's sandbox.
+const SANDBOX: &str = "/usr/bin/sandbox-exec";
+
+/// A running program, with its process group. Dropping it ends all of it.
+#[derive(Debug)]
+pub struct Process {
+    /// Its standard input, if it has one.
+    pub input: Option<Sender>,
+    /// Its standard output.
+    pub output: Option<Receiver>,
+    /// Its standard error.
+    pub errors: Option<Receiver>,
+    child: tokio::process::Child,
+    group: Option<Pid>,
+}
+
+/// Starts a program. With a confinement, it gets every wall of this machine's [`level`]; without one it runs with all the
+/// rights of the user.
+///
+/// # Errors
+///
+/// If it cannot be started.
+pub fn start(command: &Command, confinement: Option<&Confinement>) -> Result<Process, StartError> {
+    let confined = confinement.filter(|_| level().is_whole()).map(crate::seatbelt::profile);
+    let mut builder = match &confined {
+        Some(profile) => {
+            let mut builder = std::process::Command::new(SANDBOX);
+            builder.arg("-p").arg(profile).arg(&command.program);
+            builder
+        }
+        None => std::process::Command::new(&command.program),
+    };
+    let (output, stdout) = pipe()?;
+    let (errors, stderr) = pipe()?;
+    let (stdin, input) = if command.has_input {
+        let (stdin, input) = pipe()?;
+        (Stdio::from(stdin), Some(input))
+    } else {
+        (Stdio::null(), None)
+    };
+    builder
+        .args(&command.arguments)
+        .current_dir(&command.directory)
+        .env_clear()
+        .envs(command.environment.iter().map(|(name, value)| (name, value)))
+        .stdin(stdin)
+        .stdout(stdout)
+        .stderr(stderr)
+        .process_group(0);
+    let mut builder = tokio::process::Command::from(builder);
+    let child = builder.kill_on_drop(true).spawn().map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => StartError::NotFound,
+        io::ErrorKind::InvalidInput => StartError::Invalid,
+        _ => StartError::System { step: "exec", source },
+    })?;
+    let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+    let system = |source| StartError::System { step: "pipe", source };
+    Ok(Process {
+        input: input.map(Sender::from_owned_fd).transpose().map_err(system)?,
+        output: Some(Receiver::from_owned_fd(output).map_err(system)?),
+        errors: Some(Receiver::from_owned_fd(errors).map_err(system)?),
+        child,
+        group,
+    })
+}
+
+fn pipe() -> Result<(OwnedFd, OwnedFd), StartError> {
+    let ends = rustix::pipe::pipe().map_err(io::Error::from).and_then(|(read, write)| {
+        for end in [&read, &write] {
+            rustix::io::fcntl_setfd(end, rustix::io::FdFlags::CLOEXEC)?;
+        }
+        Ok((read, write))
+    });
+    ends.map_err(|source| StartError::System { step: "pipe", source })
+}
+
+impl Process {
+    /// Waits until the program itself has ended; what it started may still run.
+    pub async fn wait(&mut self) -> Ended {
+        match self.child.wait().await {
+            Ok(status) => match (status.code(), status.signal()) {
+                (Some(code), _) => Ended::Code(code),
+                (None, signal) => Ended::Signal(signal.unwrap_or_default()),
+            },
+            Err(_) => Ended::Signal(Signal::KILL.as_raw()),
+        }
+    }
+
+    /// Returns nothing: only Linux lists processes.
+    pub fn pids(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// Asks all of them to end.
+    pub fn terminate(&self) {
+        if let Some(group) = self.group {
+            kill_process_group(group, Signal::TERM).ok();
+        }
+    }
+
+    /// Ends all of them.
+    pub fn end(&mut self) {
+        if let Some(group) = self.group.take() {
+            kill_process_group(group, Signal::KILL).ok();
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// What this machine can do to confine a program.
+#[derive(Debug)]
+pub struct Level {
+    has_sandbox: bool,
+}
+
+/// Returns what this machine can do.
+pub fn level() -> &'static Level {
+    static LEVEL: std::sync::OnceLock<Level> = std::sync::OnceLock::new();
+    LEVEL.get_or_init(|| Level { has_sandbox: cfg!(target_os = "macos") && std::fs::exists(SANDBOX).unwrap_or(false) })
+}
+
+impl Level {
+    /// Whether no wall is missing.
+    pub fn is_whole(&self) -> bool {
+        self.has_sandbox
+    }
+
+    /// Returns the walls that are missing.
+    pub fn missing(&self) -> Vec<Missing> {
+        if self.has_sandbox {
+            return Vec::new();
+        }
+        let why = "this system has no sandbox that `host` uses".to_owned();
+        [Wall::Files, Wall::Mounts, Wall::Network, Wall::Processes, Wall::Calls]
+            .map(|wall| Missing { wall, why: why.clone(), help: None, is_covered: false })
+            .to_vec()
+    }
+}

@@ -1,0 +1,110 @@
+//! What `--confine` promises, with the binary and its built-in tool `shell`.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use host_tests::host::{Ended, Host};
+use serde_json::json;
+
+fn host(script: &str, confine: &str) -> Host {
+    let arguments = json!({"command": script}).to_string();
+    Host::new(["tool", "call", "shell", &arguments, "--grant", "shell:process=*", "--confine", confine])
+}
+
+fn git(folder: &Path, arguments: &[&str]) {
+    let ended = Command::new("git").args(arguments).current_dir(folder).output().expect("git runs");
+    assert!(ended.status.success(), "{ended:?}");
+}
+
+fn succeeded(ended: &Ended) -> &str {
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    &ended.stdout
+}
+
+// promise confine.files
+#[test]
+fn confine_leaves_git_its_work_and_keeps_what_git_obeys() {
+    let script = "git -c user.name=a -c user.email=a@example.com commit -qam second && git log --format=%s && \
+                  for file in .git/hooks/pre-commit .git/config .host/config.toml; do echo x >> $file || echo kept; done; \
+                  git config core.fsmonitor ./x || echo kept; echo new > new; cat new";
+    let host = host(script, "require").file("file", "one");
+    let folder = host.repository();
+    std::fs::remove_dir_all(folder.join(".git")).expect("removed");
+    git(folder, &["init", "-q", "-b", "main"]);
+    git(folder, &["add", "file"]);
+    git(folder, &["-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "first"]);
+    std::fs::create_dir_all(folder.join(".host")).expect("made");
+    std::fs::create_dir_all(folder.join(".git/hooks")).expect("made");
+    std::fs::write(folder.join("file"), "two").expect("written");
+    let before = std::fs::read(folder.join(".git/config")).expect("read");
+    let ended = host.run();
+    let printed = succeeded(&ended);
+    assert!(printed.starts_with("Output:\nsecond\nfirst\nkept\nkept\nkept\nkept\nnew\n"), "{printed}");
+    assert_eq!(std::fs::read(folder.join(".git/config")).expect("read"), before);
+    assert!(!folder.join(".git/hooks/pre-commit").exists() && !folder.join(".host/config.toml").exists());
+}
+
+// promise confine.files
+#[test]
+fn confine_hides_the_home_and_the_hosts_own_folders() {
+    let script = "cat $HOME/.ssh/id $HOME/.config/host/config.toml; ls $HOME; echo x > $HOME/new; \
+                  echo x > $TMPDIR/made && cat $TMPDIR/made";
+    let confined = |confine: &str| {
+        let host = host(script, confine).home_file(".ssh/id", "SECRET").home_file(".config/host/config.toml", "");
+        (host.run(), host.home().join("new").exists())
+    };
+    let (ended, wrote) = confined("require");
+    assert!(succeeded(&ended).starts_with("Output:\nx\n"), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("SECRET") && !wrote, "{}", ended.stdout);
+    let (ended, wrote) = confined("off");
+    assert!(ended.stdout.contains("SECRET") && wrote, "{}", ended.stdout);
+}
+
+// promise confine.network
+#[test]
+fn confine_lets_no_program_reach_this_machine() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("bound").port();
+    let script = format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}' && echo reached");
+    let ended = host(&script, "require").run();
+    assert!(!ended.stdout.contains("reached"), "{}", ended.stdout);
+    let ended = host(&script, "off").run();
+    assert_eq!(succeeded(&ended), "Output:\nreached\n");
+}
+
+#[test]
+fn confine_settings_let_programs_touch_more() {
+    let script = "cat $HOME/tool/settings; echo x > $HOME/tool/cache/new; ls $HOME/tool/cache";
+    let arguments = json!({"command": script}).to_string();
+    let host = Host::new(["tool", "call", "shell", &arguments, "--grant", "shell:process=*"])
+        .home_file("tool/settings", "mine\n")
+        .home_file("tool/cache/old", "")
+        .configured("[confine]\nmode = 'auto'\nreadable = ['~/tool']\nwritable = ['~/tool/cache']\n");
+    assert_eq!(succeeded(&host.run()), "Output:\nmine\nnew\nold\n");
+}
+
+// promise process.host: A program cannot read the environment or the memory of the host, even if nothing confines it.
+#[test]
+fn process_cannot_read_the_environment_of_its_host() {
+    let script = "for file in /proc/[0-9]*/environ; do tr '\\0' '\\n' < $file | grep GEMINI_API_KEY; done 2>/dev/null; \
+                  echo done";
+    let host = host(script, "off").env("GEMINI_API_KEY", "SECRET");
+    // Root reads everything.
+    let mut command = host.command();
+    if rustix::process::geteuid().is_root() {
+        let direct = host.command();
+        command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]);
+        command.arg(direct.get_program()).args(direct.get_args()).env_clear();
+        direct.get_envs().for_each(|(name, value)| {
+            command.env(name, value.expect("none is removed"));
+        });
+        command.current_dir(direct.get_current_dir().expect("set"));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        for folder in [host.repository(), host.home()] {
+            let owned = Command::new("chown").args(["-R", "65534:65534"]).arg(folder).status().expect("chown runs");
+            assert!(owned.success());
+        }
+    }
+    assert_eq!(succeeded(&host.end(command)), "Output:\ndone\n");
+}
