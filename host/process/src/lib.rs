@@ -18,9 +18,12 @@ mod level;
 #[cfg(target_os = "linux")]
 mod linux;
 mod mode;
+mod network;
 mod places;
 #[cfg(not(target_os = "linux"))]
 mod portable;
+#[cfg(target_os = "linux")]
+mod proxy;
 #[cfg(any(test, not(target_os = "linux")))]
 mod seatbelt;
 
@@ -31,6 +34,7 @@ pub use level::{Missing, Wall};
 #[cfg(target_os = "linux")]
 pub use linux::{Level, Process, level, start};
 pub use mode::{ConfineMode, UnknownConfineMode};
+pub use network::{Connecting, Network, NotConnected, Server};
 pub use places::places;
 #[cfg(not(target_os = "linux"))]
 pub use portable::{Level, Process, level, start};

@@ -7,6 +7,7 @@
 
 mod carve;
 mod child;
+mod door;
 mod filters;
 mod level;
 mod means;
@@ -27,9 +28,12 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::task::JoinSet;
 
-use crate::{Command, Confinement, Ended, StartError};
+use crate::proxy;
+use crate::{Command, Confinement, Ended, Network, StartError};
 use child::{Image, Plan, Report, Streams};
+use door::Door;
 use step::Step;
 use walls::Walls;
 
@@ -58,25 +62,38 @@ pub struct Process {
     has_namespace: bool,
     /// Whether nothing is left but the guard.
     is_alone: bool,
+    /// Serves its connections; ends when it is dropped.
+    proxy: JoinSet<()>,
 }
 
 /// Starts a program. With a confinement, it gets every wall of this machine's [`level`]; without one it runs with all the
-/// rights of the user.
+/// rights of the user. A confined program reaches the servers that the network connects it to, if the machine can give it
+/// a network of its own ([`Level::has_networks`]), and no others.
 ///
 /// Returns when the program itself runs; blocks for a few milliseconds. Must be called within a tokio runtime.
 ///
 /// # Errors
 ///
 /// If it cannot be started: nothing of it is left then.
-pub fn start(command: &Command, confinement: Option<&Confinement>) -> Result<Process, StartError> {
-    start_at(command, confinement, level())
+pub fn start(
+    command: &Command,
+    confinement: Option<&Confinement>,
+    network: Option<Network>,
+) -> Result<Process, StartError> {
+    start_at(command, confinement, network, level())
 }
 
-fn start_at(command: &Command, confinement: Option<&Confinement>, level: &Level) -> Result<Process, StartError> {
+fn start_at(
+    command: &Command,
+    confinement: Option<&Confinement>,
+    network: Option<Network>,
+    level: &Level,
+) -> Result<Process, StartError> {
     let walls = confinement.map(|confinement| Walls::new(confinement, level.means())).transpose()?;
     let temporary = confinement.and_then(|confinement| confinement.temporary.as_deref());
     let own_tmp = walls.as_ref().is_some_and(Walls::own_tmp);
-    let image = image(command, if own_tmp { Some(Path::new("/tmp")) } else { temporary })?;
+    let network = network.filter(|_| walls.as_ref().is_some_and(|walls| walls.namespaces != 0));
+    let image = image(command, if own_tmp { Some(Path::new("/tmp")) } else { temporary }, network.is_some())?;
     let (report, report_out) = pipe()?;
     let (output, stdout) = pipe()?;
     let (errors, stderr) = pipe()?;
@@ -96,15 +113,33 @@ fn start_at(command: &Command, confinement: Option<&Confinement>, level: &Level)
     let [report, output, errors] = [report, output, errors].map(|end| Receiver::from_owned_fd(end).map_err(broken));
     let (report, output, errors) = (report?, output?, errors?);
     let input = input.map(Sender::from_owned_fd).transpose().map_err(broken)?;
-    let guard = Plan { image: Some((&image, streams)), walls: walls.as_ref() }.start().map_err(|failed| {
-        match (failed.step, failed.error.raw_os_error()) {
+    let door = network.map(|network| Ok((network, Door::new().map_err(broken)?))).transpose()?;
+    let inside = door.as_ref().map(|(_, door)| door.inside());
+    let guard = Plan { image: Some((&image, streams)), walls: walls.as_ref(), door: inside }.start().map_err(
+        |failed| match (failed.step, failed.error.raw_os_error()) {
             (Step::Exec | Step::Directory, Some(libc::ENOENT | libc::ENOTDIR)) => StartError::NotFound,
             _ => StartError::System { step: failed.step.name(), source: failed.error },
-        }
-    })?;
+        },
+    )?;
     let has_namespace = walls.is_some_and(|walls| walls.namespaces != 0);
     let (output, errors, guard) = (Some(output), Some(errors), Some(guard));
-    Ok(Process { input, output, errors, report, ended: None, guard, has_namespace, is_alone: false })
+    // It owns the guard from here on, so that an error ends it.
+    let mut process = Process {
+        input,
+        output,
+        errors,
+        report,
+        ended: None,
+        guard,
+        has_namespace,
+        is_alone: false,
+        proxy: JoinSet::new(),
+    };
+    if let Some((network, door)) = door {
+        let listener = door.listener().map_err(|source| StartError::System { step: "the proxy", source })?;
+        process.proxy.spawn(proxy::serve(listener, network));
+    }
+    Ok(process)
 }
 
 impl Process {
@@ -185,11 +220,13 @@ fn broken(source: io::Error) -> StartError {
 }
 
 /// Prepares what is run: between clone and exec no memory can be allocated.
-fn image(command: &Command, temporary: Option<&Path>) -> Result<Image, StartError> {
+fn image(command: &Command, temporary: Option<&Path>, has_proxy: bool) -> Result<Image, StartError> {
     let text = |text: &OsStr| CString::new(text.as_bytes()).map_err(|_| StartError::Invalid);
     let mut environment = Vec::with_capacity(command.environment.len());
-    let set = temporary.map(|folder| (OsString::from(TEMPORARY), folder.as_os_str().to_owned()));
-    let kept = command.environment.iter().filter(|(name, _)| set.is_none() || name != TEMPORARY);
+    let mut set: Vec<(OsString, OsString)> = Vec::new();
+    set.extend(temporary.map(|folder| (TEMPORARY.into(), folder.into())));
+    set.extend(door::variables().filter(|_| has_proxy).map(|(name, value)| (name.into(), value.into())));
+    let kept = command.environment.iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name));
     for (name, value) in kept.chain(&set) {
         if name.is_empty() || name.as_bytes().contains(&b'=') {
             return Err(StartError::Invalid);

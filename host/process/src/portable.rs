@@ -8,7 +8,7 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::net::unix::pipe::{Receiver, Sender};
 
-use crate::{Command, Confinement, Ended, Missing, StartError, Wall};
+use crate::{Command, Confinement, Ended, Missing, Network, StartError, Wall};
 
 /// The program that runs others within macOS's sandbox.
 const SANDBOX: &str = "/usr/bin/sandbox-exec";
@@ -27,12 +27,16 @@ pub struct Process {
 }
 
 /// Starts a program. With a confinement, it gets every wall of this machine's [`level`]; without one it runs with all the
-/// rights of the user.
+/// rights of the user. A confined program reaches no server: there is no network of its own here.
 ///
 /// # Errors
 ///
 /// If it cannot be started.
-pub fn start(command: &Command, confinement: Option<&Confinement>) -> Result<Process, StartError> {
+pub fn start(
+    command: &Command,
+    confinement: Option<&Confinement>,
+    _network: Option<Network>,
+) -> Result<Process, StartError> {
     let confined = confinement.filter(|_| level().is_whole()).map(crate::seatbelt::profile);
     let mut builder = match &confined {
         Some(profile) => {
@@ -140,6 +144,11 @@ impl Level {
     /// Whether no wall is missing.
     pub fn is_whole(&self) -> bool {
         self.has_sandbox
+    }
+
+    /// Whether a program can get a network of its own: not here.
+    pub fn has_networks(&self) -> bool {
+        false
     }
 
     /// Returns the walls that are missing.

@@ -13,6 +13,7 @@ use std::ptr;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
+use super::door;
 use super::step::{Failed, Step, Stepped, check, errno};
 use super::walls::Walls;
 
@@ -87,6 +88,8 @@ pub(super) struct Plan<'a> {
     /// What is run; `None` if only the walls are tried.
     pub(super) image: Option<(&'a Image, Streams)>,
     pub(super) walls: Option<&'a Walls>,
+    /// Where the guard hands over the listener of the proxy; `None` without one.
+    pub(super) door: Option<c_int>,
 }
 
 impl Plan<'_> {
@@ -154,8 +157,11 @@ impl Plan<'_> {
             check(libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1).into()).map_err(|error| (Step::Guard, error))?;
             check(libc::setsid().into()).map_err(|error| (Step::Guard, error))?;
         }
-        match self.walls {
-            Some(walls) => walls.surround(),
+        if let Some(walls) = self.walls {
+            walls.surround()?;
+        }
+        match self.door {
+            Some(inside) => door::open(inside).map_err(|error| (Step::Proxy, error)),
             None => Ok(()),
         }
     }

@@ -40,11 +40,16 @@ fn try_out(means: Means) -> Result<(), Failed> {
     let nothing = Confinement::default();
     let walls =
         Walls::new(&nothing, means).map_err(|error| Failed { step: Step::Files, error: io::Error::other(error) })?;
-    child::end(Plan { image: None, walls: Some(&walls) }.start()?);
+    child::end(Plan { image: None, walls: Some(&walls), door: None }.start()?);
     Ok(())
 }
 
 impl Level {
+    /// Whether a program can get a network of its own, through which it reaches only some servers.
+    pub fn has_networks(&self) -> bool {
+        self.failed.is_none()
+    }
+
     /// Returns what the kernel offers.
     pub(super) fn means(&self) -> Means {
         self.means

@@ -12,6 +12,7 @@ pub(super) enum Step {
     Users,
     Loopback,
     Mounts,
+    Proxy,
     Fork,
     Streams,
     Directory,
@@ -23,12 +24,13 @@ pub(super) enum Step {
 }
 
 impl Step {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Clone,
         Self::Guard,
         Self::Users,
         Self::Loopback,
         Self::Mounts,
+        Self::Proxy,
         Self::Fork,
         Self::Streams,
         Self::Directory,
@@ -47,6 +49,7 @@ impl Step {
             Self::Users => "the user namespace",
             Self::Loopback => "the loopback network",
             Self::Mounts => "the mounts",
+            Self::Proxy => "the proxy",
             Self::Fork => "fork",
             Self::Streams => "the standard streams",
             Self::Directory => "the folder to start in",

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tokio::io::AsyncReadExt;
 
 use super::*;
-use crate::Wall;
+use crate::{NotConnected, Wall};
 
 /// A home with secrets, a workspace with a repository in it, and a folder for temporary files.
 struct World {
@@ -70,7 +70,7 @@ impl World {
 
     /// The same on a machine of this level.
     async fn run_at(&self, script: &str, confinement: Option<&Confinement>, level: &Level) -> (Ended, String) {
-        let mut process = start_at(&self.command(script), confinement, level).expect("it starts");
+        let mut process = start_at(&self.command(script), confinement, None, level).expect("it starts");
         let ended = process.wait().await;
         process.end();
         let mut text = String::new();
@@ -253,6 +253,48 @@ except OSError as error: print(error.strerror)
     assert_eq!((ended, text.as_str()), (Ended::Code(0), "hello\nNetwork is unreachable\n"));
 }
 
+// promise confine.proxy
+#[tokio::test]
+async fn confined_program_reaches_a_server_through_the_proxy_alone() {
+    level_of_tests();
+    let upstream = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = upstream.local_addr().expect("bound");
+    let network = Network(std::sync::Arc::new(move |asked: crate::Server| -> crate::Connecting {
+        Box::pin(async move {
+            match asked.to_string().as_str() {
+                "allowed.example:80" => tokio::net::TcpStream::connect(address)
+                    .await
+                    .map_err(|error| NotConnected::Unreachable(error.to_string())),
+                other => Err(NotConnected::Denied(format!("`{other}` is not allowed"))),
+            }
+        })
+    }));
+    let world = World::new();
+    let ask = "exec 3<>/dev/tcp/127.0.0.1/3128; printf \"$1\" >&3; cat <&3\n";
+    fs::write(world.path("work/ask"), ask).expect("written");
+    let script = format!(
+        r"env | grep -i _proxy | sort | head -n 1
+        bash ask 'GET http://allowed.example/ HTTP/1.1\r\n\r\n'
+        bash ask 'CONNECT 127.0.0.1:{} HTTP/1.1\r\n\r\n'",
+        address.port()
+    );
+    let mut process = start(&world.command(&script), Some(&world.confinement()), Some(network)).expect("it starts");
+    let mut stream = tokio::select! {
+        accepted = upstream.accept() => accepted.expect("it connects").0,
+        ended = process.wait() => panic!("it ended before it connected: {ended:?}"),
+    };
+    let mut request = [0; 1024];
+    let count = stream.read(&mut request).await.expect("read");
+    assert!(request[..count].starts_with(b"GET / HTTP/1.1\r\nHost: allowed.example\r\n"));
+    tokio::io::AsyncWriteExt::write_all(&mut stream, b"HTTP/1.1 200 OK\r\n\r\nhello\n").await.expect("written");
+    drop(stream);
+    assert_eq!(process.wait().await, Ended::Code(0));
+    let mut text = String::new();
+    process.output.take().expect("taken once").read_to_string(&mut text).await.expect("text");
+    assert!(text.starts_with("ALL_PROXY=socks5h://127.0.0.1:3128\nHTTP/1.1 200 OK\r\n\r\nhello\n"), "{text}");
+    assert!(text.contains("403 Forbidden") && text.ends_with("is not allowed\n"), "{text}");
+}
+
 // promise process.ends
 #[tokio::test]
 async fn process_ends_with_everything_that_it_started() {
@@ -263,7 +305,7 @@ async fn process_ends_with_everything_that_it_started() {
     let script = "setsid env -i /bin/sh -c 'exec >&- 2>&- <&-; (sleep 987654 & sleep 987655) & >ready; sleep 987656' & \
                   until [ -e ready ]; do :; done; rm ready";
     for confinement in [None, Some(&confinement)] {
-        let mut process = start(&world.command(script), confinement).expect("it starts");
+        let mut process = start(&world.command(script), confinement, None).expect("it starts");
         assert_eq!(process.wait().await, Ended::Code(0));
         let pids = process.pids();
         assert!(!pids.is_empty());
@@ -278,7 +320,7 @@ async fn process_ends_with_everything_that_it_started() {
 #[tokio::test]
 async fn process_that_is_dropped_leaves_nothing_behind() {
     let world = World::new();
-    let process = start(&world.command("sleep 987657 & sleep 987658"), None).expect("it starts");
+    let process = start(&world.command("sleep 987657 & sleep 987658"), None, None).expect("it starts");
     let guard = process.guard.expect("it runs");
     drop(process);
     assert!(tree::beneath(guard).is_empty());
@@ -296,8 +338,8 @@ async fn process_reports_how_it_ended() {
         let (ended, text) = world.run("trap 'echo asked; exit 3' TERM; kill -15 $$", confinement).await;
         assert_eq!((ended, text.as_str()), (Ended::Code(3), "asked\n"));
     }
-    let mut process =
-        start(&world.command("trap 'exit 4' TERM; echo on; while :; do sleep 0.01; done"), None).expect("it starts");
+    let mut process = start(&world.command("trap 'exit 4' TERM; echo on; while :; do sleep 0.01; done"), None, None)
+        .expect("it starts");
     let mut output = process.output.take().expect("taken once");
     output.read_exact(&mut [0; 3]).await.expect("it runs");
     process.terminate();
@@ -338,15 +380,15 @@ async fn program_that_cannot_start_is_reported_and_leaves_nothing() {
     let confinement = world.confinement();
     for confinement in [None, Some(&confinement)] {
         for missing in ["no-such-program", "./no-such-program", ""] {
-            assert!(matches!(start(&command(missing), confinement), Err(StartError::NotFound)), "{missing}");
+            assert!(matches!(start(&command(missing), confinement, None), Err(StartError::NotFound)), "{missing}");
         }
         let nowhere = Command { directory: world.path("nowhere"), ..command("true") };
-        assert!(matches!(start(&nowhere, confinement), Err(StartError::NotFound)));
-        let error = start(&command("./not"), confinement).expect_err("it is not executable").to_string();
+        assert!(matches!(start(&nowhere, confinement, None), Err(StartError::NotFound)));
+        let error = start(&command("./not"), confinement, None).expect_err("it is not executable").to_string();
         assert_eq!(error, "exec: Permission denied (os error 13)");
-        assert!(matches!(start(&command("a\0b"), confinement), Err(StartError::Invalid)));
+        assert!(matches!(start(&command("a\0b"), confinement, None), Err(StartError::Invalid)));
         // A script without `#!` is run by a shell, as `execvp` does it.
-        let mut process = start(&command("./text"), confinement).expect("it starts");
+        let mut process = start(&command("./text"), confinement, None).expect("it starts");
         let mut text = String::new();
         process.output.take().expect("taken once").read_to_string(&mut text).await.expect("text");
         assert_eq!(text, "./text a b\n");

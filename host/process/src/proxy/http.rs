@@ -1,0 +1,119 @@
+//! HTTP/1.1 as a proxy speaks it: `CONNECT`, and one request with a whole address.
+
+use std::io;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::{Opened, connect};
+use crate::network::{Network, NotConnected, Server};
+
+/// The longest head of a request, and the most header fields of one.
+const HEAD: usize = 16 << 10;
+const FIELDS: usize = 100;
+
+/// Fields between a client and its proxy (RFC 9110, 7.6.1), which a server does not get.
+const HOP_BY_HOP: &[&str] = &["connection", "keep-alive", "proxy-authorization", "proxy-connection", "te", "upgrade"];
+
+/// What is asked for.
+enum Asked {
+    Tunnel(Server),
+    /// A request for a server, and the length of its body.
+    Request(Server, Vec<u8>, u64),
+    /// Something else, with the answer to it.
+    Wrong(&'static str, String),
+}
+
+/// Reads where the program wants to go, behind the first byte, and connects to it.
+pub(super) async fn open(first: u8, stream: &mut TcpStream, network: &Network) -> io::Result<Option<Opened>> {
+    let mut head = vec![first];
+    while !head.ends_with(b"\r\n\r\n") {
+        if head.len() >= HEAD {
+            return refuse(stream, "431 Request Header Fields Too Large", "").await;
+        }
+        // Byte by byte, so that nothing behind the head is taken; the stream's buffer is in the kernel.
+        head.push(stream.read_u8().await?);
+    }
+    let (server, early, rest) = match asked(&head) {
+        Asked::Tunnel(server) => (server, Vec::new(), None),
+        Asked::Request(server, request, body) => (server, request, Some(body)),
+        Asked::Wrong(status, why) => return refuse(stream, status, &why).await,
+    };
+    match connect(network, &server).await {
+        Ok(upstream) => {
+            if rest.is_none() {
+                stream.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await?;
+            }
+            Ok(Some(Opened { server, upstream, early, rest }))
+        }
+        Err(NotConnected::Denied(why)) => refuse(stream, "403 Forbidden", &why).await,
+        Err(NotConnected::Unreachable(why)) => refuse(stream, "502 Bad Gateway", &why).await,
+    }
+}
+
+fn asked(head: &[u8]) -> Asked {
+    let invalid = || Asked::Wrong("400 Bad Request", "the proxy does not understand this request".to_owned());
+    let mut fields = [httparse::EMPTY_HEADER; FIELDS];
+    let mut request = httparse::Request::new(&mut fields);
+    if !matches!(request.parse(head), Ok(httparse::Status::Complete(_))) {
+        return invalid();
+    }
+    let (Some(method), Some(target)) = (request.method, request.path) else { return invalid() };
+    if method == "CONNECT" {
+        return server(target, None).map_or_else(invalid, Asked::Tunnel);
+    }
+    let Some(rest) = target.strip_prefix("http://") else {
+        return Asked::Wrong("501 Not Implemented", "the proxy takes CONNECT and addresses with http://".to_owned());
+    };
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let Some(server) = server(authority, Some(80)) else { return invalid() };
+    let named = |name: &'static str| {
+        request.headers.iter().filter(move |field| field.name.eq_ignore_ascii_case(name)).map(|field| field.value)
+    };
+    // Another name here would reach a different server behind the same address.
+    if named("host").any(|host| !host.eq_ignore_ascii_case(authority.as_bytes()))
+        || named("transfer-encoding").count() > 0
+    {
+        return invalid();
+    }
+    let mut body = 0;
+    for length in named("content-length") {
+        match std::str::from_utf8(length).ok().and_then(|length| length.parse().ok()) {
+            Some(length) if named("content-length").count() == 1 => body = length,
+            _ => return invalid(),
+        }
+    }
+    let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+    let mut early = format!("{method} {path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n").into_bytes();
+    for field in request.headers.iter() {
+        let name = field.name.to_ascii_lowercase();
+        if name != "host" && !HOP_BY_HOP.contains(&name.as_str()) {
+            early.extend([field.name.as_bytes(), b": ", field.value, b"\r\n"].concat());
+        }
+    }
+    early.extend(b"\r\n");
+    Asked::Request(server, early, body)
+}
+
+/// Reads `HOST:PORT`, or `HOST` if there is a usual port.
+fn server(authority: &str, usual: Option<u16>) -> Option<Server> {
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !host.contains(':') || host.ends_with(']') => {
+            let digits = port.bytes().all(|byte| byte.is_ascii_digit());
+            (host, port.parse().ok().filter(|_| digits)?)
+        }
+        _ => (authority, usual?),
+    };
+    Server::parse(host.as_bytes(), port)
+}
+
+async fn refuse(stream: &mut TcpStream, status: &str, why: &str) -> io::Result<Option<Opened>> {
+    let body = if why.is_empty() { String::new() } else { format!("host: {why}\n") };
+    let answer = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(answer.as_bytes()).await?;
+    stream.shutdown().await?;
+    Ok(None)
+}

@@ -1,0 +1,78 @@
+//! SOCKS 5 (RFC 1928) without authentication: `CONNECT` to a name or an address.
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::{Opened, connect};
+use crate::network::{Network, NotConnected, Server};
+
+/// The first byte of a connection.
+pub(super) const VERSION: u8 = 5;
+
+const NO_AUTHENTICATION: u8 = 0;
+const NO_METHOD: u8 = 0xff;
+const CONNECT: u8 = 1;
+const IPV4: u8 = 1;
+const NAME: u8 = 3;
+const IPV6: u8 = 4;
+
+const SUCCEEDED: u8 = 0;
+const NOT_ALLOWED: u8 = 2;
+const HOST_UNREACHABLE: u8 = 4;
+const NOT_SUPPORTED: u8 = 7;
+const WRONG_ADDRESS: u8 = 8;
+
+/// Reads where the program wants to go, behind the first byte, and connects to it.
+pub(super) async fn open(stream: &mut TcpStream, network: &Network) -> io::Result<Option<Opened>> {
+    let mut methods = vec![0; usize::from(stream.read_u8().await?)];
+    stream.read_exact(&mut methods).await?;
+    if !methods.contains(&NO_AUTHENTICATION) {
+        stream.write_all(&[VERSION, NO_METHOD]).await?;
+        return Ok(None);
+    }
+    stream.write_all(&[VERSION, NO_AUTHENTICATION]).await?;
+    let [version, command, _, kind] = read(stream).await?;
+    if version != VERSION || command != CONNECT {
+        return refuse(stream, NOT_SUPPORTED).await;
+    }
+    let host = match kind {
+        IPV4 => Ipv4Addr::from(read::<4>(stream).await?).to_string().into_bytes(),
+        IPV6 => Ipv6Addr::from(read::<16>(stream).await?).to_string().into_bytes(),
+        NAME => {
+            let mut name = vec![0; usize::from(stream.read_u8().await?)];
+            stream.read_exact(&mut name).await?;
+            name
+        }
+        _ => return refuse(stream, WRONG_ADDRESS).await,
+    };
+    let port = stream.read_u16().await?;
+    let Some(server) = Server::parse(&host, port) else { return refuse(stream, WRONG_ADDRESS).await };
+    match connect(network, &server).await {
+        Ok(upstream) => {
+            answer(stream, SUCCEEDED).await?;
+            Ok(Some(Opened { server, upstream, early: Vec::new(), rest: None }))
+        }
+        Err(NotConnected::Denied(_)) => refuse(stream, NOT_ALLOWED).await,
+        Err(NotConnected::Unreachable(_)) => refuse(stream, HOST_UNREACHABLE).await,
+    }
+}
+
+async fn read<const SIZE: usize>(stream: &mut TcpStream) -> io::Result<[u8; SIZE]> {
+    let mut bytes = [0; SIZE];
+    stream.read_exact(&mut bytes).await?;
+    Ok(bytes)
+}
+
+async fn refuse(stream: &mut TcpStream, code: u8) -> io::Result<Option<Opened>> {
+    answer(stream, code).await?;
+    stream.shutdown().await?;
+    Ok(None)
+}
+
+/// Answers with a code. The address that the server sees is none of the program's business.
+async fn answer(stream: &mut TcpStream, code: u8) -> io::Result<()> {
+    stream.write_all(&[VERSION, code, 0, IPV4, 0, 0, 0, 0, 0, 0]).await
+}
