@@ -81,7 +81,7 @@ fn plainly(command: &Command) -> Result<(), Box<dyn Error>> {
 }
 
 async fn once(command: &Command, confinement: Option<&Confinement>) -> Result<(), Box<dyn Error>> {
-    let mut process = start(command, confinement)?;
+    let mut process = start(command, confinement, None)?;
     match process.wait().await {
         Ended::Code(0) => Ok(()),
         other => Err(format!("`{PROGRAM}` failed: {other:?}").into()),

@@ -63,6 +63,7 @@ pub(crate) fn program_access(
         readable: host_process::places(home, &environment.all()),
         writable: vec![workspace.to_owned()],
         protected: OBEYED.iter().map(|name| workspace.join(name)).collect(),
+        commands_in: Some(host_tool::commands_in),
     };
     access.readable.extend(named(&configured.readable));
     access.writable.extend(named(&configured.writable));

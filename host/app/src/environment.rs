@@ -88,6 +88,16 @@ impl Environment {
         self.variable(name)?.to_str().map(str::to_owned)
     }
 
+    /// Returns whether the program of a command is a file, at its path or in a folder of `PATH`.
+    pub fn has_program(&self, words: &[String]) -> bool {
+        let program = words.first().map(String::as_str).unwrap_or_default();
+        if program.contains('/') {
+            return Path::new(program).is_file();
+        }
+        let path = self.variable("PATH").unwrap_or_default();
+        std::env::split_paths(path).any(|folder| folder.join(program).is_file())
+    }
+
     /// All of it, for the programs that tools run.
     pub fn all(&self) -> Vec<(OsString, OsString)> {
         self.variables.iter().map(|(name, value)| (name.clone(), value.clone())).collect()

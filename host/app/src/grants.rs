@@ -183,7 +183,7 @@ fn by_mode(mode: ApprovalMode, workspace: &Path) -> Result<Grants, Failure> {
         grants.extend([(Capability::FsWrite, "."), (Capability::State, "write")]);
     }
     if mode >= ApprovalMode::Yolo {
-        grants.extend([(Capability::Process, "*"), (Capability::Http, "* *:*")]);
+        grants.extend([(Capability::Process, "*;net=*:*"), (Capability::Http, "* *:*")]);
     }
     grants
         .into_iter()

@@ -38,7 +38,7 @@ pub(crate) enum Reach {
 
 /// One method at one server, or at several by patterns.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Endpoint {
+pub(crate) struct Endpoint {
     host: Host,
     port: AnyOr<u16>,
     reach: Reach,
@@ -175,7 +175,60 @@ pub(crate) fn is_method(text: &str) -> bool {
 }
 
 fn parse_item(item: &Item) -> Result<Vec<Endpoint>, ScopeError> {
-    let mut words: Vec<&str> = item.words.iter().map(|word| word.text.as_str()).collect();
+    let words = item.words.iter().map(|word| word.text.as_str()).collect();
+    let Parsed { methods, host, port, reach } = parse_words(words, &item.whole.text)?;
+    let reach = reach.unwrap_or(host.own_reach());
+    let methods = methods.unwrap_or_else(|| DEFAULT_METHODS.map(|method| AnyOr::One(method.to_owned())).to_vec());
+    let endpoint = |method| Endpoint { host: host.clone(), port: port.clone(), reach, method };
+    Ok(methods.into_iter().map(endpoint).collect())
+}
+
+impl Endpoint {
+    /// Parses a server that a program may reach: `HOST[:PORT][ +private| -private]`. A program sends what it likes, so
+    /// there is no method; and since a name is often not the user's own, it reaches public addresses only, unless the
+    /// user says otherwise.
+    pub(crate) fn parse_server(words: Vec<&str>, whole: &str) -> Result<Self, ScopeError> {
+        let Parsed { methods, host, port, reach } = parse_words(words, whole)?;
+        match methods {
+            Some(_) => Err(ScopeError::Endpoint { text: visible(whole) }),
+            None => Ok(Self { host, port, reach: reach.unwrap_or(Reach::Public), method: AnyOr::Any }),
+        }
+    }
+
+    /// Creates the pattern of all servers.
+    pub(crate) fn any_server() -> Self {
+        Self { host: Host::Any, port: AnyOr::Any, reach: Reach::Anywhere, method: AnyOr::Any }
+    }
+
+    /// Returns the reach of a connection to a server; `None` if it is not covered.
+    pub(crate) fn reach_of(&self, authority: &Authority) -> Option<Reach> {
+        let covers = self.host.covers(authority.host()) && self.port.covers(|port| *port == authority.port());
+        covers.then_some(self.reach)
+    }
+}
+
+/// A server that a program may reach, as [`Endpoint::parse_server`] takes it.
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.host)?;
+        match &self.port {
+            AnyOr::One(port) => write!(f, ":{port}")?,
+            AnyOr::Any => f.write_str(":*")?,
+        }
+        f.write_str(if self.reach == Reach::Anywhere { " +private" } else { "" })
+    }
+}
+
+/// The parts of an item.
+struct Parsed {
+    methods: Option<Vec<AnyOr<String>>>,
+    host: Host,
+    port: AnyOr<u16>,
+    reach: Option<Reach>,
+}
+
+fn parse_words(mut words: Vec<&str>, whole: &str) -> Result<Parsed, ScopeError> {
+    let invalid = || ScopeError::Endpoint { text: visible(whole) };
     let reach = match words.last() {
         Some(&"+private") => Some(Reach::Anywhere),
         Some(&"-private") => Some(Reach::Public),
@@ -183,9 +236,9 @@ fn parse_item(item: &Item) -> Result<Vec<Endpoint>, ScopeError> {
     };
     words.truncate(words.len() - usize::from(reach.is_some()));
     let (methods, authority) = match words.as_slice() {
-        [authority] => (DEFAULT_METHODS.map(|method| AnyOr::One(method.to_owned())).to_vec(), *authority),
-        [methods, authority] => (parse_methods(methods)?, *authority),
-        _ => return Err(ScopeError::Endpoint { text: visible(&item.whole.text) }),
+        [authority] => (None, *authority),
+        [methods, authority] => (Some(parse_methods(methods)?), *authority),
+        _ => return Err(invalid()),
     };
     let (host, port) = match authority.rsplit_once(':') {
         // A colon within brackets, or one of several without them, is part of an address.
@@ -199,19 +252,17 @@ fn parse_item(item: &Item) -> Result<Vec<Endpoint>, ScopeError> {
         (_, Some(suffix)) => {
             let suffix = canonical_host(suffix)?;
             if suffix.contains(':') || suffix.parse::<std::net::Ipv4Addr>().is_ok() {
-                return Err(ScopeError::Endpoint { text: visible(&item.whole.text) });
+                return Err(invalid());
             }
             Host::Beneath(suffix)
         }
         // Without brackets, which of an address's numbers is the port would be a guess.
         (exact, None) if exact.contains(':') && !exact.starts_with('[') => {
-            return Err(ScopeError::Endpoint { text: visible(&item.whole.text) });
+            return Err(invalid());
         }
         (exact, None) => Host::Exact(canonical_host(exact)?),
     };
-    let reach = reach.unwrap_or(host.own_reach());
-    let endpoint = |method| Endpoint { host: host.clone(), port: port.clone(), reach, method };
-    Ok(methods.into_iter().map(endpoint).collect())
+    Ok(Parsed { methods, host, port, reach })
 }
 
 fn parse_methods(text: &str) -> Result<Vec<AnyOr<String>>, ScopeError> {

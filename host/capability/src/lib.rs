@@ -1,7 +1,7 @@
 //! The access of plugins, as a lattice: capabilities, their scopes, grants, and the permits that grants give.
 //!
 //! Owns [`Capability`] (a kind of thing), [`Scope`] (the part of it), [`Grants`] (all that a plugin may touch), the
-//! permits ([`ReadPermit`], [`WritePermit`], [`ProcessPermit`], [`HttpPermit`], [`StatePermit`]) and [`Denied`], the
+//! permits ([`ReadPermit`], [`WritePermit`], [`ProcessPermit`], [`ServerPermit`], [`HttpPermit`], [`StatePermit`]) and [`Denied`], the
 //! denial that names the grant which would have allowed the use.
 //!
 //! It promises that
@@ -42,7 +42,7 @@ pub use deny::escaped;
 pub use error::ScopeError;
 pub use grants::Grants;
 pub use paths::{Paths, Root};
-pub use permit::{HttpPermit, ProcessPermit, ReadPermit, StatePermit, WritePermit};
+pub use permit::{HttpPermit, ProcessPermit, ReadPermit, ServerPermit, StatePermit, WritePermit};
 pub use plugin::PluginName;
 pub use programs::Programs;
 pub use scope::Scope;

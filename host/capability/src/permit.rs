@@ -11,7 +11,7 @@ use crate::authorities::{Reach, naming, request};
 use crate::list::quote;
 use crate::paths::{Root, normal};
 use crate::programs::command;
-use crate::{Authority, Capability, Denied, Grants, Paths, PluginName, Scope, StateAccess};
+use crate::{Authority, Capability, Denied, Grants, Paths, PluginName, Programs, Scope, StateAccess};
 
 /// Proof that a file may be read, or a directory listed or walked.
 #[derive(Clone, Debug)]
@@ -27,7 +27,20 @@ pub struct WritePermit(PathPermit);
 #[derive(Clone, Debug)]
 #[must_use = "a permit does nothing by itself"]
 pub struct ProcessPermit {
+    plugin: PluginName,
     argv: Vec<String>,
+    /// The commands that it runs, as far as they are known.
+    inner: Vec<Vec<String>>,
+    held: Programs,
+}
+
+/// Proof that a command may connect to a server. Each address that its name leads to needs
+/// [`ServerPermit::permit_address`].
+#[derive(Clone, Debug)]
+#[must_use = "a permit does nothing by itself"]
+pub struct ServerPermit {
+    reach: Reach,
+    denied: Denied,
 }
 
 /// Proof that a server may be asked. Each address that its name leads to needs [`HttpPermit::permit_address`].
@@ -89,7 +102,12 @@ impl Grants {
     pub fn permit_process(&self, plugin: &PluginName, argv: &[String]) -> Result<ProcessPermit, Denied> {
         let held = self.scope(Capability::Process);
         match held {
-            Some(Scope::Process(programs)) if programs.permits(argv) => Ok(ProcessPermit { argv: argv.to_vec() }),
+            Some(Scope::Process(programs)) if programs.permits(argv) => Ok(ProcessPermit {
+                plugin: plugin.clone(),
+                argv: argv.to_vec(),
+                inner: Vec::new(),
+                held: programs.clone(),
+            }),
             _ => {
                 let program = argv.first().is_some_and(|program| !program.is_empty());
                 let wanted = if argv.is_empty() { String::new() } else { command(argv) };
@@ -209,6 +227,52 @@ impl ProcessPermit {
     /// The program's name and its arguments; there is at least the name.
     pub fn argv(&self) -> &[String] {
         &self.argv
+    }
+
+    /// Adds the commands that the command runs, such as those of a shell's line: it may reach what any of them may, since
+    /// they share a network.
+    pub fn running(self, inner: Vec<Vec<String>>) -> Self {
+        Self { inner, ..self }
+    }
+
+    /// Returns whether the command may reach any server when it is confined.
+    pub fn has_servers(&self) -> bool {
+        self.commands().any(|command| self.held.has_servers(command))
+    }
+
+    fn commands(&self) -> impl Iterator<Item = &Vec<String>> {
+        std::iter::once(&self.argv).chain(&self.inner)
+    }
+
+    /// Checks that the command may connect to the server when it is confined.
+    ///
+    /// # Errors
+    ///
+    /// When no granted list of servers covers it.
+    pub fn permit_server(&self, server: &Authority) -> Result<ServerPermit, Denied> {
+        let program = self.argv.first().map(String::as_str).unwrap_or_default();
+        let wanted = format!("{program} to {server}");
+        let naming = format!("{};net={server}", quote(program));
+        let denied = Denied::new(&self.plugin, Capability::Process, &wanted, Some(&naming), None);
+        match self.commands().filter_map(|command| self.held.reach(command, server)).max() {
+            Some(reach) => Ok(ServerPermit { reach, denied }),
+            None => Err(denied),
+        }
+    }
+}
+
+impl ServerPermit {
+    /// Checks that the connection may go to this address, as [`HttpPermit::permit_address`] does.
+    ///
+    /// # Errors
+    ///
+    /// When the address is not on the public internet, and the grant reaches public addresses only.
+    pub fn permit_address(&self, address: IpAddr) -> Result<(), Denied> {
+        if self.reach == Reach::Anywhere || is_public(address) {
+            return Ok(());
+        }
+        let wanted = format!("{} at {address}", self.denied.wanted);
+        Err(Denied { wanted, ..self.denied.clone() })
     }
 }
 

@@ -38,7 +38,8 @@ impl Scope {
     ///   paths are resolved against the workspace, and `..` is resolved lexically. A deny that is only a name, or
     ///   starts with `**/`, applies in every directory. It denies what it matches and everything beneath.
     /// * `process`: a program and its first arguments (`git`, `cargo test --`), or `*` for any; a bare `$` at the end
-    ///   lets no argument follow.
+    ///   lets no argument follow. `;net=HOST[:PORT][ +private],…` behind a list names the servers that its commands
+    ///   reach when they are confined; the port is 443 if there is none, and addresses are public without `+private`.
     /// * `http`: `[METHOD[+METHOD…] ]HOST[:PORT][ +private| -private]`. The host is exact, `*.suffix` for all beneath a
     ///   name, or `*`; IPv6 addresses are in brackets. The port is a number, `*`, or 443; the methods are `*`, or those
     ///   named, or `GET` and `HEAD`. `+private` lets the name lead to this machine and to private networks, which is
@@ -108,6 +109,16 @@ impl Scope {
     /// Creates a scope for this command without further arguments; `None` if it names no program.
     pub fn for_command(argv: &[String]) -> Option<Self> {
         Programs::exactly(argv).map(Self::Process)
+    }
+
+    /// Returns the most that a plugin can be granted if it requests this: its programs may reach whatever servers they are
+    /// granted, since a plugin does not know what the programs need.
+    #[must_use]
+    pub fn requested(self) -> Self {
+        match self {
+            Self::Process(programs) => Self::Process(programs.with_any_server()),
+            Self::FsRead(_) | Self::FsWrite(_) | Self::Http(_) | Self::State(_) => self,
+        }
     }
 
     fn parse_form(capability: Capability, text: &str, form: Form<'_>) -> Result<Self, ScopeError> {

@@ -24,6 +24,7 @@ enum Request {
     Read(PathBuf),
     Write(PathBuf),
     Process(Vec<String>),
+    Server(Vec<String>, Authority, IpAddr),
     Http(&'static str, Authority, IpAddr),
     State(StateAccess),
 }
@@ -35,6 +36,10 @@ fn permits(grants: &Grants, request: &Request) -> bool {
         Request::Read(path) => grants.permit_read(&plugin, path).is_ok(),
         Request::Write(path) => grants.permit_write(&plugin, path).is_ok(),
         Request::Process(argv) => grants.permit_process(&plugin, argv).is_ok(),
+        Request::Server(argv, to, address) => grants
+            .permit_process(&plugin, argv)
+            .and_then(|permit| permit.permit_server(to))
+            .is_ok_and(|permit| permit.permit_address(*address).is_ok()),
         Request::Http(method, to, address) => {
             grants.permit_http(&plugin, method, to).is_ok_and(|permit| permit.permit_address(*address).is_ok())
         }
@@ -52,13 +57,14 @@ fn argv() -> impl Strategy<Value = Vec<String>> {
 
 fn request() -> impl Strategy<Value = Request> {
     let authority =
-        (select(HOSTS), select(PORTS)).prop_map(|(host, port)| Authority::new(host, port).expect("they are hosts"));
-    let address = select(vec![IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V4(Ipv4Addr::new(8, 8, 8, 8))]);
+        || (select(HOSTS), select(PORTS)).prop_map(|(host, port)| Authority::new(host, port).expect("they are hosts"));
+    let address = || select(vec![IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V4(Ipv4Addr::new(8, 8, 8, 8))]);
     prop_oneof![
         3 => path().prop_map(Request::Read),
         1 => path().prop_map(Request::Write),
         2 => argv().prop_map(Request::Process),
-        3 => (select(METHODS), authority, address).prop_map(|(method, to, address)| Request::Http(method, to, address)),
+        3 => (argv(), authority(), address()).prop_map(|(argv, to, address)| Request::Server(argv, to, address)),
+        3 => (select(METHODS), authority(), address()).prop_map(|(method, to, address)| Request::Http(method, to, address)),
         1 => select(vec![StateAccess::Read, StateAccess::Write]).prop_map(Request::State),
     ]
 }
@@ -78,7 +84,16 @@ fn programs_text() -> impl Strategy<Value = String> {
     let words = prop::collection::vec(select(WORDS).prop_map(|word| format!("'{word}'")), 1..4);
     let then = prop_oneof![3 => Just(""), 1 => Just(" $")];
     let command = (words, then).prop_map(|(words, then)| words.join(" ") + then);
-    joined(prop_oneof![6 => command, 1 => Just("*".to_owned())], ",")
+    let commands = joined(prop_oneof![6 => command, 1 => Just("*".to_owned())], ",");
+    let host = prop_oneof![select(HOSTS), select(PATTERNS)];
+    let port = prop_oneof![Just(""), Just(":80"), Just(":*")];
+    let reach = prop_oneof![2 => Just(""), 1 => Just(" +private")];
+    let server = (host, port, reach).prop_map(|(host, port, reach)| [host, port, reach].concat());
+    let list = (commands, prop::option::of(joined(server, ","))).prop_map(|(commands, servers)| match servers {
+        Some(servers) => format!("{commands};net={servers}"),
+        None => commands,
+    });
+    joined(list, ";")
 }
 
 fn authorities_text() -> impl Strategy<Value = String> {
@@ -231,7 +246,7 @@ proptest! {
         prop_assert_eq!(&reading.reading(), &reading);
         prop_assert_eq!(a.meet(&b).reading(), reading.meet(&b.reading()));
         let changes = match &request {
-            Request::Write(_) | Request::Process(_) | Request::Http(..) | Request::State(StateAccess::Write) => true,
+            Request::Write(_) | Request::Server(..) | Request::Process(_) | Request::Http(..) | Request::State(StateAccess::Write) => true,
             Request::Read(_) | Request::State(StateAccess::Read) => false,
         };
         prop_assert_eq!(permits(&reading, &request), permits(&a, &request) && !changes);

@@ -208,3 +208,24 @@ fn a_near_address_needs_a_grant_that_reaches_it() {
     assert_eq!(no.to_string(), "`fetch` has no http grant for `api.a.b:443 at 127.0.0.1`");
     assert_eq!(no.help, "to allow it, add --grant fetch:http=api.a.b:443");
 }
+
+// promise confine.grants
+#[test]
+fn servers_of_a_line_are_those_of_the_commands_in_it() {
+    let scope = "sh;cargo;net=crates.io;git push;net=example.com;npm";
+    let grants = Grants::none().with(Scope::parse(Capability::Process, scope, Path::new("/w")).expect("a scope"));
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let reached = |commands: &[&str]| {
+        let permit = grants.permit_process(&PluginName::new("p"), &words("sh -c line")).expect("it is granted");
+        let permit = permit.running(commands.iter().map(|command| words(command)).collect());
+        let servers = ["crates.io", "example.com"];
+        let reach = |name: &&&str| permit.permit_server(&Authority::new(name, 443).expect("a host")).is_ok();
+        let found: Vec<&str> = servers.iter().filter(reach).copied().collect();
+        assert_eq!(permit.has_servers(), !found.is_empty());
+        found.join(" ")
+    };
+    assert_eq!(reached(&["cargo build", "ls"]), "crates.io");
+    assert_eq!(reached(&["cargo", "git push -f"]), "crates.io example.com");
+    assert_eq!(reached(&["git status", "npm test"]), "");
+    assert_eq!(reached(&[]), "");
+}

@@ -33,8 +33,7 @@ fn main() -> ExitCode {
     };
     let environment = process::environment();
     log::start(&environment);
-    ignore_file_size_signal();
-    hide_from_own_programs();
+    host_process::prepare_host();
     let style = printer::style(&environment);
     match dispatch(arguments, environment) {
         Ok(code) => code.into(),
@@ -59,23 +58,5 @@ fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Fail
         Command::Trust { command } => command::trust::run(command, &environment),
         Command::Schema { format } => command::schema(format),
         Command::Doctor(doctor) => interrupt::block_on(|_| command::doctor::run(doctor, environment)),
-    }
-}
-
-/// Keeps the memory and the environment of this process, which hold keys, from the programs that it starts: they run as the
-/// same user, who could read both in `/proc` otherwise.
-fn hide_from_own_programs() {
-    #[cfg(target_os = "linux")]
-    // It fails only for an invalid argument.
-    rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable).ok();
-}
-
-/// Ignores the signal for files over the system's size limit, so that writing fails with an error instead of ending the
-/// process.
-fn ignore_file_size_signal() {
-    #[cfg(unix)]
-    // SAFETY: no handler is installed; the disposition of one signal is set before any thread is started.
-    unsafe {
-        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
 }

@@ -294,7 +294,7 @@ impl Manifest {
         // Relative scopes of both start at the same workspace, wherever it is.
         let read = |text: &str| Scope::parse(capability.parse().ok()?, text, Path::new("/workspace")).ok();
         let declared = self.capabilities.get(capability).and_then(|declared| read(&declared.scope));
-        matches!((read(scope), declared), (Some(scope), Some(declared)) if scope.le(&declared))
+        matches!((read(scope), declared), (Some(scope), Some(declared)) if scope.le(&declared.clone().requested()))
     }
 
     /// Returns the plugin's name, as grants use it.
@@ -313,7 +313,7 @@ fn grants(name: &str, declared: &BTreeMap<String, Declared>, workspace: &Path) -
             capability,
             error,
         })?;
-        Ok(grants.with(scope))
+        Ok(grants.with(scope.requested()))
     })
 }
 

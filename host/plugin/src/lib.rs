@@ -54,7 +54,7 @@ pub use limits::{Limit, Limits, MAX_COMPONENT};
 pub use listener::CallListener;
 pub use network::{Network, PreparedAnswer, PreparedError, PreparedNetwork, SeenRequest};
 pub use plugin::Plugin;
-pub use programs::ProgramAccess;
+pub use programs::{CommandsIn, ProgramAccess};
 pub use reader::{FileKind, Found, Listed, ReadError, Reader};
 pub use runtime::{Invocation, Runtime, RuntimeOptions};
 pub use secrets::{Placement, Secret, SecretError, Secrets};

@@ -5,7 +5,9 @@
 //!
 //! Deliberately not here: how programs are started, confined and ended (`host-process`).
 
+mod connect;
 mod environment;
+mod explain;
 
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex};
@@ -26,6 +28,7 @@ use crate::child::Child;
 use crate::lock::lock;
 use crate::programs::Confined;
 use crate::store::CallState;
+use connect::{KeptFrom, network};
 
 pub(crate) use environment::without_secrets;
 
@@ -103,6 +106,10 @@ impl CallState {
         let set = NOBODY_THERE.iter().map(|(name, value)| (name.into(), value.into())).chain(given).collect::<Vec<_>>();
         let kept = self.shared.environment.iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name));
         let Confined { confinement, note } = self.shared.programs.next().map_err(Error::Io)?;
+        let named = named_program(permit.argv());
+        let kept_from = KeptFrom::new(self.plugin.as_str(), &named);
+        let permit = permit.clone().running(self.shared.programs.commands_in(permit.argv()));
+        let network = permit.has_servers().then(|| network(permit.clone(), kept_from.clone()));
         let started = host_process::start(
             &host_process::Command {
                 program: program.into(),
@@ -112,6 +119,7 @@ impl CallState {
                 has_input: command.stdin.is_some(),
             },
             confinement.as_ref(),
+            network,
         );
         let process = started.map_err(|error| match error {
             StartError::NotFound => Error::NotFound(program.clone()),
@@ -119,15 +127,16 @@ impl CallState {
             StartError::System { .. } => Error::Io(format!("`{program}` does not start: {error}")),
         })?;
         let silence = command.silence_limit.map_or(SILENCE, Duration::from_millis).min(SILENCE);
-        Ok(watch(process, note, command.stdin, silence, self.cancel.clone()))
+        let notes = Notes { first: note, kept_from, explained: confinement.map(|_| (self.plugin.to_string(), named)) };
+        Ok(watch(process, notes, command.stdin, silence, self.cancel.clone()))
     }
 
     /// Checks that a guest may set variables. `LD_PRELOAD`, `PATH`, `GIT_EXTERNAL_DIFF` and others choose what a
     /// program runs, so this needs a grant for any program.
     fn may_set(&self, environment: &[(String, String)]) -> Result<(), Error> {
         let Some((name, _)) = environment.first() else { return Ok(()) };
-        let anything = self.grants.scope(Capability::Process).map(Scope::to_string);
-        if anything.as_deref() == Some("*") {
+        let held = self.grants.scope(Capability::Process);
+        if matches!(held, Some(Scope::Process(programs)) if programs.are_any()) {
             return Ok(());
         }
         let wanted = format!("the variable {}", host_text::exact(name));
@@ -155,25 +164,54 @@ impl CallState {
     }
 }
 
+/// What is said about a program in its errors, besides what it says itself.
+struct Notes {
+    /// Before all else.
+    first: Option<String>,
+    kept_from: KeptFrom,
+    /// The plugin and the program, if it is confined.
+    explained: Option<(String, String)>,
+}
+
+impl Notes {
+    /// Returns what is said at the end.
+    fn last(&self, has_failed: bool, errors: &[u8]) -> Option<String> {
+        let mut lines = self.kept_from.lines();
+        if let Some((plugin, program)) = self.explained.as_ref().filter(|_| has_failed && lines.is_empty()) {
+            lines = explain::explain(plugin, program, &String::from_utf8_lossy(errors));
+        }
+        (!lines.is_empty()).then(|| lines.iter().map(|line| format!("host: {line}\n")).collect())
+    }
+}
+
+/// Returns the program as a grant would name it; a placeholder for a line of a shell, which can run any.
+fn named_program(argv: &[String]) -> String {
+    let program = argv.first().map(String::as_str).unwrap_or_default();
+    let is_line = argv.get(1).is_some_and(|option| option == "-c");
+    if is_line { "PROGRAM".to_owned() } else { host_text::excerpt(program, 40) }
+}
+
 /// Moves the streams of a program, and ends it with everything that it started.
 fn watch(
     mut process: Process,
-    note: Option<String>,
+    notes: Notes,
     stdin: Option<Vec<u8>>,
     silence: Duration,
     cancel: CancellationToken,
 ) -> Child {
     let (out, output) = mpsc::channel(WAITING);
-    if let Some(note) = note {
+    let said = |note: String| Chunk { source: Source::Stderr, data: note.into_bytes() };
+    if let Some(note) = &notes.first {
         // Nothing is in the channel yet, so there is room.
-        out.try_send(Chunk { source: Source::Stderr, data: note.into_bytes() }).ok();
+        out.try_send(said(note.clone())).ok();
     }
+    let errors: Arc<Mutex<Vec<u8>>> = Arc::default();
     let last = Arc::new(Mutex::new(Instant::now()));
     let streams = [(process.output.take(), Source::Stdout), (process.errors.take(), Source::Stderr)];
     let readers = streams.map(|(stream, source)| {
-        stream.map(|stream| tokio::spawn(forward(stream, source, out.clone(), Arc::clone(&last))))
+        let kept = (source == Source::Stderr).then(|| Arc::clone(&errors));
+        stream.map(|stream| tokio::spawn(forward(stream, source, out.clone(), Arc::clone(&last), kept)))
     });
-    drop(out);
     if let (Some(mut pipe), Some(bytes)) = (process.input.take(), stdin) {
         // A program that does not read its input closes the pipe, which is not an error.
         tokio::spawn(async move { pipe.write_all(&bytes).await.ok() });
@@ -211,6 +249,12 @@ fn watch(
         for reader in readers.into_iter().flatten() {
             reader.await.ok();
         }
+        let errors = std::mem::take(&mut *lock(&errors));
+        if let Some(note) = notes.last(how != Ended::Code(0), &errors) {
+            // A guest that only waits for the end has closed the channel.
+            out.send(said(note)).await.ok();
+        }
+        drop(out);
         let (code, signal) = match how {
             Ended::Code(code) => (Some(code), None),
             Ended::Signal(signal) => (None, Some(signal)),
@@ -228,6 +272,7 @@ async fn forward(
     source: Source,
     out: mpsc::Sender<Chunk>,
     last: Arc<Mutex<Instant>>,
+    kept: Option<Arc<Mutex<Vec<u8>>>>,
 ) {
     let mut buffer = vec![0; CHUNK];
     loop {
@@ -236,6 +281,12 @@ async fn forward(
             Ok(count) => {
                 *lock(&last) = Instant::now();
                 let data = buffer.get(..count).unwrap_or_default().to_vec();
+                if let Some(kept) = &kept {
+                    let mut kept = lock(kept);
+                    kept.extend_from_slice(&data);
+                    let over = kept.len().saturating_sub(explain::LOOKED_AT);
+                    kept.drain(..over);
+                }
                 // A guest that only waits for the end has closed the channel; the program may still write.
                 if out.send(Chunk { source, data }).await.is_err() {
                     continue;

@@ -7,6 +7,9 @@ use std::sync::OnceLock;
 use host_process::{ConfineMode, Confinement, level};
 use tempfile::TempDir;
 
+/// Returns the words of each command that a command runs.
+pub type CommandsIn = fn(&[String]) -> Vec<Vec<String>>;
+
 /// What programs may touch. The default does not confine them.
 #[derive(Clone, Debug, Default)]
 pub struct ProgramAccess {
@@ -18,6 +21,8 @@ pub struct ProgramAccess {
     pub writable: Vec<PathBuf>,
     /// Files and folders within those that stay unchanged.
     pub protected: Vec<PathBuf>,
+    /// Returns the commands that a command runs, such as those of a shell's line: what is granted to them, it may reach.
+    pub commands_in: Option<CommandsIn>,
 }
 
 /// Confines the programs of a process.
@@ -66,6 +71,11 @@ impl Programs {
             confinement: Some(Confinement { readable, writable, protected, temporary: Some(temporary) }),
             note,
         })
+    }
+
+    /// Returns the commands that a command runs.
+    pub(crate) fn commands_in(&self, argv: &[String]) -> Vec<Vec<String>> {
+        self.access.commands_in.map(|commands_in| commands_in(argv)).unwrap_or_default()
     }
 
     fn temporary(&self) -> io::Result<PathBuf> {

@@ -19,6 +19,7 @@ mod level;
 mod linux;
 mod mode;
 mod network;
+mod own;
 mod places;
 #[cfg(not(target_os = "linux"))]
 mod portable;
@@ -35,6 +36,7 @@ pub use level::{Missing, Wall};
 pub use linux::{Level, Process, level, start};
 pub use mode::{ConfineMode, UnknownConfineMode};
 pub use network::{Connecting, Network, NotConnected, Server};
+pub use own::prepare_host;
 pub use places::places;
 #[cfg(not(target_os = "linux"))]
 pub use portable::{Level, Process, level, start};

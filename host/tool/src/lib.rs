@@ -42,7 +42,7 @@ pub use pausable_clock::{PausableClock, PauseGuard};
 pub use plugin_tool::{PluginTool, ProgramInput, Sandbox};
 pub use policy::{
     ArgumentsPattern, Because, Decision, Policy, PolicyError, PolicyFile, PolicyProblem, Query, Reason, Rule,
-    RuleSource, SimpleCommand, Tier, Verdict, simple_commands, suggested_prefix,
+    RuleSource, SimpleCommand, Tier, Verdict, commands_in, simple_commands, suggested_prefix,
 };
 pub use registry::{Registry, RegistryError};
 pub use response::{Responder, Spill};

@@ -30,7 +30,7 @@ use crate::ApprovalMode;
 
 pub use file::{PolicyError, PolicyFile, PolicyProblem};
 pub use rule::{ArgumentsPattern, Decision, Rule, RuleSource, Tier};
-pub use suggest::{SimpleCommand, simple_commands, suggested_prefix};
+pub use suggest::{SimpleCommand, commands_in, simple_commands, suggested_prefix};
 pub use verdict::{Because, Reason, Verdict};
 
 /// All rules, including the built-in ones.

@@ -108,3 +108,54 @@ fn process_cannot_read_the_environment_of_its_host() {
     }
     assert_eq!(succeeded(&host.end(command)), "Output:\ndone\n");
 }
+
+/// A server on this machine that answers each request with its first line; returns its port. It ends with the tests.
+fn server() -> u16 {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("bound").port();
+    std::thread::spawn(move || {
+        while let Ok((mut stream, _)) = listener.accept() {
+            let mut head = [0; 1024];
+            let count = stream.read(&mut head).unwrap_or_default();
+            let line = String::from_utf8_lossy(&head[..count]).lines().next().unwrap_or_default().to_owned();
+            write!(stream, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{line}\n").ok();
+        }
+    });
+    port
+}
+
+// promise confine.proxy
+#[test]
+fn confine_lets_a_program_reach_the_servers_of_its_grant_and_no_others() {
+    let (allowed, other) = (server(), server());
+    // `--noproxy` only lets the name of this machine go through the proxy as well.
+    let script = format!(
+        "for target in localhost:{allowed}/allowed localhost:{other}/other 127.0.0.1:{allowed}/by-address; do \
+         curl -s --max-time 20 --noproxy '' http://$target; done"
+    );
+    let arguments = json!({"command": script}).to_string();
+    let grant = format!("shell:process=curl;net=localhost:{allowed} +private,127.0.0.1:{allowed}");
+    let host = Host::new(["tool", "call", "shell", &arguments, "--confine", "require", "--grant", "shell:process=*"]);
+    let ended = host.args(&["--grant", &grant]).run();
+    let printed = succeeded(&ended);
+    let kept = |server: &str, reach: &str| {
+        format!(
+            "this program may not connect to `{server}`; to allow it, add --grant \
+             'shell:process=PROGRAM;net={server}{reach}'"
+        )
+    };
+    assert!(printed.starts_with("Output:\nGET /allowed HTTP/1.1\n"), "{printed}");
+    assert!(!printed.contains("GET /other") && !printed.contains("GET /by-address"), "{printed}");
+    assert!(printed.contains(&kept(&format!("localhost:{other}"), "")), "{printed}");
+    assert!(printed.contains(&kept(&format!("127.0.0.1:{allowed}"), " +private")), "{printed}");
+}
+
+#[test]
+fn confine_explains_what_a_program_was_kept_from() {
+    let host = host("cat $HOME/notes; curl -s --max-time 5 http://example.invalid", "require").home_file("notes", "x");
+    let ended = host.run();
+    let notes = host.home().join("notes");
+    let file = format!("if it needs `{}`, add that to `readable` or `writable` of [confine]", notes.display());
+    assert!(ended.stdout.contains(&file), "{}", ended.stdout);
+}

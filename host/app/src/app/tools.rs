@@ -73,7 +73,7 @@ impl App {
                         continue;
                     }
                     Some(command) => {
-                        let only: Grants = Scope::for_command(command).into_iter().collect();
+                        let only: Grants = Scope::for_command(command).map(Scope::requested).into_iter().collect();
                         let within = |grants: &Grants| Arc::new(grants.meet(&only));
                         let (grants, ceiling) = (within(&sandbox.grants), within(&sandbox.ceiling));
                         let input = ProgramInput::Arguments;

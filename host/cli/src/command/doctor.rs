@@ -107,7 +107,7 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
         Err(failure) => find("built-in tools", State::Bad, failure.message),
     }
     if let Some(Commands { discovery, call, .. }) = configuration.commands() {
-        let missing = [&discovery, &call].into_iter().find(|words| !is_there(words, &environment));
+        let missing = [&discovery, &call].into_iter().find(|words| !environment.has_program(words));
         match missing.and_then(|words| words.first()) {
             None => find("discovered tools", State::Good, format!("`{}` lists them", command_line(&discovery))),
             Some(program) => find("discovered tools", State::Bad, format!("the program `{program}` does not exist")),
@@ -155,16 +155,6 @@ fn print(findings: &[Finding], doctor: &Doctor, environment: &Environment) -> Re
         out.write(&format!("{mark}  {:15} {}\n", finding.about, finding.said));
     }
     Ok(())
-}
-
-/// Returns whether the program of a command is a file, at its path or in `PATH`.
-fn is_there(words: &[String], environment: &Environment) -> bool {
-    let program = words.first().map(String::as_str).unwrap_or_default();
-    if program.contains('/') {
-        return Path::new(program).is_file();
-    }
-    let path = environment.variable("PATH").unwrap_or_default();
-    std::env::split_paths(path).any(|folder| folder.join(program).is_file())
 }
 
 fn can_write(folder: &Path) -> std::io::Result<()> {

@@ -24,7 +24,8 @@ impl Bench {
     async fn new() -> Self {
         let upstream = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let server = upstream.local_addr().expect("bound");
-        let (asked, got): (Arc<Mutex<Vec<String>>>, Arc<Mutex<Vec<u8>>>) = (Arc::default(), Arc::default());
+        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+        let got: Arc<Mutex<Vec<u8>>> = Arc::default();
         let mut tasks = JoinSet::new();
         let received = Arc::clone(&got);
         tasks.spawn(async move {

@@ -26,6 +26,13 @@ pub fn simple_commands(argv: &[String]) -> Vec<SimpleCommand> {
     shown.collect()
 }
 
+/// Returns the words of each command that a command would run, itself included. A word that is known only at run time is
+/// `\0`, which is no word of any grant.
+pub fn commands_in(argv: &[String]) -> Vec<Vec<String>> {
+    let word = |word: &Word| word.literal().unwrap_or("\0").to_owned();
+    analyse(argv).commands.iter().map(|command| command.words.iter().map(word).collect()).collect()
+}
+
 /// Returns the prefix of a command that a lasting answer should cover: the program, and its subcommand if it has
 /// subcommands. `None` if each use has to be decided separately: for wrappers, shells, interpreters, programs that
 /// delete, and git's commands that can destroy.

@@ -117,6 +117,7 @@ fn confined(commands: BTreeMap<ToolName, Vec<String>>, tools: Option<Vec<ToolEnt
         (Some(requested), Some(text)) => requested.scope = text,
         (_, _) => manifest.capabilities.clear(),
     }
+    let declared = declared.iter().cloned().map(Scope::requested).collect();
     let plugin = Plugin::new(manifest.plugin_name(), Cow::Borrowed(built_in.component), declared);
     let words = serde_json::to_string(&commands).map_err(|error| Failure::configuration(error.to_string()))?;
     Ok(LoadedPlugin {
