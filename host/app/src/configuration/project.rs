@@ -286,7 +286,7 @@ mod tests {
             ("[models.\"a\\nb\"]\nsafety = {}\n", 2, "`models.a\\nb.safety`"),
             ("model = \"x\"\napproval_mode = \"yolo\"\n", 2, "`approval_mode`"),
             ("approval_mode = 'auto-edit'\n", 1, "`approval_mode`"),
-            ("[confine]\nmode = 'auto'\nwritable = ['/']\n", 1, "`confine.writable`"),
+            ("[confine]\nmode = 'auto'\nwritable = ['/']\n", 3, "`confine.writable`"),
             ("confine.readable = ['~']\n", 1, "`confine.readable`"),
             ("[run]\nmax_turns = 3\nloop_detection = false\n", 3, "`run.loop_detection`"),
         ] {
