@@ -294,8 +294,8 @@ mod tests {
         ]);
         let names = ["build", "a.o", "important.o", "#hash", "trailing", "x.rs", "y.rs", "z.rs", "p.html", "bar", "q"];
         let folders = ["", "sub", "docs/one/two", "foo", "foo/bar", "sub/build"];
+        folders.iter().for_each(|place| fs::create_dir_all(root.join(place)).expect("made"));
         for place in folders {
-            fs::create_dir_all(root.join(place)).expect("made");
             for name in names {
                 let path = root.join(place).join(name);
                 if !path.exists() {
