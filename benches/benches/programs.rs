@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     match measure() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // There is nobody left to tell when this fails.
+            // A failure of this line cannot be reported.
             let _ = writeln!(std::io::stderr(), "error: {error}");
             ExitCode::FAILURE
         }

@@ -84,7 +84,7 @@ pub fn read_text(path: &Path, limit: u64) -> Result<String, FileError> {
     read_text_limited(File::open(path)?, limit)
 }
 
-/// All bytes of a regular file that nobody named: it lies in a folder that others can fill. A symbolic link anywhere on
+/// Reads a regular file that was found and not named: it lies in a folder that others can fill. A symbolic link anywhere on
 /// its path is not followed, a pipe is not waited for, and a device is not read.
 ///
 /// # Errors

@@ -108,8 +108,11 @@ impl CallState {
         let Confined { confinement, note } = self.shared.programs.next().map_err(Error::Io)?;
         let named = named_program(permit.argv());
         let kept_from = KeptFrom::new(self.plugin.as_str(), &named);
-        let permit = permit.clone().running(self.shared.programs.commands_in(permit.argv()));
-        let network = permit.has_servers().then(|| network(permit.clone(), kept_from.clone()));
+        // Only a confined program needs a permit for its servers.
+        let network = confinement.as_ref().and_then(|_| {
+            let permit = permit.clone().running(self.shared.programs.commands_in(permit.argv()));
+            permit.has_servers().then(|| network(permit, kept_from.clone()))
+        });
         let started = host_process::start(
             &host_process::Command {
                 program: program.into(),
@@ -164,9 +167,9 @@ impl CallState {
     }
 }
 
-/// What is said about a program in its errors, besides what it says itself.
+/// The host's notes in a program's standard error.
 struct Notes {
-    /// Before all else.
+    /// The note before the program's own output.
     first: Option<String>,
     kept_from: KeptFrom,
     /// The plugin and the program, if it is confined.
@@ -174,7 +177,7 @@ struct Notes {
 }
 
 impl Notes {
-    /// Returns what is said at the end.
+    /// Returns the notes after the program's own output.
     fn last(&self, has_failed: bool, errors: &[u8]) -> Option<String> {
         let mut lines = self.kept_from.lines();
         if let Some((plugin, program)) = self.explained.as_ref().filter(|_| has_failed && lines.is_empty()) {
@@ -184,7 +187,7 @@ impl Notes {
     }
 }
 
-/// Returns the program as a grant would name it; a placeholder for a line of a shell, which can run any.
+/// Returns the program as a grant names it, or `PROGRAM` for a shell line, which can run any.
 fn named_program(argv: &[String]) -> String {
     let program = argv.first().map(String::as_str).unwrap_or_default();
     let is_line = argv.get(1).is_some_and(|option| option == "-c");

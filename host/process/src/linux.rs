@@ -34,6 +34,7 @@ use crate::proxy;
 use crate::{Command, Confinement, Ended, Network, StartError};
 use child::{Image, Plan, Report, Streams};
 use door::Door;
+use means::Means;
 use step::Step;
 use walls::Walls;
 
@@ -80,17 +81,18 @@ pub fn start(
     confinement: Option<&Confinement>,
     network: Option<Network>,
 ) -> Result<Process, StartError> {
-    start_at(command, confinement, network, level())
+    // Finding out what the machine can do takes time, so it is done only for a program that needs it.
+    let means = confinement.map(|_| level().means());
+    start_with(command, confinement.zip(means), network)
 }
 
-fn start_at(
+fn start_with(
     command: &Command,
-    confinement: Option<&Confinement>,
+    confinement: Option<(&Confinement, Means)>,
     network: Option<Network>,
-    level: &Level,
 ) -> Result<Process, StartError> {
-    let walls = confinement.map(|confinement| Walls::new(confinement, level.means())).transpose()?;
-    let temporary = confinement.and_then(|confinement| confinement.temporary.as_deref());
+    let walls = confinement.map(|(confinement, means)| Walls::new(confinement, means)).transpose()?;
+    let temporary = confinement.and_then(|(confinement, _)| confinement.temporary.as_deref());
     let own_tmp = walls.as_ref().is_some_and(Walls::own_tmp);
     let network = network.filter(|_| walls.as_ref().is_some_and(|walls| walls.namespaces != 0));
     let image = image(command, if own_tmp { Some(Path::new("/tmp")) } else { temporary }, network.is_some())?;
@@ -123,7 +125,7 @@ fn start_at(
     )?;
     let has_namespace = walls.is_some_and(|walls| walls.namespaces != 0);
     let (output, errors, guard) = (Some(output), Some(errors), Some(guard));
-    // It owns the guard from here on, so that an error ends it.
+    // The process owns the guard from here on, so that an error ends it.
     let mut process = Process {
         input,
         output,

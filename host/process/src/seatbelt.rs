@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::Confinement;
 
-/// What every program needs to start, and what belongs to nobody.
+/// The rules that every program needs to start.
 const BASE: &str = "\
 (version 1)
 (deny default)

@@ -139,7 +139,7 @@ mod tests {
         check(&[("COUNT", "99999999999999999999")], &[]);
         let directory = ("safe.directory", "*");
         check(&[("COUNT", "1"), ("KEY_0", directory.0), ("VALUE_0", directory.1)], &[directory]);
-        // What is not whole, or is a secret, is left out, and the rest moves up: git stops at a gap.
+        // Incomplete settings and secrets are left out, and the rest is renumbered: git stops at a gap.
         check(
             &[
                 ("COUNT", "4"),

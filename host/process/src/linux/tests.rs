@@ -70,7 +70,9 @@ impl World {
 
     /// The same on a machine of this level.
     async fn run_at(&self, script: &str, confinement: Option<&Confinement>, level: &Level) -> (Ended, String) {
-        let mut process = start_at(&self.command(script), confinement, None, level).expect("it starts");
+        let mut process =
+            start_with(&self.command(script), confinement.map(|confinement| (confinement, level.means())), None)
+                .expect("it starts");
         let ended = process.wait().await;
         process.end();
         let mut text = String::new();

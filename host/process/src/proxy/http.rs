@@ -15,7 +15,7 @@ const FIELDS: usize = 100;
 /// Fields between a client and its proxy (RFC 9110, 7.6.1), which a server does not get.
 const HOP_BY_HOP: &[&str] = &["connection", "keep-alive", "proxy-authorization", "proxy-connection", "te", "upgrade"];
 
-/// What is asked for.
+/// A request of a program.
 enum Asked {
     Tunnel(Server),
     /// A request for a server, and the length of its body.
