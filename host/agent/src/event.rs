@@ -291,8 +291,9 @@ pub(crate) fn summary(outcome: &Outcome) -> String {
     };
     let text = text.trim();
     let line = text.lines().next().unwrap_or_default();
-    match text.lines().count() {
-        0 | 1 => clip(line, SUMMARY_CHARACTERS).into_owned(),
-        lines => format!("{} ({lines} lines)", clip(line, SUMMARY_CHARACTERS)),
+    // Trimmed, so no line is after the last break.
+    match memchr::memchr_iter(b'\n', text.as_bytes()).count() {
+        0 => clip(line, SUMMARY_CHARACTERS).into_owned(),
+        breaks => format!("{} ({} lines)", clip(line, SUMMARY_CHARACTERS), breaks + 1),
     }
 }

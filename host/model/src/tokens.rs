@@ -77,8 +77,13 @@ fn json(value: &Value) -> u64 {
 }
 
 fn text(text: &str) -> u64 {
-    let ascii = text.bytes().filter(u8::is_ascii).count();
-    let other = text.chars().count() - ascii;
+    // Most text is ASCII, and finding that out is several times quicker than counting.
+    let (ascii, other) = if text.is_ascii() {
+        (text.len(), 0)
+    } else {
+        let ascii = text.bytes().filter(u8::is_ascii).count();
+        (ascii, text.chars().count() - ascii)
+    };
     (ascii as f64 * ASCII + other as f64 * OTHER).ceil() as u64
 }
 

@@ -7,13 +7,11 @@ use serde_json::{Value, json};
 
 use super::formats::{FORMATS, Format, Say, serve};
 
-/// Few tries, short pauses, and a short wait for a service that says nothing.
-fn impatient(provider: &str) -> String {
-    format!(
-        "[retry]\nattempts = 3\nfirst_pause_seconds = 0.02\nreply_pause_seconds = 0.02\n\
-         [providers.{provider}]\nsilence_seconds = 1\n"
-    )
-}
+/// Few tries with short pauses.
+const IMPATIENT: &str = "[retry]\nattempts = 3\nfirst_pause_seconds = 0.02\nreply_pause_seconds = 0.02\n";
+
+/// How long a service may say nothing where it does: longer than a busy machine keeps an honest answer waiting.
+const SILENCE_SECONDS: u64 = 3;
 
 /// What goes wrong.
 struct Fault {
@@ -138,7 +136,7 @@ const FAULTS: &[Fault] = &[
         answer: |format| format.broken(HALF).hanging(),
         code: 59,
         requests: 3,
-        says: "sent nothing for 1 s",
+        says: STOPPED,
     },
     Fault {
         name: "events that are none",
@@ -163,11 +161,27 @@ const FAULTS: &[Fault] = &[
     },
 ];
 
+/// What is said of a reply that stops coming.
+const STOPPED: &str = "sent nothing for 3 s";
+
 /// Half an answer.
 const HALF: &[Say] = &[Say::Text("half an ans")];
 
 fn host(format: &Format, server: &Server) -> Host {
-    format.host(server, &["Look"], &impatient(format.provider())).file("a.txt", "the content of a\n")
+    configured(format, server, IMPATIENT)
+}
+
+/// As [`host`]; where the service will say nothing, with a wait that ends soon.
+fn host_for(fault: &Fault, format: &Format, server: &Server) -> Host {
+    if fault.says != STOPPED {
+        return host(format, server);
+    }
+    let silence = format!("[providers.{}]\nsilence_seconds = {SILENCE_SECONDS}\n", format.provider());
+    configured(format, server, &format!("{IMPATIENT}{silence}"))
+}
+
+fn configured(format: &Format, server: &Server, configuration: &str) -> Host {
+    format.host(server, &["Look"], configuration).file("a.txt", "the content of a\n")
 }
 
 async fn run(host: Host) -> (Ended, Host) {
@@ -194,7 +208,7 @@ async fn a_service_that_keeps_failing_ends_the_run_with_words_and_a_code() {
             let what = format!("{} with {}", fault.name, format.name());
             let answer = (fault.answer)(format);
             let server = serve(move |_| answer.clone()).await;
-            let (ended, host) = run(host(format, &server)).await;
+            let (ended, host) = run(host_for(fault, format, &server)).await;
             assert_eq!(ended.code, Some(fault.code), "{what}: {ended:?}");
             assert_eq!(ended.stdout, "", "{what}: no answer is printed as one");
             assert!(ended.stderr.contains("error: ") && ended.stderr.contains(fault.says), "{what}: {ended:?}");
@@ -283,7 +297,7 @@ async fn a_fault_in_the_middle_of_a_task_leaves_no_trace_in_it() {
                 format.reply(&[Say::Text("The whole answer.")]),
             ];
             let server = serve(move |at| answers.get(at).cloned().unwrap_or_else(|| Answer::status(500, ""))).await;
-            let (ended, host) = run(host(format, &server)).await;
+            let (ended, host) = run(host_for(fault, format, &server)).await;
             assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "The whole answer.\n"), "{what}: {ended:?}");
             assert!(ended.stderr.contains("; retrying in "), "{what}: a pause is explained: {ended:?}");
             check_words(&ended, &what);
@@ -309,10 +323,8 @@ async fn a_quota_that_stays_used_up_hands_over_to_the_fallback_with_a_notice() {
         }
     })
     .await;
-    let configuration = format!(
-        "{}[models.\"gemini/gemini-2.5-pro\"]\nfallback = \"gemini/gemini-2.5-flash\"\n",
-        impatient(format.provider())
-    );
+    let configuration =
+        format!("{IMPATIENT}[models.\"gemini/gemini-2.5-pro\"]\nfallback = \"gemini/gemini-2.5-flash\"\n");
     let (ended, _) = run(format.host(&server, &["Look"], &configuration)).await;
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "From the other one.\n"), "{ended:?}");
     assert!(ended.stderr.contains("`gemini/gemini-2.5-flash` answers from now on"), "{ended:?}");

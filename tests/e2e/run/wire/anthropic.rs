@@ -78,7 +78,8 @@ async fn a_conversation_with_anthropic() {
 async fn anthropic_overloaded_service_is_reported_as_such() {
     let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
     let server = Server::start(move |_| Answer::events([error.clone()])).await;
-    let (ended, _) = run(host(&server, &["Look"])).await;
+    let host = host(&server, &["Look"]).configured("[retry]\nattempts = 3\nfirst_pause_seconds = 0.02\n");
+    let (ended, _) = run(host).await;
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(59), ""), "{ended:?}");
     assert!(ended.stderr.contains("Overloaded") && !ended.stderr.contains("sk-ant"), "{ended:?}");
 }
