@@ -5,9 +5,10 @@
 //! program do more than its name says are reported as hazards.
 
 use crate::grammar::{self, SimpleCommand};
-use crate::hazard::{Hazard, RISKY_OPTION};
+use crate::hazard::Hazard;
 use crate::inner::{Inner, Wrapped};
-use crate::programs::{Builtin, Irreversible, Program, Runs, Writes};
+use crate::programs::{self, Builtin, Irreversible, Program, Runs, Understood, Writes};
+use crate::usage::not_understood;
 use crate::variable;
 use crate::word::Word;
 
@@ -200,23 +201,32 @@ fn written(program: &Program, words: &[Word]) -> Vec<String> {
     let operands = || arguments.iter().filter(|word| !word.text.starts_with('-')).map(|word| word.text.clone());
     match program.writes {
         Writes::Nothing => Vec::new(),
-        Writes::All => operands().collect(),
+        Writes::All => operands().chain(target_folders(arguments)).collect(),
         Writes::AllInPlace if arguments.iter().any(edits_in_place) => operands().collect(),
         Writes::AllInPlace => Vec::new(),
-        Writes::Last => {
-            let named = arguments.iter().enumerate().filter_map(|(at, word)| match word.text.as_str() {
-                "-t" | "--target-directory" => arguments.get(at + 1).map(|word| word.text.clone()),
-                option => {
-                    let attached = option.strip_prefix("--target-directory=").or_else(|| option.strip_prefix("-t"));
-                    attached.map(str::to_owned)
-                }
-            });
-            operands().next_back().into_iter().chain(named).collect()
-        }
+        Writes::Last => operands().next_back().into_iter().chain(target_folders(arguments)).collect(),
+        Writes::Archive => programs::written_archives(words),
         Writes::OutputFile => {
             arguments.iter().filter_map(|word| word.text.strip_prefix("of=")).map(str::to_owned).collect()
         }
     }
+}
+
+/// Returns the folders that options name as the target: `-t FOLDER` in every form, abbreviated or in a bundle.
+fn target_folders(arguments: &[Word]) -> impl Iterator<Item = String> {
+    arguments.iter().enumerate().filter_map(|(at, word)| {
+        let next = || arguments.get(at + 1).map(|word| word.text.clone());
+        match (word.text.strip_prefix("--"), word.text.strip_prefix('-')) {
+            (Some(long), _) if long.starts_with('t') => {
+                long.split_once('=').map_or_else(next, |(_, folder)| Some(folder.to_owned()))
+            }
+            (None, Some(bundle)) => match bundle.split_once('t')? {
+                (_, "") => next(),
+                (_, folder) => Some(folder.to_owned()),
+            },
+            (Some(_), _) | (None, None) => None,
+        }
+    })
 }
 
 /// Whether the option makes a stream editor write its files.
@@ -234,43 +244,28 @@ fn hazards(program: &Program, words: &[Word]) -> Vec<Hazard> {
         let unknown = (1..words.len()).filter(|at| words[*at].literal().is_none());
         hazards.extend(unknown.map(|at| Hazard::new(at, why)));
     }
-    let is_risky = |at: &usize| program.risky_options.iter().any(|option| is_option(&words[*at].text, option));
-    hazards.extend((1..words.len()).filter(is_risky).map(|at| Hazard::new(at, RISKY_OPTION)));
+    // A file of that name elsewhere, such as `./git`, is a different program.
+    if (!is_plain_path(words) || program.is_unknown()) && words.len() > 1 {
+        hazards.push(Hazard::unknown_program(words.len() - 1));
+    }
+    if let Understood::Table(table) = program.understood {
+        hazards.extend((program.begins)(words).and_then(|from| not_understood(table, words, from)));
+    }
     hazards.extend(program.hazards.map(|hazards| hazards(words)).unwrap_or_default());
-    hazards.extend(program.inline_code.and_then(|letters| interpreted(letters, words)));
+    hazards.extend(program.interprets.then(|| interpreted(words)).flatten());
     hazards
 }
 
-/// Returns a hazard unless an interpreter runs a file; `letters` are those of its options for inline code.
-fn interpreted(letters: &str, words: &[Word]) -> Option<Hazard> {
-    const LONG: [&str; 7] = ["--eval", "--print", "--require", "--import", "--loader", "--run", "--exec"];
-    let is_inline = |word: &Word| {
-        let text = word.text.as_str();
-        let bundle = text.starts_with('-') && !text.starts_with("--") && text.contains(|c| letters.contains(c));
-        bundle || LONG.iter().any(|long| is_option(text, long))
-    };
-    if let Some(at) = words.iter().skip(1).position(is_inline) {
-        return Some(Hazard::new(at + 1, "it runs code from its arguments"));
+/// Returns why the words of an interpreter are covered only one by one: it runs a file, its arguments or its input.
+fn interpreted(words: &[Word]) -> Option<Hazard> {
+    let is_input = |word: &Word| word.is("-") || word.text.starts_with("/dev/") || word.text.starts_with("/proc/");
+    match words.get(1) {
+        Some(only) if words.len() == 2 && (only.is("--version") || only.is("-V")) => None,
+        Some(_) if !words[1..].iter().any(is_input) => {
+            Some(Hazard::new(words.len() - 1, "it runs the file or the code in its arguments"))
+        }
+        Some(_) | None => Some(Hazard::new(words.len(), "it runs code from its input")),
     }
-    let is_file = |word: &Word| !word.is("-") && !word.text.starts_with("/dev/") && !word.text.starts_with("/proc/");
-    let reads_input = match words.iter().skip(1).find(|word| word.is("-") || !word.text.starts_with('-')) {
-        Some(file) => !is_file(file),
-        None => !(words.len() == 2 && (words[1].is("--version") || words[1].is("-V"))),
-    };
-    reads_input.then(|| Hazard::new(words.len(), "it runs code from its input"))
-}
-
-/// Whether the word is the option: alone, with its value, or in a bundle of short ones.
-fn is_option(text: &str, option: &str) -> bool {
-    if option.starts_with("--") {
-        let name = text.split('=').next().unwrap_or_default();
-        // Most programs accept abbreviations.
-        return name == option || name.len() > 2 && option.starts_with(name);
-    }
-    let single = option.len() == 2;
-    text == option
-        || single && text.starts_with('-') && !text.starts_with("--") && text.contains(&option[1..])
-        || !single && text.split('=').next() == Some(option)
 }
 
 fn from_words(words: Vec<Word>) -> SimpleCommand {

@@ -1,15 +1,30 @@
-//! A word that makes a program do more than its name says.
+//! A word that keeps a rule from covering a command.
 //!
 //! A rule that allows `find` does not mean `find -delete`; one that allows `find . -delete` does. So each such word is
 //! reported with its index, and a rule covers it only if it reaches that index.
 
-/// A word that makes a program do more than its name says.
+use crate::Word;
+
+/// A word that keeps a rule from covering a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hazard {
-    /// The index of the word; a rule never reaches an index behind the last word.
+    /// The index of the word that a rule has to reach; a rule never reaches an index behind the last word.
     pub at: usize,
-    /// What it makes the program do.
+    /// What it makes the program do, or which word is not understood.
     pub why: String,
+    /// What is known of it.
+    pub kind: HazardKind,
+}
+
+/// What is known of a word that keeps a rule from covering a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HazardKind {
+    /// It makes the program run or write something that its name does not say.
+    Risk,
+    /// It is not among the words of the program that are understood.
+    UnknownWord,
+    /// Nothing is known of the program.
+    UnknownProgram,
 }
 
 /// An option of a program.
@@ -20,6 +35,14 @@ pub(crate) const RISKY_SCRIPT: &str = "its script may write or run something";
 
 impl Hazard {
     pub(crate) fn new(at: usize, why: &str) -> Self {
-        Self { at, why: why.to_owned() }
+        Self { at, why: why.to_owned(), kind: HazardKind::Risk }
+    }
+
+    pub(crate) fn unknown_word(at: usize, word: &Word) -> Self {
+        Self { at, why: format!("what `{word}` does here is not known"), kind: HazardKind::UnknownWord }
+    }
+
+    pub(crate) fn unknown_program(at: usize) -> Self {
+        Self { at, why: "what these words do is not known".to_owned(), kind: HazardKind::UnknownProgram }
     }
 }

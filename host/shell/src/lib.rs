@@ -13,11 +13,12 @@ mod hazard;
 mod inner;
 mod options;
 pub mod programs;
+mod usage;
 mod variable;
 mod word;
 
 pub use analysis::{Analysis, Command, analyse, analyse_line, base_name};
 pub use grammar::{Line, Redirect, SimpleCommand, read};
-pub use hazard::Hazard;
+pub use hazard::{Hazard, HazardKind};
 pub use inner::{Inner, Wrapped};
 pub use word::{Word, quote};

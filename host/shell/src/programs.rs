@@ -1,7 +1,7 @@
 //! The known programs: a row for each states what it runs, what it writes, and which of its words make it do more than
 //! its name says.
 //!
-//! The effects of a program without a row are unknown, so only a rule for it or a grant lets it run. A row states facts
+//! The effects of a program without a row are unknown, so a rule covers exactly the words that it has. A row states facts
 //! and the code beside it reads words; the policy in `host-tool` decides what follows from a fact: allow, ask or deny.
 //!
 //! Rows are grouped by family, with a file for each family, and one for each program that needs code of its own.
@@ -9,7 +9,7 @@
 mod archives;
 mod awk;
 mod builtins;
-mod containers;
+mod deployment;
 mod editors;
 mod env;
 mod files;
@@ -33,15 +33,17 @@ use std::sync::LazyLock;
 use crate::Word;
 use crate::hazard::Hazard;
 use crate::inner::Wrapped;
+use crate::usage::Usage;
 
 pub use crate::options::Options;
+pub use crate::usage::Understood;
 
 /// The rows of all families.
 const FAMILIES: &[&[Program]] = &[
     archives::ROWS,
     awk::ROWS,
     builtins::ROWS,
-    containers::ROWS,
+    deployment::ROWS,
     editors::ROWS,
     env::ROWS,
     files::ROWS,
@@ -68,29 +70,26 @@ pub type FindHazards = fn(&[Word]) -> Vec<Hazard>;
 pub struct Program {
     /// Its names, without a folder.
     pub names: &'static [&'static str],
-    /// The known options, and which of them take a value.
+    /// The options before the command that it runs, and which of them take a value.
     pub options: Options,
-    /// The options that make it run or write something that its name does not say, without their values.
-    pub risky_options: &'static [&'static str],
+    /// Which of its words are understood. A rule covers the others only one by one.
+    pub understood: Understood,
+    /// Returns the index at which its subcommand or its options begin; `None` if there is none.
+    pub begins: fn(&[Word]) -> Option<usize>,
     /// What it runs besides itself.
     pub runs: Runs,
     /// The operands that it writes.
     pub writes: Writes,
-    /// The letters of the options that make it run a program from its arguments, if it is an interpreter. Without such
-    /// an option it runs its first operand, or its input.
-    pub inline_code: Option<&'static str>,
-    /// Finds the words that make it do more than its name says, if a list of options is not enough.
+    /// It is an interpreter: it runs its first operand, code in its arguments, or its input.
+    pub interprets: bool,
+    /// Finds the words that make it do more than its name says, or that are not understood, if a table is not enough.
     pub hazards: Option<FindHazards>,
-    /// An argument that is not literal may make it run or write something, though no option is listed as risky.
-    pub needs_literals: bool,
     /// The effect of a builtin of the shell on the shell.
     pub builtin: Option<fn(&[Word]) -> Builtin>,
     /// Whether its effects cannot be undone.
     pub irreversible: Irreversible,
     /// Its effects on the machine as a whole, each with the words after the program that cause it.
     pub dangers: &'static [(&'static [&'static str], Danger)],
-    /// Its first operand is a subcommand, such as `test` in `cargo test`.
-    pub has_commands: bool,
 }
 
 /// What a program runs besides itself.
@@ -129,6 +128,8 @@ pub enum Writes {
     AllInPlace,
     /// The last operand, or the folder that `-t` names.
     Last,
+    /// The file after `-f`, if the options create an archive.
+    Archive,
     /// The file after `of=`.
     OutputFile,
 }
@@ -180,6 +181,11 @@ static INDEX: LazyLock<HashMap<&'static str, &'static Program>> =
 /// The row of every program without one of its own.
 static UNKNOWN: Program = Program::named(&[]);
 
+/// Returns the archives that the words of `tar` write.
+pub(crate) fn written_archives(words: &[Word]) -> Vec<String> {
+    archives::written(words)
+}
+
 /// Returns all rows.
 pub fn all() -> impl Iterator<Item = &'static Program> {
     FAMILIES.iter().copied().flatten()
@@ -191,16 +197,15 @@ impl Program {
         Self {
             names,
             options: Options::NONE,
-            risky_options: &[],
+            understood: Understood::Nothing,
+            begins: |_| Some(1),
             runs: Runs::Nothing,
             writes: Writes::Nothing,
-            inline_code: None,
+            interprets: false,
             hazards: None,
-            needs_literals: false,
             builtin: None,
             irreversible: Irreversible::No,
             dangers: &[],
-            has_commands: false,
         }
     }
 
@@ -209,7 +214,7 @@ impl Program {
     pub fn find(name: &str) -> &'static Self {
         let versioned = || {
             let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-            INDEX.get(bare).filter(|program| program.inline_code.is_some())
+            INDEX.get(bare).filter(|program| program.interprets)
         };
         INDEX.get(name).or_else(versioned).copied().unwrap_or(&UNKNOWN)
     }
@@ -224,9 +229,29 @@ impl Program {
         }
     }
 
-    /// Whether an argument that is not literal may make it run or write something else.
+    /// Whether an argument that is not literal may make it run or write something else, though its words are not read
+    /// with a table, which finds such arguments itself.
     pub(crate) fn needs_literals(&self) -> bool {
-        self.needs_literals || !self.risky_options.is_empty() || self.inline_code.is_some()
+        let has_table = matches!(self.understood, Understood::Table(_));
+        self.hazards.is_some() && !has_table || self.interprets
+    }
+
+    /// Returns how many words of a command, all of which are understood, say what it does: the program, its subcommand,
+    /// and what that runs by name. A rule with these words covers every understood command like it; `None` if it would
+    /// cover more than this one does, as without a subcommand.
+    pub fn prefix(&self, words: &[Word]) -> Option<usize> {
+        let Understood::Table(table) = self.understood else { return Some(1) };
+        let from = (self.begins)(words)?;
+        Usage::find(table, words, from)?.end(table, words, from)
+    }
+
+    /// Whether nothing says what its words do.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self.understood, Understood::Nothing)
+            && matches!(self.runs, Runs::Nothing)
+            && self.hazards.is_none()
+            && !self.interprets
+            && self.builtin.is_none()
     }
 }
 #[cfg(test)]

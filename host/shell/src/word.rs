@@ -37,6 +37,14 @@ impl Word {
         Self { text: UNKNOWN.to_string(), dynamic: true, split: true, ..Self::default() }
     }
 
+    /// Marks what is replaced at run time as unknown. An empty mark stands for nothing.
+    pub(crate) fn replace(&mut self, mark: &str) {
+        if !mark.is_empty() && self.text.contains(mark) {
+            self.text = self.text.replace(mark, &UNKNOWN.to_string());
+            self.dynamic = true;
+        }
+    }
+
     /// Returns the word if its value is always the same.
     pub fn literal(&self) -> Option<&str> {
         (!self.dynamic && !self.glob && !self.brace && !self.tilde).then_some(self.text.as_str())

@@ -41,8 +41,8 @@ pub use mode::{ApprovalMode, UnknownMode};
 pub use pausable_clock::{PausableClock, PauseGuard};
 pub use plugin_tool::{PluginTool, ProgramInput, Sandbox};
 pub use policy::{
-    ArgumentsPattern, Because, Decision, Policy, PolicyError, PolicyFile, PolicyProblem, Query, Reason, Rule,
-    RuleSource, SimpleCommand, Tier, Verdict, commands_in, simple_commands, suggested_prefix,
+    ArgumentsPattern, Because, CommandPrefix, Decision, Policy, PolicyError, PolicyFile, PolicyProblem, Query, Reason,
+    Rule, RuleSource, SimpleCommand, Suggestion, Tier, Verdict, commands_in, simple_commands, suggestion,
 };
 pub use registry::{Registry, RegistryError};
 pub use response::{Responder, Spill};

@@ -29,8 +29,9 @@ use serde_json::{Map, Value};
 use crate::ApprovalMode;
 
 pub use file::{PolicyError, PolicyFile, PolicyProblem};
+pub use prefix::CommandPrefix;
 pub use rule::{ArgumentsPattern, Decision, Rule, RuleSource, Tier};
-pub use suggest::{SimpleCommand, commands_in, simple_commands, suggested_prefix};
+pub use suggest::{SimpleCommand, Suggestion, commands_in, simple_commands, suggestion};
 pub use verdict::{Because, Reason, Verdict};
 
 /// All rules, including the built-in ones.

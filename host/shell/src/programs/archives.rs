@@ -1,30 +1,51 @@
 //! Archives: programs that pack and unpack files.
 
-use super::Program;
+use super::{Program, Writes};
 use crate::Word;
-use crate::hazard::{Hazard, RISKY_OPTION};
+use crate::hazard::Hazard;
+use crate::usage::{Usage, not_understood};
 
-pub(super) const ROWS: &[Program] = &[
-    Program {
-        risky_options: &[
-            "--to-command",
-            "--checkpoint-action",
-            "--use-compress-program",
-            "--info-script",
-            "--new-volume-script",
-            "--rsh-command",
-            "--rmt-command",
-            "-I",
-            "-F",
-        ],
-        hazards: Some(tar),
-        ..Program::named(&["tar", "gtar", "bsdtar"])
-    },
-    Program { risky_options: &["-T", "-TT", "--unzip-command"], ..Program::named(&["zip"]) },
-];
+pub(super) const ROWS: &[Program] =
+    &[Program { hazards: Some(hazards), writes: Writes::Archive, ..Program::named(&["tar", "gtar", "bsdtar"]) }];
 
-/// Finds hazards. The first word is a bundle of options even without a dash.
-fn tar(words: &[Word]) -> Vec<Hazard> {
-    let bundle = words.get(1).filter(|word| !word.text.starts_with('-') && word.text.contains(['I', 'F']));
-    bundle.map(|_| Hazard::new(1, RISKY_OPTION)).into_iter().collect()
+const TABLE: &str = "\
+. -c -t -x -r -u -v -z -j -J -p -k -O -m -f= --create --list --extract --verbose --gzip --bzip2 --xz --file= --exclude=
+    --strip-components= --keep-old-files --no-same-owner --to-stdout --auto-compress -a : files
+";
+
+/// Returns the words with a dash before the options: the first word has them even without one.
+fn with_dash(words: &[Word]) -> Option<Vec<Word>> {
+    let first = words.get(1)?;
+    if first.text.starts_with('-') {
+        return Some(words.to_vec());
+    }
+    // Without a dash the values of all letters follow in order, so only one at the end means the same with it.
+    let letters = first.literal()?;
+    let is_same = !letters.is_empty() && letters.find('f').is_none_or(|at| at + 1 == letters.len());
+    let mut words = words.to_vec();
+    words[1].text = format!("-{letters}");
+    is_same.then_some(words)
+}
+
+fn hazards(words: &[Word]) -> Vec<Hazard> {
+    let unknown = |at: usize| vec![Hazard::unknown_word(words.len() - 1, &words[at])];
+    if words.len() < 2 {
+        return Vec::new();
+    }
+    let Some(dashed) = with_dash(words) else { return unknown(1) };
+    // `host:file` is fetched by a program.
+    let remote = (1..words.len()).find(|at| words[*at].text.contains(':'));
+    remote.map(unknown).unwrap_or_else(|| not_understood(TABLE, &dashed, 1).into_iter().collect())
+}
+
+/// Returns the archives that are written.
+pub(super) fn written(words: &[Word]) -> Vec<String> {
+    let Some((words, usage)) = with_dash(words).and_then(|words| Some((words.clone(), Usage::find(TABLE, &words, 1)?)))
+    else {
+        return words.iter().skip(1).map(|word| word.text.clone()).collect();
+    };
+    let options = usage.read(&words, 1).options;
+    let writes = options.iter().any(|(name, _)| matches!(name.as_str(), "-c" | "-r" | "-u" | "--create"));
+    let files = options.into_iter().filter(|(name, _)| writes && matches!(name.as_str(), "-f" | "--file"));
+    files.filter_map(|(_, file)| file).collect()
 }

@@ -52,7 +52,7 @@ pub(super) const ROWS: &[Program] = &[
     },
     Program { runs: Runs::Command { operands: 0 }, ..Program::named(&["builtin"]) },
     Program {
-        options: Options { flags: "cl", valued: "a", ..Options::NONE },
+        options: Options { flags: "cl", ..Options::NONE },
         runs: Runs::Command { operands: 0 },
         ..Program::named(&["exec"])
     },
@@ -72,10 +72,24 @@ fn harmless_if(fine: bool, otherwise: &str) -> Builtin {
     if fine { Builtin::Harmless } else { unclear(otherwise) }
 }
 
-/// Bash's `printf -v 'a[$(…)]'` runs what is in the brackets.
+/// Bash's `printf -v 'a[$(…)]'` runs what is in the brackets, and `%n` sets a variable.
 fn printf(words: &[Word]) -> Builtin {
-    let fine = |word: &Word| word.literal().is_some_and(|text| text == "--" || !text.starts_with('-'));
-    harmless_if(words.get(1).is_none_or(fine), "`printf` may set a variable")
+    let format = words.get(1 + usize::from(words.get(1).is_some_and(|word| word.is("--"))));
+    let fine = |word: &Word| word.literal().is_some_and(|text| !text.starts_with('-') && only_prints(text));
+    harmless_if(format.is_none_or(fine), "`printf` may set a variable")
+}
+
+/// Whether each conversion of a format prints an argument, and no more.
+fn only_prints(format: &str) -> bool {
+    let mut rest = format;
+    while let Some((_, behind)) = rest.split_once('%') {
+        let mut chars = behind.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #.*".contains(c)).chars();
+        if !chars.next().is_some_and(|conversion| "%sdiouxXcbqeEfFgGaA".contains(conversion)) {
+            return false;
+        }
+        rest = chars.as_str();
+    }
+    true
 }
 
 /// Bash's `test -v 'a[$(…)]'` runs what is in the brackets, so no word may be `-v`, or become it at a place where an

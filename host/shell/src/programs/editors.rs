@@ -1,8 +1,27 @@
-//! Editors, whose options can hold commands to run.
+//! Editors and pagers, in which anything can be run.
 
-use super::Program;
+use super::{Irreversible, Program};
 
 pub(super) const ROWS: &[Program] = &[Program {
-    risky_options: &["-c", "--cmd", "-S", "--eval", "-u", "-s", "-l", "--load"],
-    ..Program::named(&["vi", "vim", "nvim", "emacs", "ex", "ed"])
+    irreversible: Irreversible::Always,
+    ..Program::named(&[
+        "code",
+        "ed",
+        "emacs",
+        "emacsclient",
+        "ex",
+        "helix",
+        "hx",
+        "less",
+        "man",
+        "micro",
+        "more",
+        "most",
+        "nano",
+        "nvim",
+        "vi",
+        "view",
+        "vim",
+        "vimdiff",
+    ])
 }];

@@ -7,9 +7,9 @@ use crate::variable;
 
 const OPTIONS: Options = Options {
     flags: "i0v",
-    valued: "uC",
+    valued: "u",
     long_flags: &["ignore-environment", "null", "debug"],
-    long_valued: &["unset", "chdir"],
+    long_valued: &["unset"],
 };
 
 pub(super) const ROWS: &[Program] =

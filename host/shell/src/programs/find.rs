@@ -1,22 +1,67 @@
 //! `find -exec … ;` and `fd -x …`, which run a command for each file.
 
-use super::{Program, Runs};
+use super::{Program, Runs, Understood};
 use crate::Word;
+use crate::hazard::Hazard;
 use crate::inner::{Inner, Wrapped};
 
 pub(super) const ROWS: &[Program] = &[
-    Program {
-        risky_options: &["-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-files0-from"],
-        runs: Runs::Sometimes(find),
-        ..Program::named(&["find"])
-    },
-    Program { runs: Runs::Sometimes(fd), needs_literals: true, ..Program::named(&["fd", "fdfind"]) },
+    Program { runs: Runs::Sometimes(find), hazards: Some(find_hazards), ..Program::named(&["find"]) },
+    Program { runs: Runs::Sometimes(fd), understood: Understood::Table(FD), ..Program::named(&["fd", "fdfind"]) },
 ];
 
+const FD: &str = "\
+. -H -I -u -s -i -g -F -a -l -L -p -0 -1 -q -e= -t= -E= -d= -S= -c= -j= --hidden --no-ignore --no-ignore-vcs --unrestricted
+    --case-sensitive --ignore-case --glob --regex --fixed-strings --absolute-path --list-details --follow --full-path
+    --print0 --quiet --extension= --type= --exclude= --max-depth= --min-depth= --exact-depth= --size= --changed-within=
+    --changed-before= --color= --threads= --max-results= --and= : files
+";
+
+/// The tests and actions of `find` that only look and print; those with a `=` take one word. What comes before them,
+/// such as folders, does not begin with a dash.
+const EXPRESSIONS: &str = "-H -L -P -a -and -o -or -not -true -false -daystart -depth -d -mount -xdev -noleaf -empty \
+    -executable -readable -writable -nouser -nogroup -print -print0 -prune -quit -ls -follow -warn -nowarn -maxdepth= \
+    -mindepth= -name= -iname= -path= -ipath= -wholename= -iwholename= -regex= -iregex= -regextype= -lname= -ilname= \
+    -type= -xtype= -size= -mtime= -mmin= -atime= -amin= -ctime= -cmin= -newer= -anewer= -cnewer= -newermt= -newermm= \
+    -user= -group= -uid= -gid= -perm= -links= -inum= -samefile= -used= -fstype= -printf=";
+
+/// Whether the word begins a command that `find` runs.
+fn runs(word: &Word) -> bool {
+    matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir")
+}
+
+/// Whether the command that `find` runs ends with this word.
+fn ends(words: &[Word], at: usize) -> bool {
+    words[at].is(";") || words[at].is("+") && words[at - 1].is("{}")
+}
+
+/// Finds the first expression that is not known. The commands that it runs are read by themselves.
+fn find_hazards(words: &[Word]) -> Vec<Hazard> {
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        let here = at;
+        at += 1;
+        if runs(word) {
+            at = (at..words.len()).find(|end| ends(words, *end)).map_or(words.len(), |end| end + 1);
+            continue;
+        }
+        let is = |valued: bool| {
+            EXPRESSIONS.split(' ').any(|known| match known.strip_suffix('=') {
+                Some(name) => valued && name == word.text,
+                None => !valued && known == word.text,
+            })
+        };
+        match word.literal() {
+            Some(text) if !text.starts_with('-') || is(false) => {}
+            Some(_) if is(true) && words.get(at).is_some_and(|value| value.literal().is_some()) => at += 1,
+            Some(_) | None => return vec![Hazard::unknown_word(words.len() - 1, &words[here])],
+        }
+    }
+    Vec::new()
+}
+
 fn find(words: &[Word]) -> Option<Wrapped> {
-    let starts = |word: &Word| matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir");
-    let ends = |at: usize| words[at].is(";") || words[at].is("+") && words[at - 1].is("{}");
-    commands(words, starts, ends)
+    commands(words, runs, |at| ends(words, at))
 }
 
 fn fd(words: &[Word]) -> Option<Wrapped> {
@@ -36,6 +81,9 @@ fn fd(words: &[Word]) -> Option<Wrapped> {
     Some(found)
 }
 
+/// What `find` and `fd` replace with a path or a part of it, the longer ones first.
+const PLACEHOLDERS: [&str; 6] = ["{//}", "{/.}", "{/}", "{.}", "{}", "{"];
+
 /// Returns the commands that begin after such a word and end before such an index.
 fn commands(words: &[Word], starts: impl Fn(&Word) -> bool, ends: impl Fn(usize) -> bool) -> Option<Wrapped> {
     let (mut found, mut at) = (Wrapped::default(), 1);
@@ -46,7 +94,7 @@ fn commands(words: &[Word], starts: impl Fn(&Word) -> bool, ends: impl Fn(usize)
         }
         let end = (at..words.len()).find(|end| ends(*end)).unwrap_or(words.len());
         let mut inner = words[at..end].to_vec();
-        inner.iter_mut().filter(|word| word.text.contains('{')).for_each(|word| word.dynamic = true);
+        inner.iter_mut().for_each(|word| PLACEHOLDERS.iter().for_each(|mark| word.replace(mark)));
         found.inner.push(Inner::Command { at, words: inner });
         at = end;
     }

@@ -4,13 +4,14 @@ use super::{Irreversible, Program, Runs};
 use crate::Word;
 use crate::hazard::Hazard;
 use crate::inner::{Inner, Wrapped, as_line};
+use crate::usage::Understood;
 
 pub(super) const ROWS: &[Program] = &[Program {
     runs: Runs::Sometimes(found),
+    understood: Understood::Table(TABLE),
+    begins: command,
     hazards: Some(hazards),
-    needs_literals: true,
     irreversible: Irreversible::Sometimes { why: destructive, never: only_adds },
-    has_commands: true,
     ..Program::named(&["git"])
 }];
 
@@ -18,14 +19,138 @@ pub(super) const ROWS: &[Program] = &[Program {
 const GLOBAL_VALUED: [&str; 8] =
     ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source"];
 
-/// Git's own commands; any other may be an alias, which can run anything.
-const COMMANDS: &str = "add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore checkout cherry \
-    cherry-pick clean clone commit commit-tree config count-objects describe diff diff-files diff-index \
-    diff-tree difftool fetch filter-branch for-each-ref format-patch fsck gc grep hash-object help init log \
-    ls-files ls-remote ls-tree maintenance merge merge-base merge-tree mergetool mv name-rev notes prune pull \
-    push range-diff read-tree rebase reflog remote repack replace rerere reset restore rev-list rev-parse \
-    revert rm shortlog show show-branch show-ref sparse-checkout stash status submodule switch symbolic-ref tag \
-    update-index update-ref var verify-commit verify-tag version whatchanged worktree write-tree";
+/// The commands and options that are understood. What is not here may be an alias, and an alias can run anything.
+const TABLE: &str = "\
+status -s -b -v -z -u -uno -uall --short --branch --porcelain --long --untracked-files --ignored --ignore-submodules
+    --show-stash --ahead-behind --no-ahead-behind --renames --no-renames --column --no-column : files
+log -p -u -s -z -i -E -F -P -w -b -c -m -t -r -# -n= -S= -G= -L= -U= -M -C -a --oneline --graph --all --patch --stat
+    --shortstat --numstat --name-only --name-status --summary --decorate --no-decorate --abbrev-commit --no-abbrev-commit
+    --format= --pretty= --since= --after= --until= --before= --author= --committer= --grep= --all-match --invert-grep
+    --merges --no-merges --first-parent --reverse --follow --max-count= --skip= --date= --date-order --topo-order
+    --author-date-order --no-patch --full-history --simplify-merges --left-right --cherry-pick --cherry-mark --cherry
+    --no-walk --branches --tags --remotes --diff-filter= --relative-date --color --no-color --word-diff --raw
+    --find-renames --find-copies --no-renames --pickaxe-all --pickaxe-regex --unified= --regexp-ignore-case
+    --extended-regexp --fixed-strings --no-ext-diff --no-textconv --show-pulls --ancestry-path --boundary : files
+diff -p -u -s -z -w -b -a -R -# -U= -M -C -S= -G= -O= --cached --staged --stat --shortstat --numstat --name-only
+    --name-status --summary --patch --no-patch --raw --check --exit-code --quiet --color --no-color --word-diff
+    --word-diff-regex= --color-words --unified= --minimal --patience --histogram --diff-algorithm= --ignore-all-space
+    --ignore-space-change --ignore-blank-lines --ignore-space-at-eol --diff-filter= --find-renames --find-copies
+    --no-renames --relative --no-ext-diff --no-textconv --merge-base --no-prefix --function-context --text --binary
+    --full-index --compact-summary : inside
+show -p -u -s -z -w -b -# -U= -M -C --oneline --patch --no-patch --stat --shortstat --numstat --name-only --name-status
+    --summary --format= --pretty= --abbrev-commit --color --no-color --word-diff --raw --unified= --diff-filter= --date=
+    --no-ext-diff --no-textconv --first-parent : files
+blame -l -t -s -e -w -M -C -c -n -f -p -L= --line-porcelain --porcelain --since= --date= --show-email --show-name
+    --show-number --root --reverse : files
+annotate -l -t -L= : files
+shortlog -s -n -e -c --summary --numbered --email --all --since= --until= --no-merges --group= : files
+describe --tags --all --always --dirty --long --abbrev= --match= --exclude= --contains --exact-match --first-parent
+    --candidates= : files
+rev-parse -q --verify --quiet --short --abbrev-ref --symbolic --symbolic-full-name --show-toplevel --show-prefix
+    --show-cdup --git-dir --absolute-git-dir --git-common-dir --is-inside-work-tree --is-inside-git-dir
+    --is-bare-repository --show-superproject-working-tree --show-object-format --all --branches --tags --remotes
+    --path-format= --git-path= : files
+rev-list -# -n= --count --all --max-count= --since= --until= --reverse --oneline --no-merges --merges --first-parent
+    --left-right --objects --author= --grep= --branches --tags --remotes --topo-order --date-order : files
+ls-files -c -d -m -o -i -s -u -k -z -t -v -x= --cached --deleted --modified --others --ignored --stage --unmerged
+    --exclude= --exclude-standard --full-name --error-unmatch --abbrev --deduplicate --directory --eol --recurse-submodules
+    --no-empty-directory : files
+ls-tree -d -r -t -l -z --long --name-only --name-status --full-name --full-tree --abbrev --object-only --format= : files
+cat-file -t -s -e -p --batch-check : files
+merge-base -a --all --is-ancestor --octopus --independent --fork-point : files
+name-rev --tags --refs= --exclude= --all --name-only --always : files
+for-each-ref --count= --sort= --format= --points-at= --merged --no-merged --contains --no-contains --color= : files
+show-ref -q -d -s --head --heads --branches --tags --verify --quiet --dereference --hash --abbrev --exists : files
+show-branch -a -r --all --remotes --current --topo-order --list --merge-base --more= : files
+count-objects -v -H --verbose --human-readable : none
+check-ignore -q -v -z -n --quiet --verbose --non-matching --no-index : files
+check-attr -a -z --all --cached : files
+cherry -v --abbrev : files
+range-diff --stat --no-color --color --creation-factor= --no-dual-color : files
+whatchanged -p -# --oneline --stat --since= --until= : files
+grep -i -v -w -l -L -c -n -h -H -E -G -F -P -o -q -p -W -a -I -r -z -e= -f= -A= -B= -C= -m= --ignore-case --invert-match
+    --word-regexp --files-with-matches --files-without-match --name-only --count --line-number --column --heading --break
+    --extended-regexp --fixed-strings --perl-regexp --only-matching --quiet --cached --untracked --text
+    --function-context --show-function --after-context= --before-context= --context= --max-depth= --max-count= --and --or
+    --all-match --color --no-color --full-name --recursive --threads= : files
+branch -a -r -l -v -vv -q -d -D -m -M -c -C -f -t -u= --all --remotes --list --verbose --quiet --show-current --merged
+    --no-merged --contains --no-contains --points-at= --sort= --format= --column --no-column --color --no-color --abbrev=
+    --delete --move --copy --force --track --no-track --set-upstream-to= --unset-upstream --ignore-case : files
+tag -l -n -# -a -d -f -m= --list --annotate --delete --force --message= --sort= --format= --contains --no-contains
+    --merged --no-merged --points-at= --column --ignore-case --no-sign : files
+remote -v --verbose : none
+remote show -n : names
+remote get-url --push --all : names
+stash -q -u -a -k --include-untracked --all --keep-index --quiet : none
+stash list -p -# --stat --oneline --format= --date= : none
+stash show -p -u --stat --patch --name-only --name-status --include-untracked --only-untracked : files
+stash push -q -u -a -k -S -m= --include-untracked --all --keep-index --staged --quiet --message= : files
+stash pop -q --index --quiet : files
+stash apply -q --index --quiet : files
+stash drop -q --quiet : files
+stash clear : none
+reflog -# -n= --all --date= --format= --oneline : files
+reflog show -# -n= --all --date= --format= --oneline : files
+worktree list -v -z --porcelain --verbose : none
+config --get --get-all --get-regexp --get-urlmatch --list -l -z --null --name-only --show-origin --show-scope --global
+    --local --system --worktree --type= --bool --int --path --default= : files
+config get --all --regexp --show-names --show-origin --show-scope --global --local --system --type= --default= : files
+config list --show-origin --show-scope --name-only --global --local --system -z : none
+var : names
+version --build-options : none
+add -A -u -n -v -f -N --all --update --dry-run --verbose --force --intent-to-add --no-all --ignore-errors --renormalize
+    --refresh --chmod= : files
+commit -a -q -v -n -s -o -i -z -m= -C= --all --quiet --verbose --message= --amend --no-edit --no-verify --verify --signoff
+    --no-signoff --allow-empty --allow-empty-message --dry-run --short --branch --porcelain --author= --date=
+    --reset-author --fixup= --squash= --only --include --trailer= --cleanup= --reuse-message= --no-gpg-sign
+    --no-post-rewrite --status --no-status --untracked-files : files
+reset -q -N --soft --mixed --hard --merge --keep --quiet --no-refresh --intent-to-add : files
+restore -s= -S -W -q --source= --staged --worktree --quiet --progress --no-progress --ours --theirs --merge
+    --ignore-unmerged --overlay --no-overlay : files
+checkout -b= -B= -q -f -t -d -m --quiet --force --track --no-track --guess --no-guess --detach --ours --theirs --merge
+    --progress --no-progress --orphan= --overlay --no-overlay : files
+switch -c= -C= -q -f -t -d -m --create= --force-create= --quiet --force --track --no-track --guess --no-guess --detach
+    --discard-changes --merge --progress --no-progress --orphan= : files
+mv -f -k -n -v --force --dry-run --verbose : files
+rm -r -f -n -q --cached --force --dry-run --quiet --ignore-unmatch : files
+clean -d -f -n -q -x -X -e= --force --dry-run --quiet --exclude= : files
+fetch -a -p -P -t -n -q -v -j= --all --prune --prune-tags --tags --no-tags --quiet --verbose --dry-run --depth= --deepen=
+    --unshallow --force --append --progress --no-progress --jobs= --multiple --atomic
+    --set-upstream : names
+pull -q -v -r --rebase --no-rebase --ff-only --no-ff --ff --quiet --verbose --prune --tags --no-tags --all --autostash
+    --no-autostash --stat --no-stat --depth= --squash --no-squash --commit --no-commit --no-edit --progress --no-progress
+    : names
+push -q -v -u -n -f -d --quiet --verbose --set-upstream --dry-run --porcelain --tags --follow-tags --all --branches --force
+    --force-with-lease --force-if-includes --delete --mirror --prune --atomic --no-verify --verify --progress
+    --no-progress : names
+merge -q -v -n -m= --ff --no-ff --ff-only --squash --no-squash --commit --no-commit --no-edit --abort --continue --quit
+    --quiet --verbose --stat --no-stat --message= --autostash --no-autostash --no-verify --allow-unrelated-histories
+    --progress --no-progress : files
+rebase -q -v -n --continue --abort --skip --quit --onto= --quiet --verbose --stat --no-stat --autostash --no-autostash
+    --keep-base --root --no-ff --update-refs --no-update-refs --show-current-patch --reset-author-date : files
+cherry-pick -n -x -m= -s --no-commit --continue --abort --skip --quit --mainline= --signoff --allow-empty --ff : files
+revert -n -m= -s --no-commit --no-edit --continue --abort --skip --quit --mainline= --signoff : files
+bisect start : files
+bisect good : files
+bisect bad : files
+bisect skip : files
+bisect reset : files
+bisect log : none
+init -q -b= --quiet --initial-branch= : none
+prune -n -v --dry-run --verbose : none
+gc -q --auto --quiet --no-prune : none
+fsck --full --no-dangling --unreachable --lost-found --no-reflogs --connectivity-only : none
+symbolic-ref -q -d -m= --short --quiet --delete : names
+update-ref -d -m= --no-deref --stdin : files
+notes list : files
+notes show : files
+submodule status --cached --recursive : files
+submodule summary --cached --files : files
+sparse-checkout list : none
+verify-commit -v --verbose --raw : files
+verify-tag -v --verbose --raw : files
+hash-object -t= --stdin : files
+";
 
 /// Whether the command, whatever its options, destroys nothing that git stores.
 fn only_adds(command: &str) -> bool {
@@ -49,7 +174,7 @@ fn command(words: &[Word]) -> Option<usize> {
 /// Whether the word is one of the options, written out or abbreviated as git accepts it.
 fn is_long(word: &Word, options: &[&str]) -> bool {
     let text = word.text.split('=').next().unwrap_or_default();
-    text.len() > 3 && text.starts_with("--") && options.iter().any(|option| option.starts_with(text))
+    text.len() > 2 && text.starts_with("--") && options.iter().any(|option| option.starts_with(text))
 }
 
 fn is_short(word: &Word, letters: &[char]) -> bool {
@@ -113,7 +238,7 @@ fn destructive(words: &[Word]) -> Option<&'static str> {
     }
 }
 
-/// Returns the words that make git run something else, write elsewhere, or obey its configuration.
+/// Returns the words that choose where git runs and what it obeys.
 fn hazards(words: &[Word]) -> Vec<Hazard> {
     let mut hazards = Vec::new();
     let mut add = |at, why: &str| hazards.push(Hazard::new(at, why));
@@ -137,57 +262,11 @@ fn hazards(words: &[Word]) -> Vec<Hazard> {
         }
         at += 1 + valued;
     }
-    if let Some(name) = words.get(end).and_then(Word::literal) {
-        if !COMMANDS.split_whitespace().any(|known| known == name) {
-            add(end, "it may be an alias");
-        }
-        let runs = [
-            "--upload-pack",
-            "--receive-pack",
-            "--exec",
-            "--ext-diff",
-            "--textconv",
-            "--open-files-in-pager",
-            "--extcmd",
-            "--tool",
-            "--template",
-            "--config",
-            "--output",
-            "--output-directory",
-            "--remote",
-            "--show-signature",
-            "--gpg-sign",
-            "--run",
-            "--paginate",
-            "--strategy",
-            "--filters",
-        ];
-        for (at, word) in words.iter().enumerate().skip(end + 1) {
-            let short = match name {
-                "clone" => is_short(word, &['u', 'c']),
-                "rebase" => is_short(word, &['x', 's']),
-                "grep" => is_short(word, &['O']),
-                "difftool" | "mergetool" => true,
-                "archive" | "format-patch" => is_short(word, &['o']),
-                _ => false,
-            };
-            if short || is_long(word, &runs) || word.text.contains("::") && word.text.contains("ext") {
-                add(at, "an option of git chooses what it runs, or where it writes");
-            }
-        }
-        let settles = |at: usize| {
-            words.get(at).is_some_and(|word| ["run", "foreach", "add", "set-url"].contains(&word.text.as_str()))
-        };
-        match name {
-            "config" => {
-                let reads = ["get", "list", "--get", "--get-all", "--get-regexp", "--list", "-l"];
-                if !words.get(end + 1).is_some_and(|word| reads.contains(&word.text.as_str())) {
-                    add(words.len(), "it configures what git runs");
-                }
-            }
-            "bisect" | "submodule" if settles(end + 1) => add(end + 1, "it runs what it is given"),
-            "filter-branch" => add(words.len(), "it runs what it is given"),
-            _ => {}
+    // `git config NAME VALUE` sets a variable: one of the options has to say that it reads.
+    if words.get(end).is_some_and(|word| word.is("config")) {
+        let reads = ["get", "list", "--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l"];
+        if !words.get(end + 1).is_some_and(|word| reads.contains(&word.text.as_str())) {
+            hazards.push(Hazard::new(words.len(), "it configures what git runs"));
         }
     }
     hazards

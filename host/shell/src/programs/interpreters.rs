@@ -1,24 +1,21 @@
-//! Interpreters: with some options they run a program from their arguments, otherwise a file, or their input.
+//! Interpreters, which run a file, code in their arguments, or their input.
 
-use super::{Program, Runs, Writes};
-
-/// The letters for interpreters with several kinds of such options.
-const MANY: Option<&str> = Some("eEfrc");
+use super::{Irreversible, Program, Runs, Writes};
 
 pub(super) const ROWS: &[Program] = &[
-    Program { inline_code: Some("cm"), ..Program::named(&["python", "pypy"]) },
-    Program { inline_code: Some("eprc"), ..Program::named(&["node", "nodejs"]) },
-    Program { inline_code: Some("eprc"), has_commands: true, ..Program::named(&["bun"]) },
-    Program { inline_code: Some(""), has_commands: true, ..Program::named(&["deno"]) },
-    Program { inline_code: Some("eEMmIpni"), writes: Writes::AllInPlace, ..Program::named(&["perl"]) },
-    Program { inline_code: Some("erIpni"), writes: Writes::AllInPlace, ..Program::named(&["ruby"]) },
-    Program { inline_code: Some("rBREda"), ..Program::named(&["php"]) },
-    Program { inline_code: Some("el"), ..Program::named(&["lua", "luajit"]) },
-    Program { inline_code: Some("c"), ..Program::named(&["tclsh", "wish", "expect"]) },
+    Program { interprets: true, ..Program::named(&["python", "pypy"]) },
+    Program { interprets: true, ..Program::named(&["node", "nodejs"]) },
+    Program { interprets: true, ..Program::named(&["bun"]) },
+    Program { interprets: true, ..Program::named(&["deno"]) },
+    Program { interprets: true, writes: Writes::AllInPlace, ..Program::named(&["perl"]) },
+    Program { interprets: true, writes: Writes::AllInPlace, ..Program::named(&["ruby"]) },
+    Program { interprets: true, ..Program::named(&["php"]) },
+    Program { interprets: true, ..Program::named(&["lua", "luajit"]) },
+    Program { interprets: true, ..Program::named(&["tclsh", "wish", "expect"]) },
     // A debugger runs the given program, and scripts of its own.
-    Program { inline_code: MANY, runs: Runs::Unfollowed, ..Program::named(&["gdb"]) },
+    Program { interprets: true, runs: Runs::Unfollowed, ..Program::named(&["gdb"]) },
     Program {
-        inline_code: MANY,
+        interprets: true,
         ..Program::named(&[
             "Rscript",
             "R",
@@ -33,9 +30,11 @@ pub(super) const ROWS: &[Program] = &[
             "groovy",
             "osascript",
             "octave",
-            "sqlite",
-            "psql",
-            "mysql",
         ])
+    },
+    // Their input and operands are commands, and some of those reach a shell.
+    Program {
+        irreversible: Irreversible::Always,
+        ..Program::named(&["sqlite3", "sqlite", "psql", "mysql", "mariadb", "mongosh", "redis-cli", "duckdb"])
     },
 ];

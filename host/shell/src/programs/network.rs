@@ -3,28 +3,12 @@
 use super::{Irreversible, Program, Runs, Writes};
 
 pub(super) const ROWS: &[Program] = &[
+    Program { irreversible: Irreversible::Always, ..Program::named(&["curl", "wget"]) },
+    Program { writes: Writes::Last, irreversible: Irreversible::Always, ..Program::named(&["rsync"]) },
+    Program { writes: Writes::Last, irreversible: Irreversible::Always, ..Program::named(&["scp"]) },
     Program {
-        risky_options: &["-o", "-O", "--output", "--output-document", "-K", "--config", "--use-askpass"],
         irreversible: Irreversible::Always,
-        ..Program::named(&["curl", "wget"])
+        ..Program::named(&["sftp", "ftp", "nc", "ncat", "netcat", "socat", "telnet"])
     },
-    Program {
-        risky_options: &["-e", "--rsh", "--rsync-path"],
-        writes: Writes::Last,
-        irreversible: Irreversible::Always,
-        ..Program::named(&["rsync"])
-    },
-    Program {
-        risky_options: &["-S", "-o", "-F", "-D"],
-        writes: Writes::Last,
-        irreversible: Irreversible::Always,
-        ..Program::named(&["scp"])
-    },
-    Program { risky_options: &["-S", "-o", "-F", "-D"], ..Program::named(&["sftp"]) },
-    Program {
-        runs: Runs::Unfollowed,
-        needs_literals: true,
-        irreversible: Irreversible::Always,
-        ..Program::named(&["ssh"])
-    },
+    Program { runs: Runs::Unfollowed, irreversible: Irreversible::Always, ..Program::named(&["ssh"]) },
 ];

@@ -10,16 +10,16 @@ pub(super) const ROWS: &[Program] = &[
     Program {
         options: Options {
             flags: "AbEHknPS",
-            valued: "ugpCDRThrtU",
+            valued: "ugphrtU",
             long_flags: &["preserve-env", "set-home", "non-interactive", "stdin", "background", "askpass"],
-            long_valued: &["user", "group", "prompt", "chdir", "chroot", "close-from", "host", "role", "type"],
+            long_valued: &["user", "group", "prompt", "host", "role", "type"],
         },
         runs: Runs::CommandWith { operands: 0 },
         dangers: OTHER_USER,
         ..Program::named(&["sudo"])
     },
     Program {
-        options: Options { flags: "Ln", valued: "uC", ..Options::NONE },
+        options: Options { flags: "Ln", valued: "u", ..Options::NONE },
         runs: Runs::CommandWith { operands: 0 },
         dangers: OTHER_USER,
         ..Program::named(&["doas"])

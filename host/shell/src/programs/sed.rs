@@ -4,12 +4,8 @@ use super::{Program, Writes};
 use crate::Word;
 use crate::hazard::{Hazard, RISKY_OPTION, RISKY_SCRIPT};
 
-pub(super) const ROWS: &[Program] = &[Program {
-    risky_options: &["-i", "--in-place", "-f", "--file", "-s", "--null-data"],
-    writes: Writes::AllInPlace,
-    hazards: Some(hazards),
-    ..Program::named(&["sed", "gsed"])
-}];
+pub(super) const ROWS: &[Program] =
+    &[Program { writes: Writes::AllInPlace, hazards: Some(hazards), ..Program::named(&["sed", "gsed"]) }];
 
 fn hazards(words: &[Word]) -> Vec<Hazard> {
     let unknown = (1..words.len()).filter(|at| !is_known_option(&words[*at].text));

@@ -41,7 +41,7 @@ fn shell(words: &[Word]) -> Option<Wrapped> {
     }
     Some(match words.get(at).and_then(Word::literal) {
         Some(file) if !file.is_empty() && unclear.is_empty() => {
-            Wrapped { hazards: vec![Hazard::new(at, "a shell runs that file")], ..Wrapped::default() }
+            Wrapped { hazards: vec![Hazard::new(words.len() - 1, "a shell runs that file")], ..Wrapped::default() }
         }
         _ => {
             let mut found = Wrapped::candidates(words, at).with_unclear("a shell runs what it reads");

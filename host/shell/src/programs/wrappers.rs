@@ -45,7 +45,7 @@ pub(super) const ROWS: &[Program] = &[
         ..Program::named(&["setsid"])
     },
     Program {
-        options: Options { flags: "cCdDfFhiknqrtTvVwxyYzZ", valued: "aeEoOpPsSuUIXb", ..Options::NONE },
+        options: Options { flags: "cCdDfFhiknqrtTvVwxyYzZ", valued: "aepsSX", ..Options::NONE },
         runs: Runs::CommandWith { operands: 0 },
         ..Program::named(&["strace", "ltrace"])
     },

@@ -14,6 +14,9 @@ const OPTIONS: Options = Options {
 pub(super) const ROWS: &[Program] =
     &[Program { options: OPTIONS, runs: Runs::Found(found), ..Program::named(&["xargs"]) }];
 
+/// Why the words of `xargs` are not understood.
+const MARK: &str = "what `xargs` replaces is not understood";
+
 fn found(words: &[Word]) -> Option<Wrapped> {
     let at = match OPTIONS.skip(words, 0) {
         Err(at) => {
@@ -22,14 +25,21 @@ fn found(words: &[Word]) -> Option<Wrapped> {
         Ok(at) if at >= words.len() => return None,
         Ok(at) => at,
     };
-    // The replacement mark: after `-I`, in the same word or the next one.
-    let mark = words[1..at].iter().enumerate().find_map(|(index, word)| {
-        let (_, attached) = word.text.strip_prefix('-').filter(|bundle| !bundle.starts_with('-'))?.split_once('I')?;
-        Some(if attached.is_empty() { words[index + 2].text.as_str() } else { attached })
-    });
+    // The replacement mark: after `-I`, in the same word or the next one. Two of them, or one in a bundle, could be read
+    // otherwise than it is meant.
+    let marks: Vec<usize> = (1..at).filter(|index| words[*index].text.contains('I')).collect();
+    let mark = match marks[..] {
+        [] => None,
+        [index] => match words[index].text.strip_prefix("-I") {
+            Some("") => words.get(index + 1).map(|word| word.text.as_str()),
+            Some(attached) => Some(attached),
+            None => return Some(Wrapped::candidates(words, at).with_unclear(MARK)),
+        },
+        _ => return Some(Wrapped::candidates(words, at).with_unclear(MARK)),
+    };
     let mut inner = words[at..].to_vec();
     if let Some(mark) = mark {
-        inner.iter_mut().filter(|word| word.text.contains(mark)).for_each(|word| word.dynamic = true);
+        inner.iter_mut().for_each(|word| word.replace(mark));
     } else {
         inner.push(Word::unknown());
     }

@@ -15,7 +15,7 @@ use host_plugin::{Confirmation, command_line};
 
 use super::{Considered, Gate};
 use crate::{
-    Always, Decision, Intent, Lasting, Origin, Question, Rule, RuleSource, SimpleCommand, Tier, suggested_prefix,
+    Always, Decision, Intent, Lasting, Origin, Question, Rule, RuleSource, SimpleCommand, Suggestion, Tier, suggestion,
 };
 
 /// Why no lasting answer is offered for a call that sends requests.
@@ -42,12 +42,8 @@ impl Gate {
         let of_plugin = |grants: &Grants| format!("all tools of the plugin `{plugin}` with {}", named(grants));
         let offered = match confirmation {
             Confirmation::Exec { .. } => {
-                let begin = prefixes(commands).map(|prefixes| {
-                    let shown: Vec<String> =
-                        prefixes.iter().map(|words| format!("`{}`", command_line(words))).collect();
-                    format!("commands that begin with {}", shown.join(", "))
-                });
-                [begin.map(|words| offer(Lasting::Always, words)), None]
+                let covered = suggestions(commands).map(|suggestions| covered(&suggestions));
+                [covered.map(|words| offer(Lasting::Always, words)), None]
             }
             Confirmation::Edit { path, .. } => [
                 exact.map(|_| offer(Lasting::Always, format!("edits of `{path}`"))),
@@ -81,7 +77,9 @@ impl Gate {
         };
         Some(match (lasting, &question.confirmation) {
             (Lasting::Always, Confirmation::Exec { .. }) => {
-                Rule { tool: tool(), command: prefixes(&question.commands)?, ..bound }
+                let words = suggestions(&question.commands)?;
+                let command = words.iter().map(|suggestion| suggestion.words().to_vec().into()).collect();
+                Rule { tool: tool(), command, ..bound }
             }
             (Lasting::Always, _) => Rule { tool: tool(), scope: Some(intent.touches.clone()), ..bound },
             (Lasting::AlwaysTool, _) => Rule { tool: tool(), scope: Some(self.within(intent)?), ..bound },
@@ -163,16 +161,29 @@ fn is_lasting(grants: &Grants) -> bool {
     })
 }
 
-/// Returns the prefix for each of the commands; `None` if one of them is better asked about each time.
-fn prefixes(commands: &[SimpleCommand]) -> Option<Vec<Vec<String>>> {
-    let prefix = |command: &SimpleCommand| {
+/// Returns what would be covered of each of the commands; `None` if one of them is better asked about each time.
+fn suggestions(commands: &[SimpleCommand]) -> Option<Vec<Suggestion>> {
+    let of = |command: &SimpleCommand| {
         let words = command.words.iter().cloned().collect::<Option<Vec<_>>>().filter(|_| command.doubts.is_empty())?;
-        suggested_prefix(&words)
+        suggestion(&words)
     };
-    let mut prefixes = commands.iter().map(prefix).collect::<Option<Vec<_>>>()?;
-    prefixes.sort();
-    prefixes.dedup();
-    (!prefixes.is_empty()).then_some(prefixes)
+    let mut suggestions = commands.iter().map(of).collect::<Option<Vec<_>>>()?;
+    suggestions.sort();
+    suggestions.dedup();
+    (!suggestions.is_empty()).then_some(suggestions)
+}
+
+/// Describes what the suggestions cover.
+fn covered(suggestions: &[Suggestion]) -> String {
+    let shown = |exact: bool| {
+        let of_kind = suggestions.iter().filter(|suggestion| matches!(suggestion, Suggestion::Exactly(_)) == exact);
+        of_kind.map(|suggestion| format!("`{}`", command_line(suggestion.words()))).collect::<Vec<_>>().join(", ")
+    };
+    match (shown(false), shown(true)) {
+        (begin, exact) if exact.is_empty() => format!("commands that begin with {begin}"),
+        (begin, exact) if begin.is_empty() => format!("exactly {exact}"),
+        (begin, exact) => format!("commands that begin with {begin}, and exactly {exact}"),
+    }
 }
 
 /// Describes grants briefly for a user. Exclusions of files only narrow them, and are not shown.

@@ -30,7 +30,7 @@ fn ask_about(danger: Danger) -> Rule {
         words.flat_map(|words| program.names.iter().map(move |name| [&[*name], words].concat()))
     });
     Rule {
-        command: commands.map(|words| words.into_iter().map(str::to_owned).collect()).collect(),
+        command: commands.map(|words| words.into_iter().map(str::to_owned).collect::<Vec<_>>().into()).collect(),
         mode: MODES.to_vec(),
         priority: PRIORITY,
         ..Rule::new(Decision::Ask, RuleSource::from_tier(Tier::BuiltIn))

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use host_capability::{Capability, Grants};
-use host_shell::{Analysis, Command, Word, analyse};
+use host_shell::{Analysis, Command, Hazard, HazardKind, Word, analyse};
 use serde_json::{Map, Value};
 
 use super::prefix::{Met, granted, meets};
@@ -86,12 +86,17 @@ impl Call<'_, '_> {
         let mut reasons = Vec::new();
         let mut allowed: Vec<Option<Allowed>> = Vec::new();
         let mut denied = None;
+        // Where the shell can be: each command may be run in it or in a part of it that has moved.
+        let mut shells = vec![self.query.workspace.to_path_buf()];
         for part in &analysis.commands {
-            let outer =
-                part.outer.and_then(|(at, starts)| allowed.get(at)?.as_ref().filter(|outer| outer.words > starts));
+            let stays = part.enters.as_ref().is_none_or(|folder| self.place.stays_inside(&mut shells, folder));
+            // How many of its words a rule for the command around it names.
+            let outer = part.outer.and_then(|(at, starts)| {
+                allowed.get(at)?.as_ref()?.words.checked_sub(starts).filter(|words| *words > 0)
+            });
             let shown = Some(part.source.clone());
             let mut allows = None;
-            match self.part(part, outer.is_some()) {
+            match self.part(part, outer, stays) {
                 PartDecision::Silent => {}
                 PartDecision::Strict(reason, rule) => {
                     denied = denied.or(rule.filter(|rule| rule.decision == Decision::Deny));
@@ -105,8 +110,7 @@ impl Call<'_, '_> {
             // A part that may only be an argument is as clear as the command in which a rule names it.
             let named = part.uncertain && outer.is_some();
             if !self.lenient && !named {
-                let words = allows.as_ref().map_or(usize::MAX, |allowed| allowed.words);
-                reasons.extend(self.unclear(part, words));
+                reasons.extend(self.unclear(part, allows.as_ref(), stays));
             }
             allowed.push(allows);
         }
@@ -132,8 +136,9 @@ impl Call<'_, '_> {
         verdict(reasons, denied.or(self.base))
     }
 
-    /// Decides a part, apart from what is unclear about it.
-    fn part(&self, part: &Command, outer: bool) -> PartDecision<'_> {
+    /// Decides a part, apart from what is unclear about it; `outer` is how many of its words a rule names for the command
+    /// around it, and `stays` whether the shell stays in the workspace.
+    fn part(&self, part: &Command, outer: Option<usize>, stays: bool) -> PartDecision<'_> {
         let shown = || Some(part.source.clone());
         if let Some(what) = part.writes.iter().find_map(|target| self.place.protects(target)) {
             return PartDecision::Strict(reason(shown(), Decision::Deny, Because::Protected(what)), None);
@@ -179,29 +184,30 @@ impl Call<'_, '_> {
         match granted(self.query.granted, &part.words) {
             Some(words) => PartDecision::Allow(Allowed { words, because: Because::Granted }),
             None if self.granted_whole => PartDecision::Allow(Allowed { words: 0, because: Because::Granted }),
-            None if part.harmless && self.stays_inside(part) => {
-                PartDecision::Allow(Allowed { words: 0, because: Because::Harmless })
-            }
-            None if outer => PartDecision::Allow(Allowed { words: 0, because: Because::Outer }),
-            None => PartDecision::Strict(reason(shown(), Decision::Ask, Because::Nothing), None),
+            None if part.harmless && stays => PartDecision::Allow(Allowed { words: 0, because: Because::Harmless }),
+            None => match outer {
+                Some(words) => PartDecision::Allow(Allowed { words, because: Because::Outer }),
+                None => PartDecision::Strict(reason(shown(), Decision::Ask, Because::Nothing), None),
+            },
         }
     }
 
-    /// Returns what is unclear about a part of which this many words are allowed.
-    fn unclear(&self, part: &Command, words: usize) -> Vec<Reason> {
-        let leaves = (!self.stays_inside(part)).then_some("it may leave the workspace");
+    /// Returns what is unclear about a part, with what allows it.
+    fn unclear(&self, part: &Command, allowed: Option<&Allowed>, stays: bool) -> Vec<Reason> {
+        let words = allowed.map_or(usize::MAX, |allowed| allowed.words);
+        // A grant is a capability: of a program of which nothing is known it covers every argument.
+        let is_granted = allowed.is_some_and(|allowed| matches!(allowed.because, Because::Granted));
+        let leaves = (!stays).then_some("it may leave the workspace");
         // A wrapper that only runs others is unclear only in its options.
-        let hazards = part.hazards.iter().filter(|hazard| !part.transparent && hazard.at >= words);
+        let counts = |hazard: &&Hazard| {
+            !part.transparent && hazard.at >= words && !(is_granted && hazard.kind == HazardKind::UnknownProgram)
+        };
+        let hazards = part.hazards.iter().filter(counts);
         let why =
             part.unclear.iter().map(String::as_str).chain(leaves).chain(hazards.map(|hazard| hazard.why.as_str()));
         let obscure = why.map(|why| Because::Obscure(why.to_owned()));
         let because = obscure.chain(part.redirects.iter().cloned().map(Because::Writes));
         because.map(|because| reason(Some(part.source.clone()), Decision::Ask, because)).collect()
-    }
-
-    /// Whether the shell stays in its folder, or in the workspace.
-    fn stays_inside(&self, part: &Command) -> bool {
-        part.enters.as_ref().is_none_or(|folder| self.place.stays_inside(folder))
     }
 }
 

@@ -11,7 +11,7 @@ use toml::Spanned;
 
 use super::prefix::{Met, meets};
 use super::rule::MAX_PRIORITY;
-use super::{ArgumentsPattern, Decision, Policy, Rule, RuleSource, Tier, decide};
+use super::{ArgumentsPattern, CommandPrefix, Decision, Policy, Rule, RuleSource, Tier, decide};
 
 /// The largest file, in bytes: a project's file is read before the project is trusted.
 const FILE_BYTES: usize = 256 << 10;
@@ -124,7 +124,7 @@ impl Policy {
 
 fn rule(raw: RawRule, source: RuleSource) -> Result<Rule, PolicyProblem> {
     let value = |key: &'static str, why: String| PolicyProblem::Value { key, why };
-    let command = raw.command.0.iter().map(|text| words(text)).collect::<Result<Vec<_>, _>>();
+    let command = raw.command.0.iter().map(|text| prefix(text)).collect::<Result<Vec<_>, _>>();
     let priority = u16::try_from(raw.priority).ok().filter(|priority| *priority <= MAX_PRIORITY);
     if let Some(bad) = raw.tool.0.iter().find(|tool| tool.is_empty() || tool.trim_end_matches('*').contains('*')) {
         return Err(value("tool", format!("`{bad}` is not a name; a `*` is allowed only at its end")));
@@ -173,16 +173,22 @@ fn rule(raw: RawRule, source: RuleSource) -> Result<Rule, PolicyProblem> {
     Ok(rule)
 }
 
-/// Reads the first words of a command.
-fn words(text: &str) -> Result<Vec<String>, String> {
+/// Reads the first words of a command, and whether a `*` follows them.
+fn prefix(text: &str) -> Result<CommandPrefix, String> {
     let line = read(text);
+    let is_any = |word: &Word| word.glob && word.text == "*";
     let plain = |word: &Word| word.literal().filter(|text| !text.is_empty()).map(str::to_owned);
     match line.commands.as_slice() {
         [only] if line.unclear.is_empty() && only.assignments.is_empty() && only.redirects.is_empty() => {
-            let words: Option<Vec<String>> = only.words.iter().map(plain).collect();
+            let (words, then_any) = match only.words.split_last() {
+                Some((last, before)) if is_any(last) => (before, true),
+                _ => (only.words.as_slice(), false),
+            };
+            let words: Option<Vec<String>> = words.iter().map(plain).collect();
             words
                 .filter(|words| !words.is_empty())
-                .ok_or_else(|| format!("`{text}` has a word that is not literal; write the first words alone: they cover all arguments that follow"))
+                .map(|words| CommandPrefix { words, then_any })
+                .ok_or_else(|| format!("`{text}` has a word that is not literal; write the first words alone, or a `*` behind them for any arguments"))
         }
         _ => Err(format!("`{text}` is not a plain command: quote everything that is not a word")),
     }

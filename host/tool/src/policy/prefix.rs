@@ -3,11 +3,38 @@
 //! A rule that allows matches narrowly, and one that asks or denies matches widely: `git` allows neither `./git` nor
 //! `/tmp/git`, and denies both.
 
+use std::fmt;
+
 use host_capability::{Capability, Grants, Scope};
-use host_shell::{Word, base_name};
+use host_shell::{Word, base_name, quote};
 
 use super::Decision;
 use super::rule::Rule;
+
+/// The first words of the commands that a rule is about; at least one.
+///
+/// A rule that allows covers the words behind them as far as they are understood, and all of them after a `*`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CommandPrefix {
+    /// The words.
+    pub words: Vec<String>,
+    /// Anything may follow, whether it is understood or not.
+    pub then_any: bool,
+}
+
+impl From<Vec<String>> for CommandPrefix {
+    fn from(words: Vec<String>) -> Self {
+        Self { words, then_any: false }
+    }
+}
+
+/// As it is written in a file.
+impl fmt::Display for CommandPrefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<String> = self.words.iter().map(|word| quote(word)).collect();
+        write!(f, "{}{}", words.join(" "), if self.then_any { " *" } else { "" })
+    }
+}
 
 /// Whether a rule matches a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +49,12 @@ pub(super) enum Met {
 /// Whether the rule, which has a `command`, matches the words.
 pub(super) fn meets(rule: &Rule, words: &[Word]) -> Met {
     let met = rule.command.iter().map(|prefix| match rule.decision {
-        Decision::Allow => exactly(prefix, words).map_or(Met::No, Met::Yes),
-        Decision::Ask | Decision::Deny => widely(prefix, words),
+        Decision::Allow => match exactly(&prefix.words, words) {
+            Some(_) if prefix.then_any => Met::Yes(usize::MAX),
+            Some(reached) => Met::Yes(reached),
+            None => Met::No,
+        },
+        Decision::Ask | Decision::Deny => widely(&prefix.words, words),
     });
     met.fold(Met::No, |best, met| match (best, met) {
         (Met::Yes(a), Met::Yes(b)) => Met::Yes(a.max(b)),

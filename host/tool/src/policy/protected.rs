@@ -8,6 +8,9 @@ use std::path::{Component, Path, PathBuf};
 /// Folders in which nothing may be changed.
 const FOLDERS: [&str; 5] = [".git", ".hg", ".jj", ".svn", ".host"];
 
+/// In how many folders a shell may be for a line to be followed.
+const SHELLS: usize = 64;
+
 /// Files that a shell reads when it starts or ends.
 const START_FILES: [&str; 14] = [
     ".bash_aliases",
@@ -49,9 +52,9 @@ impl Place<'_> {
         (start_file || fish || folder || own).then(|| target.replace('\0', "…"))
     }
 
-    /// Whether a shell that enters the folder stays in the workspace, wherever in it the shell is, and out of protected
-    /// folders.
-    pub(super) fn stays_inside(self, folder: &str) -> bool {
+    /// Whether a shell that is in one of these folders and enters another one stays in the workspace and out of protected
+    /// folders, by the name of that folder and by where its links lead now. Adds where the shell can be then.
+    pub(super) fn stays_inside(self, shells: &mut Vec<PathBuf>, folder: &str) -> bool {
         let beneath = match Path::new(folder).strip_prefix(self.workspace) {
             Ok(beneath) => beneath,
             Err(_) if folder.starts_with('/') => return false,
@@ -62,7 +65,22 @@ impl Place<'_> {
             Component::CurDir => true,
             Component::ParentDir | Component::RootDir | Component::Prefix(_) => false,
         };
-        beneath.components().all(fine)
+        if !beneath.components().all(fine) {
+            return false;
+        }
+        let entered: Vec<PathBuf> = shells.iter().map(|shell| shell.join(folder)).collect();
+        let stays = entered.iter().all(|path| self.leads_inside(path));
+        shells.extend(entered);
+        shells.sort();
+        shells.dedup();
+        stays && shells.len() <= SHELLS
+    }
+
+    /// Whether the folder, if it is there, is in the workspace and in no protected folder.
+    fn leads_inside(self, folder: &Path) -> bool {
+        let (Ok(real), Ok(workspace)) = (folder.canonicalize(), self.workspace.canonicalize()) else { return true };
+        let Ok(beneath) = real.strip_prefix(&workspace) else { return false };
+        !beneath.components().any(|part| is_protected_folder(&part.as_os_str().to_string_lossy()))
     }
 }
 

@@ -5,11 +5,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use host_capability::{Capability, Grants};
-use host_shell::quote;
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
 use super::Query;
+use super::prefix::CommandPrefix;
 use crate::ApprovalMode;
 
 /// The largest program that a pattern may compile to, in bytes. Protects memory from a hostile project's file.
@@ -149,7 +149,7 @@ pub struct Rule {
     /// A pattern that the arguments have to match.
     pub arguments: Option<ArgumentsPattern>,
     /// Prefixes of commands, with one of which the command has to begin. Each has at least one word.
-    pub command: Vec<Vec<String>>,
+    pub command: Vec<CommandPrefix>,
     /// Capabilities, one of which the call has to touch.
     pub capability: Vec<Capability>,
     /// Names of agents.
@@ -246,17 +246,12 @@ impl Rule {
         add("digest", option(self.digest.as_deref()));
         add("scope", self.scope.iter().map(|scope| format!("{:?}", scope.to_string())).collect());
         add("arguments", option(self.arguments.as_ref().map(ArgumentsPattern::as_str)));
-        add("command", self.command.iter().map(|words| format!("{:?}", command_text(words))).collect());
+        add("command", self.command.iter().map(|prefix| format!("{:?}", prefix.to_string())).collect());
         add("capability", self.capability.iter().map(ToString::to_string).collect());
         add("agent", self.agent.iter().map(|agent| format!("{agent:?}")).collect());
         add("mode", self.mode.iter().map(ToString::to_string).collect());
         shown
     }
-}
-
-/// Formats the words as they are written in a file.
-pub(super) fn command_text(words: &[String]) -> String {
-    words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether the pattern matches the tool.

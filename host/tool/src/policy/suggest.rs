@@ -1,7 +1,7 @@
 //! What a user is shown of a command, and what a lasting answer would cover.
 
 use host_shell::programs::{Builtin, Irreversible, Program};
-use host_shell::{Word, analyse, base_name};
+use host_shell::{Hazard, HazardKind, Word, analyse, base_name};
 
 /// A command that would run, as it was analysed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,14 +14,20 @@ pub struct SimpleCommand {
     pub doubts: Vec<String>,
 }
 
-/// Returns the commands that a command would run: those of the line for `sh -c LINE`, and what it runs for a wrapper.
+/// Returns the commands that a command would run: those of the line for `sh -c LINE`, and what it runs for a wrapper whose
+/// own words are clear.
 pub fn simple_commands(argv: &[String]) -> Vec<SimpleCommand> {
     let commands = analyse(argv).commands.into_iter();
-    let shown = commands.filter(|command| !command.transparent && !command.words.is_empty());
+    let is_silent = |command: &host_shell::Command| command.transparent && command.unclear.is_empty();
+    let shown = commands.filter(|command| !is_silent(command) && !command.words.is_empty());
     let shown = shown.map(|command| SimpleCommand {
         text: command.source,
         words: command.words.iter().map(|word| word.literal().map(str::to_owned)).collect(),
-        doubts: command.unclear.into_iter().chain(command.hazards.into_iter().map(|hazard| hazard.why)).collect(),
+        doubts: command
+            .unclear
+            .into_iter()
+            .chain(command.hazards.into_iter().filter(is_doubt).map(|hazard| hazard.why))
+            .collect(),
     });
     shown.collect()
 }
@@ -33,12 +39,35 @@ pub fn commands_in(argv: &[String]) -> Vec<Vec<String>> {
     analyse(argv).commands.iter().map(|command| command.words.iter().map(word).collect()).collect()
 }
 
-/// Returns the prefix of a command that a lasting answer should cover: the program, and its subcommand if it has
-/// subcommands. `None` if each use has to be decided separately: for wrappers, shells, interpreters, programs that
-/// delete, and git's commands that can destroy.
-pub fn suggested_prefix(words: &[String]) -> Option<Vec<String>> {
+/// Whether the hazard tells something about this command: that a program is not known needs no saying.
+fn is_doubt(hazard: &Hazard) -> bool {
+    hazard.kind != HazardKind::UnknownProgram
+}
+
+/// What a lasting answer about a command covers.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Suggestion {
+    /// Every command that begins with these words and goes on with words that are understood.
+    Prefix(Vec<String>),
+    /// This command and no other, since nothing is known of its program.
+    Exactly(Vec<String>),
+}
+
+impl Suggestion {
+    /// The words of the rule for it.
+    pub fn words(&self) -> &[String] {
+        match self {
+            Self::Prefix(words) | Self::Exactly(words) => words,
+        }
+    }
+}
+
+/// Returns what a lasting answer about a command covers. `None` if each use has to be decided separately: for wrappers,
+/// shells and interpreters, for programs that delete, deploy, publish or run others, for git's commands that can
+/// destroy, and for words that are not understood.
+pub fn suggestion(words: &[String]) -> Option<Suggestion> {
     let all: Vec<Word> = words.iter().map(Word::literal_of).collect();
-    let program = words.first().filter(|program| !program.is_empty())?;
+    words.first().filter(|program| !program.is_empty())?;
     let known = Program::find(base_name(&all));
     let irreversible = match known.irreversible {
         Irreversible::No => false,
@@ -46,26 +75,22 @@ pub fn suggested_prefix(words: &[String]) -> Option<Vec<String>> {
         Irreversible::Sometimes { never, .. } => words.get(1).is_none_or(|command| !never(command)),
     };
     let is_builtin = known.builtin.is_some_and(|builtin| builtin(&all) != Builtin::Other);
-    let is_hazardous = || analyse(words).commands.first().is_none_or(|command| !command.hazards.is_empty());
-    if irreversible || known.is_wrapper() || known.inline_code.is_some() || is_builtin || is_hazardous() {
+    if irreversible || known.is_wrapper() || known.interprets || is_builtin {
         return None;
     }
-    // The prefix is read back from a file and shown to users.
-    let odd = |c: char| !c.is_ascii_alphanumeric() && !"_-+./@".contains(c);
-    if program.contains(odd) {
+    let analysis = analyse(words);
+    let hazards = &analysis.commands.first()?.hazards;
+    if hazards.iter().any(is_doubt) {
         return None;
     }
-    let is_command = |word: &&String| {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_:".contains(c);
-        word.starts_with(|c: char| c.is_ascii_lowercase()) && word.chars().all(plain)
+    // A program that is not known by its name or its folder, even if no word follows here.
+    let is_file = words.first().is_some_and(|program| program.contains('/'));
+    let suggestion = if known.is_unknown() || is_file || !hazards.is_empty() {
+        Suggestion::Exactly(words.to_vec())
+    } else {
+        Suggestion::Prefix(words[..known.prefix(&all)?].to_vec())
     };
-    let mut prefix = vec![program.clone()];
-    if known.has_commands {
-        let second = words.get(1).filter(is_command)?;
-        prefix.push(second.clone());
-        if matches!(second.as_str(), "run" | "exec" | "compose" | "stash" | "remote") {
-            prefix.push(words.get(2).filter(is_command)?.clone());
-        }
-    }
-    Some(prefix)
+    // The words are read back from a file and shown to users.
+    let is_odd = |c: char| !(c.is_alphanumeric() || c.is_ascii_graphic() || c == ' ');
+    (!suggestion.words().iter().any(|word| word.is_empty() || word.contains(is_odd))).then_some(suggestion)
 }

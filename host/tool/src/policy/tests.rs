@@ -29,6 +29,7 @@ struct Case<'a> {
     granted: Grants,
     agent: &'a str,
     mode: ApprovalMode,
+    workspace: &'a Path,
 }
 
 impl<'a> Case<'a> {
@@ -44,6 +45,7 @@ impl<'a> Case<'a> {
             granted: Grants::none(),
             agent: "main",
             mode: ApprovalMode::Default,
+            workspace: Path::new(WORKSPACE),
         }
     }
 
@@ -64,7 +66,7 @@ impl<'a> Case<'a> {
             granted: &self.granted,
             agent: self.agent,
             mode: self.mode,
-            workspace: Path::new(WORKSPACE),
+            workspace: self.workspace,
         })
     }
 

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use toml::Value;
 
 use super::Rule;
-use super::rule::command_text;
 
 impl Rule {
     /// Formats the rule as a `[[rule]]` table, which [`Policy::parse`](super::Policy::parse) reads back. The text
@@ -39,7 +38,7 @@ impl Rule {
         );
         add("workspace", self.workspace.as_ref().map(|path| string(&path.to_string_lossy())));
         add("arguments", self.arguments.as_ref().map(|pattern| string(pattern.as_str())));
-        add("command", list(self.command.iter().map(|words| command_text(words)).collect()));
+        add("command", list(self.command.iter().map(ToString::to_string).collect()));
         add("capability", list(self.capability.iter().map(ToString::to_string).collect()));
         add("agent", names(&self.agent));
         add("mode", list(self.mode.iter().map(ToString::to_string).collect()));

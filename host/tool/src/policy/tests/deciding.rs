@@ -285,7 +285,7 @@ fn policy_tool_allowed_as_a_whole_may_run_obscure_lines_unless_a_rule_names_comm
 
 #[test]
 fn a_denied_command_that_a_word_may_become_is_asked_about() {
-    let text = rule("allow", "command = \"foo\"") + &rule("deny", "command = [\"foo bar\", \"baz --all\"]");
+    let text = rule("allow", "command = \"foo *\"") + &rule("deny", "command = [\"foo bar\", \"baz --all\"]");
     let policy = policy(&(text + &rule("allow", "command = \"baz\"")));
     let check = |line: &str, wanted: Decision| assert_eq!(Case::line(&policy, line).decision(), wanted, "{line}");
     check("foo x", Decision::Allow);
@@ -367,7 +367,7 @@ fn a_tool_that_is_always_denied_is_never_offered() {
 fn an_added_rule_counts_like_one_from_a_file() {
     let mut policy = example();
     assert_eq!(Case::line(&policy, "make x").decision(), Decision::Ask);
-    let command = vec![vec!["make".to_owned()]];
+    let command = vec![vec!["make".to_owned()].into()];
     policy.add(Rule { command, ..Rule::new(Decision::Allow, RuleSource::from_tier(Tier::User)) });
     assert_eq!(Case::line(&policy, "make x").decision(), Decision::Allow);
     policy.add(Rule::new(Decision::Deny, RuleSource::from_tier(Tier::Administrator)));
@@ -400,5 +400,33 @@ fn no_command_writes_into_the_hosts_own_folders_whatever_is_granted() {
         ["cat ~/.config/host/config.toml", "touch host/state", "rm -r /home/u/.config/other", "echo x > config/host"]
     {
         assert_eq!(decided(line), Decision::Allow, "{line}");
+    }
+}
+
+#[test]
+fn policy_shell_that_enters_a_link_out_of_the_workspace_is_asked_about() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (workspace, outside) = (folder.path().join("w"), folder.path().join("outside"));
+    for path in [workspace.join("a/b"), workspace.join(".git/hooks"), outside.join("b")] {
+        std::fs::create_dir_all(path).expect("a folder");
+    }
+    for (link, target) in [("out", "../outside"), ("a/out", "../../outside"), ("in", "a/b"), ("hooks", ".git/hooks")] {
+        std::os::unix::fs::symlink(target, workspace.join(link)).expect("a link");
+    }
+    let policy = policy(&rule("allow", "command = \"ls\""));
+    for (line, wanted) in [
+        ("cd a && ls", Decision::Allow),
+        ("cd a && cd b && ls", Decision::Allow),
+        ("cd in && ls", Decision::Allow),
+        ("cd not-there && ls", Decision::Allow),
+        ("cd out && ls", Decision::Ask),
+        ("cd out/b && ls", Decision::Ask),
+        ("cd a/out; ls", Decision::Ask),
+        ("cd a && cd out && ls", Decision::Ask),
+        ("(cd a; cd out); ls", Decision::Ask),
+        ("cd hooks && ls", Decision::Ask),
+    ] {
+        let case = Case { workspace: &workspace, ..Case::line(&policy, line) };
+        assert_eq!(case.decision(), wanted, "{line}");
     }
 }

@@ -38,7 +38,7 @@ fn policy_file_invalid_value_is_an_error_of_its_rule() {
     check("arguments = \"(\"", "`arguments`");
     check("arguments = \"(a{1000}){1000}\"", "`arguments`");
     check("message = \"x\"", "`message`");
-    for command in ["", "git *", "a; b", "a > b", "$x", "a $(b)", "A=b c", "'a", "ls {a,b}", "''"] {
+    for command in ["", "git *.x", "*", "git * x", "a; b", "a > b", "$x", "a $(b)", "A=b c", "'a", "ls {a,b}", "''"] {
         check(&format!("command = {command:?}"), "`command`");
     }
     check("match = \"ls\"", "invalid `match`: the examples of a rule without `command`");
@@ -121,7 +121,7 @@ fn policy_file_rule_that_is_written_is_read_back() {
     let blank = || Rule::new(Decision::Allow, RuleSource::from_tier(Tier::User));
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     check(blank());
-    check(Rule { tool: words(&["shell"]), command: vec![words(&["cargo", "test"])], ..blank() });
+    check(Rule { tool: words(&["shell"]), command: vec![words(&["cargo", "test"]).into()], ..blank() });
     check(Rule {
         tool: words(&["a", "mcp_*"]),
         plugin: Some("p \"q\"".to_owned()),
@@ -130,8 +130,10 @@ fn policy_file_rule_that_is_written_is_read_back() {
         workspace: Some("/w/a b".into()),
         arguments: Some(ArgumentsPattern::new("^\\{\"a\":'\n").expect("a pattern")),
         command: vec![
-            words(&["it's", "a b", "*", "$x", "~", "{a,b}", "#", "é", "a\nb"]),
-            words(&["if", "A=b", "[a]", "--x=y"]),
+            words(&["it's", "a b", "*", "$x", "~", "{a,b}", "#", "é", "a\nb"]).into(),
+            words(&["*"]).into(),
+            CommandPrefix { words: words(&["a", "b"]), then_any: true },
+            words(&["if", "A=b", "[a]", "--x=y"]).into(),
         ],
         capability: vec![Capability::Http, Capability::Process],
         agent: words(&["main", "other"]),

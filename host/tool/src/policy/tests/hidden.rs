@@ -611,7 +611,7 @@ proptest! {
             let verdict = Case::line(&policy, &line).verdict();
             prop_assert!(!verdict.reasons.is_empty());
             let argv: Vec<String> = line.split(' ').map(str::to_owned).collect();
-            drop(suggested_prefix(&argv));
+            drop(suggestion(&argv));
             drop(simple_commands(&argv));
             drop(Policy::parse(&line, PolicyFile { tier: Tier::Project, path: None }));
             let verdict = Case { argv: Some(argv), ..Case::new(&policy) }.verdict();

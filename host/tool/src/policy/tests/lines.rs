@@ -46,6 +46,21 @@ fn unescaped(text: &str) -> String {
     line
 }
 
+// promise policy.understood: A rule that allows a program covers the words of it that are understood, and no others.
+#[test]
+fn policy_allows_no_line_that_does_more_than_its_rules_mean() {
+    let policy = policy(include_str!("hostile.toml"));
+    let lines: Vec<String> = include_str!("hostile.txt")
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(unescaped)
+        .collect();
+    assert!(lines.len() >= 400, "{}", lines.len());
+    let allowed: Vec<&String> =
+        lines.iter().filter(|line| Case::line(&policy, line).verdict().decision == Decision::Allow).collect();
+    assert!(allowed.is_empty(), "{} are allowed: {allowed:#?}", allowed.len());
+}
+
 // promise policy.hidden: A command that a rule denies is not allowed wherever it hides in a shell line, as far as the
 //   line shows it.
 #[test]

@@ -9,30 +9,46 @@ fn words(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn an_answer_for_good_covers_a_program_and_its_command() {
+fn an_answer_for_good_covers_a_program_and_its_command_or_exactly_one_line() {
     let check = |command: &str, wanted: Option<&str>| {
-        let prefix = suggested_prefix(&words(command));
-        assert_eq!(prefix.map(|words| words.join(" ")).as_deref(), wanted, "{command}");
+        let shown = suggestion(&words(command)).map(|suggestion| match suggestion {
+            Suggestion::Prefix(words) => words.join(" "),
+            Suggestion::Exactly(words) => format!("= {}", words.join(" ")),
+        });
+        assert_eq!(shown.as_deref(), wanted, "{command}");
     };
     check("cargo test --all", Some("cargo test"));
     check("git status -s", Some("git status"));
     check("npm run build", Some("npm run build"));
     check("ls -l", Some("ls"));
-    check("mytool x", Some("mytool"));
-    check("./build x", Some("./build"));
     check("make all", Some("make all"));
+    check("make -j4 test", Some("make -j4 test"));
     check("find . -exec ls {} ;", Some("find"));
-    check("docker compose up -d", Some("docker compose up"));
+    check("sed -n 5p x", Some("sed"));
+    check("mytool x", Some("= mytool x"));
+    check("mytool", Some("= mytool"));
+    check("./build x", Some("= ./build x"));
+    check("./git status", Some("= ./git status"));
+    check("tsc --noEmit", Some("= tsc --noEmit"));
     for none in [
         "cargo",
-        "cargo --version",
+        "cargo publish",
         "cargo +nightly test",
+        "cargo run -- x",
+        "cargo test --target-dir=/tmp",
+        "npm",
+        "npm publish",
+        "npm run build -C dir",
+        "make",
+        "make -j4",
         "npm run",
+        "make SHELL=./x",
         "git -C x status",
         "git push",
         "git reset",
         "git branch",
         "git lol",
+        "git clone https://x",
         "rm x",
         "/bin/rm x",
         "curl x",
@@ -42,6 +58,7 @@ fn an_answer_for_good_covers_a_program_and_its_command() {
         "bash x",
         "python3 x.py",
         "node x",
+        "sqlite3 db",
         "xargs ls",
         "find . -delete",
         "sed -i x y",
@@ -50,22 +67,44 @@ fn an_answer_for_good_covers_a_program_and_its_command() {
         "eval x",
         "ssh host ls",
         "timeout 5 ls",
+        "docker compose up -d",
+        "kubectl get pods",
+        "terraform plan",
+        "gh pr list",
+        "aws s3 ls",
+        "npx x",
+        "vim x",
+        "less x",
         "",
     ] {
         check(none, None);
     }
-    assert_eq!(suggested_prefix(&[]), None);
-    assert_eq!(suggested_prefix(&["my\u{a0}tool".to_owned()]), None);
+    assert_eq!(suggestion(&[]), None);
+    assert_eq!(suggestion(&["my\u{a0}tool".to_owned()]), None);
+    assert_eq!(suggestion(&["mytool".to_owned(), "a\u{200b}b".to_owned()]), None);
 }
 
 #[test]
 fn policy_suggested_rule_allows_what_it_was_suggested_for() {
-    for command in ["cargo test --all", "git status -s", "npm run build", "ls -l", "./build x"] {
-        let prefix = suggested_prefix(&words(command)).expect("a prefix");
-        let rule = Rule { command: vec![prefix], ..Rule::new(Decision::Allow, RuleSource::from_tier(Tier::User)) };
+    for (command, more) in [
+        ("cargo test --all", Some("cargo test -p x")),
+        ("git status -s", Some("git status")),
+        ("npm run build", None),
+        ("ls -l", Some("ls -a")),
+        ("./build x", None),
+        ("mytool x", None),
+    ] {
+        let covered = suggestion(&words(command)).expect("a suggestion").words().to_vec();
+        let rule =
+            Rule { command: vec![covered.into()], ..Rule::new(Decision::Allow, RuleSource::from_tier(Tier::User)) };
         let policy = Policy::new([rule]);
-        assert_eq!(Case::line(&policy, command).verdict().decision, Decision::Allow, "{command}");
-        assert_ne!(Case::line(&policy, &format!("{command}; make")).verdict().decision, Decision::Allow);
+        let decision = |line: &str| Case::line(&policy, line).verdict().decision;
+        assert_eq!(decision(command), Decision::Allow, "{command}");
+        assert_ne!(decision(&format!("{command}; make")), Decision::Allow, "{command}");
+        assert_eq!(decision(&format!("{command} --zzz")) == Decision::Allow, command.starts_with("ls"), "{command}");
+        if let Some(more) = more {
+            assert_eq!(decision(more), Decision::Allow, "{more}");
+        }
     }
 }
 
