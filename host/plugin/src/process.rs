@@ -113,10 +113,11 @@ impl CallState {
             let permit = permit.clone().running(self.shared.programs.commands_in(permit.argv()));
             permit.has_servers().then(|| network(permit, kept_from.clone()))
         });
+        let (file, first) = file_of(program)?;
         let started = host_process::start(
             &host_process::Command {
-                program: program.into(),
-                arguments: arguments.iter().map(OsString::from).collect(),
+                program: file,
+                arguments: first.into_iter().chain(arguments.iter().map(OsString::from)).collect(),
                 directory,
                 environment: kept.cloned().chain(set.iter().cloned()).collect(),
                 has_input: command.stdin.is_some(),
@@ -165,6 +166,18 @@ impl CallState {
         }
         Ok(real)
     }
+}
+
+/// Returns the file of a program, and the arguments that come before its own. `sh` is the shell that lines are read for,
+/// whatever the machine or `PATH` calls by that name.
+fn file_of(program: &str) -> Result<(OsString, Vec<OsString>), Error> {
+    if program != "sh" {
+        return Ok((program.into(), Vec::new()));
+    }
+    let shell = host_process::shell().ok_or_else(|| {
+        Error::NotFound("dash, bash or busybox in /bin or /usr/bin, one of which runs the lines of `sh`".to_owned())
+    })?;
+    Ok((shell.program.clone().into(), shell.arguments.clone()))
 }
 
 /// The host's notes in a program's standard error.

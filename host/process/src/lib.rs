@@ -27,6 +27,7 @@ mod portable;
 mod proxy;
 #[cfg(any(test, not(target_os = "linux")))]
 mod seatbelt;
+mod shell;
 
 pub use command::Command;
 pub use confinement::Confinement;
@@ -40,6 +41,7 @@ pub use own::prepare_host;
 pub use places::places;
 #[cfg(not(target_os = "linux"))]
 pub use portable::{Level, Process, level, start};
+pub use shell::{Shell, shell};
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,10 @@
 //! What `shell` promises.
 
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
 use host_plugin::{CallError, Confirmation, Failure};
+use host_tests::host::Host;
 use host_tests::{Bench, Heard, eventually};
 use serde_json::json;
 
@@ -145,4 +147,16 @@ async fn a_command_that_is_not_covered_is_refused_and_the_grant_that_is_named_co
     let none = Bench::built_in("shell", &[]);
     let error = none.call("shell", json!({"command": "true"})).await.expect_err("it may not").to_string();
     assert!(error.contains("`shell` has no process grant"), "{error}");
+}
+
+// promise process.shell: Lines run in a shell that the host chose by name from the system's folders, whatever `PATH` finds.
+#[test]
+fn shell_does_not_run_lines_in_whatever_the_search_path_calls_sh() {
+    let host = Host::new(["tool", "call", "shell", r#"{"command": "echo real"}"#, "--grant", "shell:process=*"])
+        .file("bin/sh", "#!/bin/bash\necho false\n");
+    let folder = host.repository().join("bin");
+    std::fs::set_permissions(folder.join("sh"), std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    let path = std::env::var("PATH").expect("a search path");
+    let ended = host.env("PATH", format!("{}:{path}", folder.display())).run();
+    assert!(ended.code == Some(0) && ended.stdout.contains("real"), "{ended:?}");
 }

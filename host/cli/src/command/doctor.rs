@@ -85,6 +85,10 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
             "programs can be confined: files, network, processes, system calls".to_owned(),
         );
     }
+    match host_process::shell() {
+        Some(shell) => find("shell", State::Good, format!("lines run in {}", shell.program.display())),
+        None => find("shell", State::Bad, "install dash, bash or busybox: lines of the model run in it".to_owned()),
+    }
     match plugins::built_in_plugins(Workspace::new("/".into()).root()) {
         Ok(plugins) if plugins.is_empty() => find(
             "built-in tools",
