@@ -54,6 +54,23 @@ fn each_exit_code_is_given_for_its_reason() {
 }
 
 #[test]
+fn codes_output_that_cannot_be_written_is_no_success() {
+    for format in ["text", "json", "stream-json"] {
+        let host = Host::scripted(&[answer("Done.")], &["--output-format", format, "Look"]);
+        let mut command = host.command();
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a full device");
+        let ended = command.stdout(full).stderr(Stdio::piped()).output().expect("it ends");
+        let errors = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(74), "{format}: {errors}");
+        assert!(errors.contains("cannot write the answer: ") && errors.contains("No space left"), "{format}: {errors}");
+    }
+    let host = Host::new(["schema", "json"]);
+    let mut command = host.command();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a full device");
+    assert_eq!(command.stdout(full).output().expect("it ends").status.code(), Some(74));
+}
+
+#[test]
 fn a_call_that_fails_or_is_refused_is_a_result_and_ends_no_run() {
     let replies = [
         call("shell", json!({"command": "id"})),

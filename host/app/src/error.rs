@@ -32,6 +32,8 @@ pub enum ErrorKind {
     NoCompleteTask = 58,
     /// The model service failed, or refused the request.
     Service = 59,
+    /// Standard output or the session log could not be written: the disk is full, or the file cannot be changed.
+    Write = 74,
     /// The user cancelled the run.
     Cancelled = 130,
 }
@@ -101,11 +103,10 @@ impl Failure {
 impl From<SessionError> for Failure {
     fn from(error: SessionError) -> Self {
         let kind = match error {
-            SessionError::Create { .. }
-            | SessionError::Write { .. }
-            | SessionError::Broken { .. }
-            | SessionError::List { .. }
-            | SessionError::Lock { .. } => ErrorKind::Configuration,
+            SessionError::Write { .. } | SessionError::Broken { .. } => ErrorKind::Write,
+            SessionError::Create { .. } | SessionError::List { .. } | SessionError::Lock { .. } => {
+                ErrorKind::Configuration
+            }
             SessionError::Open { .. } | SessionError::Read { .. } | SessionError::Held { .. } => ErrorKind::Input,
         };
         Self::from_error(kind, &error).help(error.help())
@@ -162,6 +163,7 @@ fn error_kind(error: &RunError) -> ErrorKind {
     match error {
         RunError::Model(error) => model_kind(error),
         RunError::Inputs(_) | RunError::Template(_) | RunError::NothingLeft => ErrorKind::Input,
+        RunError::Session(SessionError::Write { .. } | SessionError::Broken { .. }) => ErrorKind::Write,
         RunError::Session(_) | RunError::Tools(_) => ErrorKind::Configuration,
         RunError::Loop(_) => ErrorKind::Loop,
         RunError::Reply(_) | RunError::History(_) => ErrorKind::Service,

@@ -19,9 +19,10 @@ mod process;
 mod trust_question;
 
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 
 use host_app::environment::Environment;
-use host_app::error::Failure;
+use host_app::error::{ErrorKind, Failure};
 
 use arguments::{Arguments, Command};
 use exit::Code;
@@ -35,10 +36,9 @@ fn main() -> ExitCode {
     log::start(&environment);
     host_process::prepare_host();
     let style = printer::style(&environment);
-    match dispatch(arguments, environment) {
-        Ok(code) => code.into(),
-        Err(failure) => exit::report(&failure, style).into(),
-    }
+    let code = dispatch(arguments, environment).unwrap_or_else(|failure| exit::report(&failure, style));
+    let is_lost = printer::LOST.load(Ordering::Relaxed);
+    if is_lost { Code::Failed(ErrorKind::Write) } else { code }.into()
 }
 
 fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Failure> {

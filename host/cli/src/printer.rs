@@ -67,6 +67,9 @@ fn wants_colour(environment: &Environment) -> bool {
     environment.variable("NO_COLOR").is_none() && environment.text("TERM").is_none_or(|term| term != "dumb")
 }
 
+/// Something that standard output could not take is lost: the command has not succeeded, whatever it returns.
+pub(crate) static LOST: AtomicBool = AtomicBool::new(false);
+
 /// Standard output. If its reader is gone, it stops the run silently.
 #[derive(Clone, Debug)]
 pub(crate) struct Out {
@@ -89,6 +92,7 @@ impl Out {
             self.gone.store(true, Ordering::Relaxed);
             self.stop.cancel();
             if error.kind() != io::ErrorKind::BrokenPipe {
+                LOST.store(true, Ordering::Relaxed);
                 to_stderr(&format!("error: cannot write the answer: {error}\n"));
             }
         }

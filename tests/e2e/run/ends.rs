@@ -208,7 +208,7 @@ fn a_session_log_that_cannot_be_written_stops_the_run_before_the_next_call() {
     let host = Host::scripted(&[write("first.txt"), long, answer("Done.")], &["--approval-mode", "auto-edit", "Go"]);
     // As on a full disk: no file grows over 128 blocks of 512 bytes (dash) or 1,024 (bash).
     let ended = host.end(host.command_in_shell("ulimit -f 128; exec \"$@\""));
-    assert_eq!(ended.code, Some(52), "{ended:?}");
+    assert_eq!(ended.code, Some(74), "{ended:?}");
     assert!(ended.stderr.contains("could not write the session log") && ended.stderr.contains("help: "), "{ended:?}");
     assert!(ended.stderr.contains("yyyy"), "what the model had said is shown: {}", ended.stderr.len());
     assert!(host.repository().join("first.txt").exists(), "what was recorded was done");
