@@ -1,7 +1,7 @@
 //! The thread that reads keys and advances the time, and the signals that concern the terminal.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -75,6 +75,11 @@ impl Shared {
     }
 }
 
+/// Whether a read returns at once.
+fn is_ready(input: BorrowedFd<'_>) -> bool {
+    poll(&mut [PollFd::from_borrowed_fd(input, PollFlags::IN)], Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+}
+
 fn read(shared: &Weak<Shared>, woken: &OwnedFd) {
     let Some(lines) = shared.upgrade().map(|shared| match shared.setup.mode {
         TerminalMode::Ansi => Lines::Raw,
@@ -108,7 +113,15 @@ fn read(shared: &Weak<Shared>, woken: &OwnedFd) {
         let mut buffer = [0; 4096];
         while rustix::io::read(woken, &mut buffer).is_ok_and(|count| count == buffer.len()) {}
         if came.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
-            match rustix::io::read(stdin.as_fd(), &mut buffer) {
+            // The terminal may have been lent, or what was typed forgotten, since it was waited for. Neither happens while
+            // the lock is held, and a read that is ready does not block.
+            let state = shared.state();
+            if state.lent || !is_ready(stdin.as_fd()) {
+                continue;
+            }
+            let read = rustix::io::read(stdin.as_fd(), &mut buffer);
+            drop(state);
+            match read {
                 // The end of a terminal's input is Ctrl-D, where it edits lines by itself.
                 Ok(0) if lines == Lines::Cooked && !came.contains(PollFlags::HUP) => {
                     shared.key(super::keys::Key::EndOfInput)

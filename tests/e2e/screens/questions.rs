@@ -5,12 +5,15 @@ use crate::publisher::{self, Publisher, READS};
 
 const LISTENS: &str = "› 1 y  Yes, this once";
 
+/// The last line of a question, which may come a moment after the others.
+const END: &str = "Esc to reject";
+
 /// The question of one call, and what is left of it once it was declined.
 #[track_caller]
 fn asked(name: &str, call: Value, host: impl FnOnce(Host) -> Host) {
     let host = host(calling(&[call], &[]));
     let mut pty = begin(&host, &["Do it"]);
-    pty.sees(LISTENS);
+    pty.sees(LISTENS).sees(END);
     shown(&host, name, &mut pty);
     pty.types("n").saw("All is done.");
     assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
