@@ -6,9 +6,10 @@
 use std::error::Error;
 use std::io::Write;
 use std::process::{ExitCode, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use host_process::{Command, Confinement, Ended, places, start};
+use host_process::{Command, Confinement, Ended, Network, NotConnected, places, start};
 
 /// How often each is done.
 const ROUNDS: usize = 300;
@@ -81,7 +82,9 @@ fn plainly(command: &Command) -> Result<(), Box<dyn Error>> {
 }
 
 async fn once(command: &Command, confinement: Option<&Confinement>) -> Result<(), Box<dyn Error>> {
-    let mut process = start(command, confinement, None)?;
+    // As in every call: there is a proxy, and it denies.
+    let denying = || Network(Arc::new(|_| Box::pin(async { Err(NotConnected::Denied(String::new())) })));
+    let mut process = start(command, confinement, confinement.map(|_| denying()))?;
     match process.wait().await {
         Ended::Code(0) => Ok(()),
         other => Err(format!("`{PROGRAM}` failed: {other:?}").into()),
