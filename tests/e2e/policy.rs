@@ -42,7 +42,7 @@ fn rules_allow_deny_and_hide_tools_from_the_model() {
         json!({
             "expect": {"responses": [
                 "", "`shell` was not run: nothing is removed here", "has no process grant",
-                "Unauthorized tool call: 'web_fetch' is not available to this agent."
+                "`web_fetch` was not run: by the rule at "
             ]},
             "chunks": [{"text": "Done."}],
         }),
@@ -53,6 +53,53 @@ fn rules_allow_deny_and_hide_tools_from_the_model() {
     assert!(host.repository().join("made").exists() && !host.repository().join("other").exists());
     let decisions = &ended.json()["stats"]["tools"]["shell"]["decisions"];
     assert_eq!(*decisions, json!({"allowed": 1, "approved": 0, "changed": 0, "declined": 0, "denied": 2}));
+}
+
+#[test]
+fn policy_rule_about_a_tool_that_is_not_here_is_mentioned() {
+    let note = |tool: &str, more: &str| {
+        let text = format!("[[rule]]\ntool = \"{tool}\"\ndecision = \"deny\"\n{more}\n");
+        let host = Host::scripted(&[answer("Done.")], &["Go"]).home_file(".config/host/policies/a.toml", text);
+        let ended = host.run();
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        ended.stderr
+    };
+    let misspelled = note("shel", "");
+    assert!(misspelled.contains("a.toml:1 (user) is about the tool `shel`, which is not here: did you mean `shell`?"));
+    assert!(note("deploy", "").contains("write `deploy*` if it is one of other projects"));
+    for (tool, more) in [
+        ("shell", ""),
+        ("complete_task", ""),
+        ("codebase_investigator", ""),
+        ("deploy*", ""),
+        ("deploy", "workspace = \"/somewhere/else\""),
+    ] {
+        assert_eq!(note(tool, more), "", "{tool}");
+    }
+}
+
+// promise policy.offers: In `plan` the model is offered no tool that could only be refused there.
+#[test]
+fn policy_plan_mode_offers_no_tool_that_it_refuses() {
+    let is_offered = |tool: &str, arguments: &[&str]| {
+        let reply = json!({"expect": {"tools": [tool]}, "chunks": [{"text": "Done."}]});
+        let ended = Host::scripted(&[reply], &[&["Go"], arguments].concat()).run();
+        let differs = ended.stderr.contains(&format!("`{tool}`"));
+        assert!(ended.code == Some(0) || differs, "{ended:?}");
+        ended.code == Some(0)
+    };
+    let plan = ["--approval-mode", "plan"];
+    for changes in ["edit", "write_file", "shell", "web_fetch"] {
+        assert!(is_offered(changes, &[]) && !is_offered(changes, &plan), "{changes}");
+    }
+    for reads in ["ls", "grep", "read_file", "glob"] {
+        assert!(is_offered(reads, &plan), "{reads}");
+    }
+    let hidden = json!({"expect": {"tools": ["web_fetch"]}, "chunks": [{"text": "Done."}]});
+    let ended = with_rules(Host::scripted(&[hidden], &["Go"])).run();
+    assert!(ended.code == Some(42) && ended.stderr.contains("expects the tool `web_fetch`"), "{ended:?}");
+    // What is denied in every mode is offered in none.
+    assert!(!is_offered("shell", &["--deny", "*:process"]) && is_offered("edit", &["--deny", "*:process"]));
 }
 
 #[test]

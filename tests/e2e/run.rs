@@ -94,11 +94,13 @@ fn stream_json_is_a_line_for_each_thing_that_happens() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let lines = ended.lines();
     let kinds: Vec<_> = lines.iter().map(|line| line["type"].as_str().expect("each has a type")).collect();
-    assert_eq!(kinds, ["init", "message", "tool_use", "tool_result", "message", "result"]);
-    assert_eq!(lines[2]["parameters"], json!({"path": "src"}));
-    assert_eq!(lines[3]["tool_id"], lines[2]["tool_id"]);
-    assert_eq!(lines[3]["output"], "a.rs (0 bytes)\n");
-    assert_eq!((&lines[5]["status"], &lines[5]["response"]), (&json!("success"), &json!("Done.")));
+    assert_eq!(kinds, ["init", "message", "message", "tool_use", "tool_result", "message", "result"]);
+    assert_eq!((&lines[1]["role"], &lines[1]["content"]), (&json!("user"), &json!("Look")));
+    assert_eq!((&lines[2]["role"], &lines[2]["content"]), (&json!("assistant"), &json!("I look.")));
+    assert_eq!(lines[3]["parameters"], json!({"path": "src"}));
+    assert_eq!(lines[4]["tool_id"], lines[3]["tool_id"]);
+    assert_eq!(lines[4]["output"], "a.rs (0 bytes)\n");
+    assert_eq!((&lines[6]["status"], &lines[6]["response"]), (&json!("success"), &json!("Done.")));
     assert!(lines.iter().all(|line| line["timestamp"].is_string()));
 }
 

@@ -9,6 +9,8 @@ use host_plugin::{Allocator, CallError, Limit, Plugin};
 use host_tests::{Bench, Heard, eventually, guest, runtime};
 use serde_json::json;
 
+#[cfg(target_os = "linux")]
+mod caseless;
 mod confined;
 mod files;
 mod network;

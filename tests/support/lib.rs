@@ -3,10 +3,13 @@
 pub mod debian;
 pub mod host;
 pub mod languages;
+#[cfg(target_os = "linux")]
+pub mod mounted;
 pub mod picture;
 pub mod pty;
 pub mod registry;
 pub mod server;
+pub mod text_module;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

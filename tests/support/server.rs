@@ -1,10 +1,14 @@
 //! A web server on this machine that speaks real HTTP/1.1, on a port that the system chose; it ends with the test.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
+
+/// The pause between two pieces of an answer that drips.
+const DRIP: Duration = Duration::from_millis(20);
 
 /// A request as it came.
 #[derive(Clone, Debug)]
@@ -50,6 +54,8 @@ enum Ending {
     Hangs,
     /// The last piece comes again and again until the client goes away.
     Repeats,
+    /// The same, but slowly.
+    Drips,
 }
 
 impl Answer {
@@ -98,6 +104,11 @@ impl Answer {
     /// Says the last piece again and again until the client goes away.
     pub fn endless(self) -> Self {
         Self { ending: Ending::Repeats, ..self }
+    }
+
+    /// Says the last piece again and again, with a pause each time, until the client goes away.
+    pub fn dripping(self) -> Self {
+        Self { ending: Ending::Drips, ..self }
     }
 
     /// A stream of bytes that are whatever they are.
@@ -177,7 +188,10 @@ async fn serve(
         Ending::Whole => stream.write_all(b"0\r\n\r\n").await?,
         Ending::Torn => return Ok(()),
         Ending::Hangs => std::future::pending().await,
-        Ending::Repeats => loop {
+        Ending::Repeats | Ending::Drips => loop {
+            if answer.ending == Ending::Drips {
+                tokio::time::sleep(DRIP).await;
+            }
             let piece = answer.pieces.last().map(Vec::as_slice).unwrap_or_default();
             stream.write_all(&[format!("{:x}\r\n", piece.len()).as_bytes(), piece, b"\r\n"].concat()).await?;
         },

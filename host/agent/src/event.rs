@@ -48,6 +48,11 @@ pub enum EventKind<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         session: Option<&'a SessionId>,
     },
+    /// A run was asked something: the user's prompt, or a subagent's task.
+    Asked {
+        /// The text, without what is attached to it.
+        text: &'a str,
+    },
     /// The model is sent a request.
     TurnStarted {
         /// Number of the agent's turn, from 0.

@@ -133,7 +133,7 @@ impl Executor {
         let gate = gate.map(|gate| gate.for_agent(&definition.name, budget.id()));
         let name = || definition.name.clone();
         let tools = definition.tools.select(tools).map_err(|cause| SetupError::Tools { agent: name(), cause })?;
-        let tools = without_denied(tools, gate.as_ref());
+        let tools = undeclaring_denied(tools, gate.as_ref());
         if definition.completion == Completion::Tool {
             let complete = Arc::new(CompleteTask::new(definition.output.as_ref()));
             Schema::compile(&complete.spec().input_schema)
@@ -183,6 +183,7 @@ impl Executor {
             Ok(prompts) => prompts,
             Err(error) => return RunResult::never_began(error, &self.agent),
         };
+        self.agent.tell(EventKind::Asked { text: &prompts.query });
         // A question that never had a reply is part of what is asked now.
         let mut message = mem::take(&mut self.state.question);
         message.push(Part::text(prompts.query));
@@ -239,7 +240,7 @@ impl Executor {
     /// When the session log cannot be written, or a tool of the agent is missing; the model then does not change.
     pub fn choose_model(&mut self, id: &ModelId, model: ModelConfig, chosen: ChosenModel) -> Result<(), RunError> {
         let ChosenModel { provider, window, tools } = chosen;
-        let tools = without_denied(self.agent.definition.tools.select(tools)?, self.agent.gate.as_ref());
+        let tools = undeclaring_denied(self.agent.definition.tools.select(tools)?, self.agent.gate.as_ref());
         if let Some(session) = &self.agent.session {
             session.record(Entry::ModelChosen { model: id })?;
         }
@@ -261,7 +262,7 @@ impl Executor {
     /// When the definition names a tool that is not among them.
     pub fn regrant(&mut self, tools: Registry, gate: &Gate, system: Option<String>) -> Result<(), RunError> {
         let gate = gate.for_agent(&self.agent.definition.name, &self.agent.id);
-        self.agent.tools = without_denied(self.agent.definition.tools.select(tools)?, Some(&gate));
+        self.agent.tools = undeclaring_denied(self.agent.definition.tools.select(tools)?, Some(&gate));
         self.agent.gate = Some(gate);
         self.agent.definition.prompt.system = system;
         Ok(())
@@ -341,10 +342,10 @@ impl Agent {
     }
 }
 
-/// Returns the tools without those that a rule always denies, whatever the arguments: a model need not know of them.
-fn without_denied(tools: Registry, gate: Option<&Gate>) -> Registry {
+/// Returns the tools, without a declaration of those of which no call can run: a model need not know of them.
+fn undeclaring_denied(tools: Registry, gate: Option<&Gate>) -> Registry {
     match gate {
-        Some(gate) => tools.without(|tool| gate.never(tool)),
+        Some(gate) => tools.undeclaring(|tool| gate.never(tool)),
         None => tools,
     }
 }

@@ -9,12 +9,14 @@ mod tools;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use host_agent::COMPLETE_TASK;
 use host_plugin::{Runtime, RuntimeOptions, Workspace};
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, Policy, RulesFile};
 use tokio_util::sync::CancellationToken;
 
+use crate::agents::{Agent, Agents};
 use crate::configuration::Configuration;
-use crate::confinement::program_access;
+use crate::confinement::{confine_mode, program_access};
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::grants::{self, UserGrants};
@@ -74,11 +76,18 @@ impl App {
         notes.iter().for_each(|note| notice(note));
         let root = folder(place)?;
         let settings = PluginSettings::read(&configuration, environment)?;
+        let mode = grants::approval_mode(access, configuration.approval_mode);
+        let confine = confine_mode(&configuration.confine, access.confine, mode)?;
+        let programs = program_access(&configuration.confine, confine, &root, environment, &folders);
+        let confined = programs.is_complete();
+        if mode == ApprovalMode::Auto && !confined {
+            notice("this machine cannot confine programs, so you are asked before each; `host doctor` says why");
+        }
         let runtime = Arc::new(Runtime::new(RuntimeOptions {
             cache: Some(folders.cache.clone()),
             state: Some(folders.state.clone()),
             environment: settings.environment_for_programs(),
-            programs: program_access(&configuration.confine, access.confine, &root, environment, &folders),
+            programs,
             limits: configuration.limits(),
         }));
         let mut sources = PluginSources::new(&access.plugin, configuration.commands(), settings);
@@ -106,7 +115,15 @@ impl App {
         {
             return Err(failure);
         }
-        let grants = UserGrants::read(access, configuration.approval_mode, &plugins, &root, &folders)?;
+        let grants = UserGrants::read(access, configuration.approval_mode, &plugins, &root, &folders, confined)?;
+        let mut tools: Vec<&str> = plugins.iter().flat_map(LoadedPlugin::tools).chain([COMPLETE_TASK]).collect();
+        // What an untrusted project may bring is not known; agents are read where a rule may be about one.
+        let is_whole = !project.withholds(Part::Component) && !project.withholds(Part::Program);
+        if is_whole && !policies::about_no_tool(&policy, &tools).is_empty() {
+            let agents = Agents::read(&folders, &configuration, &files.agents)?;
+            tools.extend(agents.all().iter().map(Agent::name));
+            policies::about_no_tool(&policy, &tools).iter().for_each(|note| notice(note));
+        }
         Ok(Self {
             environment: environment.clone(),
             folders,

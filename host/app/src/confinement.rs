@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 
 use host_plugin::ProgramAccess;
 use host_process::ConfineMode;
+use host_tool::ApprovalMode;
 
 use crate::configuration::Confine;
 use crate::environment::{Environment, Folders};
+use crate::error::Failure;
 use crate::repository::repository_of;
 
 /// Files and folders of a workspace or a home that shells, version control and the host itself obey.
@@ -36,16 +38,74 @@ const OBEYED: &[&str] = &[
     ".jj/repo/config.toml",
 ];
 
+/// What nobody is asked about beneath the home: secrets, settings that run or install something later, and what services
+/// are logged in with. The start files of shells are in [`OBEYED`].
+const NEVER_OFFERED: &[&str] = &[
+    ".ssh",
+    ".gnupg",
+    ".password-store",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".docker",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".cargo/bin",
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".local/bin",
+    ".local/share/applications",
+    ".local/share/keyrings",
+    ".local/share/systemd",
+    ".config/autostart",
+    ".config/chromium",
+    ".config/environment.d",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/git",
+    ".config/google-chrome",
+    ".config/systemd",
+    ".mozilla",
+    ".thunderbird",
+    "bin",
+    "snap",
+];
+
 /// What git obeys in its own folder, submodules included.
 const OBEYED_BY_GIT: &[&str] = &["hooks", "config", "config.worktree", "modules", "commondir", "gitdir"];
 
 /// The largest `.git` or `commondir` that is read: each holds one path.
 const MAX_POINTER: u64 = 8 << 10;
 
+/// Returns whether programs are confined: as it was asked for or configured, or else in the mode that rests on it.
+///
+/// # Errors
+///
+/// If that mode was asked for, and confinement was turned off.
+pub(crate) fn confine_mode(
+    configured: &Confine,
+    requested: Option<ConfineMode>,
+    mode: ApprovalMode,
+) -> Result<ConfineMode, Failure> {
+    match requested.or(configured.mode) {
+        Some(ConfineMode::Off) if mode == ApprovalMode::Auto => {
+            Err(Failure::input("the approval mode `auto` runs programs without asking because they are confined")
+                .help("remove `--confine off`, or `mode = \"off\"` from [confine]; or use --approval-mode auto-edit"))
+        }
+        Some(mode) => Ok(mode),
+        None if mode == ApprovalMode::Auto => Ok(ConfineMode::Auto),
+        None => Ok(ConfineMode::Off),
+    }
+}
+
 /// Returns what programs may touch in this workspace.
 pub(crate) fn program_access(
     configured: &Confine,
-    requested: Option<ConfineMode>,
+    mode: ConfineMode,
     workspace: &Path,
     environment: &Environment,
     folders: &Folders,
@@ -59,10 +119,12 @@ pub(crate) fn program_access(
         paths.iter().filter_map(|path| fs::canonicalize(absolute(path)).ok()).collect::<Vec<_>>()
     };
     let mut access = ProgramAccess {
-        mode: requested.or(configured.mode).unwrap_or_default(),
+        mode,
         readable: host_process::places(home, &environment.all()),
         writable: vec![workspace.to_owned()],
         protected: OBEYED.iter().map(|name| workspace.join(name)).collect(),
+        offered: home.map(Path::to_owned),
+        never_offered: never_offered(home, folders),
         commands_in: Some(host_tool::commands_in),
     };
     access.readable.extend(named(&configured.readable));
@@ -81,6 +143,19 @@ pub(crate) fn program_access(
         }
     }
     access
+}
+
+/// Returns what nobody is asked about, each also as what it leads to.
+fn never_offered(home: Option<&Path>, folders: &Folders) -> Vec<PathBuf> {
+    let of_home = home.into_iter().flat_map(|home| OBEYED.iter().chain(NEVER_OFFERED).map(|name| home.join(name)));
+    let named: Vec<PathBuf> = folders.all().map(Path::to_owned).into_iter().chain(of_home).collect();
+    // The home can be a link, too.
+    let real = |path: &PathBuf| {
+        let there = path.ancestors().find(|path| path.exists())?;
+        Some(fs::canonicalize(there).ok()?.join(path.strip_prefix(there).ok()?))
+    };
+    let real: Vec<PathBuf> = named.iter().filter_map(real).collect();
+    named.into_iter().chain(real).collect()
 }
 
 /// Returns the folders in which git stores a repository: `.git`, or for a work tree of another one those that its file

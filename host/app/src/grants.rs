@@ -24,6 +24,8 @@ const NEVER_WRITTEN: &str = "*,!.git,!.hg,!.jj,!.svn,!.host,!.bashrc,!.bash_prof
 #[derive(Clone, Debug)]
 pub struct UserGrants {
     mode: ApprovalMode,
+    /// Whether programs are confined, so that the mode `auto` runs them.
+    confined: bool,
     /// Everything but protected files.
     writable: Scope,
     by_mode: Grants,
@@ -53,14 +55,16 @@ impl UserGrants {
         plugins: &[LoadedPlugin],
         workspace: &Path,
         own: &Folders,
+        confined: bool,
     ) -> Result<Self, Failure> {
-        let mode = access.approval_mode.or(configured).unwrap_or(ApprovalMode::Default);
+        let mode = approval_mode(access, configured);
         let grants = access.grant.iter().map(|text| grant(text, plugins, workspace)).collect::<Result<_, _>>()?;
         let denies = access.deny.iter().map(|text| deny(text, plugins, workspace)).collect::<Result<_, _>>()?;
         Ok(Self {
             mode,
+            confined,
             writable: writable(own, plugins)?,
-            by_mode: by_mode(mode, workspace)?,
+            by_mode: by_mode(mode, confined, workspace)?,
             outputs: None,
             grants,
             denies,
@@ -84,8 +88,16 @@ impl UserGrants {
     }
 
     /// The same in another mode.
+    ///
+    /// # Errors
+    ///
+    /// If the mode rests on confined programs, and they are not confined.
     pub fn in_mode(self, mode: ApprovalMode, workspace: &Path) -> Result<Self, Failure> {
-        Ok(Self { mode, by_mode: by_mode(mode, workspace)?, ..self })
+        if mode == ApprovalMode::Auto && !self.confined {
+            return Err(Failure::input("the mode `auto` runs programs without asking, and here they are not confined")
+                .help("begin with `host run --approval-mode auto`; `host doctor` says what this machine can confine"));
+        }
+        Ok(Self { mode, by_mode: by_mode(mode, self.confined, workspace)?, ..self })
     }
 
     /// The same with these plugins.
@@ -177,10 +189,18 @@ fn writable(own: &Folders, plugins: &[LoadedPlugin]) -> Result<Scope, Failure> {
     Scope::parse_absolute(Capability::FsWrite, &text).map_err(|error| unprotected(error.to_string()))
 }
 
-fn by_mode(mode: ApprovalMode, workspace: &Path) -> Result<Grants, Failure> {
+/// Returns the mode that was asked for, or configured.
+pub fn approval_mode(access: &AccessRequest, configured: Option<ApprovalMode>) -> ApprovalMode {
+    access.approval_mode.or(configured).unwrap_or_default()
+}
+
+fn by_mode(mode: ApprovalMode, confined: bool, workspace: &Path) -> Result<Grants, Failure> {
     let mut grants = vec![(Capability::FsRead, "."), (Capability::State, "read")];
     if mode >= ApprovalMode::AutoEdit {
         grants.extend([(Capability::FsWrite, "."), (Capability::State, "write")]);
+    }
+    if mode == ApprovalMode::Auto && confined {
+        grants.push((Capability::Process, "*"));
     }
     if mode >= ApprovalMode::Yolo {
         grants.extend([(Capability::Process, "*;net=*:*"), (Capability::Http, "* *:*")]);

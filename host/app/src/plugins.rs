@@ -42,6 +42,11 @@ pub struct LoadedPlugin {
 }
 
 impl LoadedPlugin {
+    /// The names of its tools.
+    pub fn tools(&self) -> impl Iterator<Item = &str> {
+        self.manifest.tools.iter().map(|tool| tool.spec.name.as_str())
+    }
+
     /// A plugin without grants, configuration or secrets. Without a digest, the digest is taken of the component.
     ///
     /// # Errors

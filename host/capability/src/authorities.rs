@@ -90,6 +90,14 @@ impl Authorities {
         self.0.iter().all(|endpoint| matches!(endpoint.host, Host::Exact(_)) && endpoint.reach == Reach::Public)
     }
 
+    /// Returns whether one of the servers shows that it is this machine or in a private network, or is any server of
+    /// such a network by a pattern. A full name with `+private` does not show where it leads.
+    pub fn has_private(&self) -> bool {
+        let is_pattern = |endpoint: &Endpoint| !matches!(endpoint.host, Host::Exact(_));
+        let mut beyond = self.0.iter().filter(|endpoint| endpoint.reach == Reach::Anywhere);
+        beyond.any(is_pattern) || self.name_a_private_host()
+    }
+
     /// Returns whether the host of one of the servers shows that it is this machine or in a private network.
     pub(crate) fn name_a_private_host(&self) -> bool {
         let is_private =
@@ -482,6 +490,11 @@ mod tests {
             ("a.b -private,c +private", false),
         ] {
             assert_eq!(parse(scope).unwrap().are_named_and_public(), expected, "{scope}");
+        }
+        for (scope, expected) in
+            [("a.b,*.c:443,*", false), ("a.b,10.0.0.1", true), ("[::ffff:127.0.0.1]:80", true), ("*.c +private", true)]
+        {
+            assert_eq!(parse(scope).unwrap().has_private(), expected, "{scope}");
         }
     }
 

@@ -59,7 +59,7 @@ impl Authority {
 
     /// Returns whether the host itself shows that it is this machine or in a private network: an address, or
     /// `localhost`. Any other name says nothing about its addresses.
-    pub(crate) fn is_plainly_private(&self) -> bool {
+    pub fn is_plainly_private(&self) -> bool {
         let here = self.host == "localhost" || self.host.ends_with(".localhost");
         here || self.address().is_some_and(|address| !is_public(address))
     }

@@ -9,6 +9,8 @@ use std::hash::{Hash, Hasher};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use unicode_normalization::UnicodeNormalization;
+
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::error::ScopeError;
@@ -27,6 +29,8 @@ pub(crate) struct Deny {
     text: Arc<str>,
     /// The glob, and the glob followed by `/**`, compiled when first needed; `None` if it cannot be compiled.
     set: Arc<OnceLock<Option<GlobSet>>>,
+    /// The same for folded names.
+    folded: Arc<OnceLock<Option<GlobSet>>>,
 }
 
 impl Deny {
@@ -68,7 +72,7 @@ impl Deny {
         let globs = both(absolute)?;
         let is_plain = absolute.len() <= PLAIN_LIMIT && !absolute.contains(['{', '[']);
         let set = if is_plain { OnceLock::new() } else { OnceLock::from(Some(globs.build()?)) };
-        Ok(Self { text: absolute.into(), set: Arc::new(set) })
+        Ok(Self { text: absolute.into(), set: Arc::new(set), folded: Arc::default() })
     }
 
     /// The absolute glob.
@@ -84,6 +88,14 @@ impl Deny {
     }
 }
 
+/// Returns the text with names that some file systems take for the same made the same: without regard to the case of
+/// letters, to how accents are composed, and to what is not seen.
+fn folded(text: &str) -> String {
+    let seen = text.nfd().filter(|c| !host_text::is_unsafe(*c));
+    // Capital first: `ſ` and `s` have one capital, and so have `ẞ` and `ß`.
+    seen.flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfd().collect()
+}
+
 /// The glob, and the glob with `/**` behind it. A set is built even for one glob: compiling a single one panics in globset
 /// when it is too large.
 fn both(absolute: &str) -> Result<GlobSetBuilder, globset::Error> {
@@ -93,6 +105,21 @@ fn both(absolute: &str) -> Result<GlobSetBuilder, globset::Error> {
         set.add(builder.literal_separator(true).backslash_escape(true).empty_alternates(true).build()?);
     }
     Ok(set)
+}
+
+/// Returns whether one of these denies the path where a file system takes folded names for the same. A path that is not
+/// text is denied if there are any: how it is folded is not known.
+pub(crate) fn any_denies_folded<'a>(denies: impl IntoIterator<Item = &'a Deny>, path: &Path) -> bool {
+    let mut denies = denies.into_iter().peekable();
+    if denies.peek().is_none() {
+        return false;
+    }
+    let Some(path) = path.to_str().map(folded) else { return true };
+    let candidate = Candidate::new(&path);
+    denies.any(|deny| {
+        let set = deny.folded.get_or_init(|| both(&folded(&deny.text)).and_then(|globs| globs.build()).ok());
+        set.as_ref().is_none_or(|set| set.is_match_candidate(&candidate))
+    })
 }
 
 /// The glob that matches this path alone, as a deny (`!`) of a scope has it.

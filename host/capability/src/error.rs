@@ -73,9 +73,9 @@ pub enum ScopeError {
         /// The scope.
         text: String,
     },
-    /// Servers without a command before them.
-    #[error("the scope `{text}` names servers, and no command that may reach them")]
-    OnlyServers {
+    /// Servers or files without a command before them.
+    #[error("the scope `{text}` names servers or files, and no command that may use them")]
+    OnlyResources {
         /// The scope.
         text: String,
     },
@@ -138,7 +138,7 @@ impl ScopeError {
                 "name the directory; patterns only deny, as in `.,!*.pem`; quote a name that has a `*`"
             }
             Self::OnlyDenies { .. } => "name a root too, as in `.,!*.pem`",
-            Self::OnlyServers { .. } => "name the command first, as in `cargo;net=crates.io,*.crates.io`",
+            Self::OnlyResources { .. } => "name the command first, as in `cargo;net=crates.io,*.crates.io`",
             Self::Glob { .. } => "write it like `!.env`, `!*.{pem,key}`, `!docs/private` or `!/home/*/.ssh`",
             Self::PartialCommand { .. } => {
                 "leave it out: a command covers all arguments that follow; quote it to mean itself"

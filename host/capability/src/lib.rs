@@ -44,6 +44,6 @@ pub use grants::Grants;
 pub use paths::{Paths, Root};
 pub use permit::{HttpPermit, ProcessPermit, ReadPermit, ServerPermit, StatePermit, WritePermit};
 pub use plugin::PluginName;
-pub use programs::Programs;
+pub use programs::{Programs, Resources};
 pub use scope::Scope;
 pub use state::StateAccess;

@@ -46,6 +46,8 @@ pub(crate) struct Word {
     pub(crate) text: String,
     /// Whether any of it was quoted, so that it is literal even if it looks like a pattern.
     pub(crate) quoted: bool,
+    /// How many bytes of the text come before the first quote; all of them if nothing was quoted.
+    pub(crate) bare: usize,
 }
 
 /// One item of a list. It has at least one word.
@@ -163,7 +165,11 @@ impl Item {
     }
 
     fn push(&mut self, c: char) {
-        self.word().text.push(c);
+        let word = self.word();
+        word.text.push(c);
+        if !word.quoted {
+            word.bare = word.text.len();
+        }
         self.whole.text.push(c);
     }
 

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use crate::antichain::{Antichain, Element};
-use crate::deny::{Deny, any_denies};
+use crate::deny::{Deny, any_denies, any_denies_folded};
 use crate::error::ScopeError;
 use crate::list::{self, Form, Item};
 use crate::visible::visible;
@@ -89,6 +89,11 @@ impl Root {
     /// Returns whether a deny matches the path, which is absolute and normal, or a directory above it.
     pub(crate) fn denies_path(&self, path: &Path) -> bool {
         any_denies(self.deny.iter(), path)
+    }
+
+    /// The same where names that differ in the case of letters are one.
+    pub(crate) fn denies_folded(&self, path: &Path) -> bool {
+        any_denies_folded(self.deny.iter(), path)
     }
 
     /// Returns whether the path, which is absolute and normal, is beneath the root and not denied.
@@ -176,18 +181,22 @@ pub(crate) fn normal(path: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the workspace as text, as the base of relative paths.
-fn usable(workspace: &Path) -> Result<String, ScopeError> {
+pub(crate) fn usable(workspace: &Path) -> Result<String, ScopeError> {
     let text = normal(workspace).and_then(|path| path.into_os_string().into_string().ok());
     text.filter(|text| !text.chars().any(host_text::is_unsafe))
         .ok_or_else(|| ScopeError::Workspace { path: visible(&workspace.to_string_lossy()) })
 }
 
 fn root_path(item: &Item, workspace: Option<&str>) -> Result<PathBuf, ScopeError> {
-    let text = item.whole.text.as_str();
+    path_of(&item.whole.text, item.whole.quoted, workspace)
+}
+
+/// Reads a path as lists name it; `is_quoted` if its characters have no meaning besides themselves.
+pub(crate) fn path_of(text: &str, is_quoted: bool, workspace: Option<&str>) -> Result<PathBuf, ScopeError> {
     if text.is_empty() {
         return Err(ScopeError::Empty { text: "''".to_owned() });
     }
-    if !item.whole.quoted {
+    if !is_quoted {
         if text == "*" {
             return Ok(PathBuf::from("/"));
         }

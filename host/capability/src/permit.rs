@@ -11,7 +11,7 @@ use crate::authorities::{Reach, naming, request};
 use crate::list::quote;
 use crate::paths::{Root, normal};
 use crate::programs::command;
-use crate::{Authority, Capability, Denied, Grants, Paths, PluginName, Programs, Scope, StateAccess};
+use crate::{Authority, Capability, Denied, Grants, Paths, PluginName, Programs, Resources, Scope, StateAccess};
 
 /// Proof that a file may be read, or a directory listed or walked.
 #[derive(Clone, Debug)]
@@ -171,6 +171,16 @@ macro_rules! path_permit {
                 self.0.recheck(real)
             }
 
+            /// Asks again for the path that the kernel resolved, on a file system that takes names that differ in the
+            /// case of letters, or in how they are composed, for the same.
+            ///
+            /// # Errors
+            ///
+            /// When a deny matches any spelling of the path.
+            pub fn recheck_folded(&self, real: &Path) -> Result<(), Denied> {
+                self.0.recheck_folded(real)
+            }
+
             /// Returns whether the root's denies exclude this path, which is absolute and lexically normal. For walks:
             /// a denied directory need not be entered, since everything beneath it is denied too.
             pub fn denies(&self, absolute: &Path) -> bool {
@@ -194,8 +204,16 @@ struct PathPermit {
 
 impl PathPermit {
     fn recheck(&self, real: &Path) -> Result<(), Denied> {
+        self.recheck_by(real, |real| self.root.permits(real))
+    }
+
+    fn recheck_folded(&self, real: &Path) -> Result<(), Denied> {
+        self.recheck_by(real, |real| !self.root.denies_folded(real))
+    }
+
+    fn recheck_by(&self, real: &Path, permits: impl Fn(&Path) -> bool) -> Result<(), Denied> {
         let absolute = self.root.path().join(real);
-        if normal(&absolute).is_some_and(|real| self.root.permits(&real)) {
+        if normal(&absolute).is_some_and(|real| permits(&real)) {
             return Ok(());
         }
         let root = Paths::from(self.root.clone());
@@ -238,6 +256,18 @@ impl ProcessPermit {
     /// Returns whether the command may reach any server when it is confined.
     pub fn has_servers(&self) -> bool {
         self.commands().any(|command| self.held.has_servers(command))
+    }
+
+    /// Returns what the command may use besides what every confined command may.
+    pub fn resources(&self) -> Resources {
+        let all = self.commands().map(|command| self.held.resources_for(command));
+        all.reduce(|mut one, other| {
+            one.servers.extend(other.servers);
+            one.reads.extend(other.reads);
+            one.writes.extend(other.writes);
+            one
+        })
+        .unwrap_or_default()
     }
 
     fn commands(&self) -> impl Iterator<Item = &Vec<String>> {

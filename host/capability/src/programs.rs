@@ -6,19 +6,26 @@
 //! further arguments.
 //!
 //! A confined program reaches no network but the servers that follow its list as `;net=`: `cargo;net=crates.io,*.crates.io`.
+//! What it may read and change besides what every confined program may follows as `;read=` and `;write=`.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::antichain::{Antichain, Element};
 use crate::authorities::{Endpoint, Reach};
 use crate::authority::Authority;
 use crate::error::ScopeError;
 use crate::list::{self, Form, Item};
+use crate::paths::{path_of, usable};
 use crate::visible::visible;
 
-/// The beginning of a list of servers.
+/// The beginnings of the lists of what a confined command may use besides.
 const NET: &str = "net=";
+const READ: &str = "read=";
+const WRITE: &str = "write=";
+const KEYS: [&str; 3] = [NET, READ, WRITE];
 
 /// Nothing may follow this word of a scope.
 const END: &str = "$";
@@ -32,8 +39,37 @@ pub struct Programs(Antichain<Prefix>);
 struct Prefix {
     words: Vec<String>,
     then: Rest,
-    /// A server that such a command may reach. Several are several elements, so that each is ordered by itself.
-    server: Option<Endpoint>,
+    /// What such a command may use besides. Several are several elements, so that each is ordered by itself.
+    besides: Option<Resource>,
+}
+
+/// Something that a confined command may use besides what every one may.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Resource {
+    /// A server that it may reach.
+    Server(Endpoint),
+    /// A file or folder that it may read and run.
+    Reads(Arc<Path>),
+    /// A file or folder that it may change, too.
+    Writes(Arc<Path>),
+}
+
+/// What a confined command may use besides what every one may, or what it was kept from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Servers, each as a grant names it: `HOST:PORT`, or `HOST:PORT +private`.
+    pub servers: Vec<String>,
+    /// Files and folders to read and run; absolute.
+    pub reads: Vec<PathBuf>,
+    /// Files and folders to change, too; absolute.
+    pub writes: Vec<PathBuf>,
+}
+
+impl Resources {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.servers.is_empty() && self.reads.is_empty() && self.writes.is_empty()
+    }
 }
 
 /// What may follow the words.
@@ -44,24 +80,28 @@ enum Rest {
 }
 
 impl Programs {
-    /// Parses a list of commands' first words; `*` is any command. Servers that the commands of a list may reach follow
-    /// it: `;net=HOST[:PORT][ +private],…`.
+    /// Parses a list of commands' first words; `*` is any command. What the commands of a list may use besides follows it:
+    /// `;net=HOST[:PORT][ +private],…`, `;read=PATH,…`, `;write=PATH,…`.
     pub(crate) fn parse(text: &str, form: Form<'_>) -> Result<Self, ScopeError> {
+        let workspace = match form {
+            Form::Written(workspace) => Some(usable(workspace)?),
+            Form::Stored => None,
+        };
         let mut prefixes = Vec::new();
         let mut commands: Vec<Prefix> = Vec::new();
         for list in list::lists(text, form)? {
             let first = list.first().and_then(|item| item.words.first());
-            if first.is_none_or(|word| word.quoted || !word.text.starts_with(NET)) {
+            let Some(key) = first.and_then(key_of) else {
                 commands = list.into_iter().map(prefix).collect::<Result<_, _>>()?;
                 prefixes.extend(commands.iter().cloned());
                 continue;
-            }
+            };
             if commands.is_empty() {
-                return Err(ScopeError::OnlyServers { text: visible(text) });
+                return Err(ScopeError::OnlyResources { text: visible(text) });
             }
-            for server in servers(&list)? {
-                let reaching = |command: &Prefix| Prefix { server: Some(server.clone()), ..command.clone() };
-                prefixes.extend(commands.iter().map(reaching));
+            for resource in resources(&list, key, workspace.as_deref())? {
+                let using = |command: &Prefix| Prefix { besides: Some(resource.clone()), ..command.clone() };
+                prefixes.extend(commands.iter().map(using));
             }
         }
         Ok(Self(Antichain::new(prefixes)))
@@ -70,7 +110,45 @@ impl Programs {
     /// Creates the scope of this command and no other; `None` if it has no program.
     pub(crate) fn exactly(argv: &[String]) -> Option<Self> {
         argv.first().filter(|program| !program.is_empty())?;
-        Some(Self(Antichain::new([Prefix { words: argv.to_vec(), then: Rest::Nothing, server: None }])))
+        Some(Self(Antichain::new([Prefix { words: argv.to_vec(), then: Rest::Nothing, besides: None }])))
+    }
+
+    /// Creates the scope of this command and no other, with what it may use besides. `None` if it has no program.
+    pub(crate) fn using(argv: &[String], resources: &Resources) -> Result<Option<Self>, ScopeError> {
+        let Some(Self(command)) = Self::exactly(argv) else { return Ok(None) };
+        let mut all = Vec::new();
+        for server in &resources.servers {
+            all.push(Resource::Server(Endpoint::parse_server(server.split(' ').collect(), server)?));
+        }
+        let path = |path: &PathBuf| {
+            let text = path.to_str().filter(|text| !text.chars().any(host_text::is_unsafe));
+            let shown = || visible(&path.to_string_lossy());
+            let text = text.ok_or_else(|| ScopeError::Character { text: shown() })?;
+            path_of(text, true, None).map(Arc::from)
+        };
+        for read in &resources.reads {
+            all.push(Resource::Reads(path(read)?));
+        }
+        for written in &resources.writes {
+            all.push(Resource::Writes(path(written)?));
+        }
+        let using = |resource: &Resource| {
+            command
+                .iter()
+                .map(|prefix| Prefix { besides: Some(resource.clone()), ..prefix.clone() })
+                .collect::<Vec<_>>()
+        };
+        Ok(Some(Self(Antichain::new(command.iter().cloned().chain(all.iter().flat_map(using))))))
+    }
+
+    /// What some of the commands may use besides what every confined command may.
+    pub fn resources(&self) -> Resources {
+        resources_of(self.0.iter())
+    }
+
+    /// What this command may use besides.
+    pub(crate) fn resources_for(&self, argv: &[String]) -> Resources {
+        resources_of(self.0.iter().filter(|prefix| prefix.covers(argv)))
     }
 
     /// The granted prefixes that let anything follow, sorted, each as its words; one without words covers every command.
@@ -79,14 +157,28 @@ impl Programs {
         self.0.iter().filter(open).map(|prefix| prefix.words.as_slice())
     }
 
-    /// The same commands, which may reach every server unless some are named.
+    /// The same commands, which may use whatever they are granted: all servers and files, or if some are named, those.
     #[must_use]
-    pub(crate) fn with_any_server(self) -> Self {
-        if self.0.iter().any(|prefix| prefix.server.is_some()) {
-            return self;
+    pub(crate) fn with_anything(self) -> Self {
+        let named = self.resources();
+        let mut any = Vec::new();
+        if named.servers.is_empty() {
+            any.push(Resource::Server(Endpoint::any_server()));
         }
-        let reaching = |prefix: &Prefix| Prefix { server: Some(Endpoint::any_server()), ..prefix.clone() };
-        Self(Antichain::new(self.0.iter().map(reaching)))
+        if named.reads.is_empty() && named.writes.is_empty() {
+            any.push(Resource::Writes(Arc::from(Path::new("/"))));
+        }
+        let using = |resource: &Resource| {
+            self.0.iter().map(|prefix| Prefix { besides: Some(resource.clone()), ..prefix.clone() }).collect::<Vec<_>>()
+        };
+        let more: Vec<Prefix> = any.iter().flat_map(using).collect();
+        Self(Antichain::new(self.0.iter().cloned().chain(more)))
+    }
+
+    /// The same commands, with nothing that they may use besides.
+    #[must_use]
+    pub(crate) fn alone(&self) -> Self {
+        Self(Antichain::new(self.0.iter().map(|prefix| Prefix { besides: None, ..prefix.clone() })))
     }
 
     /// Whether every command is covered.
@@ -96,13 +188,17 @@ impl Programs {
 
     /// Whether a command may reach any server.
     pub(crate) fn has_servers(&self, argv: &[String]) -> bool {
-        self.0.iter().any(|prefix| prefix.server.is_some() && prefix.covers(argv))
+        self.0.iter().any(|prefix| matches!(prefix.besides, Some(Resource::Server(_))) && prefix.covers(argv))
     }
 
     /// Returns the reach of a command's connection to a server; `None` if it is not covered.
     pub(crate) fn reach(&self, argv: &[String], server: &Authority) -> Option<Reach> {
         let covering = self.0.iter().filter(|prefix| prefix.covers(argv));
-        covering.filter_map(|prefix| prefix.server.as_ref()?.reach_of(server)).max()
+        let reach = |prefix: &Prefix| match prefix.besides.as_ref()? {
+            Resource::Server(endpoint) => endpoint.reach_of(server),
+            Resource::Reads(_) | Resource::Writes(_) => None,
+        };
+        covering.filter_map(reach).max()
     }
 
     pub(crate) fn meet(&self, other: &Self) -> Option<Self> {
@@ -124,16 +220,40 @@ impl Programs {
     }
 }
 
-/// Parses a list of servers, whose first word begins with [`NET`].
-fn servers(list: &[Item]) -> Result<Vec<Endpoint>, ScopeError> {
+/// The beginning of a list of what commands may use besides, if the word has one.
+fn key_of(word: &list::Word) -> Option<&'static str> {
+    KEYS.into_iter().find(|key| word.text.starts_with(key) && word.bare >= key.len())
+}
+
+/// Parses a list of what commands may use besides, whose first word begins with the key.
+fn resources(list: &[Item], key: &str, workspace: Option<&str>) -> Result<Vec<Resource>, ScopeError> {
     let parse = |(at, item): (usize, &Item)| {
-        let mut words: Vec<&str> = item.words.iter().map(|word| word.text.as_str()).collect();
-        if let (0, Some(first)) = (at, words.first_mut()) {
-            *first = first.strip_prefix(NET).unwrap_or(first);
+        if key == NET {
+            let mut words: Vec<&str> = item.words.iter().map(|word| word.text.as_str()).collect();
+            if let (0, Some(first)) = (at, words.first_mut()) {
+                *first = first.strip_prefix(NET).unwrap_or(first);
+            }
+            return Endpoint::parse_server(words, &item.whole.text).map(Resource::Server);
         }
-        Endpoint::parse_server(words, &item.whole.text)
+        let text = item.whole.text.as_str();
+        let text = if at == 0 { text.strip_prefix(key).unwrap_or(text) } else { text };
+        let path: Arc<Path> = path_of(text, item.whole.quoted, workspace)?.into();
+        Ok(if key == READ { Resource::Reads(path) } else { Resource::Writes(path) })
     };
     list.iter().enumerate().map(parse).collect()
+}
+
+fn resources_of<'p>(prefixes: impl Iterator<Item = &'p Prefix>) -> Resources {
+    let mut found = Resources::default();
+    for prefix in prefixes {
+        match &prefix.besides {
+            Some(Resource::Server(endpoint)) => found.servers.push(endpoint.to_string()),
+            Some(Resource::Reads(path)) => found.reads.push(path.to_path_buf()),
+            Some(Resource::Writes(path)) => found.writes.push(path.to_path_buf()),
+            None => {}
+        }
+    }
+    found
 }
 
 fn prefix(item: Item) -> Result<Prefix, ScopeError> {
@@ -144,14 +264,14 @@ fn prefix(item: Item) -> Result<Prefix, ScopeError> {
     };
     match words {
         [] => Err(ScopeError::Empty { text: visible(&item.whole.text) }),
-        [only] if bare(only, "*") && then == Rest::Anything => Ok(Prefix { words: Vec::new(), then, server: None }),
+        [only] if bare(only, "*") && then == Rest::Anything => Ok(Prefix { words: Vec::new(), then, besides: None }),
         words if words.iter().any(|word| bare(word, "*")) => {
             Err(ScopeError::PartialCommand { text: visible(&item.whole.text) })
         }
         [program, ..] if program.text.is_empty() => Err(ScopeError::Empty { text: visible(&item.whole.text) }),
         words => {
             let words = words.iter().map(|word| word.text.clone()).collect();
-            Ok(Prefix { words, then, server: None })
+            Ok(Prefix { words, then, besides: None })
         }
     }
 }
@@ -179,12 +299,12 @@ impl Element for Prefix {
             () if other.is_narrower(self) => other,
             () => return None,
         };
-        let server = self.server.as_ref().zip(other.server.as_ref()).and_then(|(mine, theirs)| mine.meet(theirs));
-        Some(Self { server, ..narrower.clone() })
+        let besides = self.besides.as_ref().zip(other.besides.as_ref()).and_then(|(mine, theirs)| mine.meet(theirs));
+        Some(Self { besides, ..narrower.clone() })
     }
 
     fn is_below(&self, other: &Self) -> bool {
-        let has_less = match (&self.server, &other.server) {
+        let has_less = match (&self.besides, &other.besides) {
             (None, _) => true,
             (Some(_), None) => false,
             (Some(mine), Some(theirs)) => mine.is_below(theirs),
@@ -193,23 +313,65 @@ impl Element for Prefix {
     }
 }
 
+impl Element for Resource {
+    fn meet(&self, other: &Self) -> Option<Self> {
+        let inner = |mine: &Arc<Path>, theirs: &Arc<Path>| match () {
+            () if mine.starts_with(theirs) => Some(Arc::clone(mine)),
+            () if theirs.starts_with(mine) => Some(Arc::clone(theirs)),
+            () => None,
+        };
+        match (self, other) {
+            (Self::Server(mine), Self::Server(theirs)) => mine.meet(theirs).map(Self::Server),
+            (Self::Writes(mine), Self::Writes(theirs)) => inner(mine, theirs).map(Self::Writes),
+            (Self::Reads(mine) | Self::Writes(mine), Self::Reads(theirs) | Self::Writes(theirs)) => {
+                inner(mine, theirs).map(Self::Reads)
+            }
+            (Self::Server(_), Self::Reads(_) | Self::Writes(_))
+            | (Self::Reads(_) | Self::Writes(_), Self::Server(_)) => None,
+        }
+    }
+
+    fn is_below(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Server(mine), Self::Server(theirs)) => mine.is_below(theirs),
+            (Self::Reads(mine), Self::Reads(theirs) | Self::Writes(theirs))
+            | (Self::Writes(mine), Self::Writes(theirs)) => mine.starts_with(theirs),
+            (Self::Writes(_), Self::Reads(_) | Self::Server(_))
+            | (Self::Reads(_), Self::Server(_))
+            | (Self::Server(_), Self::Reads(_) | Self::Writes(_)) => false,
+        }
+    }
+}
+
 impl fmt::Display for Programs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut commands: BTreeMap<(&[String], Rest), Vec<String>> = BTreeMap::new();
+        let mut commands: BTreeMap<(&[String], Rest), Vec<&Prefix>> = BTreeMap::new();
         for prefix in self.0.iter() {
-            let servers = commands.entry((&prefix.words, prefix.then)).or_default();
-            servers.extend(prefix.server.as_ref().map(ToString::to_string));
+            commands.entry((&prefix.words, prefix.then)).or_default().push(prefix);
         }
         let mut lists: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for ((words, then), servers) in commands {
+        for ((words, then), prefixes) in commands {
             let end = if then == Rest::Nothing { format!(" {END}") } else { String::new() };
-            lists.entry(servers.join(",")).or_default().push(command(words) + &end);
+            let besides = resources_of(prefixes.into_iter()).to_string();
+            lists.entry(besides).or_default().push(command(words) + &end);
         }
-        for (at, (servers, commands)) in lists.into_iter().enumerate() {
+        for (at, (besides, commands)) in lists.into_iter().enumerate() {
             f.write_str(if at > 0 { ";" } else { "" })?;
-            f.write_str(&commands.join(","))?;
-            if !servers.is_empty() {
-                write!(f, ";{NET}{servers}")?;
+            write!(f, "{}{besides}", commands.join(","))?;
+        }
+        Ok(())
+    }
+}
+
+/// Each kind behind a `;`, as a scope has them.
+impl fmt::Display for Resources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let quoted = |paths: &[PathBuf]| {
+            paths.iter().map(|path| list::quote(&path.to_string_lossy()).into_owned()).collect::<Vec<_>>().join(",")
+        };
+        for (key, text) in [(NET, self.servers.join(",")), (READ, quoted(&self.reads)), (WRITE, quoted(&self.writes))] {
+            if !text.is_empty() {
+                write!(f, ";{key}{text}")?;
             }
         }
         Ok(())
@@ -220,8 +382,10 @@ impl fmt::Display for Programs {
 pub(crate) fn command(words: &[String]) -> String {
     match words {
         [] => "*".to_owned(),
-        [first, rest @ ..] if first.starts_with(NET) && !list::quote(first).starts_with(['\'', '"']) => {
-            // Without quotes it would be read as a list of servers.
+        [first, rest @ ..]
+            if KEYS.iter().any(|key| first.starts_with(key)) && !list::quote(first).starts_with(['\'', '"']) =>
+        {
+            // Without quotes it would be read as a list of what commands may use besides.
             let rest: String = rest.iter().map(|word| format!(" {}", list::quote(word))).collect();
             format!("'{first}'{rest}")
         }
@@ -342,6 +506,78 @@ mod tests {
         let (narrow, wide) = (parse("git").unwrap(), parse("git;net=a.io").unwrap());
         assert!(narrow.le(&wide) && !wide.le(&narrow));
         assert_eq!(parse("git;net=a.io;git push").unwrap().to_string(), "git;net=a.io:443");
+    }
+
+    // promise confine.grants
+    #[test]
+    fn files_belong_to_the_commands_of_the_list_before_them() {
+        let files = |scope: &str, command: &str| {
+            let Resources { reads, writes, .. } = parse(scope).unwrap().resources_for(&argv(command));
+            let text = |paths: Vec<PathBuf>| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+            (text(reads).join(" "), text(writes).join(" "))
+        };
+        let scope = "ls;cargo,npm;net=crates.io;write=/home/a/.cache/x,'/srv/a b';read=/opt/x;git push $;read=/keys";
+        let both = ("/opt/x".to_owned(), "/home/a/.cache/x /srv/a b".to_owned());
+        assert_eq!((files(scope, "cargo build"), files(scope, "npm i")), (both.clone(), both));
+        assert_eq!(files(scope, "git push"), ("/keys".to_owned(), String::new()));
+        for command in ["ls", "git push -f", "git", "make"] {
+            assert_eq!(files(scope, command), (String::new(), String::new()), "{command}");
+        }
+        let programs = parse(scope).unwrap();
+        assert_eq!(parse(&programs.to_string()), Ok(programs), "it is read back");
+        let relative = Programs::parse("make;write=out,../a/./b", Form::Written(Path::new("/w"))).unwrap();
+        assert_eq!(relative.to_string(), "make;write=/a/b,/w/out");
+        for text in ["write=/x", "make;write=", "make;write=x", "make;write=~/x", "make;read=/a*", "make;write=/../.."]
+        {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        // A program can have such a name.
+        for name in ["'write=/x' y", "'read='"] {
+            let quoted = parse(name).unwrap();
+            assert!(quoted.resources().is_empty() && parse(&quoted.to_string()) == Ok(quoted), "{name}");
+        }
+    }
+
+    // promise confine.grants
+    #[test]
+    fn files_shrink_with_what_both_grant() {
+        let meet = |a: &str, b: &str| parse(a).unwrap().meet(&parse(b).unwrap()).map(|met| met.to_string());
+        for (a, b, both) in [
+            ("*;write=/", "make;write=/x;read=/y", "make;read=/y;write=/x"),
+            ("make;read=/a", "make;write=/a/b", "make;read=/a/b"),
+            ("make;write=/a", "make all;write=/b", "make all"),
+            ("make;net=*:*", "make;write=/b", "make"),
+            ("*", "make;write=/b", "make"),
+        ] {
+            assert_eq!(meet(a, b).as_deref(), Some(both), "{a} {b}");
+            assert_eq!(meet(b, a).as_deref(), Some(both), "{b} {a}");
+        }
+        let order = ["make", "make;read=/a/b", "make;read=/a", "make;write=/a", "*;write=/"];
+        let order = order.map(|text| parse(text).unwrap());
+        for (at, scope) in order.iter().enumerate() {
+            assert!(order[at..].iter().all(|wider| scope.le(wider)), "{scope}");
+            assert!(order[..at].iter().all(|narrower| !scope.le(narrower)), "{scope}");
+        }
+        let any = parse("*").unwrap().with_anything();
+        assert_eq!(any.alone().to_string(), "*");
+        assert_eq!(parse("ls;cargo,npm;net=a.io;write=/x").unwrap().alone().to_string(), "cargo,ls,npm");
+        assert!(parse("cargo;net=a.io;write=/x;read=/y").unwrap().le(&any));
+        let some = parse("cargo;write=/x").unwrap().with_anything();
+        assert!(!parse("cargo;write=/y").unwrap().le(&some) && parse("cargo;net=a.io;read=/x").unwrap().le(&some));
+    }
+
+    #[test]
+    fn a_command_is_granted_with_what_it_wants_and_no_other() {
+        let resources = |servers: &[&str], write: &str| Resources {
+            servers: servers.iter().map(|&server| server.to_owned()).collect(),
+            writes: vec![PathBuf::from(write)],
+            ..Resources::default()
+        };
+        let using =
+            |resources: &Resources| Programs::using(&argv("make x"), resources).map(|scope| scope.unwrap().to_string());
+        assert_eq!(using(&resources(&["a.io:443"], "/b c")).unwrap(), "make x $;net=a.io:443;write='/b c'");
+        assert!(using(&resources(&["http://a"], "/b")).is_err() && using(&resources(&[], "b")).is_err());
+        assert!(using(&resources(&[], "/a\u{202e}b")).is_err());
     }
 
     #[test]

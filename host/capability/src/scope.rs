@@ -13,7 +13,7 @@ use crate::authorities::is_method;
 use crate::deny::escaped;
 use crate::list::{Form, quote};
 use crate::visible::visible;
-use crate::{Authorities, Authority, Capability, Paths, Programs, ScopeError, StateAccess};
+use crate::{Authorities, Authority, Capability, Paths, Programs, Resources, ScopeError, StateAccess};
 
 /// A capability with what it covers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -40,6 +40,7 @@ impl Scope {
     /// * `process`: a program and its first arguments (`git`, `cargo test --`), or `*` for any; a bare `$` at the end
     ///   lets no argument follow. `;net=HOST[:PORT][ +private],…` behind a list names the servers that its commands
     ///   reach when they are confined; the port is 443 if there is none, and addresses are public without `+private`.
+    ///   `;read=PATH,…` and `;write=PATH,…` name what they may read, or change, besides what every confined program may.
     /// * `http`: `[METHOD[+METHOD…] ]HOST[:PORT][ +private| -private]`. The host is exact, `*.suffix` for all beneath a
     ///   name, or `*`; IPv6 addresses are in brackets. The port is a number, `*`, or 443; the methods are `*`, or those
     ///   named, or `GET` and `HEAD`. `+private` lets the name lead to this machine and to private networks, which is
@@ -111,13 +112,32 @@ impl Scope {
         Programs::exactly(argv).map(Self::Process)
     }
 
-    /// Returns the most that a plugin can be granted if it requests this: its programs may reach whatever servers they are
-    /// granted, since a plugin does not know what the programs need.
+    /// Creates a scope for this command without further arguments, and for what it wants to use besides when it is
+    /// confined. `None` if it names no program.
+    ///
+    /// # Errors
+    ///
+    /// When a server or a path cannot be granted.
+    pub fn for_command_using(argv: &[String], resources: &Resources) -> Result<Option<Self>, ScopeError> {
+        Ok(Programs::using(argv, resources)?.map(Self::Process))
+    }
+
+    /// Returns the most that a plugin can be granted if it requests this: its programs may use whatever servers
+    /// and files they are granted, since a plugin does not know what the programs need.
     #[must_use]
     pub fn requested(self) -> Self {
         match self {
-            Self::Process(programs) => Self::Process(programs.with_any_server()),
+            Self::Process(programs) => Self::Process(programs.with_anything()),
             Self::FsRead(_) | Self::FsWrite(_) | Self::Http(_) | Self::State(_) => self,
+        }
+    }
+
+    /// Returns the scope without what its programs may use besides: the least that lets them run.
+    #[must_use]
+    pub fn without_resources(&self) -> Self {
+        match self {
+            Self::Process(programs) => Self::Process(programs.alone()),
+            Self::FsRead(_) | Self::FsWrite(_) | Self::Http(_) | Self::State(_) => self.clone(),
         }
     }
 

@@ -89,9 +89,12 @@ fn programs_text() -> impl Strategy<Value = String> {
     let port = prop_oneof![Just(""), Just(":80"), Just(":*")];
     let reach = prop_oneof![2 => Just(""), 1 => Just(" +private")];
     let server = (host, port, reach).prop_map(|(host, port, reach)| [host, port, reach].concat());
-    let list = (commands, prop::option::of(joined(server, ","))).prop_map(|(commands, servers)| match servers {
-        Some(servers) => format!("{commands};net={servers}"),
-        None => commands,
+    let path = || joined(select(&["/", "/a", "/a/b", "'/a b'", "/c"][..]).prop_map(str::to_owned), ",");
+    let besides = (prop::option::of(joined(server, ",")), prop::option::of(path()), prop::option::of(path()));
+    let list = (commands, besides).prop_map(|(commands, (servers, reads, writes))| {
+        let lists = [("net", servers), ("read", reads), ("write", writes)];
+        let named = lists.into_iter().filter_map(|(key, list)| Some(format!(";{key}={}", list?)));
+        named.fold(commands, |text, list| text + &list)
     });
     joined(list, ";")
 }

@@ -151,7 +151,7 @@ Examples:
   GEMINI_API_KEY=… host run \"Why does the test suite take so long?\"
   host run \"Explain @src/main.rs\"
   git diff | host run \"Review this change\"
-  host run --approval-mode auto-edit \"Fix the typo in README.md\"
+  host run --approval-mode auto \"Make the tests pass\"
   host run --grant 'shell:process=cargo test' \"Run the tests and explain the first failure\"
   host run --record talk.jsonl \"…\" && host run --model scripted:talk.jsonl \"…\"
   host run --output-format stream-json \"…\" | jq .
@@ -229,11 +229,11 @@ pub(crate) struct Place {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Access {
     /// What is allowed without asking: plan reads and denies everything else, default reads, auto-edit also changes
-    /// files of the workspace, yolo also runs programs and fetches
+    /// files of the workspace, auto also runs programs that are confined (recommended), yolo runs any and fetches
     #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(ApprovalMode::ALL.map(ApprovalMode::name)).try_map(|name| name.parse::<ApprovalMode>()), hide_possible_values = true)]
     pub(crate) approval_mode: Option<ApprovalMode>,
     /// Whether programs that tools start are confined: require confines or denies them, auto confines as far as this
-    /// machine can, off lets them do whatever you can do
+    /// machine can, off lets them do whatever you can do [default: off; with --approval-mode auto, auto]
     #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(ConfineMode::ALL.map(ConfineMode::name)).try_map(|name| name.parse::<ConfineMode>()), hide_possible_values = true)]
     pub(crate) confine: Option<ConfineMode>,
     /// Grant a plugin more, as PLUGIN:CAPABILITY=SCOPE; may be repeated

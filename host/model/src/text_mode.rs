@@ -184,9 +184,24 @@ impl Reply {
     fn give(&mut self, part: Part, parts: &mut Vec<Part>) {
         let is_call = matches!(part.data, PartData::FunctionCall(_));
         if is_call || !self.held.is_empty() || self.malformed.is_some() {
-            self.held.push(part)
+            self.hold(part);
         } else {
-            parts.push(part)
+            parts.push(part);
+        }
+    }
+
+    /// Holds a part. Text joins the text before it: a space or an empty line that came as a piece of its own belongs to
+    /// the text around it, and is not blank by itself.
+    fn hold(&mut self, part: Part) {
+        let is_plain = |part: &Part| part.signature.is_none();
+        if let (Some(last), PartData::Text(text)) = (self.held.last_mut().filter(|last| is_plain(last)), &part.data)
+            && let PartData::Text(before) = &mut last.data
+            && last.thought == part.thought
+            && is_plain(&part)
+        {
+            before.push_str(text);
+        } else {
+            self.held.push(part);
         }
     }
 

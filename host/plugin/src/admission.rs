@@ -218,7 +218,8 @@ pub fn admit(
 
 /// Returns the grant to suggest to a user: what the plugin requests, or the usual part of it if it requests everything.
 pub(crate) fn suggested(asked: &Scope) -> String {
-    let text = asked.to_string();
+    // What its programs may use besides is the user's to add.
+    let text = asked.without_resources().to_string();
     match asked {
         Scope::FsRead(_) | Scope::FsWrite(_) if text == "/" || text == "*" => ".".to_owned(),
         Scope::Http(_) if text.contains("*:*") => "*".to_owned(),

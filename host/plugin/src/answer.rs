@@ -1,12 +1,17 @@
 //! Converts a guest's answers to the host's own types, and checks them against the contract's limits.
 
+use std::fmt::{self, Write as _};
+
 use base64::Engine as _;
 use host_message::{Annotations, Display, InlineData, Output, OutputPart, ToolName, ToolSpec};
 
 use crate::bindings::exported;
 use crate::bindings::tool_types as wit;
+use crate::counted;
 use crate::error::{CallError, Failure};
-use crate::limits::{MAX_OUTPUT_DATA, MAX_OUTPUT_TEXT, MAX_PREVIEW, MAX_PREVIEW_ITEMS, MAX_PREVIEW_NAMED};
+use crate::limits::{
+    MAX_OUTPUT_DATA, MAX_OUTPUT_TEXT, MAX_PARTS, MAX_PREVIEW, MAX_PREVIEW_ITEMS, MAX_PREVIEW_NAMED, MAX_VALUES,
+};
 
 /// The largest description of a tool. Protects each request to a model.
 pub const MAX_DESCRIPTION: usize = 16 << 10;
@@ -16,6 +21,9 @@ pub const MAX_SCHEMA: usize = 64 << 10;
 pub const MAX_TOOLS: usize = 128;
 /// The most frames of a backtrace that are shown. Protects the reader.
 const MAX_FRAMES: usize = 16;
+
+/// The longest name of a frame, in bytes. Protects the reader and the host's memory.
+const MAX_FRAME: usize = 500;
 
 /// Parts of names by which the frames of a Rust panic are recognised.
 const PANIC_MACHINERY: &[&str] =
@@ -95,32 +103,38 @@ pub fn command_line(argv: &[String]) -> String {
 
 /// Converts the result of a call.
 pub(crate) fn output(tool: &str, outcome: Result<exported::Outcome, exported::Failure>) -> Result<Output, CallError> {
-    let outcome = outcome.map_err(failure)?;
-    let mut text = outcome.structured.as_ref().map_or(0, String::len);
-    let mut data = 0usize;
-    let mut content = Vec::with_capacity(outcome.content.len());
-    for part in outcome.content {
-        content.push(match part {
-            wit::Content::Text(part) => {
-                text = text.saturating_add(part.len());
-                OutputPart::Text(part)
-            }
-            wit::Content::Blob(blob) => {
-                data = data.saturating_add(blob.data.len());
-                let base64 = base64::engine::general_purpose::STANDARD.encode(&blob.data);
-                OutputPart::Data(InlineData { mime_type: blob.mime_type, base64 })
-            }
-            wit::Content::Link(link) => {
-                text = text.saturating_add(link.uri.len());
-                OutputPart::Link { uri: link.uri, title: link.title }
-            }
-        });
+    let outcome = outcome.map_err(|error| failure(tool, error))?;
+    // Sizes come first: what is over a limit is not even converted.
+    let (mut text, mut data) = (outcome.structured.as_ref().map_or(0, String::len), 0usize);
+    for part in &outcome.content {
+        let (words, bytes) = match part {
+            wit::Content::Text(part) => (part.len(), 0),
+            wit::Content::Blob(blob) => (blob.mime_type.len(), blob.data.len()),
+            wit::Content::Link(link) => (link.uri.len() + link.title.as_ref().map_or(0, String::len), 0),
+        };
+        text = text.saturating_add(words);
+        data = data.saturating_add(bytes);
     }
-    for (what, size, limit) in [("text", text, MAX_OUTPUT_TEXT), ("data", data, MAX_OUTPUT_DATA)] {
-        if size > limit {
-            return Err(CallError::TooMuch { tool: tool.to_owned(), what, size, limit });
+    text = text.saturating_add(match &outcome.display {
+        None => 0,
+        Some(wit::Display::Summary(line)) => line.len(),
+        Some(wit::Display::Difference(change)) => change.path.len() + change.unified.len(),
+    });
+    check_size(tool, "text", text, MAX_OUTPUT_TEXT)?;
+    check_size(tool, "data", data, MAX_OUTPUT_DATA)?;
+    if outcome.content.len() > MAX_PARTS {
+        let parts = outcome.content.len();
+        return Err(Failure::Failed(format!("`{tool}` returned {parts} parts, over the limit of {MAX_PARTS}")).into());
+    }
+    let content = outcome.content.into_iter().map(|part| match part {
+        wit::Content::Text(part) => OutputPart::Text(part),
+        wit::Content::Blob(blob) => {
+            let base64 = base64::engine::general_purpose::STANDARD.encode(&blob.data);
+            OutputPart::Data(InlineData { mime_type: blob.mime_type, base64 })
         }
-    }
+        wit::Content::Link(link) => OutputPart::Link { uri: link.uri, title: link.title },
+    });
+    let content = content.collect();
     let structured = outcome.structured.map(|json| parse(tool, "a structured result", &json)).transpose()?;
     let display = outcome.display.map(|display| match display {
         wit::Display::Summary(line) => Display::Summary(line),
@@ -129,12 +143,19 @@ pub(crate) fn output(tool: &str, outcome: Result<exported::Outcome, exported::Fa
     Ok(Output { content, structured, display })
 }
 
+fn check_size(tool: &str, what: &'static str, size: usize, limit: usize) -> Result<(), CallError> {
+    if size > limit {
+        return Err(CallError::TooMuch { tool: tool.to_owned(), what, size, limit });
+    }
+    Ok(())
+}
+
 /// Converts the result of a preview.
 pub(crate) fn confirmation(
     tool: &str,
     answer: Result<Option<exported::Confirmation>, exported::Failure>,
 ) -> Result<Option<Confirmation>, CallError> {
-    let Some(confirmation) = answer.map_err(failure)? else { return Ok(None) };
+    let Some(confirmation) = answer.map_err(|error| failure(tool, error))? else { return Ok(None) };
     let most = match &confirmation {
         wit::Confirmation::Info(_) => MAX_PREVIEW_NAMED,
         wit::Confirmation::Exec(_) | wit::Confirmation::Edit(_) | wit::Confirmation::Call => MAX_PREVIEW_ITEMS,
@@ -151,11 +172,8 @@ pub(crate) fn confirmation(
         }
         wit::Confirmation::Call => (0, 0),
     };
-    for (what, size, limit) in [("preview", size, MAX_PREVIEW), ("list of a preview", items, most)] {
-        if size > limit {
-            return Err(CallError::TooMuch { tool: tool.to_owned(), what, size, limit });
-        }
-    }
+    check_size(tool, "preview", size, MAX_PREVIEW)?;
+    check_size(tool, "list of a preview", items, most)?;
     Ok(Some(match confirmation {
         wit::Confirmation::Exec(exec) => Confirmation::Exec { argv: exec.argv, directory: exec.directory, input: None },
         wit::Confirmation::Edit(edit) => {
@@ -175,11 +193,8 @@ pub(crate) fn arguments(
     tool: &str,
     answer: Result<String, exported::Failure>,
 ) -> Result<serde_json::Map<String, serde_json::Value>, CallError> {
-    let text = answer.map_err(failure)?;
-    if text.len() > MAX_OUTPUT_TEXT {
-        let (what, size, limit) = ("revised arguments", text.len(), MAX_OUTPUT_TEXT);
-        return Err(CallError::TooMuch { tool: tool.to_owned(), what, size, limit });
-    }
+    let text = answer.map_err(|error| failure(tool, error))?;
+    check_size(tool, "revised arguments", text.len(), MAX_OUTPUT_TEXT)?;
     match parse(tool, "the revised arguments", &text)? {
         serde_json::Value::Object(arguments) => Ok(arguments),
         _ => Err(CallError::NotJson {
@@ -250,7 +265,19 @@ fn tool(def: exported::ToolDef) -> Result<ToolDef, CallError> {
     })
 }
 
-fn failure(failure: exported::Failure) -> CallError {
+fn failure(tool: &str, failure: exported::Failure) -> CallError {
+    let size = match &failure {
+        wit::Failure::Denied(denial) => denial.capability.len() + denial.wanted.len() + denial.help.len(),
+        wit::Failure::InvalidArguments(text)
+        | wit::Failure::NotFound(text)
+        | wit::Failure::Conflict(text)
+        | wit::Failure::Unavailable(text)
+        | wit::Failure::Cancelled(text)
+        | wit::Failure::Failed(text) => text.len(),
+    };
+    if let Err(error) = check_size(tool, "text", size, MAX_OUTPUT_TEXT) {
+        return error;
+    }
     CallError::Failure(match failure {
         wit::Failure::InvalidArguments(text) => Failure::InvalidArguments(text),
         wit::Failure::Denied(denial) => {
@@ -265,7 +292,7 @@ fn failure(failure: exported::Failure) -> CallError {
 }
 
 fn parse(tool: &str, what: &'static str, json: &str) -> Result<serde_json::Value, CallError> {
-    serde_json::from_str(json).map_err(|error| CallError::NotJson {
+    counted::read(json, MAX_VALUES).map_err(|error| CallError::NotJson {
         tool: tool.to_owned(),
         what,
         error: error.to_string(),
@@ -290,5 +317,25 @@ pub(crate) fn backtrace(trace: &wasmtime::WasmBacktrace) -> String {
 }
 
 fn demangled(name: &str) -> String {
-    format!("{:#}", rustc_demangle::demangle(name))
+    // A component chooses its names, and a mangled one can mean a text of any length.
+    let mut shown = Limited { text: String::new(), left: MAX_FRAME };
+    // It fails when there is more, which is what the mark says.
+    if write!(shown, "{:#}", rustc_demangle::demangle(name)).is_err() {
+        shown.text.push_str(host_text::CUT_MARK);
+    }
+    shown.text
+}
+
+/// Text up to a number of bytes; what is longer is an error.
+struct Limited {
+    text: String,
+    left: usize,
+}
+
+impl fmt::Write for Limited {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.left = self.left.checked_sub(text.len()).ok_or(fmt::Error)?;
+        self.text.push_str(text);
+        Ok(())
+    }
 }

@@ -7,6 +7,11 @@ use crate::store::CallState;
 
 /// The longest log line. Protects the log.
 const MAX_LINE: usize = 8 << 10;
+/// The most that a call may log in all, in bytes; the rest is dropped, and the log says so. Protects the log and the
+/// terminal, as the same limit does for what a guest prints.
+const MAX_LOG_CALL: usize = 1 << 20;
+/// The cost of a log line besides its bytes. Bounds the number of empty lines.
+const LINE_COST: usize = 64;
 /// The most live output at once, and in a call. Protects the frontend that shows it.
 const MAX_EMIT: usize = 64 << 10;
 /// See [`MAX_EMIT`].
@@ -18,6 +23,17 @@ impl Host for CallState {
     fn log(&mut self, level: Level, message: String) -> wasmtime::Result<()> {
         let line = cut(&message, MAX_LINE);
         let plugin = self.plugin.as_str();
+        // The message of a panic is not logged, and must not be lost.
+        if !(matches!(level, Level::Error) && line.starts_with(PANIC_MARK)) {
+            if self.logged > MAX_LOG_CALL {
+                return Ok(());
+            }
+            self.logged += line.len() + LINE_COST;
+            if self.logged > MAX_LOG_CALL {
+                tracing::warn!(plugin, "it logged more than {MAX_LOG_CALL} bytes; the rest is dropped");
+                return Ok(());
+            }
+        }
         match level {
             Level::Trace => tracing::trace!(plugin, "{line}"),
             Level::Debug => tracing::debug!(plugin, "{line}"),

@@ -56,9 +56,22 @@ pub(crate) fn truthful(path: &str, before: Before<'_>, proposed: &str, unified: 
     let old = match before {
         Before::Nothing => "",
         Before::Text(text) => text,
-        Before::Unknown => return plain(path, "", proposed),
+        Before::Unknown => return unseen(path, proposed),
     };
-    if applied(old, &unified).as_deref() == Some(proposed) { unified } else { plain(path, old, proposed) }
+    let is_kept = applied(old, &unified).as_deref() == Some(proposed) && unified != unseen(path, proposed);
+    if is_kept { unified } else { plain(path, old, proposed) }
+}
+
+/// Whether the diff that was shown leads from what is there now to the proposed content: nothing changed in between.
+/// Where the file could not be read, that cannot be said, and the diff said so.
+pub(crate) fn still_applies(path: &str, unified: &str, there: Option<&[u8]>, proposed: &str) -> bool {
+    let there = String::from_utf8_lossy(there.unwrap_or_default());
+    applied(&there, unified).as_deref() == Some(proposed) || unified == unseen(path, proposed)
+}
+
+/// Formats the diff of a file that cannot be read.
+fn unseen(path: &str, proposed: &str) -> String {
+    hunk(&format!("{} (cannot be read)", host_text::exact(path)), "", proposed)
 }
 
 /// Applies the diff to a text; `None` if it does not apply, or contains anything else.
@@ -126,13 +139,16 @@ fn is_of_range(byte: u8) -> bool {
 
 /// Formats a diff that replaces everything between the first and the last line that differ.
 fn plain(path: &str, old: &str, new: &str) -> String {
+    hunk(&host_text::exact(path), old, new)
+}
+
+fn hunk(path: &str, old: &str, new: &str) -> String {
     let lines = |text: &'_ str| -> Vec<String> { text.split_inclusive('\n').map(str::to_owned).collect() };
     let (old, new) = (lines(old), lines(new));
     let alike = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
     let most = old.len().min(new.len()) - alike;
     let behind = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count().min(most);
     let (gone, come) = (&old[alike..old.len() - behind], &new[alike..new.len() - behind]);
-    let path = host_text::exact(path);
     let mut text = format!("--- a/{path}\n+++ b/{path}\n");
     let start = |lines: &[String]| if lines.is_empty() { alike } else { alike + 1 };
     // Writing to a string cannot fail.
@@ -195,7 +211,11 @@ mod tests {
     #[test]
     fn difference_from_a_file_that_cannot_be_read_shows_everything_as_new() {
         let shown = truthful("a\n+b", Before::Unknown, "x\ny\n", "lies".to_owned());
-        assert_eq!(shown, "--- a/a\\n+b\n+++ b/a\\n+b\n@@ -0,0 +1,2 @@\n+x\n+y\n");
+        let header = "--- a/a\\n+b (cannot be read)\n+++ b/a\\n+b (cannot be read)\n";
+        assert_eq!(shown, format!("{header}@@ -0,0 +1,2 @@\n+x\n+y\n"));
+        // No plugin can say that of a file that can be read.
+        let forged = unseen("f", "x\n");
+        assert_eq!(truthful("f", Before::Nothing, "x\n", forged), plain("f", "", "x\n"));
         assert_eq!(truthful("f", Before::Nothing, "x\n", String::new()).lines().last(), Some("+x"));
     }
 }

@@ -11,7 +11,7 @@ use wasmtime::component::Resource;
 
 use crate::bindings::fs_read::{Batch, Entry, Error, Host, HostWalk, Metadata, Range, WalkOptions, WalkSummary, Whole};
 use crate::digest::Digest;
-use crate::limits::MAX_WHOLE;
+use crate::limits::{MAX_WALKS, MAX_WHOLE};
 use crate::readable::{Readable, Walk};
 use crate::store::CallState;
 
@@ -43,7 +43,7 @@ impl Host for CallState {
                     Ok(0) => break,
                     Ok(count) => filled += count,
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(error) => return Err(error.into()),
+                    Err(error) => return Err(at.failed(&error)),
                 }
             }
             data.truncate(filled);
@@ -55,7 +55,7 @@ impl Host for CallState {
     async fn read_whole(&mut self, path: String) -> wasmtime::Result<Result<Whole, Error>> {
         self.reading(path, |at| {
             let (file, size) = at.open_regular()?;
-            let data = read_whole(file, size)?;
+            let data = read_whole(&at, file, size)?;
             let digest = Digest::of(&data).as_str().to_owned();
             Ok(Whole { data, digest })
         })
@@ -63,12 +63,17 @@ impl Host for CallState {
     }
 
     async fn open_walk(&mut self, options: WalkOptions) -> wasmtime::Result<Result<Resource<Walk>, Error>> {
+        if self.walks >= MAX_WALKS {
+            return Ok(Err(Error::Io(format!("{MAX_WALKS} walks are open already, and a call has no more at once"))));
+        }
         let path = options.root.clone();
         let walk = match self.reading(path, move |at| Walk::begin(at, options)).await? {
             Ok(walk) => walk,
             Err(error) => return Ok(Err(error)),
         };
-        Ok(Ok(self.table.push(walk)?))
+        let handle = self.table.push(walk)?;
+        self.walks += 1;
+        Ok(Ok(handle))
     }
 }
 
@@ -83,6 +88,7 @@ impl HostWalk for CallState {
 
     async fn drop(&mut self, walk: Resource<Walk>) -> wasmtime::Result<()> {
         self.table.delete(walk)?;
+        self.walks -= 1;
         Ok(())
     }
 }
@@ -107,12 +113,12 @@ impl CallState {
 }
 
 /// Reads a file that had `size` bytes, and detects when it has grown beyond the limit.
-fn read_whole(file: File, size: u64) -> Result<Vec<u8>, Error> {
+fn read_whole(at: &Readable, file: File, size: u64) -> Result<Vec<u8>, Error> {
     if size > MAX_WHOLE {
         return Err(Error::TooLarge(size));
     }
     match read_limited(file, MAX_WHOLE) {
         Err(FileError::TooLarge { limit }) => Err(Error::TooLarge(limit + 1)),
-        read => Ok(read.map_err(io::Error::from)?),
+        read => read.map_err(|error| at.failed(&error.into())),
     }
 }

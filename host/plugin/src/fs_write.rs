@@ -3,19 +3,22 @@
 //! Promises: a file is replaced completely or not at all. The new content is written to a file beside it, synchronised,
 //! and renamed over it, in a folder that is held open, so that a folder swapped for a link changes nothing elsewhere. A
 //! caller that states what it expects to replace (`expected`) overwrites nothing else: the check and the rename are
-//! under a lock of this process, which leaves other programs the moment between the two.
+//! under a lock of this process, which leaves other programs the moment between the two. A rename gives the plugin
+//! nothing that it could not read or change before.
 
-use std::ffi::OsStr;
-use std::io::{self, Write};
-use std::path::Path;
+mod beside;
+
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt, Permissions, PermissionsExt};
-use host_capability::{Denied, WritePermit};
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt, Permissions};
+use host_capability::{Denied, Grants, PluginName, WritePermit};
 
 use crate::bindings::denial::{denial, escape};
 use crate::bindings::fs_write::{Error, Expected, Host, Span, Written};
-use crate::digest::{Digest, hex};
+use crate::digest::Digest;
+use crate::letter_case;
 use crate::limits::MAX_WHOLE;
 use crate::lock::lock;
 use crate::preview_guard::{Change, PreviewGuard};
@@ -24,6 +27,9 @@ use crate::workspace::{MakeFolders, OpenError, Workspace};
 
 /// The most spans of one edit. Protects the host's time.
 const MAX_SPANS: usize = 10_000;
+
+/// The most files and folders beneath a folder that is renamed. Protects the host's time: each is checked.
+const MAX_MOVED: usize = 100_000;
 
 /// Prevents two writes of this process from interleaving between their check and their rename.
 static WRITING: Mutex<()> = Mutex::new(());
@@ -52,9 +58,19 @@ impl Host for CallState {
             Ok(target) => target,
             Err(error) => return Ok(Err(error)),
         };
+        let (grants, plugin) = (self.grants.clone(), self.plugin.clone());
         self.writing(source, Change::Name, move |source| {
             let (from, from_name) = source.parent(MakeFolders::No)?;
             let (to, to_name) = target.parent(MakeFolders::No)?;
+            // A name in another case would be moved away from a deny that holds for it.
+            if let Ok(permit) = grants.permit_read(&plugin, &source.absolute)
+                && let Err(refused) = permit.recheck_folded(&source.absolute)
+                && letter_case::is_ignored_on_the_way(permit.root(), &source.absolute)
+            {
+                return Err(denied(refused));
+            }
+            let moved = Moved { grants: &grants, plugin: &plugin, from: &source.absolute, to: &target.absolute };
+            moved.check(&from, &from_name)?;
             source.io(rename_new(&from, &from_name, &to, &to_name), &target.shown())
         })
         .await
@@ -89,7 +105,7 @@ impl Host for CallState {
 struct Writable {
     workspace: Arc<Workspace>,
     shown: PreviewGuard,
-    absolute: std::path::PathBuf,
+    absolute: PathBuf,
     permit: WritePermit,
 }
 
@@ -120,7 +136,7 @@ impl Writable {
         self.workspace.shown(&self.absolute)
     }
 
-    fn parent(&self, make: MakeFolders) -> Result<(Dir, std::path::PathBuf), Error> {
+    fn parent(&self, make: MakeFolders) -> Result<(Dir, PathBuf), Error> {
         self.workspace.parent(&self.permit, make).map_err(|error| match error {
             OpenError::Denied(refused) => denied(refused),
             OpenError::Escapes => Error::Denied(escape("fs-write", &self.absolute)),
@@ -190,8 +206,13 @@ impl Writable {
 
     fn replace(&self, folder: &Dir, name: &Path, content: &[u8], there: Option<There>) -> Result<Written, Error> {
         self.shown.content(&self.absolute, content, &self.workspace).map_err(Error::Denied)?;
+        // What nobody saw in the preview is never overwritten, whatever the plugin expects.
+        if !self.shown.replaces(there.as_ref().map(|there| there.content.as_slice())) {
+            return Err(Error::Changed(there.map(|there| there.digest)));
+        }
         let created = there.is_none();
-        let beside = self.io(new_beside(folder, name, content, there.map(|there| there.permissions)), &self.shown())?;
+        let beside =
+            self.io(beside::write(folder, name, content, there.map(|there| there.permissions)), &self.shown())?;
         let renamed =
             if created { rename_new(folder, &beside, folder, name) } else { folder.rename(&beside, folder, name) };
         if let Err(error) = renamed {
@@ -228,39 +249,64 @@ impl Writable {
     }
 }
 
+/// Checks that a move gives a plugin nothing: what it may not read or change under the old name, it may not under the
+/// new one.
+struct Moved<'g> {
+    grants: &'g Grants,
+    plugin: &'g PluginName,
+    /// The old name, absolute.
+    from: &'g Path,
+    /// The new name, absolute.
+    to: &'g Path,
+}
+
+impl Moved<'_> {
+    /// Checks the file or folder with this name in the folder, and everything beneath it.
+    fn check(&self, folder: &Dir, name: &Path) -> Result<(), Error> {
+        self.name(Path::new(""))?;
+        let mut folders = match folder.symlink_metadata(name) {
+            Ok(about) if about.is_dir() => vec![PathBuf::new()],
+            // The move itself reports what is missing.
+            _ => return Ok(()),
+        };
+        let mut found = 0;
+        while let Some(beneath) = folders.pop() {
+            let failed = |error: io::Error| Error::Io(format!("{}: {error}", self.from.join(&beneath).display()));
+            for entry in folder.read_dir(name.join(&beneath)).map_err(failed)? {
+                let entry = entry.map_err(failed)?;
+                let path = beneath.join(entry.file_name());
+                self.name(&path)?;
+                found += 1;
+                if found > MAX_MOVED {
+                    return Err(Error::Invalid(format!(
+                        "the folder holds over {MAX_MOVED} files, too many to move at once: move those in it one by one"
+                    )));
+                }
+                if entry.file_type().map_err(failed)?.is_dir() {
+                    folders.push(path);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks what is at this path beneath both names.
+    fn name(&self, beneath: &Path) -> Result<(), Error> {
+        // Joining nothing would add a slash, which asks for a folder.
+        let at = |name: &Path| if beneath.as_os_str().is_empty() { name.to_owned() } else { name.join(beneath) };
+        let (from, to) = (at(self.from), at(self.to));
+        let reads = |path: &Path| self.grants.permit_read(self.plugin, path).map(drop);
+        let writes = |path: &Path| self.grants.permit_write(self.plugin, path).map(drop);
+        let gained = |before: Result<(), Denied>, after: Result<(), Denied>| before.err().filter(|_| after.is_ok());
+        let refused = gained(reads(&from), reads(&to)).or_else(|| gained(writes(&from), writes(&to)));
+        refused.map_or(Ok(()), |refused| Err(denied(refused)))
+    }
+}
+
 struct There {
     content: Vec<u8>,
     digest: String,
     permissions: Permissions,
-}
-
-/// Writes the content to a new file in the folder and returns its name.
-fn new_beside(
-    folder: &Dir,
-    name: &Path,
-    content: &[u8],
-    permissions: Option<Permissions>,
-) -> io::Result<std::path::PathBuf> {
-    let mut random = [0; 8];
-    getrandom::fill(&mut random).map_err(io::Error::other)?;
-    let stem = name.file_name().unwrap_or(OsStr::new("file")).to_string_lossy().chars().take(64).collect::<String>();
-    let beside = std::path::PathBuf::from(format!(".{stem}.{}.new", hex(&random)));
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    if let Some(permissions) = &permissions {
-        // Never more permissive than the file that it replaces, not even for a moment.
-        options.mode(permissions.mode() & 0o7777);
-    }
-    let mut file = folder.open_with(&beside, &options)?;
-    let written = file.write_all(content).and_then(|()| match permissions {
-        Some(permissions) => file.set_permissions(permissions),
-        None => Ok(()),
-    });
-    if let Err(error) = written.and_then(|()| file.sync_all()) {
-        folder.remove_file(&beside).ok();
-        return Err(error);
-    }
-    Ok(beside)
 }
 
 /// Renames, and fails if the new name is taken.

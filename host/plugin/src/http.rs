@@ -14,7 +14,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use host_capability::{Capability, Denied, Grants, HttpPermit, PluginName};
 use host_http::words;
-use host_text::exact;
+use host_text::{exact, excerpt};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, StatusCode, Url};
@@ -35,12 +35,17 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 const SIZE_LIMIT: u32 = 16 << 20;
 /// The largest body of a request.
 const MAX_BODY: usize = 8 << 20;
-/// The most header fields of a request, and the most bytes of all of them.
+/// The most header fields of a request.
 const MAX_HEADERS: usize = 100;
+/// The most bytes of all header fields of a request. Protects the host's memory; few servers accept more.
+const MAX_HEADER_BYTES: usize = 64 << 10;
 /// The most redirects that are followed: as many as browsers follow.
 const MAX_REDIRECTS: usize = 10;
 /// The most bytes of header fields that a guest receives.
 const MAX_RESPONSE_HEADERS: usize = 64 << 10;
+
+/// How much of an unknown method an error repeats, in characters.
+const SHOWN_METHOD: usize = 20;
 
 const METHODS: &[&str] = &["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -222,12 +227,16 @@ fn method(text: &str) -> Result<Method, Error> {
     {
         return Ok(method);
     }
-    Err(Error::Invalid(format!("`{}` is none of {}", exact(text), METHODS.join(", "))))
+    Err(Error::Invalid(format!("`{}` is none of {}", excerpt(text, SHOWN_METHOD), METHODS.join(", "))))
 }
 
 fn headers(fields: &[(String, String)]) -> Result<HeaderMap, Error> {
     if fields.len() > MAX_HEADERS {
         return Err(Error::Invalid(format!("{} header fields are over the limit of {MAX_HEADERS}", fields.len())));
+    }
+    let bytes = fields.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
+    if bytes > MAX_HEADER_BYTES {
+        return Err(Error::Invalid(format!("header fields of {bytes} bytes are over the limit of {MAX_HEADER_BYTES}")));
     }
     let mut headers = HeaderMap::new();
     for (name, value) in fields {

@@ -35,8 +35,16 @@ pub const MAX_COMPONENT: usize = 64 * MIB;
 /// legitimate use is to write a file of 20 MiB.
 pub(crate) const HOST_CALL_FUEL: usize = 32 * MIB;
 
-/// The most live handles (walks, children) of a call. Protects the host's tables.
+/// The most live handles of a call, of every kind. Protects the host's tables.
 pub(crate) const MAX_HANDLES: usize = 1_000;
+
+/// The most walks that a call has open. Protects the host's memory and threads: each walk reads ahead on threads of its
+/// own. A tool needs one, or one more within it.
+pub(crate) const MAX_WALKS: usize = 4;
+
+/// The most programs that a call has running or unread. Protects the machine's processes and the host's descriptors and
+/// memory: each has pipes, and up to a megabyte of unread output.
+pub(crate) const MAX_PROGRAMS: usize = 16;
 
 /// The most core instances of a component. Protects the host's tables; the largest legitimate ones have about a dozen.
 pub(crate) const MAX_INSTANCES: usize = 64;
@@ -56,6 +64,11 @@ pub(crate) const FIBER_STACK: usize = 2 * MIB;
 
 /// The most text that a call may return in all. Protects the history and the terminal.
 pub(crate) const MAX_OUTPUT_TEXT: usize = 8 * MIB;
+/// The most parts that a call may return. Protects the history, of which each is an entry.
+pub(crate) const MAX_PARTS: usize = 1_000;
+/// The most values, at all depths, in JSON that a call returns. Protects the host's memory: a value may be two
+/// characters long and takes up to some 700 bytes once it is read.
+pub(crate) const MAX_VALUES: usize = 100_000;
 /// The largest preview in all. Protects the terminal of the user who is asked, and the host's memory.
 pub(crate) const MAX_PREVIEW: usize = 24 * MIB;
 /// The most words of a command that a preview may list. Protects the host's memory.

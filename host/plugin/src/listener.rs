@@ -1,5 +1,7 @@
 //! The listener of a running call.
 
+use host_capability::Resources;
+
 /// Receives what a running call shows before its end. Called during the call: it must not block.
 pub trait CallListener: Send + Sync {
     /// Receives live output. Already bounded; may contain anything that a guest can write, including control
@@ -7,6 +9,8 @@ pub trait CallListener: Send + Sync {
     fn output(&self, text: &str);
     /// Receives the progress of the call: `done` of `total` units.
     fn progress(&self, done: u64, total: Option<u64>, message: &str);
+    /// Receives what a confined program was kept from and a user can grant it. The names are the program's.
+    fn kept_from(&self, _argv: &[String], _wanted: &Resources) {}
 }
 
 /// Ignores everything.

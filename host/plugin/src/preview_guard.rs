@@ -1,8 +1,8 @@
 //! Compares what a call does with what its preview named.
 //!
 //! Promises: a call whose preview named a command, a file or requests runs that command in that folder, writes that
-//! content to that file, sends those requests, and changes nothing else, however much is granted to its plugin: the
-//! rules or the user decided about what was named. Anything that a preview cannot name, such as a program's variables,
+//! content to that file in place of the one that the preview compared it with, sends those requests, and changes nothing
+//! else, however much is granted to its plugin: the rules or the user decided about what was named. Anything that a preview cannot name, such as a program's variables,
 //! is not available to such a call; an input is available only if the host named it, and only that one.
 //!
 //! Reading, the plugin's own state and the grants are not checked here: each use needs a permit too.
@@ -15,6 +15,7 @@ use host_capability::Capability;
 use crate::answer::{Confirmation, command_line};
 use crate::bindings::cap_types::Denial;
 use crate::bindings::process::Command;
+use crate::difference;
 use crate::origin;
 use crate::workspace::Workspace;
 
@@ -81,6 +82,16 @@ impl PreviewGuard {
             Some(Confirmation::Edit { .. } | Confirmation::Exec { .. } | Confirmation::Info { .. })
             | Some(Confirmation::Call)
             | None => Ok(()),
+        }
+    }
+
+    /// Whether the diff that was shown is one of the file as it is now: `there`, or `None` for nothing.
+    pub(crate) fn replaces(&self, there: Option<&[u8]>) -> bool {
+        match self.0.as_deref() {
+            Some(Confirmation::Edit { path, unified, proposed }) => {
+                difference::still_applies(path, unified, there, proposed)
+            }
+            Some(Confirmation::Exec { .. } | Confirmation::Info { .. } | Confirmation::Call) | None => true,
         }
     }
 
@@ -196,6 +207,30 @@ mod tests {
         for other in [&b""[..], b"new\n", b"New", b"new\0"] {
             assert!(!content(other), "{other:?}");
         }
+    }
+
+    #[test]
+    fn preview_guard_knows_a_file_that_changed_after_it_was_shown() {
+        let shown = |unified: &str, proposed: &str| {
+            shown(Confirmation::Edit {
+                path: "f".to_owned(),
+                unified: unified.to_owned(),
+                proposed: proposed.to_owned(),
+            })
+        };
+        let edit = shown("--- a/f\n+++ b/f\n@@ -2 +2 @@\n-b\n+x\n", "a\nx\nc\n");
+        assert!(edit.replaces(Some(b"a\nb\nc\n")));
+        for other in
+            [None, Some(&b""[..]), Some(b"a\nb\nd\n"), Some(b"a\nb\nc\nd\n"), Some(b"a\nx\nc\n"), Some(b"b\nb\nc\n")]
+        {
+            assert!(!edit.replaces(other), "{other:?}");
+        }
+        let new = shown("--- a/f\n+++ b/f\n@@ -0,0 +1,1 @@\n+x\n", "x\n");
+        assert!(new.replaces(None) && new.replaces(Some(b"")) && !new.replaces(Some(b"written meanwhile\n")));
+        // A plugin that may not read it shows that, and overwrites what is there.
+        let unseen = shown("--- a/f (cannot be read)\n+++ b/f (cannot be read)\n@@ -0,0 +1,1 @@\n+x\n", "x\n");
+        assert!(unseen.replaces(None) && unseen.replaces(Some(b"anything")));
+        assert!(info().replaces(Some(b"anything")) && PreviewGuard::default().replaces(None));
     }
 
     #[test]

@@ -10,11 +10,12 @@ mod environment;
 mod explain;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use host_capability::{Capability, Scope};
-use host_process::{Ended, Process, StartError};
+use host_capability::{Capability, Resources, Scope};
+use host_process::{Confinement, Ended, Moved, Process, StartError};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
@@ -25,8 +26,11 @@ use crate::bindings::cap_types::Denial;
 use crate::bindings::denial::denial;
 use crate::bindings::process::{Chunk, Command, Error, Exit, Host, HostChild, Source};
 use crate::child::Child;
+use crate::limits::MAX_PROGRAMS;
+use crate::listener::CallListener;
 use crate::lock::lock;
-use crate::programs::Confined;
+use crate::programs::{Confined, Offer};
+use crate::shared::Shared;
 use crate::store::CallState;
 use connect::{KeptFrom, network};
 
@@ -52,10 +56,17 @@ const NOBODY_THERE: &[(&str, &str)] =
 
 impl Host for CallState {
     async fn spawn(&mut self, command: Command) -> wasmtime::Result<Result<Resource<Child>, Error>> {
-        match self.start(command) {
-            Ok(child) => Ok(Ok(self.table.push(child)?)),
-            Err(error) => Ok(Err(error)),
+        if self.programs >= MAX_PROGRAMS {
+            let what = format!("{MAX_PROGRAMS} programs are running already, and a call has no more at once");
+            return Ok(Err(Error::Io(what)));
         }
+        let child = match self.start(command) {
+            Ok(child) => child,
+            Err(error) => return Ok(Err(error)),
+        };
+        let handle = self.table.push(child)?;
+        self.programs += 1;
+        Ok(Ok(handle))
     }
 }
 
@@ -78,6 +89,7 @@ impl HostChild for CallState {
 
     async fn drop(&mut self, child: Resource<Child>) -> wasmtime::Result<()> {
         self.table.delete(child)?;
+        self.programs -= 1;
         Ok(())
     }
 }
@@ -105,13 +117,16 @@ impl CallState {
         let given = command.environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         let set = NOBODY_THERE.iter().map(|(name, value)| (name.into(), value.into())).chain(given).collect::<Vec<_>>();
         let kept = self.shared.environment.iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name));
-        let Confined { confinement, note } = self.shared.programs.next().map_err(Error::Io)?;
+        let Confined { mut confinement, mut note } = self.shared.programs.next().map_err(Error::Io)?;
         let named = named_program(permit.argv());
         let kept_from = KeptFrom::new(self.plugin.as_str(), &named);
-        // Only a confined program needs a permit for its servers.
-        let network = confinement.as_ref().and_then(|_| {
+        // Only a confined program needs its grant for servers and files. Where it has none, what it asks for is remembered.
+        let network = confinement.as_mut().map(|confinement| {
             let permit = permit.clone().running(self.shared.programs.commands_in(permit.argv()));
-            permit.has_servers().then(|| network(permit, kept_from.clone()))
+            if let Some(more) = widen(confinement, permit.resources()) {
+                note = Some(note.take().unwrap_or_default() + &more);
+            }
+            network(permit, kept_from.clone())
         });
         let (file, first) = file_of(program)?;
         let started = host_process::start(
@@ -131,7 +146,9 @@ impl CallState {
             StartError::System { .. } => Error::Io(format!("`{program}` does not start: {error}")),
         })?;
         let silence = command.silence_limit.map_or(SILENCE, Duration::from_millis).min(SILENCE);
-        let notes = Notes { first: note, kept_from, explained: confinement.map(|_| (self.plugin.to_string(), named)) };
+        let explained = confinement.map(|_| (self.plugin.to_string(), named));
+        let (listener, shared) = (Arc::clone(&self.listener), Arc::clone(&self.shared));
+        let notes = Notes { first: note, kept_from, explained, listener, shared, argv: permit.argv().to_vec() };
         Ok(watch(process, notes, command.stdin, silence, self.cancel.clone()))
     }
 
@@ -187,17 +204,64 @@ struct Notes {
     kept_from: KeptFrom,
     /// The plugin and the program, if it is confined.
     explained: Option<(String, String)>,
+    listener: Arc<dyn CallListener>,
+    shared: Arc<Shared>,
+    argv: Vec<String>,
 }
 
 impl Notes {
     /// Returns the notes after the program's own output.
-    fn last(&self, has_failed: bool, errors: &[u8]) -> Option<String> {
+    fn last(&self, has_failed: bool, errors: &[u8], moved: &[Moved]) -> Option<String> {
         let mut lines = self.kept_from.lines();
-        if let Some((plugin, program)) = self.explained.as_ref().filter(|_| has_failed && lines.is_empty()) {
-            lines = explain::explain(plugin, program, &String::from_utf8_lossy(errors));
+        let mut wanted = Resources { servers: self.kept_from.servers(), ..Resources::default() };
+        lines.extend(moved.iter().map(explain::moved));
+        if let Some((plugin, program)) = self.explained.as_ref().filter(|_| has_failed) {
+            let errors = String::from_utf8_lossy(errors);
+            for file in explain::files(&errors) {
+                let offer = file.offer(&self.shared.programs);
+                let line = file.line(plugin, program, offer.as_ref());
+                if !lines.contains(&line) {
+                    lines.push(line);
+                }
+                match offer {
+                    Some(Offer::Read(path)) if !wanted.reads.contains(&path) => wanted.reads.push(path),
+                    Some(Offer::Write(path)) if !wanted.writes.contains(&path) => wanted.writes.push(path),
+                    Some(_) | None => {}
+                }
+            }
+            // What it asked the proxy for is known, and need not be guessed.
+            if wanted.servers.is_empty() {
+                lines.extend(explain::network(plugin, program, &errors));
+            }
+        }
+        if !wanted.is_empty() {
+            self.listener.kept_from(&self.argv, &wanted);
         }
         (!lines.is_empty()).then(|| lines.iter().map(|line| format!("host: {line}\n")).collect())
     }
+}
+
+/// Adds what a program was granted besides. Returns what the user should know: that a path is not as it was granted, so
+/// that the program does without.
+fn widen(confinement: &mut Confinement, granted: Resources) -> Option<String> {
+    let mut notes = String::new();
+    let mut add = |paths: Vec<PathBuf>, to: &mut Vec<PathBuf>| {
+        for path in paths {
+            // A link could lead anywhere when the program starts, and so is granted by where it leads.
+            let why = match std::fs::canonicalize(&path) {
+                Ok(real) if real == path => {
+                    to.push(path);
+                    continue;
+                }
+                Ok(real) => format!("leads to `{}`: grant that", host_text::exact(&real.to_string_lossy())),
+                Err(error) => format!("cannot be opened: {error}"),
+            };
+            notes += &format!("host: `{}`, which is granted, {why}\n", host_text::exact(&path.to_string_lossy()));
+        }
+    };
+    add(granted.reads, &mut confinement.readable);
+    add(granted.writes, &mut confinement.writable);
+    (!notes.is_empty()).then_some(notes)
 }
 
 /// Returns the program as a grant names it, or `PROGRAM` for a shell line, which can run any.
@@ -266,7 +330,7 @@ fn watch(
             reader.await.ok();
         }
         let errors = std::mem::take(&mut *lock(&errors));
-        if let Some(note) = notes.last(how != Ended::Code(0), &errors) {
+        if let Some(note) = notes.last(how != Ended::Code(0), &errors, process.moved()) {
             // A guest that only waits for the end has closed the channel.
             out.send(said(note)).await.ok();
         }

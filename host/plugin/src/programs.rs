@@ -1,8 +1,8 @@
 //! What the programs of all calls may touch, and the folder for their temporary files.
 
-use std::io;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
+use std::{fs, io};
 
 use host_process::{ConfineMode, Confinement, level};
 use tempfile::TempDir;
@@ -21,8 +21,56 @@ pub struct ProgramAccess {
     pub writable: Vec<PathBuf>,
     /// Files and folders within those that stay unchanged.
     pub protected: Vec<PathBuf>,
+    /// The folder beneath which a user can be asked whether a program may use more, usually the home.
+    pub offered: Option<PathBuf>,
+    /// Files and folders that no user is asked about, nor about what contains them or lies in them: secrets, and what runs
+    /// later.
+    pub never_offered: Vec<PathBuf>,
     /// Returns the commands that a command runs, such as those of a shell's line: what is granted to them, it may reach.
     pub commands_in: Option<CommandsIn>,
+}
+
+/// A folder that has one of these is a project.
+const PROJECT: &[&str] = &[".git", ".host", ".hg", ".jj", ".svn"];
+
+/// A file or folder that a program can be granted.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Offer {
+    Read(PathBuf),
+    Write(PathBuf),
+}
+
+impl ProgramAccess {
+    /// Whether programs are confined by every wall.
+    pub fn is_complete(&self) -> bool {
+        self.mode != ConfineMode::Off && level().missing().iter().all(|missing| missing.is_covered)
+    }
+
+    /// Returns what could be granted to a program that failed with this path; `None` if nothing that a user is asked about
+    /// would help it. What is to be made needs the folder that is there. Other projects are not offered: their hooks and
+    /// settings would be among their files.
+    fn offer(&self, path: &Path, changes: bool) -> Option<Offer> {
+        let top = fs::canonicalize(self.offered.as_ref()?).ok()?;
+        if path.components().any(|part| part == Component::ParentDir) {
+            return None;
+        }
+        let there = path.ancestors().find(|path| fs::symlink_metadata(path).is_ok())?;
+        let real = fs::canonicalize(there).ok()?;
+        let covers = |folders: &[PathBuf]| folders.iter().any(|folder| real.starts_with(folder));
+        let is_far = |never: &PathBuf| !real.starts_with(never) && !never.starts_with(&real);
+        if real == top || !real.starts_with(&top) || covers(&self.writable) || !self.never_offered.iter().all(is_far) {
+            return None;
+        }
+        let is_project =
+            |folder: &Path| PROJECT.iter().any(|name| folder.ends_with(name) || folder.join(name).exists());
+        if real.ancestors().take_while(|folder| *folder != top).any(is_project) {
+            return None;
+        }
+        match changes || there != path || covers(&self.readable) {
+            true => Some(Offer::Write(real)),
+            false => Some(Offer::Read(real)),
+        }
+    }
 }
 
 /// Confines the programs of a process.
@@ -73,6 +121,11 @@ impl Programs {
         })
     }
 
+    /// Returns what could be granted to a program that failed with this path; `changes` if it was certainly to be changed.
+    pub(crate) fn offer(&self, path: &Path, changes: bool) -> Option<Offer> {
+        self.access.offer(path, changes)
+    }
+
     /// Returns the commands that a command runs.
     pub(crate) fn commands_in(&self, argv: &[String]) -> Vec<Vec<String>> {
         self.access.commands_in.map(|commands_in| commands_in(argv)).unwrap_or_default()
@@ -85,5 +138,54 @@ impl Programs {
         let made = tempfile::Builder::new().prefix("host-").tempdir()?;
         // If another call was quicker, its folder is used, and this one removed.
         Ok(self.temporary.get_or_init(|| made).path().to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_offered_is_there_and_holds_no_secret() {
+        let home = tempfile::tempdir().expect("a folder");
+        let home = fs::canonicalize(home.path()).expect("it is there");
+        for folder in [".cache/x", ".config/gh", ".ssh", "tools", "work/sub", "else", "other/.git/hooks", "other/src"] {
+            fs::create_dir_all(home.join(folder)).expect("made");
+        }
+        fs::write(home.join(".ssh/id"), "SECRET").expect("written");
+        std::os::unix::fs::symlink(home.join(".ssh"), home.join("keys")).expect("linked");
+        let access = ProgramAccess {
+            readable: vec![home.join("tools")],
+            writable: vec![home.join("work")],
+            offered: Some(home.clone()),
+            never_offered: vec![home.join(".ssh"), home.join(".config/gh")],
+            ..ProgramAccess::default()
+        };
+        let offer = |path: &str, changes: bool| access.offer(&home.join(path), changes);
+        let write = |path: &str| Some(Offer::Write(home.join(path)));
+        assert_eq!(offer(".cache/x", true), write(".cache/x"));
+        assert_eq!(offer(".cache/x/a/b", false), write(".cache/x"), "what is to be made is written");
+        assert_eq!(offer("tools", false), write("tools"), "reading was not what failed");
+        assert_eq!(offer("else", false), Some(Offer::Read(home.join("else"))));
+        for (path, why) in [
+            (".ssh", "secrets"),
+            (".ssh/id", "secrets"),
+            (".ssh/new", "secrets"),
+            ("keys/id", "a link to secrets"),
+            (".config", "it contains secrets"),
+            (".config/gh/hosts.yml", "secrets"),
+            ("new", "the home itself"),
+            ("", "the home itself"),
+            ("work/sub/x", "it is writable, so that something else failed"),
+            ("other/.git/hooks", "another project"),
+            ("other/src", "another project"),
+            ("other", "another project"),
+            ("../x", "another home"),
+            (".cache/../.ssh", "no plain path"),
+        ] {
+            assert_eq!(offer(path, true), None, "{path}: {why}");
+        }
+        assert_eq!(access.offer(Path::new("/etc/shadow"), false), None);
+        assert_eq!(ProgramAccess::default().offer(&home.join("else"), false), None);
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Deliberately not here: the store of a call, and which call may read which files.
 
+mod bounded;
 mod ignored;
 mod walk;
 
@@ -45,29 +46,29 @@ impl Readable {
 
     /// Returns what a guest learns about it.
     pub(crate) fn metadata(&self) -> Result<Metadata, Error> {
-        let about = self.open()?.metadata()?;
+        let about = self.about(&self.open()?)?;
         let ignored = self.is_ignored(about.is_dir());
         Ok(Metadata { kind: kind(about.file_type()), size: size(&about), modified: modified(&about), ignored })
     }
 
     /// Returns its kind, and whether ignore rules leave it out.
     pub(crate) fn look(&self) -> Result<(Kind, bool), Error> {
-        let about = self.open()?.metadata()?;
+        let about = self.about(&self.open()?)?;
         Ok((kind(about.file_type()), self.is_ignored(about.is_dir())))
     }
 
     /// Returns the entries of a folder, without those that a deny leaves out.
     pub(crate) fn entries(&self) -> Result<Vec<Entry>, Error> {
         let file = self.open()?;
-        if !file.metadata()?.is_dir() {
+        if !self.about(&file)?.is_dir() {
             return Err(Error::NotDirectory(self.shown()));
         }
         let folder = cap_std::fs::Dir::from_std_file(file.into_std());
         let all_ignored = self.is_ignored(true);
         let rules = Rules::at(&self.absolute);
         let mut entries = Vec::new();
-        for entry in folder.entries()? {
-            let entry = entry?;
+        for entry in folder.entries().map_err(|error| self.failed(&error))? {
+            let entry = entry.map_err(|error| self.failed(&error))?;
             let name = entry.file_name();
             let path = self.absolute.join(&name);
             if self.permit.denies(&path) {
@@ -102,13 +103,27 @@ impl Readable {
         self.workspace.open(&self.permit).map_err(|error| match error {
             OpenError::Denied(refused) => denied(refused),
             OpenError::Escapes => Error::Denied(escape("fs-read", &self.absolute)),
-            OpenError::Io(error) => from_io(&error, &self.shown()),
+            OpenError::Io(error) => self.failed(&error),
         })
+    }
+
+    pub(crate) fn about(&self, file: &File) -> Result<CapMetadata, Error> {
+        file.metadata().map_err(|error| self.failed(&error))
+    }
+
+    /// Returns what an error of the system about it is to a guest.
+    pub(crate) fn failed(&self, error: &io::Error) -> Error {
+        match error.kind() {
+            io::ErrorKind::NotFound => Error::NotFound(self.shown()),
+            io::ErrorKind::NotADirectory => Error::NotDirectory(self.shown()),
+            io::ErrorKind::IsADirectory => Error::IsDirectory(self.shown()),
+            _ => Error::Io(format!("{}: {error}", self.shown())),
+        }
     }
 
     pub(crate) fn open_regular(&self) -> Result<(File, u64), Error> {
         let file = self.open()?;
-        let about = file.metadata()?;
+        let about = self.about(&file)?;
         if about.is_dir() {
             return Err(Error::IsDirectory(self.shown()));
         }
@@ -121,21 +136,6 @@ impl Readable {
 
 fn denied(refused: Denied) -> Error {
     Error::Denied(denial(&refused))
-}
-
-fn from_io(error: &io::Error, path: &str) -> Error {
-    match error.kind() {
-        io::ErrorKind::NotFound => Error::NotFound(path.to_owned()),
-        io::ErrorKind::NotADirectory => Error::NotDirectory(path.to_owned()),
-        io::ErrorKind::IsADirectory => Error::IsDirectory(path.to_owned()),
-        _ => Error::Io(format!("{path}: {error}")),
-    }
-}
-
-impl From<io::Error> for Error {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error.to_string())
-    }
 }
 
 fn kind(file_type: FileType) -> Kind {

@@ -120,7 +120,7 @@ impl Reader {
             // A file that reports a small size may have grown, or be a virtual file of the kernel's.
             match read_limited(file, limit) {
                 Err(FileError::TooLarge { .. }) => Err(Error::TooLarge(limit.saturating_add(1))),
-                read => Ok(read.map_err(std::io::Error::from)?),
+                read => read.map_err(|error| at.failed(&error.into())),
             }
         };
         read().map_err(|error| read_error(error, limit))

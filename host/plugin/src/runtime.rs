@@ -293,9 +293,12 @@ impl Runtime {
             cancel: invocation.cancel,
             listener: invocation.listener,
             emitted: 0,
+            logged: 0,
             panic: None,
             meter: Meter::new(self.limits.memory),
             table: ResourceTable::with_capacity(0),
+            walks: 0,
+            programs: 0,
             wasi: None,
             _ticking: ticker.tick(),
         };

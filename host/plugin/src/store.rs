@@ -41,12 +41,18 @@ pub(crate) struct CallState {
     pub(crate) listener: Arc<dyn CallListener>,
     /// Bytes of live output so far.
     pub(crate) emitted: usize,
+    /// How much was logged.
+    pub(crate) logged: usize,
     /// The message of a panicking guest, for the error that follows.
     pub(crate) panic: Option<String>,
     /// Limits its memory.
     pub(crate) meter: Meter,
     /// The handles of its walks and children.
     pub(crate) table: ResourceTable,
+    /// The number of its walks in the table, at most `MAX_WALKS`.
+    pub(crate) walks: usize,
+    /// The number of its children in the table, at most `MAX_PROGRAMS`.
+    pub(crate) programs: usize,
     /// The inert part of WASI, for plugins that import it.
     pub(crate) wasi: Option<WasiCtx>,
     /// Keeps the engine's clock running while the store lives.

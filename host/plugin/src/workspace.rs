@@ -17,6 +17,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
 use host_capability::{Denied, ReadPermit, WritePermit};
 
+use crate::letter_case;
 use crate::lock::lock;
 
 /// The longest path that a guest may write. Protects messages and the kernel's time; Linux accepts 4,096 bytes.
@@ -107,7 +108,13 @@ impl Workspace {
         let mut options = OpenOptions::new();
         options.read(true).custom_flags(NONBLOCK);
         let file = place.root.open_with(&place.relative, &options)?;
-        permit.recheck(&real_path(&file, &permit.root().join(permit.relative()))?)?;
+        let real = real_path(&file, &permit.root().join(permit.relative()))?;
+        permit.recheck(&real)?;
+        if let Err(denied) = permit.recheck_folded(&real)
+            && letter_case::is_ignored_on_the_way(permit.root(), &real)
+        {
+            return Err(denied.into());
+        }
         Ok(file)
     }
 
@@ -137,7 +144,13 @@ impl Workspace {
         };
         let mut real = real_path(&parent, &permit.root().join(there))?;
         real.extend(missing.iter().rev());
-        permit.recheck(&real.join(&name))?;
+        let target = real.join(&name);
+        permit.recheck(&target)?;
+        if let Err(denied) = permit.recheck_folded(&target)
+            && letter_case::is_ignored_on_the_way(permit.root(), &target)
+        {
+            return Err(denied.into());
+        }
         for folder in missing.iter().rev() {
             match parent.create_dir(folder) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error.into()),

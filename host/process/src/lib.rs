@@ -11,6 +11,9 @@
 //! Deliberately not here: which program may start and what it may touch, which its caller decides, and the variables of
 //! its environment.
 
+use std::io;
+use std::path::PathBuf;
+
 mod command;
 mod confinement;
 mod error;
@@ -42,6 +45,15 @@ pub use places::places;
 #[cfg(not(target_os = "linux"))]
 pub use portable::{Level, Process, level, start};
 pub use shell::{Shell, shell};
+
+/// What a program made in a protected place where nothing was.
+#[derive(Debug)]
+pub struct Moved {
+    /// The protected place.
+    pub from: PathBuf,
+    /// Where it is now; it is still in its place if that failed.
+    pub to: io::Result<PathBuf>,
+}
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

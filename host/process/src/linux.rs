@@ -15,6 +15,7 @@ mod mounts;
 mod ruleset;
 mod step;
 mod tree;
+mod vacant;
 mod walls;
 
 use std::ffi::{CString, OsStr, OsString};
@@ -31,11 +32,12 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::task::JoinSet;
 
 use crate::proxy;
-use crate::{Command, Confinement, Ended, Network, StartError};
+use crate::{Command, Confinement, Ended, Moved, Network, StartError};
 use child::{Image, Plan, Report, Streams};
 use door::Door;
 use means::Means;
 use step::Step;
+use vacant::Vacant;
 use walls::Walls;
 
 pub use level::{Level, level};
@@ -65,6 +67,9 @@ pub struct Process {
     is_alone: bool,
     /// Serves its connections; ends when it is dropped.
     proxy: JoinSet<()>,
+    /// The protected places that were vacant when it started; `None` once they were cleared.
+    vacant: Option<Vacant>,
+    moved: Vec<Moved>,
 }
 
 /// Starts a program. With a confinement, it gets every wall of this machine's [`level`]; without one it runs with all the
@@ -115,6 +120,9 @@ fn start_with(
     let [report, output, errors] = [report, output, errors].map(|end| Receiver::from_owned_fd(end).map_err(broken));
     let (report, output, errors) = (report?, output?, errors?);
     let input = input.map(Sender::from_owned_fd).transpose().map_err(broken)?;
+    // Without mounts nothing new can be made beside what is protected.
+    let has_mounts = walls.as_ref().is_some_and(|walls| walls.namespaces != 0);
+    let vacant = confinement.filter(|_| has_mounts).map(|(confinement, _)| Vacant::new(confinement));
     let door = network.map(|network| Ok((network, Door::new().map_err(broken)?))).transpose()?;
     let inside = door.as_ref().map(|(_, door)| door.inside());
     let guard = Plan { image: Some((&image, streams)), walls: walls.as_ref(), door: inside }.start().map_err(
@@ -136,6 +144,8 @@ fn start_with(
         has_namespace,
         is_alone: false,
         proxy: JoinSet::new(),
+        vacant,
+        moved: Vec::new(),
     };
     if let Some((network, door)) = door {
         let listener = door.listener().map_err(|source| StartError::System { step: "the proxy", source })?;
@@ -182,6 +192,11 @@ impl Process {
         }
     }
 
+    /// Returns what was made in protected places where nothing was, and was moved aside when all of them had ended.
+    pub fn moved(&self) -> &[Moved] {
+        &self.moved
+    }
+
     /// Ends all of them.
     pub fn end(&mut self) {
         let Some(guard) = self.guard.take() else { return };
@@ -200,6 +215,7 @@ impl Process {
             std::thread::yield_now();
         }
         child::end(guard);
+        self.moved = self.vacant.take().map(Vacant::clear).unwrap_or_default();
     }
 }
 

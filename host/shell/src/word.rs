@@ -69,8 +69,8 @@ impl fmt::Display for Word {
 
 /// Quotes the text as one literal word of a shell, valid at any position.
 pub fn quote(text: &str) -> String {
-    const RESERVED: [&str; 15] = [
-        "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "select", "then",
+    const RESERVED: [&str; 16] = [
+        "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in", "select", "then",
         "until", "while",
     ];
     let option = text.starts_with('-');

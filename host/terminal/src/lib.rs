@@ -22,6 +22,7 @@ mod question;
 mod raw;
 mod screen;
 mod style;
+mod typed;
 mod width;
 mod write;
 
@@ -40,6 +41,7 @@ use self::question::Open;
 pub use self::question::{Choice, Chosen, Question};
 use self::screen::Screen;
 pub use self::style::Style;
+pub use self::typed::{Typed, typed};
 pub use self::width::{broken_at, truncate_to_width, width, wrapped};
 
 /// The terminal that is in use, for callers that have something to show and hold no terminal.

@@ -130,8 +130,12 @@ impl Gate {
         Ok((intent, verdict))
     }
 
-    /// Whether a rule denies every call of the tool, so that it need not be declared to a model.
+    /// Whether no call of the tool can run, so that it need not be declared to a model: a rule denies each, or the tool
+    /// needs what this mode never gives.
     pub fn never(&self, tool: &dyn Tool) -> bool {
+        if tool.is_out_of_reach() {
+            return true;
+        }
         let origin = tool.origin();
         let plugin = origin.as_ref().map(|origin| origin.plugin.as_str());
         let digest = origin.as_ref().map(|origin| origin.digest.as_str());

@@ -16,13 +16,15 @@ pub enum ApprovalMode {
     Default,
     /// Also changing files of the workspace.
     AutoEdit,
+    /// Also running programs that are confined to the workspace and reach no server.
+    Auto,
     /// Also running programs and fetching from public addresses.
     Yolo,
 }
 
 /// A text that is not the name of a mode.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no approval mode `{name}`: there are `plan`, `default`, `auto-edit` and `yolo`")]
+#[error("there is no approval mode `{name}`: there are `plan`, `default`, `auto-edit`, `auto` and `yolo`")]
 pub struct UnknownMode {
     /// The text, safe for a terminal.
     pub name: String,
@@ -30,7 +32,7 @@ pub struct UnknownMode {
 
 impl ApprovalMode {
     /// All modes, in their order.
-    pub const ALL: [Self; 4] = [Self::Plan, Self::Default, Self::AutoEdit, Self::Yolo];
+    pub const ALL: [Self; 5] = [Self::Plan, Self::Default, Self::AutoEdit, Self::Auto, Self::Yolo];
 
     /// Returns its name in flags and files.
     pub fn name(self) -> &'static str {
@@ -38,6 +40,7 @@ impl ApprovalMode {
             Self::Plan => "plan",
             Self::Default => "default",
             Self::AutoEdit => "auto-edit",
+            Self::Auto => "auto",
             Self::Yolo => "yolo",
         }
     }

@@ -4,10 +4,10 @@
 //! ceiling of its sandbox, whoever allowed it; and if its preview named something, only what it named.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
-use host_capability::{Capability, Denied, Grants, Scope, StateAccess};
+use host_capability::{Capability, Denied, Grants, Resources, Scope, StateAccess};
 use host_message::{FunctionCall, ToolSpec, with_causes};
 use host_plugin::admission::AdmissionError;
 use host_plugin::{CallError, CallListener, Confirmation, Failure, Invocation, Plugin, Runtime, Secrets, Workspace};
@@ -24,7 +24,15 @@ pub struct PluginTool {
     needs: Grants,
     plugin: Arc<Plugin>,
     sandbox: Sandbox,
+    /// What commands were kept from: who runs one again is asked about it.
+    wanted: Arc<Wanted>,
 }
+
+/// What confined commands were kept from, by their words.
+type Wanted = Mutex<BTreeMap<Vec<String>, Resources>>;
+
+/// The most commands of which that is remembered. Protects memory.
+const MAX_WANTED: usize = 256;
 
 /// The environment in which the tools of a plugin run.
 #[derive(Clone)]
@@ -77,7 +85,7 @@ fn written(arguments: &Map<String, Value>) -> String {
 impl PluginTool {
     /// Creates the tool with this spec and these needs, from the plugin's manifest.
     pub fn new(spec: ToolSpec, needs: Grants, plugin: Arc<Plugin>, sandbox: Sandbox) -> Self {
-        Self { spec, needs, plugin, sandbox }
+        Self { spec, needs, plugin, sandbox, wanted: Arc::default() }
     }
 
     fn invocation(&self, call: &FunctionCall, grants: Arc<Grants>, cancel: CancellationToken) -> Invocation {
@@ -102,7 +110,8 @@ impl PluginTool {
             return Ok(quiet);
         }
         let invocation = self.invocation(call, Arc::clone(&self.sandbox.grants), cancel);
-        let previewed = self.sandbox.runtime.preview(&self.plugin, invocation).await.map_err(failure)?;
+        let previewed =
+            self.sandbox.runtime.preview(&self.plugin, invocation).await.map_err(|error| self.failure(error))?;
         let Some(confirmation) = previewed else { return Ok(quiet) };
         let confirmation = self.sandbox.input.added(confirmation, &call.arguments);
         let touches = confirmation.touches(&self.needs, &self.sandbox.workspace).map_err(|error| {
@@ -116,17 +125,27 @@ impl PluginTool {
                     "`{}` was not run: nobody can allow it to change `{}`, which is protected: files of version control and of host, files that a shell runs when it starts, and what the user denied",
                     call.name, denied.wanted
                 ),
-                Capability::FsRead | Capability::Process | Capability::Http | Capability::State => denied.explain(),
+                Capability::FsRead | Capability::Process | Capability::Http | Capability::State => {
+                    self.explained(&denied)
+                }
             };
             return Err(CallFailure::new(FailureKind::Denied, words));
         }
         let touches = match confirmation {
             Confirmation::Call => self.unnamed(&touches, &granted, &at_most),
-            Confirmation::Exec { .. } | Confirmation::Edit { .. } | Confirmation::Info { .. } => touches.meet(&at_most),
+            Confirmation::Exec { ref argv, .. } => self.with_wanted(argv, touches).meet(&at_most),
+            Confirmation::Edit { .. } | Confirmation::Info { .. } => touches.meet(&at_most),
         };
         let refusal = self.beyond(&confirmation, &granted).or_else(|| self.uncovered(&touches, &granted));
         let refusal = refusal.map(|denied| denied.explain());
         Ok(Intent { confirmation: Some(confirmation), touches, refusal, ..quiet })
+    }
+
+    /// Adds what this very command was kept from.
+    fn with_wanted(&self, argv: &[String], touches: Grants) -> Grants {
+        let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        let scope = wanted.get(argv).and_then(|wanted| Scope::for_command_using(argv, wanted).ok().flatten());
+        scope.into_iter().fold(touches, Grants::with)
     }
 
     /// Returns what a call touches if nothing more specific is known: what is granted for it, or else what could be; of
@@ -186,20 +205,27 @@ impl Tool for PluginTool {
             Arc::new(self.sandbox.grants.join(&besides.meet(&self.sandbox.ceiling)))
         };
         let invocation = Invocation {
-            listener: Arc::new(Listener(context.live)),
+            listener: Arc::new(Listener { live: context.live, wanted: Arc::clone(&self.wanted) }),
             shown: shown.clone(),
             ..self.invocation(call, grants, context.cancel)
         };
         Box::pin(async move {
             match self.sandbox.runtime.call(&self.plugin, invocation).await {
                 Ok(output) => Outcome::Success(output),
-                Err(error) => outcome(error),
+                Err(error) => self.outcome(error),
             }
         })
     }
 
     fn origin(&self) -> Option<Origin> {
         Some(Origin { plugin: self.plugin.name().clone(), digest: self.plugin.digest().to_string() })
+    }
+
+    fn is_out_of_reach(&self) -> bool {
+        let (optional, ceiling) = (self.plugin.optional(), &self.sandbox.ceiling);
+        let is_needed = |scope: &&Scope| !optional.contains(scope.capability());
+        // A plugin is not started without one of these.
+        self.plugin.declared().iter().filter(is_needed).any(|scope| !ceiling.has(scope.capability()))
     }
 
     fn intent<'a>(&'a self, call: &'a FunctionCall, cancel: CancellationToken) -> IntentFuture<'a> {
@@ -209,55 +235,80 @@ impl Tool for PluginTool {
     fn revise<'a>(&'a self, call: &'a FunctionCall, text: &'a str, cancel: CancellationToken) -> ReviseFuture<'a> {
         Box::pin(async move {
             let invocation = self.invocation(call, Arc::clone(&self.sandbox.grants), cancel);
-            self.sandbox.runtime.revise(&self.plugin, invocation, text).await.map_err(failure)
+            self.sandbox.runtime.revise(&self.plugin, invocation, text).await.map_err(|error| self.failure(error))
         })
     }
 }
 
-/// Passes a guest's live output on.
-struct Listener(LiveOutput);
+/// Passes a guest's live output on, and remembers what its programs were kept from.
+struct Listener {
+    live: LiveOutput,
+    wanted: Arc<Wanted>,
+}
 
 impl CallListener for Listener {
     fn output(&self, text: &str) {
-        self.0.output(text);
+        self.live.output(text);
     }
 
     fn progress(&self, done: u64, total: Option<u64>, message: &str) {
-        self.0.progress(done, total, message);
+        self.live.progress(done, total, message);
+    }
+
+    fn kept_from(&self, argv: &[String], resources: &Resources) {
+        let mut wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        if wanted.len() < MAX_WANTED || wanted.contains_key(argv) {
+            wanted.insert(argv.to_vec(), resources.clone());
+        }
     }
 }
 
-/// Returns how a preview failed, for a call that is not going to run.
-fn failure(error: CallError) -> CallFailure {
-    match outcome(error) {
-        Outcome::Error(failure) => failure,
-        Outcome::Cancelled { reason, .. } => CallFailure::new(FailureKind::Failed, reason),
-        Outcome::Success(_) => CallFailure::new(FailureKind::Failed, "the preview failed"),
+/// What a failed call of a plugin is to a model.
+impl PluginTool {
+    /// Returns how a preview failed, for a call that is not going to run.
+    fn failure(&self, error: CallError) -> CallFailure {
+        match self.outcome(error) {
+            Outcome::Error(failure) => failure,
+            Outcome::Cancelled { reason, .. } => CallFailure::new(FailureKind::Failed, reason),
+            Outcome::Success(_) => CallFailure::new(FailureKind::Failed, "the preview failed"),
+        }
     }
-}
 
-fn outcome(error: CallError) -> Outcome {
-    let kind = match &error {
-        CallError::Failure(failure) => match failure {
-            Failure::InvalidArguments(_) => FailureKind::InvalidArguments,
-            Failure::Denied { .. } => FailureKind::Denied,
-            Failure::NotFound(_) => FailureKind::NotFound,
-            Failure::Conflict(_) => FailureKind::Conflict,
-            Failure::Unavailable(_) => FailureKind::Unavailable,
-            Failure::Failed(_) => FailureKind::Failed,
-            Failure::Cancelled(partial) => {
-                let partial = Some(partial.clone()).filter(|partial| !partial.is_empty());
-                return Outcome::Cancelled { reason: "the call was asked to stop".to_owned(), partial };
+    fn outcome(&self, error: CallError) -> Outcome {
+        let kind = match &error {
+            CallError::Failure(failure) => match failure {
+                Failure::InvalidArguments(_) => FailureKind::InvalidArguments,
+                Failure::Denied { .. } => FailureKind::Denied,
+                Failure::NotFound(_) => FailureKind::NotFound,
+                Failure::Conflict(_) => FailureKind::Conflict,
+                Failure::Unavailable(_) => FailureKind::Unavailable,
+                Failure::Failed(_) => FailureKind::Failed,
+                Failure::Cancelled(partial) => {
+                    let partial = Some(partial.clone()).filter(|partial| !partial.is_empty());
+                    return Outcome::Cancelled { reason: "the call was asked to stop".to_owned(), partial };
+                }
+            },
+            CallError::Admission(AdmissionError::Ungranted(denied)) => {
+                return CallFailure::new(FailureKind::Denied, self.explained(denied)).into();
             }
-        },
-        CallError::Admission(AdmissionError::Ungranted(denied)) => {
-            return CallFailure::new(FailureKind::Denied, denied.explain()).into();
+            CallError::Admission(_) | CallError::Runtime(_) => FailureKind::Failed,
+            CallError::Crashed { .. }
+            | CallError::Limit { .. }
+            | CallError::TooMuch { .. }
+            | CallError::NotJson { .. } => FailureKind::Crashed,
+            CallError::TimedOut { .. } => FailureKind::TimedOut,
+        };
+        CallFailure::new(kind, error.to_string()).into()
+    }
+
+    /// Explains a denial to a model. What is beyond the ceiling no grant allows.
+    fn explained(&self, denied: &Denied) -> String {
+        match self.sandbox.ceiling.has(denied.capability) {
+            true => denied.explain(),
+            false => format!(
+                "{denied}, and gets none here: a subagent and the mode `plan` only read, and what the user denies stays \
+                 denied."
+            ),
         }
-        CallError::Admission(_) | CallError::Runtime(_) => FailureKind::Failed,
-        CallError::Crashed { .. } | CallError::Limit { .. } | CallError::TooMuch { .. } | CallError::NotJson { .. } => {
-            FailureKind::Crashed
-        }
-        CallError::TimedOut { .. } => FailureKind::TimedOut,
-    };
-    CallFailure::new(kind, error.to_string()).into()
+    }
 }

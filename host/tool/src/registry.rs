@@ -3,7 +3,7 @@
 //! A registry belongs to one agent: [`Registry::only`] makes a smaller one, which still knows the names that it left
 //! out, so that a call to one of them is denied as such and does not count as an unknown name.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use host_message::{FunctionCall, ToolName, ToolSpec};
@@ -25,6 +25,7 @@ pub struct Registry {
     entries: Vec<Arc<Entry>>,
     index: HashMap<ToolName, usize>,
     elsewhere: BTreeSet<ToolName>,
+    undeclared: BTreeMap<ToolName, Arc<Entry>>,
 }
 
 struct Entry {
@@ -83,7 +84,7 @@ impl Registry {
     pub fn register(&mut self, tool: Arc<dyn Tool>) -> Result<(), RegistryError> {
         let spec = tool.spec().clone();
         let name = spec.name.clone();
-        if self.index.contains_key(&name) {
+        if self.index.contains_key(&name) || self.undeclared.contains_key(&name) {
             return Err(RegistryError::Duplicate { name });
         }
         if spec.input_schema.get("type").and_then(Value::as_str) != Some("object") {
@@ -101,7 +102,7 @@ impl Registry {
     /// With the first schema that cannot be compiled.
     pub fn verify(&self) -> Result<(), RegistryError> {
         for (spec, entry) in self.specs.iter().zip(&self.entries) {
-            if let Err(cause) = entry.schema(spec) {
+            if let Err(cause) = entry.schema() {
                 return Err(RegistryError::Schema { name: spec.name.clone(), cause: cause.clone() });
             }
         }
@@ -132,16 +133,19 @@ impl Registry {
                 smaller.elsewhere.insert(spec.name.clone());
             }
         }
+        smaller.elsewhere.extend(self.undeclared.keys().cloned());
         Ok(smaller)
     }
 
-    /// Returns a registry with the tools for which this is false. It knows the others as left out.
+    /// Returns a registry that does not declare the tools for which this is true. A call of one is admitted all the
+    /// same, so that whatever prevents it answers in its own words.
     #[must_use]
-    pub fn without(&self, is_left_out: impl Fn(&dyn Tool) -> bool) -> Self {
-        let mut smaller = Self { elsewhere: self.elsewhere.clone(), ..Self::default() };
+    pub fn undeclaring(&self, is_undeclared: impl Fn(&dyn Tool) -> bool) -> Self {
+        let mut smaller =
+            Self { elsewhere: self.elsewhere.clone(), undeclared: self.undeclared.clone(), ..Self::default() };
         for (spec, entry) in self.specs.iter().zip(&self.entries) {
-            if is_left_out(entry.tool.as_ref()) {
-                smaller.elsewhere.insert(spec.name.clone());
+            if is_undeclared(entry.tool.as_ref()) {
+                smaller.undeclared.insert(spec.name.clone(), Arc::clone(entry));
             } else {
                 smaller.add(spec.name.clone(), spec.clone(), Arc::clone(entry));
             }
@@ -163,7 +167,7 @@ impl Registry {
 
     /// Returns the tool with this name.
     pub fn get(&self, name: &ToolName) -> Option<&Arc<dyn Tool>> {
-        self.index.get(name).and_then(|&at| self.entries.get(at)).map(|entry| &entry.tool)
+        self.entry(name).map(|entry| &entry.tool)
     }
 
     /// Returns up to three names of tools here, the nearest first.
@@ -179,15 +183,14 @@ impl Registry {
     /// With the message for the model: the nearest names, that the tool belongs to a different agent, or the
     /// validator's report.
     pub fn admit(&self, call: &FunctionCall) -> Result<Arc<dyn Tool>, CallFailure> {
-        let found = self.index.get(&call.name).and_then(|&at| Some((self.specs.get(at)?, self.entries.get(at)?)));
-        let Some((spec, entry)) = found else { return Err(self.refusal(call.name.as_str())) };
-        let schema = entry.schema(spec).as_ref().map_err(|error| {
-            CallFailure::new(FailureKind::Failed, format!("`{}` cannot be called: {error}", spec.name))
+        let Some(entry) = self.entry(&call.name) else { return Err(self.refusal(call.name.as_str())) };
+        let schema = entry.schema().as_ref().map_err(|error| {
+            CallFailure::new(FailureKind::Failed, format!("`{}` cannot be called: {error}", call.name))
         })?;
         schema.check(&Value::Object(call.arguments.clone())).map_err(|violations| {
             let violations = violations.to_string();
             let separator = if violations.contains('\n') { '\n' } else { ' ' };
-            let words = format!("invalid arguments for `{}`:{separator}{violations}", spec.name);
+            let words = format!("invalid arguments for `{}`:{separator}{violations}", call.name);
             CallFailure::new(FailureKind::InvalidArguments, words)
         })?;
         Ok(Arc::clone(&entry.tool))
@@ -215,6 +218,10 @@ impl Registry {
         CallFailure::new(FailureKind::UnknownTool, words)
     }
 
+    fn entry(&self, name: &ToolName) -> Option<&Arc<Entry>> {
+        self.index.get(name).and_then(|&at| self.entries.get(at)).or_else(|| self.undeclared.get(name))
+    }
+
     fn add(&mut self, name: ToolName, spec: ToolSpec, entry: Arc<Entry>) {
         self.index.insert(name, self.specs.len());
         self.specs.push(spec);
@@ -223,8 +230,8 @@ impl Registry {
 }
 
 impl Entry {
-    fn schema(&self, spec: &ToolSpec) -> &Result<Schema, SchemaError> {
-        self.schema.get_or_init(|| Schema::compile(&spec.input_schema))
+    fn schema(&self) -> &Result<Schema, SchemaError> {
+        self.schema.get_or_init(|| Schema::compile(&self.tool.spec().input_schema))
     }
 }
 
@@ -298,6 +305,20 @@ mod tests {
         assert!(few.get(&ToolName::new("ls")).is_some(), "what is there stays");
         let error = all.only(["raed_file"]).map(|_| ()).expect_err("there is none").to_string();
         assert_eq!(error, "there is no tool `raed_file`, did you mean `read_file`, `shell` or `grep`?");
+    }
+
+    #[test]
+    fn what_is_not_declared_is_admitted_and_never_suggested() {
+        let mut some = with(&["ls", "grep", "shell"]).undeclaring(|tool| tool.spec().name.as_str() == "grep");
+        assert_eq!(names(&some), ["ls", "shell"]);
+        let call = FunctionCall { id: CallId::new("1"), name: ToolName::new("grep"), arguments: Map::new() };
+        assert_eq!(some.admit(&call).expect("it is here").spec().name, call.name);
+        assert!(some.get(&call.name).is_some() && !some.nearest("grep").contains(&call.name));
+        let again = some.register(named("grep", json!({"type": "object"})));
+        assert_eq!(again, Err(RegistryError::Duplicate { name: ToolName::new("grep") }));
+        let few = some.undeclaring(|tool| tool.spec().name.as_str() == "ls");
+        assert!(few.admit(&call).is_ok() && names(&few) == ["shell"]);
+        assert_eq!(refused(&few.only(["shell"]).expect("it is there"), "grep"), FailureKind::Unauthorized);
     }
 
     #[test]

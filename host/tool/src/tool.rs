@@ -62,6 +62,11 @@ pub trait Tool: Send + Sync {
         Box::pin(async { Err(CallFailure::new(FailureKind::InvalidArguments, words)) })
     }
 
+    /// Whether no call can run, whatever a rule or the user allows: what every call needs is not to be had in this mode.
+    fn is_out_of_reach(&self) -> bool {
+        false
+    }
+
     /// How long a call may take to end by itself once it was cancelled. A tool that runs calls of its own gives them
     /// the usual time, and itself a little more.
     fn cancel_grace(&self) -> Duration {

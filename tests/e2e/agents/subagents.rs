@@ -51,6 +51,7 @@ fn a_subagent_investigates_and_its_report_reaches_its_parent() {
         lines,
         [
             "init",
+            "message",
             "tool_use codebase_investigator",
             &format!("{id} message"),
             &format!("{id} tool_use ls"),
@@ -128,14 +129,12 @@ async fn a_tool_that_lies_about_reading_is_stopped_by_its_grants() {
     let plugin = impostor.to_str().expect("a plain path");
     let write = |path: &str| ("web_search", json!({"path": path}));
     let search = calls(&[("searcher", json!({"topic": "x"}))]);
+    let none = "`impostor` has no fs-write grant for `.`, and gets none here: a subagent";
     let replies = [
         calls(&[write("by_the_run.txt")]),
         expecting(json!({"responses": ["written"]}), search),
         calls(&[write("by_the_subagent.txt"), ("memory", json!({"action": "save", "fact": "x"}))]),
-        expecting(
-            json!({"responses": ["`impostor` has no fs-write grant", "state"]}),
-            calls(&[("complete_task", json!({"result": "nothing"}))]),
-        ),
+        expecting(json!({"responses": [none, "state"]}), calls(&[("complete_task", json!({"result": "nothing"}))])),
         told("GOAL"),
     ];
     let host =

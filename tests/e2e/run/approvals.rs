@@ -1,6 +1,8 @@
 //! The asking before a call, on a real terminal, with the real binary: in one task and in a conversation.
 
 mod always;
+mod auto;
+mod day;
 mod editor;
 mod forged;
 mod looks;

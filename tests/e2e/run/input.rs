@@ -108,6 +108,15 @@ fn standard_input_is_joined_to_the_prompt() {
 }
 
 #[test]
+fn input_that_never_ends_is_read_within_the_time_limit() {
+    let host = run(&["--timeout", "1s"]);
+    let ended = host.end(host.command_in_shell("while echo drip && sleep 0.05; do :; done 2>/dev/null | \"$@\""));
+    assert_eq!(ended.code, Some(57), "{ended:?}");
+    assert!(ended.stderr.contains("standard input was still open after 1s"), "{ended:?}");
+    assert!(host.logs().is_empty(), "nothing was begun");
+}
+
+#[test]
 fn input_prompt_is_not_a_template() {
     let reply =
         serde_json::json!({"expect": {"last_text": "What does ${HOME} mean in ${x}?"}, "chunks": [{"text": "Fine."}]});

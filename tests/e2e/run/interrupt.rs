@@ -35,6 +35,8 @@ async fn a_first_ctrl_c_stops_a_waiting_request() {
     );
     let mut child = host.command().spawn().expect("it starts");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    // The prompt, and what the model begins with.
+    until(&mut lines, "message");
     until(&mut lines, "message");
     interrupt(&child);
     let result = until(&mut lines, "result");

@@ -147,15 +147,16 @@ fn confine_lets_a_program_reach_the_servers_of_its_grant_and_no_others() {
     };
     assert!(printed.starts_with("Output:\nGET /allowed HTTP/1.1\n"), "{printed}");
     assert!(!printed.contains("GET /other") && !printed.contains("GET /by-address"), "{printed}");
-    assert!(printed.contains(&kept(&format!("localhost:{other}"), "")), "{printed}");
+    assert!(printed.contains(&kept(&format!("localhost:{other}"), " +private")), "{printed}");
     assert!(printed.contains(&kept(&format!("127.0.0.1:{allowed}"), " +private")), "{printed}");
 }
 
 #[test]
 fn confine_explains_what_a_program_was_kept_from() {
-    let host = host("cat $HOME/notes; curl -s --max-time 5 http://example.invalid", "require").home_file("notes", "x");
+    let host = host("cat $HOME/notes; curl -sf --max-time 5 http://example.invalid", "require").home_file("notes", "x");
     let ended = host.run();
-    let notes = host.home().join("notes");
-    let file = format!("if it needs `{}`, add that to `readable` or `writable` of [confine]", notes.display());
+    let notes = host.home().join("notes").display().to_string();
+    let grant = format!("add --grant 'shell:process=PROGRAM;read={notes}'");
+    let file = format!("if it needs `{notes}`, {grant}, or add that to `readable` or `writable` of [confine]");
     assert!(ended.stdout.contains(&file), "{}", ended.stdout);
 }

@@ -196,6 +196,33 @@ async fn a_rename_never_replaces_what_is_there() {
     assert_eq!(bench.content("deep/c.txt"), "inside");
 }
 
+// promise files.moves: A rename lets a plugin read or change nothing that it could not before.
+#[tokio::test]
+async fn sandbox_rename_makes_nothing_readable_that_was_not() {
+    let files = ["fs-read=.,!.env,!docs/private,!docs/deep/er/key", "fs-write=.,!a/kept"];
+    let bench = Bench::new("reach", &[files[0], files[1], "process=*", "http=*", "state=write"]);
+    bench.file(".env", "KEY=1").file("docs/private/plan", "secret").file("docs/open", "").file("docs/deep/er/key", "k");
+    bench.file("sub/.env", "KEY=2").file("a/kept/x", "");
+    for (from, to, names) in [
+        (".env", "env.txt", ".env"),
+        ("docs/private", "public", "docs/private"),
+        ("docs", "public", "docs/"),
+        ("docs/deep", "shallow", "docs/deep/er/key"),
+        ("docs/deep/er/key", "docs/deep/er/lock", "docs/deep/er/key"),
+        ("a", "b", "a/kept"),
+    ] {
+        let answer = bench.text("rename", json!({"path": from, "text": to})).await;
+        assert!(answer.starts_with("error: `reach` has no fs-") && answer.contains(names), "{from}: {answer}");
+        assert!(bench.root().join(from).exists() && !bench.root().join(to).exists(), "{from}");
+    }
+    // What is denied under every name stays denied.
+    for (from, to) in [("docs/open", "open"), ("sub", "moved")] {
+        assert_eq!(bench.text("rename", json!({"path": from, "text": to})).await, "renamed");
+    }
+    let answer = bench.text("read", json!({"path": "moved/.env"})).await;
+    assert!(answer.starts_with("error: `reach` has no fs-read grant"), "{answer}");
+}
+
 #[tokio::test]
 async fn sandbox_files_ignore_rules_are_reported() {
     let bench = bench();

@@ -58,8 +58,8 @@ async fn a_call_that_showed_one_command_runs_no_other() {
 async fn a_call_that_showed_a_difference_writes_that_and_nothing_else() {
     let bench = Bench::new("reach", EVERYTHING);
     bench.file("f", "old").file("g", "old");
-    let shown =
-        Confirmation::Edit { path: "f".to_owned(), unified: "-old\n+new".to_owned(), proposed: "new".to_owned() };
+    let unified = "@@ -1 +1 @@\n-old\n\\ No newline at end of file\n+new\n\\ No newline at end of file\n".to_owned();
+    let shown = Confirmation::Edit { path: "f".to_owned(), unified, proposed: "new".to_owned() };
     for (tool, arguments) in [
         ("write", json!({"path": "f", "text": "another"})),
         ("write", json!({"path": "g", "text": "new"})),
@@ -74,6 +74,12 @@ async fn a_call_that_showed_a_difference_writes_that_and_nothing_else() {
     }
     assert_eq!((bench.content("f"), bench.content("g")), ("old".to_owned(), "old".to_owned()));
     assert!(!bench.root().join("made").exists());
+    // Somebody wrote to it while the question was open: nobody saw that it would be lost.
+    bench.file("f", "written meanwhile");
+    let refused = after(&bench, &shown, "write", json!({"path": "f", "text": "new"})).await.expect_err("it changed");
+    assert!(refused.contains("the file changed"), "{refused}");
+    assert_eq!(bench.content("f"), "written meanwhile");
+    bench.file("f", "old");
     after(&bench, &shown, "write", json!({"path": "f", "text": "new"})).await.expect("it was shown");
     assert_eq!(bench.content("f"), "new");
 }

@@ -4,7 +4,8 @@ use super::*;
 
 fn survey() -> Vec<Value> {
     vec![
-        json!({"chunks": [call("ls", json!({})), call("grep", json!({"pattern": "TODO"}))]}),
+        // One call a turn: the lines of several come in the order in which they end.
+        json!({"chunks": [call("grep", json!({"pattern": "TODO"}))]}),
         json!({"chunks": [call("read_file", json!({"path": "missing.rs"}))]}),
         answer("# Survey\n\nThere is **one** TODO:\n\n- `src/fuel.rs`, line 1\n\n```rust\n// TODO: find some\n```"),
     ]

@@ -147,6 +147,9 @@ async fn a_command_that_is_not_covered_is_refused_and_the_grant_that_is_named_co
     let none = Bench::built_in("shell", &[]);
     let error = none.call("shell", json!({"command": "true"})).await.expect_err("it may not").to_string();
     assert!(error.contains("`shell` has no process grant"), "{error}");
+    // Servers and files that programs could be granted besides are not suggested.
+    let ended = host_tests::host::Host::new(["tool", "call", "shell", r#"{"command": "true"}"#]).run();
+    assert!(ended.stderr.contains("add --grant 'shell:process=*', or"), "{ended:?}");
 }
 
 // promise process.shell: Lines run in a shell that the host chose by name from the system's folders, whatever `PATH` finds.

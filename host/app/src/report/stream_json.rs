@@ -1,6 +1,6 @@
-//! `stream-json`: a line of JSON for each thing that happens: `init`, then `message`, `tool_use`, `tool_result` and
-//! `error` as they come, and `result` at the end. Lines of a subagent are among them as they come, each with its name
-//! and id; a run has one `init` and one `result`, its own.
+//! `stream-json`: a line of JSON for each thing that happens: `init`, the prompt as the first `message`, then `message`,
+//! `tool_use`, `tool_result` and `error` as they come, and `result` at the end. Lines of a subagent are among them as they
+//! come, each with its name and id; a run has one `init`, one prompt and one `result`, its own.
 //!
 //! The shapes here are the program's interface, apart from the loop's own events; `host schema stream-json` prints them.
 
@@ -105,6 +105,9 @@ enum Line<'a> {
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Role {
+    /// The user, whose prompt it is.
+    User,
+    /// The model.
     Assistant,
 }
 
@@ -170,10 +173,14 @@ impl Observer for StreamJson {
         let say = |line| self.line(subagent, line);
         match event.kind {
             // It begins with the call that asks for it; and it was the run that was cancelled.
-            EventKind::RunStarted { .. } | EventKind::UserCancelled if subagent.is_some() => {}
+            EventKind::RunStarted { .. } | EventKind::Asked { .. } | EventKind::UserCancelled if subagent.is_some() => {
+            }
             EventKind::RunStarted { model, session } => {
                 let session = session.map(ToString::to_string);
                 say(Line::Init { session_id: session.as_deref(), model, project_trust: self.project_trust });
+            }
+            EventKind::Asked { text } => {
+                say(Line::Message { role: Role::User, content: text, delta: false, thought: false });
             }
             EventKind::Content { text } => {
                 say(Line::Message { role: Role::Assistant, content: text, delta: true, thought: false });

@@ -93,6 +93,15 @@ fn system_prompt(mode: ApprovalMode, is_attended: bool, completion: Completion) 
         ApprovalMode::AutoEdit => {
             "You may read and change files of the workspace. Running programs is denied unless the user granted it."
         }
+        ApprovalMode::Auto if is_attended => {
+            "You may read and change files of the workspace, and run programs, which are confined: they change nothing \
+             outside the workspace and reach no server. The user is asked before anything else. If a program was kept \
+             from a server that it needs, run the same command again: the user is asked about that server."
+        }
+        ApprovalMode::Auto => {
+            "You may read and change files of the workspace, and run programs, which are confined: they change nothing \
+             outside the workspace and reach no server unless the user granted it. Anything else is denied."
+        }
         ApprovalMode::Yolo => "You may read and change files of the workspace, run programs and fetch web pages.",
     };
     let end = match completion {

@@ -43,7 +43,7 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
     }
     let can_talk = conversation::is_possible(&run, &environment);
     let words = match run.agent {
-        None => read_input(&run.prompt, resume.is_some() || can_talk, &environment, &stop).await?,
+        None => read_input(&run, resume.is_some() || can_talk, &environment, &stop).await?,
         Some(_) => UserInput::nothing(),
     };
     let is_prompted = run.agent.is_some() || !words.is_nothing();

@@ -162,6 +162,7 @@ impl Terminal {
             | EventKind::ToolCallConfirmation { .. }
             | EventKind::ToolCallStart { .. }
             | EventKind::UserCancelled
+            | EventKind::Asked { .. }
             | EventKind::RunEnded { .. } => return true,
         };
         let name = exact(event.agent);
@@ -284,6 +285,7 @@ impl Observer for Terminal {
             }
             EventKind::UserCancelled
             | EventKind::RunStarted { .. }
+            | EventKind::Asked { .. }
             | EventKind::Citation { .. }
             | EventKind::ToolCallConfirmation { .. }
             | EventKind::ToolCallStart { .. }

@@ -94,6 +94,20 @@ const CALL: &str = "```tool_call\n{\"name\":\"ls\"}\n```\n";
 const BROKEN: &str = "```tool_call\n{\"name\":\"ls\"\n```\n";
 
 #[tokio::test]
+async fn text_behind_a_call_keeps_its_spaces_however_it_was_cut() {
+    let stop = || chunk(vec![], Some(FinishReason::Stop));
+    let thought = |text: &str| chunk(vec![Part::thought(text)], None);
+    for (before, held) in
+        [(CALL, vec!["<ls>", "one two\n\nthree", "(hm so)"]), (BROKEN, vec!["one two\n\nthree", "(hm so)"])]
+    {
+        let pieces = ["one", " ", "two", "\n\n", "three"].map(says);
+        let thoughts = ["hm", " ", "so"].map(thought);
+        let events = [says(before)].into_iter().chain(pieces).chain(thoughts).chain([stop()]).collect();
+        assert_eq!(reply(events).await.0, held);
+    }
+}
+
+#[tokio::test]
 async fn text_comes_at_once_and_calls_with_the_reason() {
     let stop = || chunk(vec![], Some(FinishReason::Stop));
     let check = async |events: Vec<Result<ModelEvent, ModelError>>, expected: &[&str], finish: FinishReason| {

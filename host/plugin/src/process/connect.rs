@@ -1,6 +1,6 @@
 //! The servers that a confined program reaches: those of its grant, each address checked.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -22,7 +22,8 @@ pub(super) struct KeptFrom {
     /// The plugin and the program, as a grant names them.
     plugin: String,
     program: String,
-    servers: Arc<Mutex<BTreeSet<String>>>,
+    /// What a user is told about each, by what a grant calls it.
+    servers: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
 impl KeptFrom {
@@ -39,14 +40,19 @@ impl KeptFrom {
         );
         let mut servers = lock(servers);
         if servers.len() < KEPT {
-            servers.insert(words.clone());
+            servers.insert(format!("{server}{reach}"), words.clone());
         }
         NotConnected::Denied(words)
     }
 
     /// Returns a line for each.
     pub(super) fn lines(&self) -> Vec<String> {
-        lock(&self.servers).iter().cloned().collect()
+        lock(&self.servers).values().cloned().collect()
+    }
+
+    /// Returns what a grant calls each.
+    pub(super) fn servers(&self) -> Vec<String> {
+        lock(&self.servers).keys().cloned().collect()
     }
 }
 
@@ -59,7 +65,8 @@ pub(super) fn network(permit: ProcessPermit, kept_from: KeptFrom) -> Network {
 async fn connect(permit: Arc<ProcessPermit>, kept_from: KeptFrom, server: Server) -> Result<TcpStream, NotConnected> {
     let unreachable = |why: String| NotConnected::Unreachable(format!("`{server}` cannot be reached: {why}"));
     let authority = Authority::new(&server.host, server.port).map_err(|error| unreachable(error.to_string()))?;
-    let permit = permit.permit_server(&authority).map_err(|_| kept_from.add(&server, ""))?;
+    let reach = if authority.is_plainly_private() { " +private" } else { "" };
+    let permit = permit.permit_server(&authority).map_err(|_| kept_from.add(&server, reach))?;
     let connecting = async {
         let addresses: Vec<SocketAddr> = match server.host.parse::<IpAddr>() {
             Ok(address) => vec![SocketAddr::new(address, server.port)],

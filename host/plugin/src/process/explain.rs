@@ -4,20 +4,30 @@
 //! looks like one of these, costs the user a hint and nothing else: it is said that the program was confined, not that
 //! this is why it failed.
 
+use std::path::Path;
+
+use host_capability::Resources;
+use host_process::Moved;
+
+use crate::programs::{Offer, Programs};
+
 /// How much of the end of a program's errors is looked at, in bytes.
 pub(super) const LOOKED_AT: usize = 16 << 10;
 
 /// The longest path that is shown.
 const LONGEST: usize = 200;
 
-/// Messages about files, in lower case, with what would allow it.
-const FILES: &[(&str, &str)] = &[
-    ("read-only file system", "writable"),
-    ("erofs", "writable"),
-    ("permission denied", "readable` or `writable"),
-    ("operation not permitted", "readable` or `writable"),
-    ("eacces", "readable` or `writable"),
-    ("eperm", "readable` or `writable"),
+/// The most files that one failure names.
+const MOST: usize = 8;
+
+/// Messages about files, in lower case, and whether the file was certainly to be changed.
+const FILES: &[(&str, bool)] = &[
+    ("read-only file system", true),
+    ("erofs", true),
+    ("permission denied", false),
+    ("operation not permitted", false),
+    ("eacces", false),
+    ("eperm", false),
 ];
 
 /// Messages about the network, in lower case.
@@ -36,28 +46,75 @@ const NETWORK: &[&str] = &[
     "no such host",
 ];
 
-/// Returns what a failed program may have been kept from, a line each.
-pub(super) fn explain(plugin: &str, program: &str, errors: &str) -> Vec<String> {
-    let lower = errors.to_lowercase();
-    let mut lines = Vec::new();
-    for (line, lower) in errors.lines().zip(lower.lines()) {
-        let Some((_, key)) = FILES.iter().find(|(message, _)| lower.contains(message)) else { continue };
-        let Some(path) = path(line) else { continue };
-        let words = format!(
-            "this program is confined: if it needs `{}`, add that to `{key}` of [confine] in your configuration",
-            host_text::exact(path)
-        );
-        if !lines.contains(&words) {
-            lines.push(words);
+/// Explains what was moved from where a program may make nothing.
+pub(super) fn moved(moved: &Moved) -> String {
+    let shown = |path: &Path| host_text::exact(&path.display().to_string()).to_string();
+    let from = shown(&moved.from);
+    match &moved.to {
+        Ok(to) => format!("a confined program may not make `{from}`: it is now `{}`", shown(to)),
+        Err(error) => {
+            format!("a confined program may not make `{from}`, and it could not be moved ({error}): remove it")
         }
     }
-    if NETWORK.iter().any(|message| lower.contains(message)) {
-        lines.push(format!(
+}
+
+/// A file that a failed program may have been kept from.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct File<'e> {
+    path: &'e str,
+    /// Whether it was certainly to be changed.
+    changes: bool,
+}
+
+/// Returns the files that a failed program may have been kept from.
+pub(super) fn files(errors: &str) -> Vec<File<'_>> {
+    let mut found = Vec::new();
+    for line in errors.lines() {
+        let lower = line.to_lowercase();
+        let Some((_, changes)) = FILES.iter().find(|(message, _)| lower.contains(message)) else { continue };
+        let Some(path) = path(line) else { continue };
+        let file = File { path, changes: *changes };
+        if found.len() < MOST && !found.contains(&file) {
+            found.push(file);
+        }
+    }
+    found
+}
+
+impl File<'_> {
+    /// Returns what the user could grant so that the program may use it, if that can be asked about.
+    pub(super) fn offer(&self, programs: &Programs) -> Option<Offer> {
+        programs.offer(Path::new(self.path), self.changes)
+    }
+
+    /// Says what would allow it.
+    pub(super) fn line(&self, plugin: &str, program: &str, offer: Option<&Offer>) -> String {
+        let key = if self.changes { "writable" } else { "readable` or `writable" };
+        let grant = offer.and_then(|offer| {
+            let resource = match offer {
+                Offer::Read(path) => Resources { reads: vec![path.clone()], ..Resources::default() },
+                Offer::Write(path) => Resources { writes: vec![path.clone()], ..Resources::default() },
+            };
+            // Quotes would end those around the grant.
+            Some(format!("{plugin}:process={program}{resource}")).filter(|grant| !grant.contains('\''))
+        });
+        let grant = grant.map(|grant| format!("add --grant '{grant}', or ")).unwrap_or_default();
+        format!(
+            "this program is confined: if it needs `{}`, {grant}add that to `{key}` of [confine] in your configuration",
+            host_text::exact(self.path)
+        )
+    }
+}
+
+/// Returns a line if a failed program may have been kept from a server without asking the proxy for it.
+pub(super) fn network(plugin: &str, program: &str, errors: &str) -> Option<String> {
+    let lower = errors.to_lowercase();
+    NETWORK.iter().any(|message| lower.contains(message)).then(|| {
+        format!(
             "this program is confined and reaches only granted servers; to allow one, add --grant \
              '{plugin}:process={program};net=HOST'"
-        ));
-    }
-    lines
+        )
+    })
 }
 
 /// Returns the first absolute path in a line.
@@ -77,27 +134,37 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_offered_is_named_as_a_grant() {
+        let file = File { path: "/home/a/.cache/x/new", changes: true };
+        let line = |offer: Option<Offer>| file.line("shell", "make", offer.as_ref());
+        let begin = "this program is confined: if it needs `/home/a/.cache/x/new`, ";
+        let end = "add that to `writable` of [confine] in your configuration";
+        assert_eq!(line(None), format!("{begin}{end}"));
+        let write = Offer::Write("/home/a/.cache/x".into());
+        let grant = "add --grant 'shell:process=make;write=/home/a/.cache/x', or ";
+        assert_eq!(line(Some(write)), format!("{begin}{grant}{end}"));
+        assert_eq!(line(Some(Offer::Read("/home/a b".into()))), format!("{begin}{end}"));
+    }
+
+    #[test]
     fn confinement_is_recognised_in_what_programs_print() {
-        let files = |key: &str, path: &str| {
-            vec![format!(
-                "this program is confined: if it needs `{path}`, add that to `{key}` of [confine] in your configuration"
-            )]
-        };
-        let either = "readable` or `writable";
+        let files = |changes: bool, path: &'static str| vec![File { path, changes }];
+        let either = false;
         for (errors, expected) in [
             ("cat: /root/.ssh/id: Permission denied\n", files(either, "/root/.ssh/id")),
-            ("touch: cannot touch '/root/new': Read-only file system\n", files("writable", "/root/new")),
+            ("touch: cannot touch '/root/new': Read-only file system\n", files(true, "/root/new")),
             (
                 "error: failed to open: /root/.cargo/registry/x.crate\n\nCaused by:\n  Read-only file system (os error 30)",
                 vec![],
             ),
             ("PermissionError: [Errno 13] Permission denied: '/home/a/.config/x'", files(either, "/home/a/.config/x")),
             ("Error: EACCES: permission denied, mkdir '/home/a/.npm/_logs'", files(either, "/home/a/.npm/_logs")),
-            ("open /root/.cache/go-build/x: read-only file system", files("writable", "/root/.cache/go-build/x")),
+            ("open /root/.cache/go-build/x: read-only file system", files(true, "/root/.cache/go-build/x")),
             ("sh: 1: ./run: Permission denied", vec![]),
             ("all is well in /root", vec![]),
         ] {
-            assert_eq!(explain("shell", "x", errors), expected, "{errors}");
+            assert_eq!(super::files(errors), expected, "{errors}");
+            assert_eq!(network("shell", "x", errors), None, "{errors}");
         }
         for errors in [
             "curl: (6) Could not resolve host: example.com",
@@ -106,9 +173,8 @@ mod tests {
             "go: dial tcp: lookup proxy.golang.org: Temporary failure in name resolution",
             "socket.gaierror: [Errno -3] Temporary failure in name resolution",
         ] {
-            let found = explain("shell", "npm", errors);
-            assert_eq!(found.len(), 1, "{errors}");
-            assert!(found[0].ends_with("add --grant 'shell:process=npm;net=HOST'"), "{found:?}");
+            let found = network("shell", "npm", errors).expect("it is recognised");
+            assert!(found.ends_with("add --grant 'shell:process=npm;net=HOST'"), "{found:?}");
         }
     }
 }

@@ -18,6 +18,8 @@ use host_files::{FileError, read_found};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 
+use super::bounded;
+
 /// The largest file with rules, in bytes. Protects memory and the time in which its patterns are compiled.
 const MAX_RULES: u64 = 1 << 20;
 
@@ -199,11 +201,11 @@ fn global() -> Gitignore {
     }
 }
 
-/// Compiles rules. A line that is not valid is no rule, as in git.
+/// Compiles rules. A line that is not valid is no rule, as in git; nor is one that nests too deeply to be compiled.
 fn parse(folder: &Path, file: &Path, bytes: &[u8]) -> Gitignore {
     let mut builder = GitignoreBuilder::new(folder);
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    for line in String::from_utf8_lossy(bytes).lines() {
+    for line in String::from_utf8_lossy(bytes).lines().filter(|line| bounded::check(line).is_ok()) {
         // An error is about this line alone.
         builder.add_line(Some(file.to_owned()), line).ok();
     }
@@ -345,5 +347,13 @@ mod tests {
         }
         fs::write(&file, "a\n").expect("written");
         assert_eq!(Rules::at(&root).verdict(&root.join("a"), false), Verdict::LeftOut);
+    }
+
+    #[test]
+    fn rules_that_nest_too_deeply_to_be_compiled_are_no_rules() {
+        let nested = format!("{}x{}\na\n", "{".repeat(200_000), "}".repeat(200_000));
+        let (_dir, root) = folder(&[(".gitignore", &nested), ("a", ""), ("x", "")]);
+        assert!(is_ignored(&root, &root.join("a"), false), "the lines beside it count");
+        assert!(!is_ignored(&root, &root.join("x"), false));
     }
 }

@@ -19,7 +19,7 @@ use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, Wal
 use tokio::sync::mpsc;
 
 use super::ignored::{Rules, Verdict};
-use super::{Readable, milliseconds};
+use super::{Readable, bounded, milliseconds};
 use crate::bindings::fs_read::{Batch, Error, WalkOptions, WalkSummary};
 use crate::limits::MAX_WHOLE;
 use crate::workspace::real_path;
@@ -37,6 +37,8 @@ const BATCH_FILES: usize = 4_096;
 const WAITING: usize = 4;
 /// The most globs of one walk. Protects the matcher.
 const MAX_GLOBS: usize = 1_000;
+/// How much of a glob that is not taken is shown, in characters. Protects the model's context.
+const SHOWN: usize = 200;
 /// The most threads that one walk gets: more do not read faster from one disk.
 const MAX_THREADS: usize = 12;
 
@@ -81,15 +83,16 @@ impl Walk {
     pub(crate) fn begin(at: Readable, options: WalkOptions) -> Result<Self, Error> {
         let file = at.open()?;
         let globs = Globs::new(&options)?;
-        let about = file.metadata()?;
-        let start = real_path(&file, &at.absolute)?;
+        let about = at.about(&file)?;
+        let start = real_path(&file, &at.absolute).map_err(|error| at.failed(&error))?;
         let (folder, start, shown, only) = if about.is_dir() {
             (Dir::from_std_file(file.into_std()), start, at.absolute.clone(), None)
         } else if about.is_file() {
             let (Some(parent), Some(name)) = (start.parent(), start.file_name()) else {
                 return Err(Error::Invalid(format!("`{}` has no folder", at.shown())));
             };
-            let folder = Dir::open_ambient_dir(parent, cap_std::ambient_authority())?;
+            let folder = Dir::open_ambient_dir(parent, cap_std::ambient_authority());
+            let folder = folder.map_err(|error| at.failed(&error))?;
             let shown = at.absolute.parent().unwrap_or(Path::new("/")).to_owned();
             (folder, parent.to_owned(), shown, Some(PathBuf::from(name)))
         } else {
@@ -217,6 +220,10 @@ impl<'p> Reader<'p> {
 
     fn take(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
         let plan = self.plan;
+        // A walk that finds nothing sends nothing, so it would never notice that nobody waits for it.
+        if plan.out.is_closed() {
+            return WalkState::Quit;
+        }
         let Ok(entry) = entry else {
             plan.counts.unreadable.fetch_add(1, Ordering::Relaxed);
             return WalkState::Continue;
@@ -376,6 +383,8 @@ impl Globs {
                 }
             };
             let pattern = pattern.trim_start_matches("./");
+            bounded::check(pattern)
+                .map_err(|why| Error::Invalid(format!("invalid glob `{}`: {why}", host_text::excerpt(text, SHOWN))))?;
             // As in ignore files: a glob without a slash matches in every folder.
             let anywhere = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
             let glob = GlobBuilder::new(&anywhere)
@@ -391,5 +400,53 @@ impl Globs {
 
     fn take(&self, relative: &Path) -> bool {
         self.wanted.as_ref().is_none_or(|wanted| wanted.is_match(relative)) && !self.unwanted.is_match(relative)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use host_capability::{Capability, Grants, PluginName, Scope};
+
+    use super::*;
+    use crate::workspace::Workspace;
+
+    #[test]
+    fn walk_that_finds_nothing_ends_when_nobody_waits_for_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("a path");
+        std::fs::write(root.join("a.txt"), "").expect("written");
+        let workspace = Arc::new(Workspace::new(root.clone()));
+        let grants = Grants::none().with(Scope::parse(Capability::FsRead, ".", &root).expect("a scope"));
+        let at = Readable::new(&workspace, &grants, &PluginName::new("p"), ".").expect("it is granted");
+        let globs = vec!["*.none".to_owned()];
+        let options = WalkOptions {
+            root: ".".to_owned(),
+            globs,
+            globs_ignore_case: false,
+            respect_ignore: false,
+            hidden: true,
+            max_depth: None,
+            contents: false,
+            max_file_size: 0,
+            sorted: true,
+        };
+        let (out, waiting) = mpsc::channel(WAITING);
+        let plan = Plan {
+            permit: at.permit,
+            folder: Dir::open_ambient_dir(&root, cap_std::ambient_authority()).expect("opened"),
+            shown: root.clone(),
+            start: root,
+            only: None,
+            globs: Globs::new(&options).expect("globs"),
+            rules: None,
+            contents: false,
+            max_file_size: 0,
+            counts: Arc::default(),
+            out,
+        };
+        let entry = || plan.builder(&options).build().last().expect("a file");
+        assert!(matches!(Reader::new(&plan).take(entry()), WalkState::Continue));
+        drop(waiting);
+        assert!(matches!(Reader::new(&plan).take(entry()), WalkState::Quit));
     }
 }

@@ -75,7 +75,8 @@ impl Level {
             let (why, help) = no_landlock();
             missing.push(Missing { wall: Wall::Files, why, help: Some(help), is_covered: false });
         } else if self.means.landlock < TRUNCATION && !self.means.seccomp && self.failed.is_some() {
-            let why = format!("Landlock of version {} does not keep files from being emptied", self.means.landlock);
+            let why =
+                format!("Landlock here (version {}) cannot stop a program from emptying a file", self.means.landlock);
             missing.push(Missing { wall: Wall::Files, why, help: newer_kernel("6.2"), is_covered: false });
         }
         if let Some(failed) = &self.failed {
@@ -100,8 +101,8 @@ impl Level {
             let why = "the kernel has no filters for system calls (CONFIG_SECCOMP_FILTER)".to_owned();
             missing.push(Missing { wall: Wall::Calls, why, help: None, is_covered: false });
         } else if self.means.landlock < UNIX_SOCKETS {
-            let why = format!("Landlock of version {} does not know sockets of this machine", self.means.landlock);
-            let why = format!("{why}: a program gets none");
+            let version = self.means.landlock;
+            let why = format!("Landlock here (version {version}) cannot limit Unix sockets: a program gets none");
             missing.push(Missing { wall: Wall::Calls, why, help: newer_kernel("7.1"), is_covered: true });
         }
         missing

@@ -229,6 +229,9 @@ impl Parser<'_> {
                 if word == Some("[[") {
                     self.mark_unclear("`[[` is not in every shell");
                 }
+                if word == Some("in") {
+                    self.mark_unclear("`in` is a reserved word in some shells");
+                }
                 self.simple()?;
             }
         }

@@ -158,9 +158,10 @@ fn grammar_deep_nesting_is_unclear() {
 
 #[test]
 fn grammar_quoted_word_is_read_back() {
-    for text in
-        ["a", "", "it's", "a b", "$x", "`", "#a", "~", "*", "[a]", "{a,b}", "if", "A=b", "é", "\\", "\n", "-x=y", "!"]
-    {
+    for text in [
+        "a", "", "it's", "a b", "$x", "`", "#a", "~", "*", "[a]", "{a,b}", "if", "in", "A=b", "é", "\\", "\n", "-x=y",
+        "!",
+    ] {
         assert_eq!(read(&format!("a {}", quote(text))).commands[0].words[1].literal(), Some(text));
         assert_eq!(read(&quote(text)).commands.first().and_then(|one| one.words[0].literal()), Some(text));
     }
@@ -183,6 +184,17 @@ fn grammar_what_only_bash_reads_is_unclear() {
         assert!(!found(line).1, "{line}");
     }
     for line in ["cat a[12]", "ls ~ ~/x ~user", "time -p ls", "echo `a`", "ls '~+'"] {
+        assert!(found(line).1, "{line}: {:?}", read(line).unclear);
+    }
+}
+
+// promise policy.hidden
+#[test]
+fn grammar_what_only_dash_reserves_is_unclear() {
+    for line in ["in", "in x", "a; in x", "a | in", "if in; then b; fi"] {
+        assert!(!found(line).1, "{line}");
+    }
+    for line in ["'in'", "echo in", "for i in in; do a; done", "case in in in) a;; esac"] {
         assert!(found(line).1, "{line}: {:?}", read(line).unclear);
     }
 }

@@ -40,7 +40,10 @@ impl Gate {
         let offer = |answer: Lasting, words: String| Always { answer, words };
         let of_tool = |grants: &Grants| format!("`{}` with {}", call.name, named(grants));
         let of_plugin = |grants: &Grants| format!("all tools of the plugin `{plugin}` with {}", named(grants));
+        let uses_more = matches!(intent.touches.scope(Capability::Process), Some(Scope::Process(programs)) if !programs.resources().is_empty());
         let offered = match confirmation {
+            // A rule names commands, and neither servers nor files.
+            Confirmation::Exec { .. } if uses_more => [None, None],
             Confirmation::Exec { .. } => {
                 let covered = suggestions(commands).map(|suggestions| covered(&suggestions));
                 [covered.map(|words| offer(Lasting::Always, words)), None]

@@ -562,7 +562,7 @@ async fn one_is_asked_after_the_other_while_what_may_run_runs() {
 #[test]
 fn a_tool_that_is_always_denied_is_known_beforehand() {
     let gate = gate(rules("[[rule]]\ntool = \"run\"\ndecision = \"deny\"\n"), &ApprovalQueue::new());
-    let registry = tools().without(|tool| gate.never(tool));
+    let registry = tools().undeclaring(|tool| gate.never(tool));
     assert_eq!(registry.specs().iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(), ["look"]);
 }
 

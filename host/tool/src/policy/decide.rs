@@ -1,8 +1,9 @@
 //! Decides a call by the rules and the grants.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
-use host_capability::{Capability, Grants};
+use host_capability::{Capability, Grants, Resources, Scope};
 use host_shell::{Analysis, Command, Hazard, HazardKind, Word, analyse};
 use serde_json::{Map, Value};
 
@@ -55,7 +56,10 @@ impl Policy {
                 return verdict(vec![reason(None, Decision::Ask, because)], base);
             }
             let reason = match base {
-                Some(rule) => by_rule(rule, None),
+                Some(rule) => match rule.beyond(query) {
+                    Some(servers) => reason(None, Decision::Ask, Because::Private(servers)),
+                    None => by_rule(rule, None),
+                },
                 None if query.touches.le(query.granted) => reason(None, Decision::Allow, Because::Granted),
                 None => reason(None, Decision::Ask, Because::Nothing),
             };
@@ -118,9 +122,15 @@ impl Call<'_, '_> {
             let unclear = analysis.unclear.iter().cloned();
             reasons.extend(unclear.map(|why| reason(None, Decision::Ask, Because::Obscure(why))));
         }
+        if let Some(more) = self.more() {
+            reasons.push(reason(None, Decision::Ask, Because::UsesMore(more)));
+        }
         // If a command also touches anything else, that needs a grant too, or a rule for the whole call.
         let others: Grants =
             self.query.touches.iter().filter(|scope| scope.capability() != Capability::Process).cloned().collect();
+        if let Some(servers) = self.base.and_then(|rule| rule.beyond(self.query)) {
+            reasons.push(reason(None, Decision::Ask, Because::Private(servers)));
+        }
         match self.base {
             // If the tool is denied except for some commands, a command that may be a different one is denied too.
             Some(rule) if reasons.is_empty() || rule.decision == Decision::Deny && !analysis.unclear.is_empty() => {
@@ -134,6 +144,24 @@ impl Call<'_, '_> {
             Some(_) | None => {}
         }
         verdict(reasons, denied.or(self.base))
+    }
+
+    /// Returns what the command wants besides what every confined one may use, if neither a grant nor a rule with a
+    /// `scope` covers it: ``reach `a.io:443` and change `/home/a/.cache/x` ``.
+    fn more(&self) -> Option<String> {
+        let Some(scope @ Scope::Process(programs)) = self.query.touches.scope(Capability::Process) else { return None };
+        let is_granted = self.query.granted.scope(Capability::Process).is_some_and(|granted| scope.le(granted));
+        let is_covered = self.rules.iter().any(|rule| rule.decision == Decision::Allow && rule.scope.is_some());
+        let Resources { servers, reads, writes } = programs.resources();
+        let paths = |paths: Vec<PathBuf>| paths.iter().map(|path| path.display().to_string()).collect();
+        let kinds: [(&str, Vec<String>); 3] = [("reach", servers), ("change", paths(writes)), ("read", paths(reads))];
+        let named = kinds.iter().filter(|(_, names)| !names.is_empty());
+        let named = named.map(|(verb, names)| {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            format!("{verb} {}", names.join(", "))
+        });
+        let words = named.collect::<Vec<_>>().join(" and ");
+        (!words.is_empty() && !is_granted && !is_covered).then_some(words)
     }
 
     /// Decides a part, apart from what is unclear about it; `outer` is how many of its words a rule names for the command
@@ -170,10 +198,13 @@ impl Call<'_, '_> {
             return PartDecision::Strict(reason(shown(), Decision::Ask, because), None);
         }
         if let Some(why) = part.irreversible
-            && self.query.mode <= ApprovalMode::AutoEdit
+            && self.query.mode <= ApprovalMode::Auto
             && winner.is_none_or(|(rule, _)| (rule.source.tier, rule.priority) <= (Tier::BuiltIn, built_in::PRIORITY))
         {
             return PartDecision::Strict(reason(shown(), Decision::Ask, Because::Destructive(why)), None);
+        }
+        if self.query.mode == ApprovalMode::Auto && winner.is_none() && built_in::deletes_folders(&part.words) {
+            return PartDecision::Strict(reason(shown(), Decision::Ask, Because::Destructive(built_in::DELETES)), None);
         }
         if let Some((rule, words)) = winner {
             return PartDecision::Allow(Allowed { words, because: by_rule(rule, None).because });

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use host_capability::{Capability, Grants};
+use host_capability::{Capability, Grants, Scope};
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
@@ -225,6 +225,17 @@ impl Rule {
             && self.scope.as_ref().is_none_or(|scope| query.touches.le(scope))
             && (self.capability.is_empty() || self.capability.iter().any(|one| query.touches.has(*one)))
             && self.arguments.as_ref().is_none_or(|pattern| pattern.matches(arguments))
+    }
+
+    /// Returns the servers of the call that the rule does not cover though it allows the call: who allows a tool does
+    /// not think of this machine and its network, so a rule reaches private addresses only where its `scope` names them.
+    pub(super) fn beyond(&self, query: &Query<'_>) -> Option<String> {
+        if self.decision != Decision::Allow || self.scope.is_some() {
+            return None;
+        }
+        let Some(scope @ Scope::Http(servers)) = query.touches.scope(Capability::Http) else { return None };
+        let is_granted = query.granted.scope(Capability::Http).is_some_and(|granted| scope.le(granted));
+        (servers.has_private() && !is_granted).then(|| servers.to_string())
     }
 
     /// Whether it decides the same for every call to which it applies.

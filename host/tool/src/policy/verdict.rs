@@ -62,7 +62,11 @@ pub enum Because {
     Obscure(String),
     /// It writes this file by a redirection.
     Writes(String),
-    /// It would destroy what git stores.
+    /// A rule allows it, but only one that names private addresses covers these servers.
+    Private(String),
+    /// It wants to use this besides what every confined program may: ``reach `a.io:443` ``.
+    UsesMore(String),
+    /// It would destroy what nothing brings back.
     Destructive(&'static str),
     /// It would change this path, which nothing may change.
     Protected(String),
@@ -115,6 +119,12 @@ impl std::fmt::Display for Because {
             Self::Nothing => f.write_str("not allowed by any rule or grant yet"),
             Self::Obscure(why) => f.write_str(&excerpt(why, SHOWN)),
             Self::Writes(file) => write!(f, "it writes `{}`", excerpt(file, SHOWN)),
+            Self::Private(servers) => write!(
+                f,
+                "it may reach a private address, which only a rule with a `scope` allows: `scope = {{ http = \"{}\" }}`",
+                excerpt(servers, SHOWN)
+            ),
+            Self::UsesMore(what) => write!(f, "it wants to {}", excerpt(what, SHOWN)),
             Self::Destructive(why) => f.write_str(why),
             Self::Protected(what) => write!(f, "nothing may change `{}`", excerpt(what, SHOWN)),
         }

@@ -20,7 +20,7 @@ async fn executor_cancelled_before_the_first_turn_sends_no_request() {
     let mut bench = bench(definition(Completion::Text), []);
     bench.cancel.cancel();
     assert_eq!(came_to(&bench.run().await), (Aborted, None, None, 0));
-    assert_eq!(bench.watcher.types(), ["run_started", "user_cancelled", "run_ended"]);
+    assert_eq!(bench.watcher.types(), ["run_started", "asked", "user_cancelled", "run_ended"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -166,6 +166,7 @@ async fn every_step_is_an_event() {
         bench.watcher.types(),
         [
             "run_started",
+            "asked",
             "turn_started",
             "thought",
             "content",
@@ -182,11 +183,11 @@ async fn every_step_is_an_event() {
     );
     let lines = bench.watcher.lines.lock().expect("no test panics with it");
     assert_eq!(
-        lines[2],
+        lines[3],
         json!({"agent": "tester", "agent_id": "main", "type": "thought", "subject": "Look", "text": "**Look** first"})
     );
     assert_eq!(
-        lines[8],
+        lines[9],
         json!({
             "agent": "tester", "agent_id": "main", "type": "tool_call_end", "call_id": "main#0-0", "name": "read",
             "status": "success", "decided": "allowed", "summary": "read did it", "response": "read did it",
@@ -194,7 +195,7 @@ async fn every_step_is_an_event() {
         })
     );
     assert_eq!(
-        lines[12],
+        lines[13],
         json!({
             "agent": "tester", "agent_id": "main", "type": "run_ended", "terminate_reason": "GOAL", "result": "done",
             "turns": 2, "usage": {"input": 20, "output": 2, "cached": 0, "thought": 0},

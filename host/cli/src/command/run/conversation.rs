@@ -235,6 +235,7 @@ fn mode(mode: ApprovalMode) -> &'static str {
         ApprovalMode::Plan => "plan",
         ApprovalMode::Default => "default",
         ApprovalMode::AutoEdit => "auto-edit",
+        ApprovalMode::Auto => "auto",
         ApprovalMode::Yolo => "yolo",
     }
 }

@@ -7,6 +7,7 @@ use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
 use tokio_util::sync::CancellationToken;
 
+use crate::arguments::Run;
 use crate::printer;
 
 /// How long standard input may stay silent if there is a prompt already. The other end of a pipe in a script or a job
@@ -40,21 +41,24 @@ impl UserInput {
     }
 }
 
-/// Reads what to do. Nothing is enough only where something may be left to do.
+/// Reads what to do, within the time limit of the run. Nothing is enough only where something may be left to do.
 pub(super) async fn read_input(
-    words: &[String],
+    run: &Run,
     may_be_nothing: bool,
     environment: &Environment,
     stop: &CancellationToken,
 ) -> Result<UserInput, Failure> {
-    let words = Some(words.join(" ")).filter(|words| !words.trim().is_empty()).unwrap_or_default();
+    let limit = run.timeout.unwrap_or(Duration::MAX);
+    let words = Some(run.prompt.join(" ")).filter(|words| !words.trim().is_empty()).unwrap_or_default();
     let needed = words.is_empty() && !may_be_nothing;
     let piped = match environment.stdin_is_terminal {
         true => String::new(),
         false => tokio::select! {
             biased;
             () = stop.cancelled() => return Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
-            piped = standard_input(!needed, environment) => piped?,
+            piped = tokio::time::timeout(limit, standard_input(!needed, environment)) => {
+                piped.map_err(|_| late(limit)).flatten()?
+            }
         },
     };
     if needed && joined(&words, &piped).is_empty() {
@@ -62,6 +66,11 @@ pub(super) async fn read_input(
             .help("pass it as an argument, such as host run \"Survey this repository\", or on standard input"));
     }
     Ok(UserInput { words, piped })
+}
+
+fn late(limit: Duration) -> Failure {
+    let words = format!("time limit reached: standard input was still open after {limit:?}");
+    Failure::new(ErrorKind::TimeLimit, words).help("close standard input, or raise --timeout")
 }
 
 /// Both, parted by a line; whichever is blank is left out.

@@ -363,6 +363,44 @@ fn a_tool_that_is_always_denied_is_never_offered() {
     check(&(deny + &rule("allow", "tool = \"web_fetch\"\npriority = 400")), "web_fetch", true);
 }
 
+// promise policy.private: A rule that allows a tool reaches private addresses only where its `scope` names them.
+#[test]
+fn policy_rule_for_a_tool_reaches_private_addresses_only_by_name() {
+    let check = |conditions: &str, touches: &str, granted: &str, decision: Decision| {
+        let policy = policy(&rule("allow", conditions));
+        let (touches, granted) = (grants(touches), grants(granted));
+        let case = Case { tool: "web_fetch", plugin: Some("web_fetch"), touches, granted, ..Case::new(&policy) };
+        let verdict = case.verdict();
+        assert_eq!(verdict.decision, decision, "{conditions}: {}", verdict.explain());
+        let says = verdict.explain().contains("scope = { http = ");
+        assert_eq!(says, decision == Decision::Ask, "{}", verdict.explain());
+    };
+    const TOOL: &str = "tool = \"web_fetch\"";
+    check(TOOL, "http=GET example.com -private", "", Decision::Allow);
+    check(TOOL, "http=api.example.com", "", Decision::Allow);
+    for private in [
+        "127.0.0.1:80",
+        "169.254.169.254:80",
+        "localhost:8080",
+        "localhost.:8080",
+        "10.1.2.3:443",
+        "[::1]:80",
+        "[::ffff:127.0.0.1]:80",
+        "*:80 +private",
+    ] {
+        let touches = format!("http=GET {private}");
+        check(TOOL, &touches, "", Decision::Ask);
+        check("capability = \"http\"", &touches, "", Decision::Ask);
+        check("tool = \"web_fetch\"\narguments = '.'", &touches, "", Decision::Ask);
+        check(TOOL, &touches, &touches, Decision::Allow);
+        check(&format!("{TOOL}\nscope = {{ http = \"{private}\" }}"), &touches, "", Decision::Allow);
+    }
+    // A mistake in how much a rule covers is the rule's: it denies what it names.
+    let policy = policy(&rule("deny", TOOL));
+    let case = Case { tool: "web_fetch", touches: grants("http=127.0.0.1:80"), ..Case::new(&policy) };
+    assert_eq!(case.decision(), Decision::Deny);
+}
+
 #[test]
 fn an_added_rule_counts_like_one_from_a_file() {
     let mut policy = example();

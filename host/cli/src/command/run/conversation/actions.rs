@@ -172,6 +172,7 @@ fn about(mode: ApprovalMode) -> &'static str {
         ApprovalMode::Plan => "reads only, whatever else was granted; asks nothing",
         ApprovalMode::Default => "reads, and does what else was granted; asks before the rest",
         ApprovalMode::AutoEdit => "also changes files of the workspace without asking",
+        ApprovalMode::Auto => "also runs confined programs, which reach no server; asks before the rest",
         ApprovalMode::Yolo => "also runs programs and fetches without asking",
     }
 }
