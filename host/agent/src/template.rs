@@ -67,7 +67,8 @@ fn placeholder(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_prefix("${")?;
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-'))?;
     let (name, after) = text.split_at(end);
-    Some((name, after.strip_prefix('}')?)).filter(|_| is_name(name))
+    let after = after.strip_prefix('}')?;
+    is_name(name).then_some((name, after))
 }
 
 fn listed(names: &[String]) -> String {

@@ -101,7 +101,7 @@ impl Open {
                 let wanted = digit.or_else(|| self.question.choices.iter().position(letter));
                 return wanted.filter(|wanted| *wanted < count).map(Chosen::Choice);
             }
-            Key::Enter => return Some(Chosen::Choice(self.selected)).filter(|_| count > 0),
+            Key::Enter => return (count > 0).then_some(Chosen::Choice(self.selected)),
             Key::Escape => return Some(Chosen::Dismissed),
             Key::Up | Key::Left | Key::BackTab => {
                 self.selected = (self.selected + count.saturating_sub(1)) % count.max(1)

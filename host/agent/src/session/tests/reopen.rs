@@ -1,7 +1,6 @@
 //! Resumed logs: the lock, the repaired end, the calls that were left behind.
 
 use std::fs::{self, OpenOptions};
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use serde_json::json;
@@ -197,7 +196,8 @@ fn a_session_is_written_by_one_process_at_a_time() {
 fn a_damaged_log_is_not_gone_on_with_and_stays_as_it_is() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = file(&folder, &[question(0)]);
-    OpenOptions::new().append(true).open(&path).expect("open").write_all(b"rubbish\n{}").expect("written");
+    let mut log = OpenOptions::new().append(true).open(&path).expect("open");
+    std::io::Write::write_all(&mut log, b"rubbish\n{}").expect("written");
     let before = fs::read(&path).expect("read");
     let error = reopen(&path).expect_err("it is damaged");
     assert!(matches!(error, SessionError::Read { cause: ReadError::Damaged { line: 3, .. }, .. }), "{error:?}");

@@ -82,8 +82,7 @@ fn text_mode_unreadable_call_is_reported_and_not_shown() {
 fn text_is_shown_as_soon_as_it_can_be_no_call() {
     let mut reading = Reading::default();
     let mut check = |piece: &str, shown: &str| {
-        let expected: Vec<Found> =
-            Some(Found::Text(shown.to_owned())).filter(|_| !shown.is_empty()).into_iter().collect();
+        let expected: Vec<Found> = (!shown.is_empty()).then(|| Found::Text(shown.to_owned())).into_iter().collect();
         assert_eq!(reading.push(piece), expected, "{piece:?}");
     };
     check("I lo", "I lo");
