@@ -73,7 +73,7 @@ fn codes_output_that_cannot_be_written_is_no_success() {
 #[test]
 fn a_call_that_fails_or_is_refused_is_a_result_and_ends_no_run() {
     let replies = [
-        call("shell", json!({"command": "id"})),
+        call("shell", json!({"command": "touch x"})),
         call("read_file", json!({"path": "missing"})),
         call("no_such_tool", json!({})),
         call("ls", json!({"pth": 1})),

@@ -131,8 +131,9 @@ impl App {
             workspace,
             runtime,
             plugins,
+            // A program would read what the user keeps from tools.
+            policy: policy.letting_read(!grants.denies_reading()),
             grants,
-            policy,
             project,
             project_agents: files.agents,
             sources,

@@ -87,6 +87,11 @@ impl UserGrants {
         Some(Grants::none().with(left))
     }
 
+    /// Whether any file is denied to any plugin.
+    pub fn denies_reading(&self) -> bool {
+        self.denies.iter().any(|deny| deny.capability == Capability::FsRead)
+    }
+
     /// The same in another mode.
     ///
     /// # Errors

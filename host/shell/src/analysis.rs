@@ -8,9 +8,10 @@ use crate::grammar::{self, SimpleCommand};
 use crate::hazard::Hazard;
 use crate::inner::{Inner, Wrapped};
 use crate::programs::{self, Builtin, Irreversible, Program, Runs, Understood, Writes};
+use crate::reading::{self, ReadFile, Reads};
 use crate::usage::not_understood;
 use crate::variable;
-use crate::word::Word;
+use crate::word::{UNKNOWN, Word};
 
 /// How many wrappers may be inside each other.
 const DEPTH: usize = 12;
@@ -46,6 +47,10 @@ pub struct Command {
     /// Files and folders that it writes, by redirections and as operands. A `\0` is a part that is known only at run
     /// time.
     pub writes: Vec<String>,
+    /// Files that its redirections read.
+    pub inputs: Vec<ReadFile>,
+    /// What it opens, if it only reads and prints, apart from its redirections.
+    pub reads: Option<Reads>,
     /// Why it cannot be undone.
     pub irreversible: Option<&'static str>,
     /// It is a builtin of the shell, and changes nothing but perhaps the current folder.
@@ -136,10 +141,15 @@ fn command(simple: SimpleCommand, outer: Option<(usize, usize)>) -> (Command, Ve
                 command.redirects.push(redirect.target.to_string());
                 command.writes.push(redirect.target.text.clone());
             }
-            false if target.is_some_and(|target| target.starts_with("/dev/")) && target != Some("/dev/null") => {
-                command.unclear.push("it reads a device".to_owned());
+            false if target == Some("/dev/null") => {}
+            false => {
+                if target.is_some_and(|target| target.starts_with("/dev/")) {
+                    command.unclear.push("it reads a device".to_owned());
+                }
+                // One that is known only at run time has a mark in it that is no part of any name.
+                let path = target.map_or_else(|| UNKNOWN.to_string(), str::to_owned);
+                command.inputs.push(ReadFile { path, glob: false });
             }
-            false => {}
         }
     }
     command.words = simple.words;
@@ -157,6 +167,7 @@ fn command(simple: SimpleCommand, outer: Option<(usize, usize)>) -> (Command, Ve
                 Irreversible::No | Irreversible::Always => None,
             };
             let is_plain = is_plain_path(words);
+            command.reads = is_plain.then(|| reading::reads(base_name(words), words)).flatten();
             match program.builtin.map_or(Builtin::Other, |builtin| builtin(words)) {
                 Builtin::Harmless => command.harmless = is_plain,
                 Builtin::Enters(folder) => {

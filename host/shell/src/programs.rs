@@ -186,6 +186,16 @@ pub(crate) fn written_archives(words: &[Word]) -> Vec<String> {
     archives::written(words)
 }
 
+/// Returns the indices of the words that `find` opens; `None` if it does more than look and print.
+pub(crate) fn files_that_find_reads(words: &[Word]) -> Option<Vec<usize>> {
+    find::files(words)
+}
+
+/// Returns the indices of the words that `sed` opens; `None` if it does more than print.
+pub(crate) fn files_that_sed_reads(words: &[Word]) -> Option<Vec<usize>> {
+    sed::files(words)
+}
+
 /// Returns all rows.
 pub fn all() -> impl Iterator<Item = &'static Program> {
     FAMILIES.iter().copied().flatten()

@@ -15,6 +15,7 @@ mod decide;
 mod file;
 mod prefix;
 mod protected;
+mod reading;
 mod rule;
 mod suggest;
 mod verdict;
@@ -41,6 +42,8 @@ pub struct Policy {
     rules: Vec<Rule>,
     /// Folders that no command may change.
     own: Vec<PathBuf>,
+    /// Whether a command that only reads the workspace needs no question.
+    lets_read: bool,
 }
 
 /// The facts about a call on which a decision is based.
@@ -73,13 +76,20 @@ impl Policy {
     pub fn new(rules: impl IntoIterator<Item = Rule>) -> Self {
         let mut rules: Vec<Rule> = rules.into_iter().chain(Self::built_in()).collect();
         rules.sort_by_key(Rule::order);
-        Self { rules, own: Vec::new() }
+        Self { rules, own: Vec::new(), lets_read: false }
     }
 
     /// Adds folders of the host's own, absolute, in which no command may change anything.
     #[must_use]
     pub fn protecting(self, own: impl IntoIterator<Item = PathBuf>) -> Self {
         Self { own: own.into_iter().collect(), ..self }
+    }
+
+    /// Sets whether a command that only reads files of the workspace, as its words and a look at the files show, needs no
+    /// question. Right only where every file of the workspace may be read.
+    #[must_use]
+    pub fn letting_read(self, lets_read: bool) -> Self {
+        Self { lets_read, ..self }
     }
 
     /// Adds a rule, such as one that a user's answer just made.

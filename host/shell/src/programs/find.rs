@@ -60,6 +60,36 @@ fn find_hazards(words: &[Word]) -> Vec<Hazard> {
     Vec::new()
 }
 
+/// Returns the indices of the folders and files that it opens; `None` if it runs or changes something, follows links, or
+/// has a word that is not known.
+pub(super) fn files(words: &[Word]) -> Option<Vec<usize>> {
+    let (mut files, mut at) = (Vec::new(), 1);
+    while let Some(word) = words.get(at) {
+        let here = at;
+        at += 1;
+        let text = word.text.as_str();
+        if !text.starts_with('-') {
+            if !matches!(text, "(" | ")" | "!" | ",") {
+                files.push(here);
+            }
+            continue;
+        }
+        word.literal()?;
+        match EXPRESSIONS.split(' ').find(|known| known.trim_end_matches('=') == text)? {
+            "-L" | "-follow" => return None,
+            known if known.ends_with('=') => {
+                words.get(at)?.literal()?;
+                if matches!(text, "-newer" | "-anewer" | "-cnewer" | "-samefile") {
+                    files.push(at);
+                }
+                at += 1;
+            }
+            _ => {}
+        }
+    }
+    Some(files)
+}
+
 fn find(words: &[Word]) -> Option<Wrapped> {
     commands(words, runs, |at| ends(words, at))
 }

@@ -12,6 +12,17 @@ fn hazards(words: &[Word]) -> Vec<Hazard> {
     let risky = scripts(words).into_iter().filter(|(_, script)| !is_plain(script));
     unknown.map(|at| Hazard::new(at, RISKY_OPTION)).chain(risky.map(|(at, _)| Hazard::new(at, RISKY_SCRIPT))).collect()
 }
+
+/// Returns the indices of the files that it opens; `None` if it changes one, or its script does more than print.
+pub(super) fn files(words: &[Word]) -> Option<Vec<usize>> {
+    let scripts = scripts(words);
+    let is_script = |at: &usize| scripts.iter().any(|(script, _)| script == at);
+    let is_plain =
+        words.len() > 1 && hazards(words).is_empty() && scripts.iter().all(|(at, _)| words[*at].literal().is_some());
+    let files = (1..words.len()).filter(|at| !words[*at].text.starts_with('-') && !is_script(at));
+    is_plain.then(|| files.collect())
+}
+
 /// Whether the word is not an option, or only changes how input is read. An abbreviated option is not known.
 fn is_known_option(text: &str) -> bool {
     match (text.strip_prefix("--"), text.strip_prefix('-')) {

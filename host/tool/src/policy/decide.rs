@@ -21,6 +21,8 @@ struct Call<'p, 'q> {
     rules: Vec<&'p Rule>,
     /// The first of them without `command`.
     base: Option<&'p Rule>,
+    /// Whether commands that only read the workspace are allowed.
+    lets_read: bool,
     /// Whether the command, as it is spawned, is granted.
     granted_whole: bool,
     /// Whether unclear parts do not matter: everything is allowed anyway, and no rule singles out commands.
@@ -80,7 +82,7 @@ impl Policy {
         };
         let lenient = unconditional && !self.rules.iter().any(|rule| picky(&rule));
         let place = Place { workspace: query.workspace, own: &self.own };
-        let call = Call { query, place, rules, base, granted_whole, lenient };
+        let call = Call { query, place, rules, base, lets_read: self.lets_read, granted_whole, lenient };
         call.commands(&analyse(argv))
     }
 }
@@ -100,7 +102,7 @@ impl Call<'_, '_> {
             });
             let shown = Some(part.source.clone());
             let mut allows = None;
-            match self.part(part, outer, stays) {
+            match self.part(part, outer, stays.then_some(shells.as_slice())) {
                 PartDecision::Silent => {}
                 PartDecision::Strict(reason, rule) => {
                     denied = denied.or(rule.filter(|rule| rule.decision == Decision::Deny));
@@ -165,8 +167,8 @@ impl Call<'_, '_> {
     }
 
     /// Decides a part, apart from what is unclear about it; `outer` is how many of its words a rule names for the command
-    /// around it, and `stays` whether the shell stays in the workspace.
-    fn part(&self, part: &Command, outer: Option<usize>, stays: bool) -> PartDecision<'_> {
+    /// around it, and `shells` where the shell can be, if it stays in the workspace.
+    fn part(&self, part: &Command, outer: Option<usize>, shells: Option<&[PathBuf]>) -> PartDecision<'_> {
         let shown = || Some(part.source.clone());
         if let Some(what) = part.writes.iter().find_map(|target| self.place.protects(target)) {
             return PartDecision::Strict(reason(shown(), Decision::Deny, Because::Protected(what)), None);
@@ -215,7 +217,12 @@ impl Call<'_, '_> {
         match granted(self.query.granted, &part.words) {
             Some(words) => PartDecision::Allow(Allowed { words, because: Because::Granted }),
             None if self.granted_whole => PartDecision::Allow(Allowed { words: 0, because: Because::Granted }),
-            None if part.harmless && stays => PartDecision::Allow(Allowed { words: 0, because: Because::Harmless }),
+            None if part.harmless && shells.is_some_and(|shells| self.place.holds_inputs(part, shells)) => {
+                PartDecision::Allow(Allowed { words: 0, because: Because::Harmless })
+            }
+            None if self.lets_read && shells.is_some_and(|shells| self.place.lets_read(part, shells)) => {
+                PartDecision::Allow(Allowed { words: usize::MAX, because: Because::Reads })
+            }
             None => match outer {
                 Some(words) => PartDecision::Allow(Allowed { words, because: Because::Outer }),
                 None => PartDecision::Strict(reason(shown(), Decision::Ask, Because::Nothing), None),

@@ -18,22 +18,22 @@ use super::*;
 const WORKSPACE: &str = "/w";
 
 /// A call of the tool `shell`; a test changes the fields that it needs.
-struct Case<'a> {
-    policy: &'a Policy,
-    tool: &'a str,
-    plugin: Option<&'a str>,
-    digest: Option<&'a str>,
-    arguments: Value,
-    argv: Option<Vec<String>>,
-    touches: Grants,
-    granted: Grants,
-    agent: &'a str,
-    mode: ApprovalMode,
-    workspace: &'a Path,
+pub(super) struct Case<'a> {
+    pub(super) policy: &'a Policy,
+    pub(super) tool: &'a str,
+    pub(super) plugin: Option<&'a str>,
+    pub(super) digest: Option<&'a str>,
+    pub(super) arguments: Value,
+    pub(super) argv: Option<Vec<String>>,
+    pub(super) touches: Grants,
+    pub(super) granted: Grants,
+    pub(super) agent: &'a str,
+    pub(super) mode: ApprovalMode,
+    pub(super) workspace: &'a Path,
 }
 
 impl<'a> Case<'a> {
-    fn new(policy: &'a Policy) -> Self {
+    pub(super) fn new(policy: &'a Policy) -> Self {
         Self {
             policy,
             tool: "shell",
@@ -49,12 +49,12 @@ impl<'a> Case<'a> {
         }
     }
 
-    fn line(policy: &'a Policy, line: &str) -> Self {
+    pub(super) fn line(policy: &'a Policy, line: &str) -> Self {
         let argv = ["sh", "-c", line].map(str::to_owned).to_vec();
         Self { argv: Some(argv), touches: grants("process=sh"), ..Self::new(policy) }
     }
 
-    fn verdict(&self) -> Verdict {
+    pub(super) fn verdict(&self) -> Verdict {
         let Value::Object(arguments) = &self.arguments else { panic!("arguments are an object") };
         self.policy.decide(&Query {
             tool: &ToolName::new(self.tool),
@@ -70,7 +70,7 @@ impl<'a> Case<'a> {
         })
     }
 
-    fn decision(&self) -> Decision {
+    pub(super) fn decision(&self) -> Decision {
         self.verdict().decision
     }
 }
@@ -89,6 +89,6 @@ fn parse(text: &str) -> Result<Vec<Rule>, PolicyError> {
     Policy::parse(text, PolicyFile { tier: Tier::User, path: Some("policy.toml".into()) })
 }
 
-fn policy(text: &str) -> Policy {
+pub(super) fn policy(text: &str) -> Policy {
     Policy::new(parse(text).unwrap_or_else(|error| panic!("{error}")))
 }

@@ -54,6 +54,8 @@ pub enum Because {
     Granted,
     /// It is a builtin of the shell without effect.
     Harmless,
+    /// It only reads files of the workspace, and prints.
+    Reads,
     /// The rule for the command around it names it.
     Outer,
     /// No rule applies, and it is not granted.
@@ -115,6 +117,7 @@ impl std::fmt::Display for Because {
             Self::PerhapsRule { source, text } => write!(f, "it may match the rule at {source}: {text}"),
             Self::Granted => f.write_str("granted"),
             Self::Harmless => f.write_str("it cannot do any harm"),
+            Self::Reads => f.write_str("it only reads the workspace"),
             Self::Outer => f.write_str("the rule for the enclosing command names it"),
             Self::Nothing => f.write_str("not allowed by any rule or grant yet"),
             Self::Obscure(why) => f.write_str(&excerpt(why, SHOWN)),

@@ -28,34 +28,34 @@ fn is_not_asked(host: &Host, way: Way) {
 #[test]
 fn always_for_a_command_holds_for_those_that_begin_with_it_and_for_no_other() {
     for way in WAYS {
-        let calls = [shell("git log -1"), shell("git log --oneline"), shell("git logs"), shell("./git log")];
+        let calls = [shell("git add -n a"), shell("git add -v a"), shell("git adds"), shell("./git add")];
         let host = calling(&calls, &["fatal", "fatal", DECLINED, BEHIND], &[]);
         let mut pty = begin(&host, way, 80, 30);
-        pty.sees("Always in this folder: commands that begin with `git log`");
-        answers(&mut pty, "│ git log -1", "a");
-        answers(&mut pty, "│ git logs", "n");
+        pty.sees("Always in this folder: commands that begin with `git add`");
+        answers(&mut pty, "│ git add -n a", "a");
+        answers(&mut pty, "│ git adds", "n");
         done(&mut pty, way);
-        assert!(!pty.everything().contains("│ git log --oneline"), "{}", pty.everything());
+        assert!(!pty.everything().contains("│ git add -v a"), "{}", pty.everything());
         let path = host.home().join(".config/host/policies/answers.toml");
         let about = std::fs::metadata(&path).expect("it is kept");
         assert_eq!(about.mode() & 0o777, 0o600);
         let kept = rules(&host).expect("text");
-        for part in ["tool = \"shell\"", "digest = ", "command = \"git log\"", "decision = \"allow\"", "workspace = "] {
+        for part in ["tool = \"shell\"", "digest = ", "command = \"git add\"", "decision = \"allow\"", "workspace = "] {
             assert!(kept.contains(part), "{part} in {kept}");
         }
         // The next process asks no more; what is more than the prefix is asked about, and so is another line with it.
-        next(&host, &[shell("git log -2")], &["fatal"]);
+        next(&host, &[shell("git add -u")], &["fatal"]);
         is_not_asked(&host, way);
-        next(&host, &[shell("git log -2; touch made")], &[DECLINED]);
+        next(&host, &[shell("git add -u; touch made")], &[DECLINED]);
         let mut pty = begin(&host, way, 80, 30);
-        answers(&mut pty, "│ git log -2; touch made", "n");
+        answers(&mut pty, "│ git add -u; touch made", "n");
         done(&mut pty, way);
         assert!(!host.repository().join("made").exists());
         // Taken out of the file, it is asked about again.
         std::fs::remove_file(&path).expect("it is there");
-        next(&host, &[shell("git log -2")], &[DECLINED]);
+        next(&host, &[shell("git add -u")], &[DECLINED]);
         let mut pty = begin(&host, way, 80, 30);
-        answers(&mut pty, "│ git log -2", "n");
+        answers(&mut pty, "│ git add -u", "n");
         done(&mut pty, way);
     }
 }
