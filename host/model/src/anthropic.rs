@@ -24,7 +24,7 @@ use crate::failure::Failure;
 use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
 use crate::text::clip;
 use crate::transport::{Heard, Reader, Transport, Unheard};
-use crate::{Access, ApiKey, Chunk, ModelError, ModelStream, Provider, ReplyFault, Request};
+use crate::{Access, ApiKey, Chunk, ModelError, ModelFamily, ModelStream, Provider, ReplyFault, Request, listing};
 
 /// The provider of its signatures.
 const NAME: &str = Anthropic::PROVIDER.name();
@@ -49,9 +49,11 @@ impl Anthropic {
         address: Some(AddressSpec::new("ANTHROPIC_BASE_URL", "https://api.anthropic.com")),
         login: LoginSpec::Never,
         usual_models: Some(UsualModels {
-            main: "anthropic/claude-sonnet-5",
-            simple: "anthropic/claude-haiku-4-5",
-            classifier: "anthropic/claude-haiku-4-5",
+            main: "anthropic/claude-sonnet-5-5",
+            simple: "anthropic/claude-haiku-5-5",
+            classifier: "anthropic/claude-haiku-5-5",
+            family: ModelFamily { before: "claude-sonnet-", after: "" },
+            key_page: "https://platform.claude.com/settings/keys",
         }),
         connect: |_, access| Ok(Arc::new(Self::new(access)?)),
     });
@@ -80,6 +82,10 @@ impl Provider for Anthropic {
     fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {
         let url = self.transport.url(["v1", "messages"]);
         self.transport.stream(url, move || request::body(&request), Reply::default())
+    }
+
+    fn list_models(&self) -> BoxFuture<'_, Result<Option<Vec<String>>, ModelError>> {
+        Box::pin(listing::ask(&self.transport, &["v1", "models"]))
     }
 
     fn count_tokens<'a>(&'a self, request: Request<'a>) -> BoxFuture<'a, Result<Option<u64>, ModelError>> {

@@ -20,10 +20,13 @@ use self::reply::Reply;
 use self::request::Dialect;
 use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
 use crate::transport::Transport;
-use crate::{Access, ModelError, ModelStream, Provider, Request};
+use crate::{Access, ModelError, ModelFamily, ModelStream, Provider, Request, listing};
 
 /// The provider of its signatures.
 const NAME: &str = Gemini::PROVIDER.name();
+
+/// The method of a model that can be asked for a reply.
+const ANSWERS: &str = "generateContent";
 
 /// The most texts of one request for embeddings that the service accepts.
 const MAX_BATCH: usize = 100;
@@ -42,9 +45,11 @@ impl Gemini {
         address: Some(AddressSpec::new("GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com")),
         login: LoginSpec::Optional,
         usual_models: Some(UsualModels {
-            main: "gemini/gemini-2.5-pro",
-            simple: "gemini/gemini-2.5-flash",
-            classifier: "gemini/gemini-2.5-flash-lite",
+            main: "gemini/gemini-3.6-flash",
+            simple: "gemini/gemini-3.5-flash-lite",
+            classifier: "gemini/gemini-3.5-flash-lite",
+            family: ModelFamily { before: "gemini-", after: "-flash" },
+            key_page: "https://aistudio.google.com/apikey",
         }),
         connect: |_, access| Ok(Arc::new(Self::new(access)?)),
     });
@@ -78,6 +83,21 @@ impl Provider for Gemini {
         let mut url = self.url(request.model, "streamGenerateContent");
         url.query_pairs_mut().append_pair("alt", "sse");
         self.transport.stream(url, move || request::body(&request, Dialect::Gemini), Reply::new(NAME))
+    }
+
+    fn list_models(&self) -> BoxFuture<'_, Result<Option<Vec<String>>, ModelError>> {
+        Box::pin(async {
+            let mut url = self.transport.url(["v1beta", "models"]);
+            url.query_pairs_mut().append_pair("pageSize", "1000");
+            let list: Models = self.transport.ask(url, None).await?;
+            let answers = |model: &Listed| model.supported_generation_methods.iter().any(|method| method == ANSWERS);
+            let names = list
+                .models
+                .into_iter()
+                .filter(answers)
+                .map(|Listed { name, .. }| name.strip_prefix("models/").map_or(name.clone(), str::to_owned));
+            Ok(Some(listing::usable(names)))
+        })
     }
 
     fn count_tokens<'a>(&'a self, request: Request<'a>) -> BoxFuture<'a, Result<Option<u64>, ModelError>> {
@@ -137,6 +157,19 @@ struct Embedded {
 #[derive(Deserialize)]
 struct Embedding {
     values: Vec<f32>,
+}
+
+#[derive(Deserialize)]
+struct Models {
+    models: Vec<Listed>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed {
+    name: String,
+    #[serde(default)]
+    supported_generation_methods: Vec<String>,
 }
 
 /// The number of tokens of a request, from either service.

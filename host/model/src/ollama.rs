@@ -22,7 +22,7 @@ use crate::framing::Framing;
 use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec};
 use crate::text::clip;
 use crate::transport::{Heard, Reader, Transport, Unheard};
-use crate::{Access, Chunk, ModelError, ModelStream, Provider, ReplyFault, Request};
+use crate::{Access, Chunk, ModelError, ModelStream, Provider, ReplyFault, Request, listing};
 
 /// Families of models that only make embeddings.
 const EMBEDDING_FAMILIES: &[&str] = &["bert", "nomic-bert"];
@@ -92,6 +92,10 @@ impl Provider for Ollama {
         let url = self.transport.url(["api", "chat"]);
         let stream = self.transport.stream(url, move || request::body(&request), Reply);
         stream.map_err(move |error| self.explain(error, request.model)).boxed()
+    }
+
+    fn list_models(&self) -> BoxFuture<'_, Result<Option<Vec<String>>, ModelError>> {
+        Box::pin(async { Ok(Some(listing::usable(self.models().await?.into_iter()))) })
     }
 
     fn embed<'a>(

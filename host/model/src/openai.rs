@@ -24,7 +24,7 @@ use crate::failure::Failure;
 use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
 use crate::text::clip;
 use crate::transport::{Heard, Reader, Transport, Unheard};
-use crate::{Access, Chunk, ModelError, ModelStream, Provider, ReplyFault, Request};
+use crate::{Access, Chunk, ModelError, ModelFamily, ModelStream, Provider, ReplyFault, Request, listing};
 
 /// The data of the event that ends a reply.
 const DONE: &[u8] = b"[DONE]";
@@ -43,9 +43,11 @@ impl OpenAi {
         address: Some(AddressSpec::new("OPENAI_BASE_URL", "https://api.openai.com/v1")),
         login: LoginSpec::Never,
         usual_models: Some(UsualModels {
-            main: "openai/gpt-5",
-            simple: "openai/gpt-5-mini",
-            classifier: "openai/gpt-5-nano",
+            main: "openai/gpt-5.6-terra",
+            simple: "openai/gpt-5.6-luna",
+            classifier: "openai/gpt-5.6-luna",
+            family: ModelFamily { before: "gpt-", after: "-terra" },
+            key_page: "https://platform.openai.com/api-keys",
         }),
         connect: |_, access| Ok(Arc::new(Self::new(access)?)),
     });
@@ -76,6 +78,10 @@ impl Provider for OpenAi {
     fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {
         let url = self.transport.url(["chat", "completions"]);
         self.transport.stream(url, move || request::body(&request, self.dialect()), Reply::default())
+    }
+
+    fn list_models(&self) -> BoxFuture<'_, Result<Option<Vec<String>>, ModelError>> {
+        Box::pin(listing::ask(&self.transport, &["models"]))
     }
 
     fn embed<'a>(

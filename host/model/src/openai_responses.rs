@@ -19,7 +19,7 @@ use crate::openai::embed::embed;
 use crate::openai::request::Dialect;
 use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec};
 use crate::transport::Transport;
-use crate::{Access, ModelError, ModelStream, Provider, Request};
+use crate::{Access, ModelError, ModelStream, Provider, Request, listing};
 
 /// The provider of its signatures.
 const NAME: &str = OpenAiResponses::PROVIDER.name();
@@ -65,6 +65,10 @@ impl Provider for OpenAiResponses {
         let dialect = Dialect::for_base(self.transport.base());
         let url = self.transport.url(["responses"]);
         self.transport.stream(url, move || request::body(&request, dialect), Reply::default())
+    }
+
+    fn list_models(&self) -> BoxFuture<'_, Result<Option<Vec<String>>, ModelError>> {
+        Box::pin(listing::ask(&self.transport, &["models"]))
     }
 
     fn embed<'a>(

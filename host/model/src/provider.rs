@@ -47,6 +47,12 @@ pub trait Provider: Send + Sync {
         Box::pin(async { Ok(None) })
     }
 
+    /// Asks the service for the names of the models that it offers; `None` if it has no list, which is the default. What
+    /// wraps another provider has none.
+    fn list_models(&self) -> BoxFuture<'_, Result<Option<Vec<String>>, ModelError>> {
+        Box::pin(async { Ok(None) })
+    }
+
     /// Asks the service for an embedding of each text, in order; `None` if the service makes no embeddings, which is
     /// the default.
     fn embed<'a>(

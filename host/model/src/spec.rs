@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::{Access, ModelError, Provider};
+use crate::{Access, ModelError, ModelFamily, Provider};
 
 /// Creates the provider for a model of this name.
 pub(crate) type Connect = fn(&str, Access) -> Result<Arc<dyn Provider>, ModelError>;
@@ -71,15 +71,19 @@ pub enum LoginSpec {
     Required,
 }
 
-/// Models of a provider, by their ids.
+/// Models of a provider, by their ids: those that the services' model pages recommended in November 2026.
 #[derive(Clone, Copy, Debug)]
 pub struct UsualModels {
-    /// The model for most tasks.
+    /// The model for most tasks, unless the service's own list has a newer one of the family.
     pub main: &'static str,
     /// The model for simple tasks.
     pub simple: &'static str,
     /// The model that picks one of the other two.
     pub classifier: &'static str,
+    /// The family of the model for most tasks.
+    pub family: ModelFamily,
+    /// The page on which a user makes a key.
+    pub key_page: &'static str,
 }
 
 /// One of [`PROVIDERS`](crate::PROVIDERS). Two are equal if their names are.
