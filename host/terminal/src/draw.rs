@@ -246,14 +246,20 @@ impl Shared {
 
     /// Adds a question to the queue and returns its id; `None` if nobody can answer.
     pub(super) fn ask(&self, question: Question, answer: oneshot::Sender<Chosen>) -> Option<u64> {
+        self.asks(|id| Open::new(id, question, answer))
+    }
+
+    /// Does the same with a question that is made for its id.
+    pub(super) fn asks(&self, open: impl FnOnce(u64) -> Open) -> Option<u64> {
         let mut state = self.state();
-        let can_answer = self.setup.keyboard != Keyboard::Never && !question.choices.is_empty();
+        let id = state.next_question;
+        let open = open(id);
+        let can_answer = self.setup.keyboard != Keyboard::Never && !open.question.choices.is_empty();
         if !can_answer || !matches!(state.end, End::NotYet) {
             return None;
         }
-        let id = state.next_question;
         state.next_question += 1;
-        state.questions.push_back(Open::new(id, question, answer));
+        state.questions.push_back(open);
         self.next_question(&mut state);
         Some(id)
     }

@@ -18,6 +18,7 @@ mod history;
 mod input;
 mod interrupt;
 mod keys;
+mod pick;
 mod question;
 mod raw;
 mod screen;
@@ -37,6 +38,7 @@ use tokio_util::sync::CancellationToken;
 use self::editor::Editor;
 pub use self::history::History;
 pub use self::interrupt::Interrupt;
+pub use self::pick::{Pick, PickEntry};
 use self::question::Open;
 pub use self::question::{Choice, Chosen, Question};
 use self::screen::Screen;
@@ -255,6 +257,18 @@ impl Terminal {
         answer.await.unwrap_or(Chosen::Nobody)
     }
 
+    /// Lets the user pick an entry of a list, by the rules of [`ask`](Self::ask). It needs a terminal that can move its
+    /// cursor.
+    pub async fn pick(&self, pick: Pick) -> Chosen {
+        if self.mode() == TerminalMode::Dumb {
+            return Chosen::Nobody;
+        }
+        let (sender, answer) = oneshot::channel();
+        let Some(id) = self.0.asks(|id| Open::pick(id, pick, sender)) else { return Chosen::Nobody };
+        let _taken_away_when_dropped = Asking { shared: &self.0, id };
+        answer.await.unwrap_or(Chosen::Nobody)
+    }
+
     /// Lends the terminal to another program for as long as the work takes: meanwhile no key is read, and text to be
     /// shown waits.
     pub async fn lend<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
@@ -287,6 +301,18 @@ impl Terminal {
     /// Ends the turn that Ctrl-C cancels.
     pub fn rests(&self) {
         self.0.state().turn = Turn::Model(None);
+    }
+
+    /// Sends a prompt in the user's place, as if they had written it here.
+    pub fn send(&self, text: &str) {
+        let mut state = self.0.state();
+        if self.0.setup.mode == TerminalMode::Dumb {
+            // A terminal that shows what is typed does not show this.
+            self.0.lines(&mut state, &host_text::visible(text));
+        }
+        state.queued.push_back(text.to_owned());
+        drop(state);
+        self.0.said.notify_one();
     }
 
     /// Offers the user a text to edit, unless they are already writing one.
@@ -373,6 +399,12 @@ pub fn is_lent() -> bool {
         let state = shared.state();
         state.lent || state.given_back.is_some_and(|since| since.elapsed() < LATE)
     })
+}
+
+/// Returns the width of the terminal of this process in columns.
+pub fn columns() -> usize {
+    let (columns, rows) = raw::size();
+    Screen::new(columns, rows).columns()
 }
 
 #[cfg(test)]

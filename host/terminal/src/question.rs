@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use super::keys::Key;
+use super::pick::{Pick, Search};
 use super::screen::Live;
 use super::width::{broken, width};
 use crate::Style;
@@ -61,6 +62,8 @@ pub(super) struct Open {
     pub(super) question: Question,
     pub(super) state: Listening,
     selected: usize,
+    /// A list with a search, in place of the choices.
+    search: Option<Search>,
     answer: oneshot::Sender<Chosen>,
 }
 
@@ -77,7 +80,14 @@ pub(super) enum Listening {
 impl Open {
     pub(super) fn new(id: u64, question: Question, answer: oneshot::Sender<Chosen>) -> Self {
         let selected = question.preselected.min(question.choices.len().saturating_sub(1));
-        Self { id, question, state: Listening::Waits, selected, answer }
+        Self { id, question, state: Listening::Waits, selected, search: None, answer }
+    }
+
+    /// A list to pick from. Its titles are the choices, for what stays on the terminal once it is answered.
+    pub(super) fn pick(id: u64, Pick { lines, entries }: Pick, answer: oneshot::Sender<Chosen>) -> Self {
+        let choices = entries.iter().map(|entry| Choice { letter: ' ', label: entry.title.clone() }).collect();
+        let search = Some(Search::new(entries));
+        Self { search, ..Self::new(id, Question { lines, choices, preselected: 0 }, answer) }
     }
 
     /// Begins to listen if no key came for long enough. Returns true if it began now.
@@ -93,6 +103,9 @@ impl Open {
 
     /// Returns the answer that a key gives, if the question listens.
     pub(super) fn key(&mut self, key: &Key) -> Option<Chosen> {
+        if let Some(search) = &mut self.search {
+            return search.key(key);
+        }
         let count = self.question.choices.len();
         match key {
             Key::Char(pressed) => {
@@ -121,6 +134,9 @@ impl Open {
     /// one.
     pub(super) fn look(&self, style: Style, columns: usize, max_rows: usize) -> Live {
         let listens = self.state == Listening::Now;
+        if let Some(search) = &self.search {
+            return search.look(listens, style, columns, max_rows);
+        }
         let fits = max_rows.saturating_sub(1).max(1);
         let look = |(number, Choice { letter, label }): (usize, &Choice)| -> Vec<String> {
             let is_selected = listens && number == self.selected;

@@ -1,0 +1,179 @@
+//! A list to pick from, with a search: each word that is typed must be in an entry.
+//!
+//! It is asked like a question and answered like one: with the position of the entry. Deliberately not here: what is
+//! listed, and what picking it means.
+
+use super::Chosen;
+use super::editor::{Edited, Editor};
+use super::keys::Key;
+use super::screen::Live;
+use super::width::truncate_to_width;
+use crate::Style;
+
+/// The label before the text that is searched for.
+const LABEL: &str = "search › ";
+
+/// Rows of an entry: its title, and its details below.
+const ENTRY_ROWS: usize = 2;
+
+/// A list of which the user picks one entry.
+///
+/// Its texts are shown unchanged: text from outside must have gone through [`host_text::visible_line`].
+#[derive(Clone, Debug, Default)]
+pub struct Pick {
+    /// The lines above the list, which stay on the terminal.
+    pub lines: Vec<String>,
+    /// The entries, the first one selected: at least one.
+    pub entries: Vec<PickEntry>,
+}
+
+/// One entry of a list: one line each, of any length.
+#[derive(Clone, Debug)]
+pub struct PickEntry {
+    /// What it is recognised by.
+    pub title: String,
+    /// What else is known of it.
+    pub details: String,
+}
+
+/// The search in a list, and what it found.
+#[derive(Debug)]
+pub(super) struct Search {
+    entries: Vec<PickEntry>,
+    text: Editor,
+    /// The entries that fit, by their positions.
+    found: Vec<usize>,
+    /// The selected one among those.
+    selected: usize,
+}
+
+impl Search {
+    pub(super) fn new(entries: Vec<PickEntry>) -> Self {
+        let found = (0..entries.len()).collect();
+        Self { entries, text: Editor::default(), found, selected: 0 }
+    }
+
+    /// Returns the answer that a key gives.
+    pub(super) fn key(&mut self, key: &Key) -> Option<Chosen> {
+        let last = self.found.len().saturating_sub(1);
+        match key {
+            Key::Enter => return self.found.get(self.selected).map(|entry| Chosen::Choice(*entry)),
+            Key::Escape => return Some(Chosen::Dismissed),
+            Key::Up | Key::BackTab => self.selected = self.selected.checked_sub(1).unwrap_or(last),
+            Key::Down | Key::Tab => self.selected = if self.selected >= last { 0 } else { self.selected + 1 },
+            // A line break has no meaning here.
+            Key::NewLine => {}
+            Key::Paste(text) => self.edited(&Key::Paste(text.replace('\n', " "))),
+            key => self.edited(key),
+        }
+        None
+    }
+
+    fn edited(&mut self, key: &Key) {
+        let before = self.text.text().to_owned();
+        if self.text.key(key) == Edited::Yes && self.text.text() != before {
+            let wanted = self.text.text().to_lowercase();
+            let words: Vec<&str> = wanted.split_whitespace().collect();
+            let fits = |entry: &PickEntry| {
+                let text = format!("{} {}", entry.title, entry.details).to_lowercase();
+                words.iter().all(|word| text.contains(word))
+            };
+            let found = self.entries.iter().enumerate().filter(|(_, entry)| fits(entry));
+            self.found = found.map(|(at, _)| at).collect();
+            self.selected = 0;
+        }
+    }
+
+    /// Draws the search and, below it, as many entries around the selected one as fit.
+    pub(super) fn look(&self, listens: bool, style: Style, columns: usize, max_rows: usize) -> Live {
+        let search = self.text.look(&style.dim(LABEL), columns, 1);
+        let cursor = search.cursor.filter(|_| listens);
+        let mut rows = search.rows;
+        let most = (max_rows.saturating_sub(rows.len() + 1) / ENTRY_ROWS).max(1);
+        let first = self.selected.saturating_sub(most / 2).min(self.found.len().saturating_sub(most));
+        let width = columns.saturating_sub(1);
+        let shown = self.found.iter().enumerate().skip(first).take(most);
+        for (number, entry) in shown.filter_map(|(number, at)| Some((number, self.entries.get(*at)?))) {
+            let is_selected = listens && number == self.selected;
+            let title = truncate_to_width(&format!("{} {}", if is_selected { "›" } else { " " }, entry.title), width);
+            rows.push(if is_selected { style.bold(&title) } else { title });
+            rows.push(style.dim(&truncate_to_width(&format!("    {}", entry.details), width)));
+        }
+        let all = self.entries.len();
+        let count = match self.found.len() {
+            0 => "nothing fits".to_owned(),
+            found if found == all => all.to_string(),
+            found => format!("{found} of {all}"),
+        };
+        let keys = if listens { " · type to search · ↑↓ and Enter · Esc to cancel" } else { "…" };
+        rows.push(style.dim(&truncate_to_width(&format!("{count}{keys}"), width)));
+        Live { rows, cursor }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Style = Style { colour: false };
+
+    fn search() -> Search {
+        let entry = |(title, details): (&str, &str)| PickEntry { title: title.into(), details: details.into() };
+        Search::new(
+            [("Fix the tests", "2 h · 3 turns"), ("Explain tests", "1 d"), ("日本 Rocket", "3 d")].map(entry).to_vec(),
+        )
+    }
+
+    fn typed(search: &mut Search, text: &str) {
+        text.chars().for_each(|c| assert_eq!(search.key(&Key::Char(c)), None));
+    }
+
+    #[test]
+    fn pick_finds_entries_with_every_word_in_any_order() {
+        for (text, picked) in [
+            ("", Some(0)),
+            ("tests", Some(0)),
+            ("TESTS expl", Some(1)),
+            ("3 d", Some(2)),
+            ("turns fix", Some(0)),
+            ("日", Some(2)),
+            ("nothing such", None),
+        ] {
+            let mut search = search();
+            typed(&mut search, text);
+            assert_eq!(search.key(&Key::Enter), picked.map(Chosen::Choice), "{text}");
+        }
+    }
+
+    #[test]
+    fn pick_arrows_move_within_what_was_found() {
+        let mut search = search();
+        for (key, picked) in [(Key::Down, 1), (Key::Down, 2), (Key::Down, 0), (Key::Up, 2), (Key::BackTab, 1)] {
+            assert_eq!(search.key(&key), None);
+            assert_eq!(search.key(&Key::Enter), Some(Chosen::Choice(picked)), "{key:?}");
+        }
+        typed(&mut search, "tests");
+        assert_eq!(search.key(&Key::Up), None);
+        assert_eq!(search.key(&Key::Enter), Some(Chosen::Choice(1)));
+        assert_eq!(search.key(&Key::Escape), Some(Chosen::Dismissed));
+        let mut none = Search::new(Vec::new());
+        assert_eq!((none.key(&Key::Down), none.key(&Key::Up), none.key(&Key::Enter)), (None, None, None));
+    }
+
+    #[test]
+    fn pick_shows_the_selected_entry_in_any_size() {
+        for (columns, rows) in [(80, 20), (40, 8), (12, 4), (8, 1)] {
+            let mut search = search();
+            for _ in 0..5 {
+                let live = search.look(true, PLAIN, columns, rows);
+                assert!(live.rows.len() <= rows.max(4), "{live:?}");
+                assert!(live.rows.iter().any(|row| row.starts_with('›')), "{live:?}");
+                assert!(live.rows.iter().all(|row| super::super::width(row) < columns.max(12)), "{live:?}");
+                search.key(&Key::Down);
+            }
+        }
+        let rows = search().look(false, PLAIN, 40, 20).rows;
+        assert_eq!(rows[1..3], ["  Fix the tests", "    2 h · 3 turns"], "nothing is selected before it listens");
+        assert_eq!(rows.last().map(String::as_str), Some("3…"));
+    }
+}
