@@ -14,7 +14,7 @@ mod watch;
 use std::mem;
 use std::sync::Arc;
 
-use host_message::{AgentId, ModelId, Part, Role};
+use host_message::{AgentId, Content, ModelId, Part, Role};
 use host_model::{Provider, estimate_contents};
 use host_tool::{Gate, PausableClock, Registry, RegistryError, Responder, Schema, SchemaError, Tool};
 use serde_json::{Map, Value};
@@ -210,6 +210,12 @@ impl Executor {
             Err(Stop::Failed(error)) => return Err(error),
         };
         Ok(run.fit(&mut self.history, None, &tools)?.unwrap_or(status))
+    }
+
+    /// The user's last prompt and everything that followed; empty if there is no prompt.
+    pub fn last_exchange(&self) -> &[Content] {
+        let contents = self.history.contents();
+        last_prompt(contents).and_then(|at| contents.get(at..)).unwrap_or_default()
     }
 
     /// Takes back the user's last prompt and everything that followed, also for a process that later resumes the

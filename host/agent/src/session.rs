@@ -15,6 +15,7 @@
 //! process, and not that of the machine: it is not synchronised to the disk.
 
 mod error;
+mod manage;
 mod past;
 mod read;
 mod reopen;

@@ -103,7 +103,7 @@ impl Failure {
 impl From<SessionError> for Failure {
     fn from(error: SessionError) -> Self {
         let kind = match error {
-            SessionError::Write { .. } | SessionError::Broken { .. } => ErrorKind::Write,
+            SessionError::Write { .. } | SessionError::Broken { .. } | SessionError::Remove { .. } => ErrorKind::Write,
             SessionError::Create { .. } | SessionError::List { .. } | SessionError::Lock { .. } => {
                 ErrorKind::Configuration
             }

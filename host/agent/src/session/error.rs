@@ -59,6 +59,15 @@ pub enum SessionError {
         #[source]
         cause: ReadError,
     },
+    /// The log, or what belongs to it, cannot be removed.
+    #[error("could not remove `{}`", path.display())]
+    Remove {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's words.
+        #[source]
+        cause: io::Error,
+    },
     /// Another process writes the log.
     #[error("the session log `{}` is being written by {}", path.display(), process(*holder))]
     Held {
@@ -83,7 +92,7 @@ impl SessionError {
     pub fn help(&self) -> String {
         match self {
             Self::Create { folder, cause } => write_help(folder, Some(cause.kind())),
-            Self::Write { path, cause } => write_help(path, Some(cause.kind())),
+            Self::Write { path, cause } | Self::Remove { path, cause } => write_help(path, Some(cause.kind())),
             Self::Broken { path } => write_help(path, None),
             Self::List { folder, .. } => format!("check that `{}` is a folder that you may read", folder.display()),
             Self::Open { path, .. } => {
@@ -91,9 +100,9 @@ impl SessionError {
             }
             Self::Read { cause, .. } => cause.help().to_owned(),
             Self::Held { holder: Some(pid), .. } => {
-                format!("wait until process {pid} has ended, or end it, then resume the session")
+                format!("wait until process {pid} has ended, or end it, and try again")
             }
-            Self::Held { holder: None, .. } => "wait until it has ended, then resume the session".to_owned(),
+            Self::Held { holder: None, .. } => "wait until it has ended, and try again".to_owned(),
             Self::Lock { path, .. } => {
                 format!("store sessions on a disk that supports file locks; the one with `{}` does not", path.display())
             }

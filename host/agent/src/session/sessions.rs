@@ -1,6 +1,7 @@
 //! The folder of the logs: which sessions there are.
 //!
-//! Deliberately not here: what a log says ([`Recorded`] has that), and removing logs.
+//! Deliberately not here: what a log says ([`Recorded`] has that), and removing
+//! and copying logs.
 
 use std::cmp::Reverse;
 use std::fs::{self, File};

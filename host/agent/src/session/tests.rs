@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::*;
 
+mod manage;
 mod read;
 mod reopen;
 

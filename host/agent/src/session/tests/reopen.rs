@@ -182,7 +182,7 @@ fn a_session_is_written_by_one_process_at_a_time() {
     let error = reopen(&path).expect_err("it is being written");
     let us = std::process::id();
     assert_eq!(error.to_string(), format!("the session log `{}` is being written by process {us}", path.display()));
-    assert_eq!(error.help(), format!("wait until process {us} has ended, or end it, then resume the session"));
+    assert_eq!(error.help(), format!("wait until process {us} has ended, or end it, and try again"));
     drop(log);
     let first = reopen(&path).expect("nobody holds it any more");
     assert!(matches!(reopen(&path), Err(SessionError::Held { .. })));

@@ -1,0 +1,109 @@
+//! Removes a log, and copies one to a new session.
+//!
+//! Promises: a log that a process writes is never removed, and nothing outside the folder of the logs is touched; a copy
+//! has whole entries only, and needs nothing of the original. Deliberately not here: which session a user means.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
+
+use host_message::{ModelId, SessionId};
+
+use super::read::MAX_LINE;
+use super::{About, Recorded, SessionError, SessionLog, Stored, reopen};
+use crate::Clock;
+
+/// Extension of the folder beside a log with its large outputs.
+const OUTPUTS: &str = "outputs";
+
+impl Stored {
+    /// Removes the log and everything beside it that has its id.
+    ///
+    /// # Errors
+    ///
+    /// When a process writes the log, or something cannot be removed. The log itself is removed last.
+    pub fn remove(&self) -> Result<(), SessionError> {
+        let file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .open(&self.path)
+            .map_err(|cause| SessionError::Open { path: self.path.clone(), cause })?;
+        // Held until the log is gone, so that nobody resumes it meanwhile.
+        reopen::lock(&file, &self.path)?;
+        let failed = |path: &Path, cause| SessionError::Remove { path: path.to_owned(), cause };
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let begin = format!("{}.", self.id);
+        for entry in fs::read_dir(folder).map_err(|cause| failed(folder, cause))? {
+            let path = entry.map_err(|cause| failed(folder, cause))?.path();
+            let is_its_own = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&begin));
+            if is_its_own && path != self.path {
+                // A link is removed, and not what it leads to.
+                let is_folder = path.symlink_metadata().is_ok_and(|about| about.is_dir());
+                let removed = if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+                removed.map_err(|cause| failed(&path, cause))?;
+            }
+        }
+        fs::remove_file(&self.path).map_err(|cause| failed(&self.path, cause))
+    }
+
+    /// Copies the log as it is now, and its large outputs, to a new session; returns its id. The original may be in use.
+    ///
+    /// # Errors
+    ///
+    /// When the log is damaged, or the copy cannot be written. No copy is left then.
+    pub fn fork(&self, clock: Clock) -> Result<SessionId, SessionError> {
+        let unreadable = |cause| SessionError::Read { path: self.path.clone(), cause };
+        let mut records = self.records().map_err(unreadable)?;
+        let model = Recorded::read(&mut records).map_err(unreadable)?.model.unwrap_or_else(|| ModelId::new(""));
+        let whole_bytes = records.whole_bytes();
+        let workspace = self.workspace().map_err(unreadable)?.unwrap_or_default();
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let log = SessionLog::create(folder, About { workspace: Path::new(&workspace), model: &model }, clock)?;
+        let id = log.id().clone();
+        let copied = self.copy_to(&log, whole_bytes);
+        let path = log.path().to_owned();
+        drop(log);
+        if copied.is_err() {
+            fs::remove_dir_all(path.with_extension(OUTPUTS)).ok();
+            fs::remove_file(&path).ok();
+        }
+        copied.map(|()| id).map_err(|cause| SessionError::Write { path, cause })
+    }
+
+    /// Copies every entry but the first, which each log has for itself. What names the outputs names those of the copy.
+    fn copy_to(&self, log: &SessionLog, whole_bytes: u64) -> io::Result<()> {
+        let (old, new) = (self.path.with_extension(OUTPUTS), log.path().with_extension(OUTPUTS));
+        let names = [&self.id, log.id()].map(|id| format!("{id}.{OUTPUTS}"));
+        let mut to = OpenOptions::new().append(true).open(log.path())?;
+        let mut from = BufReader::new(File::open(&self.path)?.take(whole_bytes));
+        let mut line = Vec::new();
+        for number in 0.. {
+            line.clear();
+            // Reading the log before has held each line to the limit.
+            if (&mut from).take(MAX_LINE as u64 + 1).read_until(b'\n', &mut line)? == 0 {
+                break;
+            }
+            if number > 0 {
+                let text = String::from_utf8_lossy(&line).replace(&names[0], &names[1]);
+                to.write_all(text.as_bytes())?;
+            }
+        }
+        match fs::read_dir(&old) {
+            Ok(outputs) => {
+                DirBuilder::new().mode(0o700).create(&new)?;
+                for output in outputs {
+                    let output = output?;
+                    // What is no file here was not written by the host.
+                    if output.file_type()?.is_file() {
+                        let mut text = File::open(output.path())?;
+                        io::copy(&mut text, &mut host_files::create_private(&new.join(output.file_name()))?)?;
+                    }
+                }
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Removing and copying logs.
+
+use std::os::unix::fs::{MetadataExt as _, symlink};
+
+use host_message::AgentId;
+
+use super::*;
+
+fn recorded(folder: &Path) -> Stored {
+    let log = create(folder).expect("a log");
+    let prompt = PromptId { agent: AgentId::new("main"), turn: 0 };
+    let outputs = log.path().with_extension("outputs");
+    fs::create_dir(&outputs).expect("made");
+    fs::write(outputs.join("output-1.txt"), "long").expect("written");
+    let said = Content::user(format!("read {}/output-1.txt", outputs.display()));
+    log.record(Entry::Content { prompt: &prompt, content: &said }).expect("written");
+    log.record(Entry::Content { prompt: &prompt, content: &Content::model("done") }).expect("written");
+    let id = log.id().clone();
+    drop(log);
+    Sessions::new(folder).all().expect("listed").into_iter().find(|stored| stored.id == id).expect("it is there")
+}
+
+#[test]
+fn session_log_is_removed_with_its_outputs_and_nothing_else() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (one, other) = (recorded(folder.path()), recorded(folder.path()));
+    let outside = folder.path().join("kept");
+    fs::create_dir(&outside).expect("made");
+    fs::write(outside.join("file"), "x").expect("written");
+    symlink(&outside, one.path.with_extension("link")).expect("a link");
+    one.remove().expect("removed");
+    assert!(!one.path.exists() && !one.path.with_extension("outputs").exists());
+    assert!(one.path.with_extension("link").symlink_metadata().is_err(), "the link goes");
+    assert!(outside.join("file").exists(), "what it leads to stays");
+    assert!(other.path.exists() && other.path.with_extension("outputs").join("output-1.txt").exists());
+    assert!(matches!(one.remove(), Err(SessionError::Open { .. })));
+}
+
+// promise session.removed: A session that a process writes is not removed.
+#[test]
+fn session_log_that_is_written_is_not_removed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let stored = recorded(folder.path());
+    let writer = SessionLog::reopen(&stored.path, clock()).expect("it is whole");
+    let refused = stored.remove().expect_err("it is in use");
+    assert!(matches!(refused, SessionError::Held { .. }), "{refused:?}");
+    assert!(stored.path.exists() && stored.path.with_extension("outputs").join("output-1.txt").exists());
+    drop(writer);
+    stored.remove().expect("nobody writes it now");
+}
+
+#[test]
+fn session_log_copy_has_its_own_id_and_outputs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let stored = recorded(folder.path());
+    // One that is in use, with half an entry at its end.
+    let writer = SessionLog::reopen(&stored.path, clock()).expect("it is whole");
+    let mut text = fs::read_to_string(&stored.path).expect("read");
+    let before = text.clone();
+    text.push_str("{\"type\":\"cont");
+    fs::write(&stored.path, &text).expect("written");
+    let id = stored.fork(clock()).expect("copied");
+    assert_ne!(id, stored.id);
+    let path = folder.path().join(format!("{id}.jsonl"));
+    let copy = fs::read_to_string(&path).expect("read");
+    let rest = |text: &str| text.split_once('\n').expect("two lines").1.to_owned();
+    assert_eq!(rest(&copy), rest(&before).replace(stored.id.as_str(), id.as_str()));
+    assert!(!copy.contains(stored.id.as_str()), "{copy}");
+    let output = path.with_extension("outputs").join("output-1.txt");
+    assert_eq!(fs::read_to_string(&output).expect("read"), "long");
+    let mode = |path: &Path| path.metadata().expect("it is there").mode() & 0o777;
+    assert_eq!([mode(&path), mode(&output), mode(&path.with_extension("outputs"))], [0o600, 0o600, 0o700]);
+    drop(writer);
+    let fork = SessionLog::reopen(&path, clock()).expect("it is whole");
+    assert_eq!(fork.recorded().id, id);
+    assert_eq!(fork.recorded().past(&AgentId::new("main")).map(|past| past.history().contents().len()), Some(2));
+}
+
+#[test]
+fn session_log_that_is_damaged_is_not_copied() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let stored = recorded(folder.path());
+    let text = fs::read_to_string(&stored.path).expect("read");
+    fs::write(&stored.path, format!("{text}rubbish\n")).expect("written");
+    assert!(matches!(stored.fork(clock()), Err(SessionError::Read { .. })));
+    assert_eq!(Sessions::new(folder.path()).all().expect("listed").len(), 1, "no half copy is left");
+}
