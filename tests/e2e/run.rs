@@ -15,6 +15,7 @@ mod interrupt;
 mod loops;
 mod recording;
 mod schema;
+mod start;
 mod stats;
 mod terminal;
 mod wire;

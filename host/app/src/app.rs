@@ -6,7 +6,6 @@
 mod reload;
 mod tools;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_agent::COMPLETE_TASK;
@@ -19,13 +18,13 @@ use crate::configuration::Configuration;
 use crate::confinement::{confine_mode, program_access};
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
+use crate::folder;
 use crate::grants::{self, UserGrants};
 use crate::plugins::settings::PluginSettings;
 use crate::plugins::sources::{OnInvalid, PluginSources, SourceContext};
 use crate::plugins::{DISCOVERED, LoadedPlugin};
 use crate::policies::{self, Policies};
 use crate::project::{Part, Project, ProjectFile};
-use crate::repository::repository_of;
 use crate::request::{AccessRequest, FolderRequest};
 
 /// Everything that a command with tools needs.
@@ -74,7 +73,7 @@ impl App {
         let configuration = Configuration::read(environment, &folders)?.with_project(files.configuration.as_ref())?;
         let Policies { policy, notes } = policies::read(&folders, &files.policies)?;
         notes.iter().for_each(|note| notice(note));
-        let root = folder(place)?;
+        let root = folder::work_in(place, &folders)?;
         let settings = PluginSettings::read(&configuration, environment)?;
         let mode = grants::approval_mode(access, configuration.approval_mode);
         let confine = confine_mode(&configuration.confine, access.confine, mode)?;
@@ -155,24 +154,5 @@ impl App {
 
 /// The project of the folder to work in.
 pub fn project(place: &FolderRequest, folders: &Folders) -> Result<Project, Failure> {
-    Project::find(&folder(place)?, folders)
-}
-
-/// The folder to work in, with its symbolic links resolved.
-fn folder(place: &FolderRequest) -> Result<PathBuf, Failure> {
-    let wanted = place.folder.as_deref().unwrap_or(Path::new("."));
-    let unreadable = |error: std::io::Error| {
-        Failure::input(format!("the folder `{}` cannot be worked in: {error}", wanted.display()))
-            .help("name an existing folder that you may read, with -C DIR")
-    };
-    let root = std::fs::canonicalize(wanted).map_err(unreadable)?;
-    // Fails now, rather than in each tool.
-    std::fs::read_dir(&root).map_err(unreadable)?;
-    if repository_of(&root).is_some() || place.any_folder {
-        return Ok(root);
-    }
-    Err(Failure::input(format!("`{}` is not in a repository", root.display())).help(
-        "go to one with -C DIR, make it one with `git init`, or add --any-folder to work in a folder where nothing \
-         can be undone",
-    ))
+    Project::find(&folder::work_in(place, folders)?, folders)
 }

@@ -34,12 +34,17 @@ pub use self::range::{AtLeastOne, InnerShare, OutOfRange};
 pub use self::schema::schema;
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
+use crate::models::saved::SavedModel;
 
 /// The largest file that is read.
 const MAX_FILE: u64 = 1 << 20;
 
-/// The names of context files, unless `[context] files` sets others.
-pub const CONTEXT_FILES: &[&str] = &["AGENTS.md", "GEMINI.md"];
+/// The names of context files, unless `[context] files` sets others. [`CONTEXT_FALLBACK`] is read only in a folder without
+/// the first of them: where both are, they usually say the same.
+pub const CONTEXT_FILES: &[&str] = &["AGENTS.md", CONTEXT_FALLBACK, "GEMINI.md"];
+
+/// See [`CONTEXT_FILES`].
+pub const CONTEXT_FALLBACK: &str = "CLAUDE.md";
 
 /// The configuration file, `config.toml`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -51,6 +56,9 @@ pub struct Configuration {
     #[schemars(extend("default" = ApprovalMode::default()))]
     #[schemars(schema_with = "schema::approval_mode")]
     pub approval_mode: Option<ApprovalMode>,
+    /// Whether to work in folders that are not in a repository without asking.
+    #[schemars(extend("default" = false))]
+    pub any_folder: Option<bool>,
     /// Confinement of the programs that tools start.
     pub confine: Confine,
     /// Limits of a run.
@@ -78,6 +86,9 @@ pub struct Configuration {
     pub agents: BTreeMap<String, Agent>,
     /// Settings of plugins, by their names.
     pub plugins: PluginConfigs,
+    /// The model that the user saved at the first start; not a key of this file.
+    #[serde(skip)]
+    pub saved: Option<SavedModel>,
     /// Other settings of a trusted project; not a key of a file.
     #[serde(skip)]
     pub project: ProjectConfig,
@@ -127,7 +138,8 @@ pub struct Run {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Context {
-    /// The names of context files, without folders; an empty list disables them.
+    /// The names of context files, without folders; an empty list disables them. By default `CLAUDE.md` is read only where
+    /// there is no `AGENTS.md`.
     #[serde(deserialize_with = "file_names")]
     #[schemars(extend("default" = schema::context_files()))]
     pub files: Option<Vec<String>>,
@@ -416,9 +428,11 @@ impl Configuration {
                         .help(format!("chmod 600 '{path}', or write {{ env = \"VARIABLE\" }} for the secret")));
                 }
                 read.tools.check_programs(Owner::User, &path)?;
-                Ok(read)
+                Ok(Self { saved: SavedModel::read(folders)?, ..read })
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !named => Ok(Self::default()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !named => {
+                Ok(Self { saved: SavedModel::read(folders)?, ..Self::default() })
+            }
             Err(error) => Err(unreadable(error)),
         }
     }

@@ -1,6 +1,6 @@
 //! The context of a prompt: the tree of the workspace and the context files, which a model reads first.
 //!
-//! Owns the context files (`AGENTS.md` and `GEMINI.md` of the user and of the repository) and the tree of the workspace.
+//! Owns the context files (`AGENTS.md`, `CLAUDE.md` and `GEMINI.md` of the user and of the repository) and the tree of the workspace.
 //! Everything is read with the grants of the tools that read, without what `--deny '*:…'` denies to all of them; the text
 //! of a repository's file is marked as such.
 //!
@@ -27,11 +27,13 @@ pub struct Context {
     pub text: String,
     /// What the user should know, a line each.
     pub warnings: Vec<String>,
+    /// The context files that were read, safe to show.
+    pub files: Vec<String>,
 }
 
 /// Reads the context of a workspace.
 pub fn read(app: &App, grants: &UserGrants) -> Context {
-    let Files { text: files, warnings } = files::read(app, grants);
+    let Files { text: files, warnings, read } = files::read(app, grants);
     let mut text = String::new();
     let tree = workspace_tree(app, grants);
     if !tree.is_empty() {
@@ -44,7 +46,7 @@ pub fn read(app: &App, grants: &UserGrants) -> Context {
         text.push_str("\n\n# Context files\n\n");
         text.push_str(&files);
     }
-    Context { text, warnings }
+    Context { text, warnings, files: read }
 }
 
 /// The tree of the files that `ls` could list.

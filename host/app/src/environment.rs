@@ -47,6 +47,8 @@ pub struct Folders {
     pub sessions: PathBuf,
     /// The list of trusted folders, a file.
     pub trust: PathBuf,
+    /// The list of folders outside of repositories that the user agreed to work in, a file.
+    pub agreed: PathBuf,
     /// The list of trusted keys, a file.
     pub keys: PathBuf,
     /// Plugins that were installed, and what was agreed to about them.
@@ -59,10 +61,10 @@ pub struct Folders {
 
 impl Folders {
     /// Returns all of them. No tool may change them, whatever was granted or approved.
-    pub fn all(&self) -> [&Path; 9] {
+    pub fn all(&self) -> [&Path; 10] {
         // One that is added has to be named here, and is protected then.
-        let Self { configuration, cache, state, sessions, trust, keys, plugins, downloads, programs } = self;
-        [configuration, cache, state, sessions, trust, keys, plugins, downloads, programs]
+        let Self { configuration, cache, state, sessions, trust, agreed, keys, plugins, downloads, programs } = self;
+        [configuration, cache, state, sessions, trust, agreed, keys, plugins, downloads, programs]
     }
 }
 
@@ -133,6 +135,7 @@ impl Environment {
             state: folder("XDG_DATA_HOME", ".local/share")?.join("state"),
             sessions: folder("XDG_STATE_HOME", ".local/state")?.join("sessions"),
             trust: folder("XDG_STATE_HOME", ".local/state")?.join("trust.json"),
+            agreed: folder("XDG_STATE_HOME", ".local/state")?.join("folders.json"),
             keys: folder("XDG_CONFIG_HOME", ".config")?.join("keys.toml"),
             plugins: folder("XDG_DATA_HOME", ".local/share")?.join("plugins"),
             downloads: folder("XDG_CACHE_HOME", ".cache")?.join("downloads"),

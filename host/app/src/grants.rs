@@ -11,6 +11,7 @@ use host_tool::ApprovalMode;
 
 use crate::environment::Folders;
 use crate::error::Failure;
+use crate::models::saved;
 use crate::plugins::LoadedPlugin;
 use crate::request::AccessRequest;
 
@@ -28,11 +29,20 @@ pub struct UserGrants {
     confined: bool,
     /// Everything but protected files.
     writable: Scope,
+    secrets: SecretFile,
     by_mode: Grants,
     /// The folder of the session's large outputs, which every plugin that reads may read.
     outputs: Option<Scope>,
     grants: Vec<(String, Scope)>,
     denies: Vec<Deny>,
+}
+
+/// The file with the key that the user saved, which no tool may read, whatever was granted or approved.
+#[derive(Clone, Debug)]
+struct SecretFile {
+    itself: Scope,
+    /// Everything else.
+    others: Scope,
 }
 
 #[derive(Clone, Debug)]
@@ -64,6 +74,7 @@ impl UserGrants {
             mode,
             confined,
             writable: writable(own, plugins)?,
+            secrets: SecretFile::of(own)?,
             by_mode: by_mode(mode, confined, workspace)?,
             outputs: None,
             grants,
@@ -84,7 +95,7 @@ impl UserGrants {
         let whole = Scope::parse_absolute(Capability::FsRead, &quoted(folder)).ok()?;
         let denies = self.denies.iter().filter(|deny| deny.plugin == "*" && deny.capability == Capability::FsRead);
         let left = denies.into_iter().try_fold(whole, |scope, deny| scope.meet(deny.paths.as_ref()?))?;
-        Some(Grants::none().with(left))
+        Some(Grants::none().with(self.secrets.kept_from(&left)?))
     }
 
     /// Whether any file is denied to any plugin.
@@ -144,12 +155,39 @@ impl UserGrants {
                 })
                 .collect();
         }
-        let unwritable = |scope: &Scope| match scope.capability() {
+        let unprotected = |scope: &Scope| match scope.capability() {
             Capability::FsWrite => scope.meet(&self.writable),
-            Capability::FsRead | Capability::Process | Capability::Http | Capability::State => Some(scope.clone()),
+            Capability::FsRead => self.secrets.kept_from(scope),
+            Capability::Process | Capability::Http | Capability::State => Some(scope.clone()),
         };
-        let effective: Grants = granted.meet(plugin.plugin.declared()).iter().filter_map(unwritable).collect();
+        let effective: Grants = granted.meet(plugin.plugin.declared()).iter().filter_map(unprotected).collect();
         if self.mode == ApprovalMode::Plan { effective.reading() } else { effective }
+    }
+}
+
+impl SecretFile {
+    fn of(own: &Folders) -> Result<Self, Failure> {
+        let path = saved::path(own);
+        // As tools' paths are held against it: the file need not be there, its folder may be a link.
+        let folder = path.parent().and_then(|folder| std::fs::canonicalize(folder).ok());
+        let path = folder.and_then(|folder| Some(folder.join(path.file_name()?))).unwrap_or(path);
+        let unprotected = |why: String| {
+            Failure::configuration(format!("the file `{}` cannot be protected from tools", path.display()))
+                .cause(why)
+                .help("set XDG_CONFIG_HOME to a folder with a printable name")
+        };
+        let text = path.to_str().ok_or_else(|| unprotected("its name is not text".to_owned()))?;
+        let others = format!("*,!{}", quoted_text(&host_capability::escaped(text)));
+        let others = Scope::parse_absolute(Capability::FsRead, &others);
+        Ok(Self {
+            itself: Scope::for_file(Capability::FsRead, &path).map_err(|error| unprotected(error.to_string()))?,
+            others: others.map_err(|error| unprotected(error.to_string()))?,
+        })
+    }
+
+    /// The scope without the file; a scope that does not have it stays word for word.
+    fn kept_from(&self, scope: &Scope) -> Option<Scope> {
+        if self.itself.le(scope) { scope.meet(&self.others) } else { Some(scope.clone()) }
     }
 }
 

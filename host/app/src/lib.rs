@@ -17,6 +17,7 @@ mod confinement;
 pub mod context;
 pub mod environment;
 pub mod error;
+pub mod folder;
 pub mod grants;
 pub mod install;
 pub mod models;

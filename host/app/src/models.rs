@@ -1,7 +1,11 @@
 //! From a model's name to a provider: which one is asked, where it is, with which key and options.
 //!
 //! The flag wins over the configuration, the configuration over the keys that are set, and a key over a server on this
-//! machine. Deliberately not here: any wire format, and how asking again works; `host-model` has both.
+//! machine; a choice that the user saved wins over a key in the environment. Deliberately not here: any wire format, and how asking again works; `host-model` has both.
+
+mod newest;
+pub mod saved;
+pub mod ways;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,10 +14,11 @@ use std::time::Duration;
 use host_message::ModelId;
 use host_model::{
     Access, ApiKey, Asked, Auto, Fallback, LoggingProvider, Login, LoginSpec, Offline, Ollama, PROVIDERS, Provider,
-    ProviderId, Recording, Retrying, Route, Selection, Settings, TextMode, UsualModels, model_forms,
+    ProviderId, Recording, Retrying, Route, Selection, Settings, TextMode, UsualModels,
 };
 use tokio::time::timeout;
 
+use self::saved::SavedModel;
 use crate::configuration::{Auth, Configuration, Routing, Tools};
 use crate::environment::Environment;
 use crate::error::{ErrorKind, Failure};
@@ -46,8 +51,8 @@ pub struct Model {
     pub window: Option<u64>,
 }
 
-/// Chooses the model of a run: the one named by the flag, or the configured one, or that of the first service whose key
-/// is set, or the first one of a local server that answers.
+/// Chooses the model of a run: the one named by the flag, or the configured one, or the one that the user saved, or that
+/// of the first service whose key is set, or the first one of a local server that answers.
 pub async fn choose(
     flag: Option<&str>,
     configuration: &Configuration,
@@ -57,9 +62,14 @@ pub async fn choose(
         // The value of a flag is the user's input, even if the same value in a file would be configuration.
         id.parse::<Selection>().map_err(|error| Failure { kind: ErrorKind::Input, ..Failure::from(error) })?;
     }
-    match flag.or(configuration.model.as_deref()).or_else(|| by_key(environment).map(|models| models.main)) {
-        Some(id) => connect(id, configuration, environment),
-        None => match local(configuration, environment).await?.first() {
+    let saved = configuration.saved.as_ref().and_then(SavedModel::id);
+    let named = flag.or(configuration.model.as_deref()).or(saved);
+    match (named, by_key(configuration, environment)) {
+        (Some(id), _) => connect(id, configuration, environment),
+        (None, Some((provider, usual))) => {
+            connect(&newest::main_model(provider, usual, configuration, environment).await, configuration, environment)
+        }
+        (None, None) => match local(configuration, environment).await?.first() {
             Some(name) => {
                 let id = format!("{}/{name}", Ollama::PROVIDER);
                 tracing::info!(model = id, "the local server's first model is asked");
@@ -70,23 +80,48 @@ pub async fn choose(
     }
 }
 
-/// The usual models of the first provider whose key is set.
-fn by_key(environment: &Environment) -> Option<UsualModels> {
+/// The service whose key the user saved, or else the first one whose key is set, with its usual models.
+fn by_key(configuration: &Configuration, environment: &Environment) -> Option<(ProviderId, UsualModels)> {
+    let saved = configuration.saved.as_ref();
+    let is_saved = |provider: &ProviderId| saved.is_some_and(|saved| saved.key_of(*provider).is_some());
+    let of_saved = PROVIDERS.iter().copied().find(is_saved);
+    let provider = of_saved.or_else(|| services_with_keys(environment).next())?;
+    Some((provider, provider.usual_models?))
+}
+
+/// The services with usual models whose keys are set, in the order in which they are preferred.
+fn services_with_keys(environment: &Environment) -> impl Iterator<Item = ProviderId> {
     let is_set = |provider: &&ProviderId| provider.key_variable.is_some_and(|key| environment.variable(key).is_some());
-    PROVIDERS.iter().filter(|provider| provider.usual_models.is_some()).find(is_set)?.usual_models
+    PROVIDERS.iter().filter(|provider| provider.usual_models.is_some()).filter(is_set).copied()
+}
+
+/// What the user should know about the choice of a model that nobody named: the keys that it was made from, if there are
+/// several.
+pub fn choice_notice(flag: Option<&str>, configuration: &Configuration, environment: &Environment) -> Option<String> {
+    if flag.or(configuration.model.as_deref()).is_some() || configuration.saved.is_some() {
+        return None;
+    }
+    let keys: Vec<&str> = services_with_keys(environment).filter_map(|provider| provider.key_variable).collect();
+    let (first, _) = keys.split_first().filter(|(_, others)| !others.is_empty())?;
+    Some(format!("{} are set; using {first}. To choose: --model, or `model` in the configuration", keys.join(" and ")))
 }
 
 fn no_model() -> Failure {
-    let keys = PROVIDERS
-        .iter()
-        .filter_map(|provider| Some(format!("{} (for {})", provider.key_variable?, provider.usual_models?.main)));
-    let forms = model_forms().map(|form| format!("`{form}`"));
+    let keys = PROVIDERS.iter().filter(|provider| provider.usual_models.is_some());
+    let keys: Vec<&str> = keys.filter_map(|provider| provider.key_variable).collect();
     Failure::new(ErrorKind::Authentication, "no model is configured").help(format!(
-        "set {}, start Ollama with a model, or name a model with --model ({}); to try host without a model, use \
-         --model offline",
-        keys.collect::<Vec<_>>().join(" or "),
-        forms.collect::<Vec<_>>().join(", ")
+        "set {}, or start Ollama; on a terminal, `host` helps you choose; to try it without a model: --model offline",
+        one_of(&keys)
     ))
+}
+
+/// Names in a list: `A, B or C`.
+fn one_of(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
 }
 
 /// Returns the models of Ollama at its address; empty if nothing answers there.
@@ -149,12 +184,12 @@ fn connect_once(id: &str, configuration: &Configuration, environment: &Environme
 fn auto(configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
     let Routing { default, classifier, models } = &configuration.routing;
     let configured = default.as_deref().or_else(|| models.keys().next().map(String::as_str));
-    let (default, classifier, others) = match (configured, by_key(environment)) {
+    let (default, classifier, others) = match (configured, by_key(configuration, environment)) {
         (Some(default), _) => {
             let others = models.iter().filter(|(id, _)| *id != default);
             (default, classifier.as_deref(), others.map(|(id, when)| (id.as_str(), when.as_str())).collect())
         }
-        (None, Some(usual)) => {
+        (None, Some((_, usual))) => {
             (usual.main, Some(classifier.as_deref().unwrap_or(usual.classifier)), vec![(usual.simple, SIMPLE)])
         }
         (None, None) => {
@@ -231,10 +266,19 @@ fn access(provider: ProviderId, configuration: &Configuration, environment: &Env
         file: environment.google_credentials(),
         metadata_host: environment.text("GCE_METADATA_HOST"),
     });
+    let saved = configuration.saved.as_ref();
+    let address = provider.address.and_then(|address| environment.text(address.variable)).or(configured.base_url);
+    let own_server = saved.and_then(|saved| saved.address_of(provider)).filter(|_| address.is_none());
+    let key = provider.key_variable.and_then(|name| environment.text(name)).and_then(|key| ApiKey::new(&key));
+    let key = match own_server {
+        // A key in the environment is for the service, and not for what answers on this machine.
+        Some(_) => None,
+        None => key.or_else(|| saved?.key_of(provider)),
+    };
     let headers = configured.headers.iter().filter_map(|(name, value)| Some((name.clone(), ApiKey::new(value)?)));
     Access {
-        address: provider.address.and_then(|address| environment.text(address.variable)).or(configured.base_url),
-        key: provider.key_variable.and_then(|name| environment.text(name)).and_then(|key| ApiKey::new(&key)),
+        address: address.or_else(|| own_server.map(str::to_owned)),
+        key,
         login,
         project: environment.text("GOOGLE_CLOUD_PROJECT").or(configured.project),
         location: environment.text("GOOGLE_CLOUD_LOCATION").or(configured.location),

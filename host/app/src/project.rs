@@ -220,6 +220,16 @@ impl Project {
         files
     }
 
+    /// What it brings, in one line such as `configuration, 2 agents`; `None` if nothing of it is used.
+    pub fn brings(&self) -> Option<String> {
+        match &self.trust_state {
+            TrustState::Trusted(contents) => Some(shown::summary(contents)).filter(|summary| !summary.is_empty()),
+            TrustState::Nothing | TrustState::Untrusted(_) | TrustState::Changed { .. } | TrustState::Unusable(_) => {
+                None
+            }
+        }
+    }
+
     /// The folder, safe for a terminal.
     pub fn shown_folder(&self) -> String {
         shown::path(&self.root.join(FOLDER))

@@ -9,6 +9,7 @@
 //! Deliberately not here: showing anything, and the loop itself (`host-agent`).
 
 pub mod find;
+pub mod list;
 pub mod main_agent;
 mod observers;
 pub mod resume;
@@ -16,6 +17,7 @@ mod setup;
 mod subagents;
 pub mod task;
 pub mod transcript;
+mod undone;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,7 +26,7 @@ use host_agent::{
     AgentDefinition, Budget, ChosenModel, CompressionStatus, Executor, History, Left, ModelConfig, RunResult,
     SessionLog,
 };
-use host_message::{AgentId, ModelId, SessionId};
+use host_message::{AgentId, Content, ModelId, SessionId};
 use host_model::Recording;
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, PausableClock, Registry};
 use serde_json::{Map, Value};
@@ -32,6 +34,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::observers::Observers;
 use self::resume::Resume;
+pub use self::undone::Undone;
 use crate::agents::Agents;
 use crate::app::App;
 use crate::attach::{self, Attached};
@@ -80,6 +83,7 @@ pub struct Session {
     left: Left,
     is_resumed: bool,
     notices: Vec<String>,
+    context_files: Vec<String>,
 }
 
 /// The parts that are new with each conversation of a session: `/clear` starts another one.
@@ -120,7 +124,7 @@ impl Session {
         let (is_resumed, observers) = (reopened.is_some(), Arc::new(Observers::default()));
         let (approvals, run_clock) = (ApprovalQueue::new(), PausableClock::default());
         let job = setup::job(&run, model_before.as_ref().map(ModelId::as_str), &app, &agents, is_attended).await?;
-        let setup::Job { definition, inputs, model, recording, notices } = job;
+        let setup::Job { definition, inputs, model, recording, notices, context_files } = job;
         let start = setup::Start {
             app: &app,
             agents: &agents,
@@ -150,6 +154,7 @@ impl Session {
             left,
             is_resumed,
             notices,
+            context_files,
         })
     }
 
@@ -206,6 +211,11 @@ impl Session {
     /// Returns the observers of the session's events. Any number of observers may be added at any time.
     pub fn observers(&self) -> &Arc<Observers> {
         &self.observers
+    }
+
+    /// The context files that the model reads first, safe to show; none for a declared agent.
+    pub fn context_files(&self) -> &[String] {
+        &self.context_files
     }
 
     /// Returns the queue of questions about calls. Its listeners can answer.
@@ -278,14 +288,21 @@ impl Session {
         Ok(before)
     }
 
-    /// Removes the last prompt and everything that followed it from the conversation; returns its text. Files stay as
-    /// they are. `None` if there is no prompt.
+    /// The user's last prompt and everything that followed; empty if there is no prompt.
+    pub fn last_exchange(&self) -> &[Content] {
+        self.conversation.executor.last_exchange()
+    }
+
+    /// Removes the last prompt and everything that followed it from the conversation; returns what that was. Files stay
+    /// as they are. `None` if there is no prompt.
     ///
     /// # Errors
     ///
     /// If the session log cannot be written.
-    pub fn undo_last_prompt(&mut self) -> Result<Option<String>, Failure> {
-        self.conversation.executor.undo_last_prompt().map_err(|error| run_failure(&error))
+    pub fn undo_last_prompt(&mut self) -> Result<Option<Undone>, Failure> {
+        let effects = undone::effects(self);
+        let prompt = self.conversation.executor.undo_last_prompt().map_err(|error| run_failure(&error))?;
+        Ok(prompt.map(|prompt| effects.of(prompt)))
     }
 
     /// Changes the approval mode, from the next run on.

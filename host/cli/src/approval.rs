@@ -5,7 +5,7 @@
 //! and reading keys (`terminal`).
 
 mod edit;
-mod look;
+pub(crate) mod look;
 
 use std::sync::Arc;
 

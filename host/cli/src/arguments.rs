@@ -2,6 +2,7 @@
 
 pub(crate) mod bundles;
 pub(crate) mod dev;
+mod start;
 pub(crate) mod store;
 
 use std::path::PathBuf;
@@ -15,14 +16,24 @@ use host_app::request::{AccessRequest, FolderRequest, RunRequest};
 use host_process::ConfineMode;
 use host_tool::ApprovalMode;
 
-use crate::exit::Code;
+use self::start::Starts;
+use crate::exit::{self, Code};
+use crate::printer::Style;
 
 /// Parses the arguments of this process. Prints help and version; reports a mistake, which is invalid input.
-pub(crate) fn parse() -> Result<Arguments, Code> {
-    Arguments::try_parse().map_err(|error| {
+pub(crate) fn parse(style: Style) -> Result<Arguments, Code> {
+    let (words, starts) = match start::read(std::env::args_os().collect()) {
+        Ok(start) => start,
+        Err(failure) => return Err(exit::report(&failure, style)),
+    };
+    let mut arguments = Arguments::try_parse_from(words).map_err(|error| {
         let told = error.print();
         if error.use_stderr() || told.is_err() { Code::Failed(ErrorKind::Input) } else { Code::Done }
-    })
+    })?;
+    if let Command::Run(run) = &mut arguments.command {
+        run.starts_conversation = starts == Starts::Conversation;
+    }
+    Ok(arguments)
 }
 
 #[derive(Debug, Parser)]
@@ -31,10 +42,10 @@ pub(crate) fn parse() -> Result<Arguments, Code> {
     version,
     about = "Runs an LLM agent in your repository. Every tool it can call is a WebAssembly component that holds exactly \
              the capabilities you granted.",
-    after_help = "Try it without a key or a network:\n  host run --model offline \"Survey this repository\"",
+    after_help = START_HELP,
+    override_usage = "host [OPTIONS] [PROMPT]...\n       host <COMMAND>",
     max_term_width = 100,
-    subcommand_required = true,
-    arg_required_else_help = true
+    subcommand_required = true
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -57,7 +68,7 @@ pub(crate) enum Command {
     /// Create keys that sign plugins, and choose which keys are trusted
     #[command(subcommand, after_help = bundles::KEYS_HELP)]
     Keys(bundles::Keys),
-    /// List, show or export recorded sessions
+    /// List, show, export, fork or remove recorded sessions
     #[command(subcommand)]
     Session(Session),
     /// Choose which projects may bring configuration, agents, plugins and rules in their `.host/`, and show what they
@@ -88,6 +99,19 @@ pub(crate) enum Command {
     },
 }
 
+/// Help on starting without a command.
+const START_HELP: &str =
+    "Without a command, host starts a conversation in a terminal; the options are those of `host run`:
+  host                                  # a conversation
+  host \"Why do the tests fail?\"         # a conversation that begins with a prompt
+  host -c                               # continue the last conversation of this folder
+  host --resume                         # choose which one to continue
+  host -p \"List the TODOs\"              # print the answer and exit
+  host --yolo \"Fix the tests\"           # allow everything without asking
+
+Try it without a key or a network:
+  host --model offline \"Survey this repository\"";
+
 /// Help on the location of rules; the error for an invalid file refers to it.
 const POLICY_HELP: &str = "Rules are in the folder `policies` of your configuration, in files that end with .toml:
 
@@ -107,7 +131,7 @@ const AGENT_HELP: &str = "An agent of your own is a Markdown file in the folder 
   name: reviewer
   description: Reviews the files of a change for mistakes.
   tools: [read_file, grep]     # of ls, read_file, grep, glob, read_many_files, memory, web_search
-  model: gemini/gemini-2.5-pro # without it, the caller's model
+  model: gemini/gemini-3.6-flash # without it, the caller's model
   temperature: 0.2
   max_turns: 10
   timeout_mins: 5
@@ -155,7 +179,8 @@ Examples:
   host run --grant 'shell:process=cargo test' \"Run the tests and explain the first failure\"
   host run --record talk.jsonl \"…\" && host run --model scripted:talk.jsonl \"…\"
   host run --output-format stream-json \"…\" | jq .
-  host run                                   # in a terminal: a conversation
+  host run                                   # in a terminal: a conversation; also just `host`
+  host run --continue
   host run --resume
   host run --resume /compress
   host run --resume 20260301-12 \"Now write the tests\"
@@ -171,12 +196,22 @@ pub(crate) struct Run {
     pub(crate) prompt: Vec<String>,
     #[arg(short, long, value_name = "ID", help = model_help())]
     pub(crate) model: Option<String>,
+    /// Print the answer and exit, also on a terminal: nothing is drawn, and nobody is asked
+    #[arg(short, long)]
+    pub(crate) print: bool,
+    /// Continue the last session of this folder
+    #[arg(short, long = "continue", conflicts_with_all = ["resume", "agent"])]
+    pub(crate) continues: bool,
+    /// Allow everything without asking, the same as --approval-mode yolo
+    #[arg(long, conflicts_with = "approval_mode")]
+    pub(crate) yolo: bool,
     /// Record the model's replies, to replay them later with --model scripted:FILE
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
-    /// Resume a session, or the last one of this folder: finish its unfinished work, or answer the prompt. The
-    /// beginning of an id is enough; what does not look like an id is part of the prompt
-    #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
+    /// Resume a session: answer the prompt, or finish its unfinished work. The beginning of an id is enough; what does
+    /// not look like an id is part of the prompt. Without an id, in a terminal, a list to choose from; with a prompt or
+    /// elsewhere the last session of this folder
+    #[arg(short, long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub(crate) resume: Option<String>,
     /// Run this agent (see `host agent list`) on its inputs, instead of the main agent on a prompt
     #[arg(long, value_name = "NAME", conflicts_with_all = ["prompt", "output_schema", "resume"])]
@@ -212,6 +247,9 @@ pub(crate) struct Run {
     pub(crate) place: Place,
     #[command(flatten)]
     pub(crate) access: Access,
+    /// Whether it was named without `run`: on a terminal, a prompt begins a conversation then.
+    #[arg(skip)]
+    pub(crate) starts_conversation: bool,
 }
 
 /// Where to work.
@@ -261,6 +299,15 @@ impl Run {
             timeout: self.timeout,
             max_tokens: self.max_tokens,
             max_cost: self.max_cost,
+        }
+    }
+
+    /// What its tools may touch, as a plain request.
+    pub(crate) fn access(&self) -> AccessRequest {
+        let access = self.access.request();
+        AccessRequest {
+            approval_mode: if self.yolo { Some(ApprovalMode::Yolo) } else { access.approval_mode },
+            ..access
         }
     }
 }
@@ -577,6 +624,19 @@ pub(crate) enum Session {
     Show {
         /// The session's id, or its beginning [default: the last session of this folder]
         id: Option<String>,
+    },
+    /// Copy a session, to continue it in two ways
+    #[command(after_help = "Example:\n  host session fork 20260301-12 && host --resume")]
+    Fork {
+        /// The session's id, or its beginning [default: the last session of this folder]
+        id: Option<String>,
+    },
+    /// Remove sessions for good: their logs and large outputs. A session that is running is not removed
+    #[command(after_help = "Example:\n  host session rm 20260301-12")]
+    Rm {
+        /// The ids of the sessions, or their beginnings
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
     },
     /// Export a whole session, as a document or as data
     #[command(after_help = "Examples:

@@ -9,8 +9,11 @@
 
 mod approval;
 mod arguments;
+mod ask;
 mod command;
 mod exit;
+mod first_start;
+mod folder_question;
 mod interrupt;
 mod log;
 mod password;
@@ -28,14 +31,14 @@ use arguments::{Arguments, Command};
 use exit::Code;
 
 fn main() -> ExitCode {
-    let arguments = match arguments::parse() {
+    let environment = process::environment();
+    let style = printer::style(&environment);
+    let arguments = match arguments::parse(style) {
         Ok(arguments) => arguments,
         Err(code) => return code.into(),
     };
-    let environment = process::environment();
     log::start(&environment);
     host_process::prepare_host();
-    let style = printer::style(&environment);
     let code = dispatch(arguments, environment).unwrap_or_else(|failure| exit::report(&failure, style));
     let is_lost = printer::LOST.load(Ordering::Relaxed);
     if is_lost { Code::Failed(ErrorKind::Write) } else { code }.into()

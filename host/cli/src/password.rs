@@ -47,6 +47,11 @@ pub(crate) fn read(what: &str, file: Option<&Path>, ask: Ask, environment: &Envi
     Ok(password)
 }
 
+/// A secret that a user types or pastes, which is not shown.
+pub(crate) fn secret(words: &str) -> Result<String, Failure> {
+    prompt(words)
+}
+
 fn typed(what: &str, ask: Ask) -> Result<String, Failure> {
     let password = prompt(&format!("Password of {what}: "))?;
     if ask == Ask::Twice && !password.is_empty() && prompt("Repeat the password: ")? != password {
@@ -58,7 +63,7 @@ fn typed(what: &str, ask: Ask) -> Result<String, Failure> {
 /// Asks on the terminal of this process, wherever its input and output go.
 fn prompt(words: &str) -> Result<String, Failure> {
     let failed = |error: std::io::Error| {
-        Failure::input(format!("cannot ask for a password on the terminal: {error}"))
+        Failure::input(format!("cannot ask on the terminal: {error}"))
             .help("add --password-file FILE, whose first line is the password")
     };
     let terminal = File::options().read(true).write(true).open("/dev/tty").map_err(failed)?;

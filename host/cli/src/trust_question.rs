@@ -1,89 +1,96 @@
-//! Asking a user whether a project is trusted, in lines on the terminal.
+//! Asking a user whether a project is trusted.
 //!
-//! Promises: there is no question if no user can answer; text typed before the question is not an answer to it; and
-//! only what was shown is trusted.
+//! Promises: there is no question if no user can answer; text typed before the question is not an answer to it; only what
+//! was read for the question is trusted; and nothing that the project brings can look like a part of the question, since
+//! all of it is behind a bar or within quotes.
 
 use std::io::Write as _;
 
-use host_app::environment::{Environment, Folders};
+use host_app::environment::Folders;
 use host_app::error::{ErrorKind, Failure};
 use host_app::project::Project;
 use host_app::project::question::{TrustAnswer, TrustQuestion};
 use host_app::project::shown::Length;
+use host_terminal::Question;
 use tokio_util::sync::CancellationToken;
 
-/// Maximum number of questions if answers are invalid.
-const TRIES: usize = 3;
+use crate::approval::look::Page;
+use crate::ask::{Answered, Asker, choice};
 
 /// Maximum number of changes that are shown.
 const CHANGES: usize = 20;
 
+/// Lines that are shown of one file; of a longer one its beginning and its end.
+const FILE_LINES: usize = 30;
+
+/// Files whose contents are shown.
+const FILES: usize = 6;
+
+/// The meaning of the choices, in their order. Continuing without the project is what Enter alone does.
+const ANSWERS: [(char, &str, TrustAnswer); 3] = [
+    ('t', "Trust it as it is now", TrustAnswer::Trust),
+    ('w', "Continue without it", TrustAnswer::Without),
+    ('q', "Quit", TrustAnswer::Leave),
+];
+
 /// Asks about a project that is not trusted. It comes back trusted, or as it was, to continue without it.
-pub(crate) async fn about(
-    project: Project,
-    folders: &Folders,
-    environment: &Environment,
-    stop: &CancellationToken,
-) -> Result<Project, Failure> {
-    if !environment.stdin_is_terminal || !environment.stderr_is_terminal {
-        return Ok(project);
-    }
+pub(crate) async fn about(project: Project, folders: &Folders, asker: &Asker<'_>) -> Result<Project, Failure> {
     let question = match TrustQuestion::about(project) {
         Ok(question) => question,
         Err(project) => return Ok(*project),
     };
-    crate::printer::to_stderr(&words(&question));
-    question.answer(answer(stop).await?, folders)
+    let choices = ANSWERS.map(|(letter, label, _)| choice(letter, label)).to_vec();
+    let asked = Question { lines: lines(&question, asker), choices, preselected: 1 };
+    let answer = match asker.ask(asked).await? {
+        Answered::Choice(at) => ANSWERS.get(at).map_or(TrustAnswer::Leave, |(_, _, answer)| *answer),
+        Answered::Dismissed => TrustAnswer::Leave,
+    };
+    question.answer(answer, folders)
 }
 
-/// The question in words.
-fn words(question: &TrustQuestion) -> String {
-    let folder = question.folder();
-    let head = match question.changes() {
-        None => format!("This project has settings for host that you have not trusted yet, in `{folder}`:\n\n"),
+/// The question, line by line.
+fn lines(question: &TrustQuestion, asker: &Asker<'_>) -> Vec<String> {
+    let mut page = Page::new(asker.style(), asker.columns());
+    match question.changes() {
+        None => {
+            page.title("This project has settings for host that you have not trusted yet:");
+            page.path(&question.folder());
+        }
         Some(changes) => {
-            let mut head = format!("The settings for host in `{folder}` changed since you trusted them:\n\n");
+            page.title("The settings of this project for host changed since you trusted them:");
+            page.path(&question.folder());
             for change in changes.iter().take(CHANGES) {
-                head.push_str(&format!("  {change}\n"));
+                page.item(&change.to_string());
             }
             if changes.len() > CHANGES {
-                head.push_str(&format!("  … and {} more\n", changes.len() - CHANGES));
+                page.sentence(&format!("… and {} more", changes.len() - CHANGES));
             }
-            head.push_str("\nThe files are now:\n\n");
-            head
+            page.gap();
+            page.sentence("The files are now:");
         }
-    };
-    let list = question.files(Length::Short);
+    }
+    for line in question.files(Length::Short).lines() {
+        page.item(line.trim_start());
+    }
+    let contents = question.contents();
+    for file in contents.iter().take(FILES) {
+        page.gap();
+        page.item(&format!("`{}`:", file.name));
+        page.text(file.text.trim_end(), FILE_LINES);
+    }
+    if contents.len() > FILES {
+        page.sentence(&format!("… and {} more files", contents.len() - FILES));
+    }
     let programs = match question.runs_programs() {
         true => " Its programs run outside the sandbox with your rights: one, at every start, to list its tools.",
         false => "",
     };
-    format!(
-        "{head}{list}\nIf you trust it, its configuration, agents and rules apply, and its plugins run in the sandbox with what the approval mode and your grants allow.{programs} You are asked again when one of these files changes.\n\n"
-    )
-}
-
-/// Reads the answer, which may be asked for some times. A terminal that is at its end leaves.
-async fn answer(stop: &CancellationToken) -> Result<TrustAnswer, Failure> {
-    discard_what_was_typed();
-    for _ in 0..TRIES {
-        crate::printer::to_stderr("[t]rust it, continue [w]ithout it, or [q]uit? ");
-        match line(stop).await?.as_deref().map(parse) {
-            Some(Some(answer)) => return Ok(answer),
-            Some(None) => {}
-            None => return Ok(TrustAnswer::Leave),
-        }
-    }
-    Ok(TrustAnswer::Leave)
-}
-
-fn parse(line: &str) -> Option<TrustAnswer> {
-    match line.trim().to_ascii_lowercase().as_str() {
-        "t" | "trust" => Some(TrustAnswer::Trust),
-        "w" | "without" => Some(TrustAnswer::Without),
-        "q" | "quit" | "l" | "leave" => Some(TrustAnswer::Leave),
-        _ => None,
-    }
+    page.gap();
+    page.sentence(&format!(
+        "If you trust it, its configuration, agents and rules apply, and its plugins run in the sandbox with what the \
+         approval mode and your grants allow.{programs} You are asked again when one of these files changes."
+    ));
+    page.into_lines()
 }
 
 /// Discards text that was typed or pasted before the question, which cannot be meant as its answer.
@@ -105,26 +112,5 @@ pub(crate) async fn line(stop: &CancellationToken) -> Result<Option<String>, Fai
         biased;
         () = stop.cancelled() => Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
         line = receiver => Ok(line.unwrap_or_default()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn trust_question_accepts_only_the_words_of_an_answer() {
-        for (line, meant) in [
-            ("t\n", Some(TrustAnswer::Trust)),
-            ("Trust\r\n", Some(TrustAnswer::Trust)),
-            ("w\n", Some(TrustAnswer::Without)),
-            ("leave\n", Some(TrustAnswer::Leave)),
-            ("\n", None),
-            ("y\n", None),
-            ("yes\n", None),
-            ("tr\n", None),
-        ] {
-            assert_eq!(parse(line), meant, "{line:?}");
-        }
     }
 }

@@ -110,16 +110,23 @@ fn conversation_continues_a_finished_session_and_completes_an_unfinished_one_fir
         let script = host.home().join("next.jsonl");
         let lines: String = replies.iter().map(|reply| format!("{reply}\n")).collect();
         std::fs::write(&script, lines).expect("written");
-        let mut command = host.command_of(&["run", "--resume", "--model", &format!("scripted:{}", script.display())]);
+        let mut command = host.command_of(&["run", "--continue", "--model", &format!("scripted:{}", script.display())]);
         command.env("TERM", "xterm-256color");
         Pty::start(command, 80, 24)
     };
     let mut pty = resumed(&[hangs("half")]);
-    pty.sees("resumed session").sees("2 messages").types("second\r").sees("half").signal(Signal::KILL);
+    pty.sees("resumed session").sees("2 messages").sees("default › first").sees("One.");
+    pty.types("second\r").sees("half").signal(Signal::KILL);
     // It could not restore the terminal.
     drop(pty);
     let mut pty = resumed(&[answers("second", "Two."), answers("third", "Three.")]);
-    pty.sees("picking up unfinished work").sees("Two.").types("third\r").sees("Three.").types("/quit\r");
+    pty.sees("The last prompt has no reply.")
+        .sees("› 1 y  Continue")
+        .types("y")
+        .sees("Two.")
+        .types("third\r")
+        .sees("Three.")
+        .types("/quit\r");
     assert_eq!(pty.ends(), Some(0));
     assert_eq!(host.logs().len(), 1);
 }

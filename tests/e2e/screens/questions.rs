@@ -46,18 +46,41 @@ fn screens_question_of_a_request() {
     asked("question_fetch", call("web_fetch", fetch), |host| host);
 }
 
+/// A project that brings a configuration, rules and an agent.
+fn project() -> Host {
+    let agent = "---\nname: surveyor\ndescription: Surveys.\ntools: [ls]\n---\nYou survey.\n";
+    Host::scripted(&[answer("All is done.")], &[])
+        .file(".host/config.toml", "[run]\nmax_turns = 5\n")
+        .file(
+            ".host/policies/rules.toml",
+            "[[rule]]\ntool = \"shell\"\ncommand = [\"git push\"]\ndecision = \"deny\"\n",
+        )
+        .file(".host/agents/surveyor.md", agent)
+}
+
 #[test]
 fn screens_question_of_a_project() {
-    let host = Host::scripted(&[answer("All is done.")], &[]).file(".host/config.toml", "[run]\nmax_turns = 5\n").file(
-        ".host/agents/surveyor.md",
-        "---\nname: surveyor\ndescription: Surveys.\ntools: [ls]\n---\nYou survey.\n",
-    );
+    for (columns, name) in [(120, "question_project"), (80, "question_project_80"), (40, "question_project_40")] {
+        let host = project();
+        let mut pty = begin_on(&host, &["Look"], columns);
+        pty.sees("› 2 w  Continue").sees("↑↓ and Enter");
+        shown(&host, name, &mut pty);
+        if columns == 120 {
+            pty.types("w").saw("All is done.");
+            assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+            shown(&host, "question_project_without", &mut pty);
+        }
+    }
+}
+
+#[test]
+fn screens_question_of_a_project_that_changed() {
+    let host = project();
+    assert_eq!(host.run_of(&["trust", "add"]).code, Some(0));
+    let host = host.file(".host/config.toml", "[run]\nmax_turns = 500\n").file(".host/agents/new.md", "x");
     let mut pty = begin(&host, &["Look"]);
-    pty.sees("[q]uit? ");
-    shown(&host, "question_project", &mut pty);
-    pty.types("w\r").saw("All is done.");
-    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
-    shown(&host, "question_project_without", &mut pty);
+    pty.sees("› 2 w  Continue").sees(END);
+    shown(&host, "question_project_changed", &mut pty);
 }
 
 #[tokio::test]

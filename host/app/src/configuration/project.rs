@@ -94,6 +94,8 @@ impl Configuration {
         Self {
             model: project.model.or(self.model),
             approval_mode: project.approval_mode.map(mode).or(self.approval_mode),
+            any_folder: self.any_folder,
+            saved: self.saved,
             confine: Confine {
                 // A project may only ask for more.
                 mode: project.confine.mode.max(self.confine.mode),

@@ -12,7 +12,7 @@ use host_plugin::{ReadError, Reader, Workspace};
 use super::include::includes;
 use super::name;
 use crate::app::App;
-use crate::configuration::CONTEXT_FILES;
+use crate::configuration::{CONTEXT_FALLBACK, CONTEXT_FILES};
 use crate::grants::UserGrants;
 use crate::repository::repository_of;
 
@@ -43,6 +43,15 @@ const REPOSITORY_FILES: &str = "This comes from the repository: information and 
 pub(super) struct Files {
     pub(super) text: String,
     pub(super) warnings: Vec<String>,
+    /// The files that were read, without those that they include; safe to show.
+    pub(super) read: Vec<String>,
+}
+
+/// The names of context files.
+struct Names {
+    names: Vec<String>,
+    /// Whether the user and the project set none, so that the fallback is one.
+    are_usual: bool,
 }
 
 /// A folder with context files, out of which their includes do not lead.
@@ -67,11 +76,11 @@ struct Collector {
 
 /// Reads the context files of a workspace.
 pub(super) fn read(app: &App, grants: &UserGrants) -> Files {
-    let usual = || CONTEXT_FILES.iter().map(|name| (*name).to_owned()).collect();
     let configuration = &app.configuration;
-    let own: Vec<String> = configuration.context.files.clone().unwrap_or_else(usual);
+    let own = configuration.context.files.as_ref();
     // A project names its own files and not the user's, whose folder contains more than a model may see.
-    let of_project = configuration.project.context_files.as_ref().unwrap_or(&own);
+    let of_project = Names::new(configuration.project.context_files.as_ref().or(own));
+    let own = Names::new(own);
     let mut collector =
         Collector { files: Files::default(), left: MAX_TOTAL, included: 0, seen: Vec::new(), left_out: Vec::new() };
     // Without the folder there is nothing in it.
@@ -87,9 +96,22 @@ pub(super) fn read(app: &App, grants: &UserGrants) -> Files {
         workspace.ancestors().take_while(|folder| folder.starts_with(&root)).map(Path::to_owned).collect();
     folders.reverse();
     if let Some(root) = Root::new(grants, root, "from the repository", REPOSITORY_FILES, true) {
-        collector.take(&root, &folders, of_project);
+        collector.take(&root, &folders, &of_project);
     }
     collector.finish()
+}
+
+impl Names {
+    fn new(set: Option<&Vec<String>>) -> Self {
+        let usual = || CONTEXT_FILES.iter().map(|name| (*name).to_owned()).collect();
+        Self { names: set.cloned().unwrap_or_else(usual), are_usual: set.is_none() }
+    }
+
+    /// Returns whether a file is left out because the folder has a better one.
+    fn leaves_out(&self, name: &str, folder: &Path) -> bool {
+        let preferred = CONTEXT_FILES.first().map(|first| folder.join(first));
+        self.are_usual && name == CONTEXT_FALLBACK && preferred.is_some_and(|path| path.symlink_metadata().is_ok())
+    }
 }
 
 impl Root {
@@ -115,9 +137,13 @@ impl Root {
 }
 
 impl Collector {
-    fn take(&mut self, root: &Root, folders: &[PathBuf], names: &[String]) {
+    fn take(&mut self, root: &Root, folders: &[PathBuf], names: &Names) {
         let mut introduced = false;
-        for path in folders.iter().flat_map(|folder| names.iter().map(|name| folder.join(name))) {
+        let named = |folder: &PathBuf| {
+            let in_folder = names.names.iter().filter(|name| !names.leaves_out(name, folder));
+            in_folder.map(|name| folder.join(name)).collect::<Vec<_>>()
+        };
+        for path in folders.iter().flat_map(named) {
             let shown = root.shown(&path);
             let text = match root.read(&path) {
                 Ok(text) => text,
@@ -138,6 +164,7 @@ impl Collector {
                 introduced = true;
             }
             self.add(&format!("{shown} ({})", root.what), &shown, whole.trim());
+            self.files.read.push(shown);
         }
     }
 

@@ -25,6 +25,7 @@ impl World {
             state: at("state"),
             sessions: at("sessions"),
             trust: at("trust.json"),
+            agreed: at("folders.json"),
             keys: at("keys.toml"),
             plugins: at("plugins"),
             downloads: at("downloads"),

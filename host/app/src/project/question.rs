@@ -3,7 +3,7 @@
 //! Promises: the bytes that are trusted are those that were read for the question; there is no question if there is
 //! nothing to decide. Deliberately not here: showing it, and reading an answer.
 
-use super::shown::{self, Length};
+use super::shown::{self, Length, ShownFile};
 use super::{Change, Contents, Part, Project, TrustState};
 use crate::environment::Folders;
 use crate::error::{ErrorKind, Failure};
@@ -61,6 +61,11 @@ impl TrustQuestion {
     /// The files, a line each, safe to show.
     pub fn files(&self, length: Length) -> String {
         shown::list(&self.contents, length)
+    }
+
+    /// The configuration and the rules as they are now, for the user to read.
+    pub fn contents(&self) -> Vec<ShownFile> {
+        shown::contents(&self.contents)
     }
 
     /// Whether the project brings programs, which run outside the sandbox.

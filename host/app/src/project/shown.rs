@@ -63,6 +63,42 @@ pub fn list(contents: &Contents, length: Length) -> String {
     text
 }
 
+/// A file whose text is shown to the user who decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownFile {
+    /// Its name beneath `.host/`, safe within quotes in a line.
+    pub name: String,
+    /// Its text as the project has it, which a frontend must escape. Bytes that are not UTF-8 are replaced.
+    pub text: String,
+}
+
+/// The files that say in words what the project sets: its configuration and its rules.
+pub fn contents(contents: &Contents) -> Vec<ShownFile> {
+    let is_shown = |part| match part {
+        Part::Configuration | Part::Rules => true,
+        Part::Program | Part::Component | Part::Lock | Part::Agent | Part::Manifest => false,
+    };
+    let shown = contents.iter().filter(|(_, file)| is_shown(file.part));
+    shown
+        .map(|(path, file)| ShownFile { name: name(path), text: String::from_utf8_lossy(&file.bytes).into_owned() })
+        .collect()
+}
+
+/// What the files are for, in one line such as `configuration, 2 agents, rules`; empty if there are none.
+pub fn summary(contents: &Contents) -> String {
+    let count = |part: Part| contents.iter().filter(|(_, file)| file.part == part).count();
+    let parts = [(Part::Program, "program"), (Part::Component, "plugin"), (Part::Agent, "agent")];
+    let counted = parts.map(|(part, noun)| (count(part), noun)).into_iter().filter(|(count, _)| *count > 0);
+    let mut all: Vec<String> = counted.map(|(count, noun)| host_text::count(count, noun)).collect();
+    for (part, word) in [(Part::Lock, "locked plugins"), (Part::Configuration, "configuration"), (Part::Rules, "rules")]
+    {
+        if count(part) > 0 {
+            all.push(word.to_owned());
+        }
+    }
+    all.join(", ")
+}
+
 /// The use of a file.
 fn what(path: &str, file: &ProjectFile, contents: &Contents) -> String {
     match file.part {

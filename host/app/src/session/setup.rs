@@ -31,6 +31,8 @@ pub(super) struct Job {
     pub(super) recording: Option<Recording>,
     /// What the user should know, a line each.
     pub(super) notices: Vec<String>,
+    /// The context files that were read, safe to show.
+    pub(super) context_files: Vec<String>,
 }
 
 /// The job of a request. `model_before` is the model of the session that is resumed.
@@ -53,9 +55,10 @@ async fn main(request: &RunRequest, before: Option<&str>, app: &App, is_attended
     let chosen = models::choose(wanted, &app.configuration, &app.environment).await?;
     let (model, recording) = recorded(request, chosen)?;
     let definition = main_agent::definition(request, app, app.grants.mode(), is_attended, &model)?;
-    let Context { text: context, warnings: notices } = context::read(app, &app.grants);
+    let Context { text: context, warnings: mut notices, files: context_files } = context::read(app, &app.grants);
+    notices.extend(models::choice_notice(wanted, &app.configuration, &app.environment));
     let inputs = main_agent::inputs(app, String::new(), context);
-    Ok(Job { definition, inputs, model, recording, notices })
+    Ok(Job { definition, inputs, model, recording, notices, context_files })
 }
 
 /// A declared agent on the inputs of the request.
@@ -75,7 +78,7 @@ async fn declared_agent(request: &RunRequest, name: &str, app: &App, agents: &Ag
     let (mut definition, model) = agent.asking(model, &app.configuration);
     definition.run.max_turns = request.max_turns.or(definition.run.max_turns);
     definition.run.max_time = request.timeout.or(definition.run.max_time);
-    Ok(Job { definition, inputs, model, recording, notices: Vec::new() })
+    Ok(Job { definition, inputs, model, recording, notices: Vec::new(), context_files: Vec::new() })
 }
 
 /// The model, recorded if the request asks for it.

@@ -5,6 +5,8 @@
 //! too long is cut in the middle, with a note; the commands in a line are also listed separately, so that none hides
 //! behind the others.
 
+mod plain;
+
 use anstyle::AnsiColor;
 use host_plugin::{Confirmation, command_line};
 use host_terminal::{broken_at, width};
@@ -105,7 +107,8 @@ fn escape_confusables(text: &str) -> String {
     format!("{} … {} characters are not shown here … {}", shown(head), count - 2 * half, shown(tail))
 }
 
-struct Page {
+/// The lines of a question.
+pub(crate) struct Page {
     lines: Vec<String>,
     style: Style,
     /// Maximum width of a line after the bar.
@@ -157,7 +160,8 @@ impl Page {
         }
     }
 
-    fn text(&mut self, text: &str, most: usize) {
+    /// Adds a text from outside behind the bar.
+    pub(crate) fn text(&mut self, text: &str, most: usize) {
         let lines: Vec<_> = text.split('\n').map(|line| (escape_confusables(line), None)).collect();
         self.barred(&lines, most);
     }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use host_app::app::project;
 use host_app::environment::Environment;
 use host_app::error::Failure;
+use host_app::folder;
 use host_app::policies;
 use host_capability::{Grants, Scope};
 use host_message::AgentId;
@@ -51,7 +52,7 @@ pub(crate) async fn run(policy: Policy, environment: Environment, stop: Cancella
         }
         Policy::List { place, json } => {
             let folders = environment.folders()?;
-            let project = project(&place.request(), &folders)?;
+            let project = project(&folder::configured(place.request(), &environment)?, &folders)?;
             printer::notes(project.note().as_slice(), &environment);
             let policies = policies::read(&folders, &project.files().policies)?;
             printer::notes(&policies.notes, &environment);

@@ -2,6 +2,7 @@
 
 mod compress;
 mod conversation;
+mod pick;
 mod user_input;
 
 use std::sync::Arc;
@@ -13,28 +14,34 @@ use host_app::environment::Environment;
 use host_app::error::{Failure, run_failure};
 use host_app::project::Project;
 use host_app::report::Report;
+use host_app::request::FolderRequest;
 use host_app::session::resume::Resume;
 use host_app::session::{Session, SessionRequest};
 use host_terminal::{self as terminal, Interrupt, Keyboard, Terminal};
 use tokio_util::sync::CancellationToken;
 
+use self::pick::Choose;
 use self::user_input::{UserInput, joined, read_input};
 use crate::approval::{self, ApprovalTask};
 use crate::arguments::{Format, Run};
+use crate::ask::Asker;
 use crate::exit::{self, Code};
+use crate::first_start;
+use crate::folder_question;
 use crate::printer::terminal::{self as drawn, Stats};
 use crate::printer::{self, Out};
 use crate::process;
 use crate::trust_question;
 
-pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Interrupt) -> Result<Code, Failure> {
+pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: Interrupt) -> Result<Code, Failure> {
     let stop = interrupt.stop.clone();
     if run.agent.is_none() && !run.input.is_empty() {
         // clap does not require `--agent` if there is also a prompt, since the two exclude each other.
         return Err(Failure::input("`--input` is for an agent that `--agent` names")
             .help("name the agent, or put everything into the prompt"));
     }
-    let resume = resume(&mut run);
+    let picks = run.resume.as_deref() == Some("");
+    let mut resume = resume(&mut run);
     let compresses = compress::is_asked(&run.prompt);
     if compresses && resume.is_none() {
         return Err(Failure::input("there is no conversation to compress").help(
@@ -42,22 +49,36 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
         ));
     }
     let can_talk = conversation::is_possible(&run, &environment);
-    let words = match run.agent {
+    let mut words = match run.agent {
         None => read_input(&run, resume.is_some() || can_talk, &environment, &stop).await?,
         Some(_) => UserInput::nothing(),
     };
+    if run.print {
+        // Nobody is asked, as if there were no terminal.
+        environment.stdin_is_terminal = false;
+    }
+    let talks = can_talk && !compresses && (run.starts_conversation || words.is_nothing());
+    let first_prompt = talks.then(|| words.take()).filter(|words| !words.is_empty());
     let is_prompted = run.agent.is_some() || !words.is_nothing();
-    let talks = can_talk && !is_prompted;
-    let project = project(&run, &environment, &stop).await?;
+    let asker = Asker::new(&environment, &interrupt).filter(|_| run.output_format == Format::Text);
+    let folders = environment.folders()?;
+    let place = folder_question::about(run.place.request(), &environment, &folders, asker.as_ref()).await?;
+    let project = project(&run, &place, &environment, asker.as_ref()).await?;
     let notice = |note: &str| printer::notes(&[note.to_owned()], &environment);
-    let (place, access) = (run.place.request(), run.access.request());
-    let app = App::open(&place, &access, project, &environment, &notice, &stop).await?;
+    let mut app = App::open(&place, &run.access(), project, &environment, &notice, &stop).await?;
+    if let Some(asker) = asker.as_ref().filter(|_| run.agent.is_none() && resume.is_none()) {
+        first_start::choose(&mut app, run.model.as_deref(), asker).await?;
+    }
+    if talks && resume == Some(Resume::Last) {
+        let how = if picks && first_prompt.is_none() { Choose::Picked } else { Choose::Last };
+        resume = Some(pick::choose(how, &app, asker.as_ref()).await?);
+    }
     // Before there is a session: a prompt that cannot be read starts none.
     let prompt = match run.agent {
         None if is_prompted => Some(prompt(words, &app, &stop).await?),
         _ => None,
     };
-    let is_attended = printer::is_drawn(run.output_format, &environment) && environment.stdin_is_terminal;
+    let is_attended = is_drawn(&run, &environment) && environment.stdin_is_terminal;
     let request = SessionRequest { run: run.request(), resume, has_prompt: is_prompted || talks, is_attended };
     let mut session = Session::start(app, request).await?;
     printer::notes(&session.take_notices(), &environment);
@@ -68,9 +89,9 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
         printer::notes(&prompt.notes, &environment);
     }
     if talks {
-        return conversation::hold(session, interrupt, run.stats).await;
+        return conversation::hold(session, interrupt, run.stats, first_prompt).await;
     }
-    let terminal = terminal(&environment, run.output_format, interrupt)?;
+    let terminal = terminal(&environment, &run, interrupt)?;
     let _approvals = listen(&session, terminal.as_ref(), &environment);
     let out = Out::new(stop.clone());
     let report = report(&session, &run, terminal.as_ref(), out.clone(), &environment);
@@ -96,8 +117,16 @@ async fn prompt(input: UserInput, app: &App, stop: &CancellationToken) -> Result
     Ok(Attached { prompt: joined(&attached.prompt, &beside), ..attached })
 }
 
+/// Returns whether the run is shown on a terminal while it is under way.
+fn is_drawn(run: &Run, environment: &Environment) -> bool {
+    !run.print && printer::is_drawn(run.output_format, environment)
+}
+
 /// The session that the command line names. A word that is not an id belongs to the prompt: `--resume "Now the tests"`.
 fn resume(run: &mut Run) -> Option<Resume> {
+    if run.continues {
+        return Some(Resume::Last);
+    }
     let word = run.resume.take()?;
     Some(Resume::parse(&word).unwrap_or_else(|| {
         run.prompt.insert(0, word);
@@ -105,13 +134,18 @@ fn resume(run: &mut Run) -> Option<Resume> {
     }))
 }
 
-/// Returns the project of the workspace. If a user is there to answer and reads the output, they are asked whether to
-/// trust its files; otherwise a note says that they are not used.
-async fn project(run: &Run, environment: &Environment, stop: &CancellationToken) -> Result<Project, Failure> {
+/// Returns the project of the workspace. If a user can be asked, they decide whether to trust its files; otherwise a note
+/// says that they are not used.
+async fn project(
+    run: &Run,
+    place: &FolderRequest,
+    environment: &Environment,
+    asker: Option<&Asker<'_>>,
+) -> Result<Project, Failure> {
     let folders = environment.folders()?;
-    let mut project = app::project(&run.place.request(), &folders)?;
-    if run.output_format == Format::Text && !run.require_trust {
-        project = trust_question::about(project, &folders, environment, stop).await?;
+    let mut project = app::project(place, &folders)?;
+    if let Some(asker) = asker.filter(|_| !run.require_trust) {
+        project = trust_question::about(project, &folders, asker).await?;
     }
     if run.require_trust
         && let Some(failure) = project.untrusted("the project is not trusted, and --require-trust is set")
@@ -123,8 +157,8 @@ async fn project(run: &Run, environment: &Environment, stop: &CancellationToken)
 }
 
 /// Opens the terminal, if the run is shown on one. A user can be asked there when standard input is one as well.
-fn terminal(environment: &Environment, format: Format, interrupt: Interrupt) -> Result<Option<Terminal>, Failure> {
-    if !printer::is_drawn(format, environment) {
+fn terminal(environment: &Environment, run: &Run, interrupt: Interrupt) -> Result<Option<Terminal>, Failure> {
+    if !is_drawn(run, environment) {
         return Ok(None);
     }
     let setup = terminal::Setup {

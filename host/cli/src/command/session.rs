@@ -1,7 +1,7 @@
 //! `host session`: what was recorded, as a list, as a page to read, and as a document or data.
 //!
-//! Promises that whatever lies in a log, nothing here panics, and nothing of it steers a terminal. Deliberately not
-//! here: going on with a session, which is `host run --resume`, and removing one.
+//! Promises that whatever lies in a log, nothing here panics, and nothing of it steers a terminal; and that a mistyped id
+//! removes nothing. Deliberately not here: going on with a session, which is `host run --resume`.
 
 mod list;
 mod markdown;
@@ -9,7 +9,7 @@ mod show;
 
 use std::path::{Path, PathBuf};
 
-use host_agent::{Sessions, Stored};
+use host_agent::{Clock, Sessions, Stored};
 use host_app::environment::Environment;
 use host_app::error::Failure;
 use host_app::session::find;
@@ -26,7 +26,7 @@ pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, F
     match session {
         Session::List { folder, all, json } => {
             let here = canonical(folder.as_deref().unwrap_or(Path::new(".")))?;
-            let listed = list::listed(&sessions, (!all).then_some(here.as_path()))?;
+            let listed = host_app::session::list::list(&sessions, (!all).then_some(here.as_path()))?;
             out.write(&if json { list::json(&listed)? } else { list::text(&listed, all) });
         }
         Session::Show { id } => {
@@ -34,6 +34,25 @@ pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, F
             out.write(&show::text(&transcript));
             // Shows the readable part, and then reports the fault in the rest.
             return transcript.whole().map(|_| Code::Done);
+        }
+        Session::Fork { id } => {
+            let stored = one(&sessions, id.as_deref())?;
+            let fork = stored.fork(Clock::system())?;
+            out.write(&format!("{fork}\n"));
+            crate::printer::to_stderr(&format!(
+                "copied {}; continue the copy with host run --resume {fork}\n",
+                stored.id
+            ));
+        }
+        Session::Rm { ids } => {
+            let found = ids.iter().map(|id| find::by_id(&sessions, id)).collect::<Result<Vec<_>, _>>()?;
+            for (number, stored) in found.iter().enumerate() {
+                // Two beginnings may name the same one.
+                if !found.iter().take(number).any(|before| before.id == stored.id) {
+                    stored.remove()?;
+                    out.write(&format!("removed session {}\n", stored.id));
+                }
+            }
         }
         Session::Export { id, format, output } => {
             let transcript = Transcript::read(&one(&sessions, id.as_deref())?).whole()?;

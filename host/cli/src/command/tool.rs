@@ -6,6 +6,7 @@ use std::sync::Arc;
 use host_app::app::{self, App};
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
+use host_app::folder;
 use host_app::grants::UserGrants;
 use host_app::plugins::LoadedPlugin;
 use host_capability::Capability;
@@ -45,10 +46,11 @@ pub(super) async fn open(
     environment: &Environment,
     stop: &CancellationToken,
 ) -> Result<App, Failure> {
-    let project = app::project(&place.request(), &environment.folders()?)?;
+    let place = folder::configured(place.request(), environment)?;
+    let project = app::project(&place, &environment.folders()?)?;
     printer::notes(project.note().as_slice(), environment);
     App::open(
-        &place.request(),
+        &place,
         &access.request(),
         project,
         environment,

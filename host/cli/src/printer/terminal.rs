@@ -88,6 +88,13 @@ impl Terminal {
         state.thoughts
     }
 
+    /// Shows an answer of an earlier conversation.
+    pub(crate) fn replay(&self, answer: &str) {
+        let mut markdown = Markdown::new(self.style);
+        let shown = markdown.feed(answer) + &markdown.finish();
+        self.lines(&mut self.state(), &shown);
+    }
+
     /// Shows that the user waits for something other than a run.
     pub(crate) fn waits_for(&self, words: &str) {
         let mut state = self.state();

@@ -11,6 +11,7 @@ fn folders(home: &Path) -> Folders {
         state: at("state"),
         sessions: at("sessions"),
         trust: at("trust.json"),
+        agreed: at("folders.json"),
         keys: at("keys.toml"),
         plugins: at("plugins"),
         downloads: at("downloads"),

@@ -11,12 +11,14 @@ mod actions;
 mod clipboard;
 mod commands;
 mod complete;
+mod resumed;
+mod start_screen;
 mod stats;
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use host_agent::{Left, RunResult, TerminateReason};
+use host_agent::{RunResult, TerminateReason};
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure, run_failure};
 use host_app::plugins::reload::ReloadTrigger;
@@ -33,7 +35,7 @@ use self::stats::Stats;
 use crate::approval;
 use crate::arguments::Run;
 use crate::exit::{self, Code};
-use crate::printer::{self, Style, is_drawn, terminal as drawn};
+use crate::printer::{self, Style, terminal as drawn};
 use crate::process;
 
 /// The program and its version.
@@ -42,9 +44,9 @@ const HOST: &str = concat!("host ", env!("CARGO_PKG_VERSION"));
 /// Note about a prompt that failed or was stopped.
 const TAKEN_BACK: &str = "the prompt was removed: press Up to edit it again; files were not changed back";
 
-/// Returns whether a run without a prompt is a conversation.
+/// Returns whether a run can be a conversation.
 pub(super) fn is_possible(run: &Run, environment: &Environment) -> bool {
-    is_drawn(run.output_format, environment) && environment.stdin_is_terminal && run.agent.is_none()
+    super::is_drawn(run, environment) && environment.stdin_is_terminal && run.agent.is_none()
 }
 
 /// A conversation under way.
@@ -65,8 +67,13 @@ enum Flow {
     Leave,
 }
 
-/// Holds a conversation until the user leaves. `stats` prints the statistics of each prompt.
-pub(super) async fn hold(session: Session, interrupt: Interrupt, stats: bool) -> Result<Code, Failure> {
+/// Holds a conversation until the user leaves. `stats` prints the statistics of each prompt; `first` is sent at once.
+pub(super) async fn hold(
+    session: Session,
+    interrupt: Interrupt,
+    stats: bool,
+    first: Option<String>,
+) -> Result<Code, Failure> {
     let stop = interrupt.stop.clone();
     let environment = &session.app().environment;
     let style = printer::style(environment);
@@ -80,9 +87,13 @@ pub(super) async fn hold(session: Session, interrupt: Interrupt, stats: bool) ->
     session.observers().add(Arc::clone(&stats) as Arc<_>);
     let mut repl = Repl { session, terminal, style, printer, stats, answer: None, stop };
     repl.greet();
-    if repl.session.left() != Left::Nothing {
-        repl.note("picking up unfinished work");
-        repl.run(None).await;
+    if repl.session.is_resumed() {
+        repl.show_past();
+    }
+    match first {
+        Some(first) => repl.terminal.send(&first),
+        None if repl.picks_up().await => repl.run(None).await,
+        None => {}
     }
     repl.hold().await
 }
@@ -144,12 +155,17 @@ impl Repl {
         let folder = self.session.app().workspace.root().display().to_string();
         let columns = self.terminal.columns();
         let mut lines = vec![
-            format!("{} · {} · {mode}", self.style.bold(HOST), exact(self.session.model().id.as_str())),
+            terminal::wrapped(
+                &format!("{} · {} · {mode}", self.style.bold(HOST), exact(self.session.model().id.as_str())),
+                columns,
+                0,
+            ),
             terminal::truncate_to_width(&exact(&folder), columns),
         ];
+        lines.extend(start_screen::lines(&self.session, columns).iter().map(|line| self.style.dim(line)));
         if self.session.is_resumed() {
             let messages = counted(self.session.history().contents().len(), "message");
-            lines.push(format!("resumed session {} ({messages})", self.session.id()));
+            lines.push(terminal::wrapped(&format!("resumed session {} ({messages})", self.session.id()), columns, 0));
         }
         let help = "/help for commands · @path to attach a file · Ctrl-D to quit";
         lines.push(self.style.dim(&terminal::truncate_to_width(help, columns)));

@@ -35,6 +35,12 @@ impl UserInput {
         Self { words: String::new(), piped: String::new() }
     }
 
+    /// Takes all of it as one prompt and leaves nothing.
+    pub(super) fn take(&mut self) -> String {
+        let Self { words, piped } = std::mem::replace(self, Self::nothing());
+        joined(&words, &piped)
+    }
+
     /// Returns whether the input is empty.
     pub(super) fn is_nothing(&self) -> bool {
         joined(&self.words, &self.piped).is_empty()
@@ -62,8 +68,10 @@ pub(super) async fn read_input(
         },
     };
     if needed && joined(&words, &piped).is_empty() {
-        return Err(Failure::input("no prompt")
-            .help("pass it as an argument, such as host run \"Survey this repository\", or on standard input"));
+        return Err(Failure::input("no prompt").help(
+            "pass it as an argument, such as host run \"Survey this repository\", or on standard input; in a terminal, \
+             `host` starts a conversation",
+        ));
     }
     Ok(UserInput { words, piped })
 }

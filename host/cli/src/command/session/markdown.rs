@@ -4,11 +4,12 @@
 use std::fmt::Write as _;
 
 use host_agent::CallStatus;
+use host_app::session::list::end_word;
 use host_app::session::transcript::{Call, Entry, Message, Transcript, What};
 use host_message::{Display, counted};
 use host_text::{fenced, inline_code, visible};
 
-use super::list::{end_word, local};
+use super::list::local;
 
 /// The document.
 pub(super) fn text(transcript: &Transcript) -> String {

@@ -55,7 +55,7 @@ fn check(bytes: &[u8]) {
     let [stored] = all.as_slice() else { panic!("there is one") };
     assert_eq!(stored.id, SessionId::new("s1").expect("an id"));
     let transcript = |stored: &Stored| Transcript::read(stored);
-    let listed = list::listed(&Sessions::new(folder.path()), None).expect("listed");
+    let listed = host_app::session::list::list(&Sessions::new(folder.path()), None).expect("listed");
     let mut texts = vec![list::text(&listed, true), list::json(&listed).expect("plain data")];
     texts.push(show::text(&transcript(stored)));
     texts.push(markdown::text(&transcript(stored)));

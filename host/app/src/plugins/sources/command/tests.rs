@@ -35,6 +35,7 @@ impl Bench {
             state: at("state"),
             sessions: at("sessions"),
             trust: at("trust"),
+            agreed: at("folders"),
             keys: at("keys"),
             plugins: at("plugins"),
             downloads: at("downloads"),

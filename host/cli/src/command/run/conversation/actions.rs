@@ -9,7 +9,7 @@ use host_text::{exact, visible};
 use host_tool::ApprovalMode;
 
 use super::commands::{self, Command};
-use super::{Flow, Repl, clipboard, mode};
+use super::{Flow, Repl, clipboard, mode, resumed};
 use crate::printer::terminal as drawn;
 
 impl Repl {
@@ -147,12 +147,12 @@ impl Repl {
     }
 
     fn undo(&mut self) -> Result<(), Failure> {
-        let Some(text) = self.session.undo_last_prompt()? else {
+        let Some(undone) = self.session.undo_last_prompt()? else {
             return Err(Failure::input("there is no prompt to remove"));
         };
         self.answer = None;
-        self.terminal.suggest(&text);
-        self.note("removed the last prompt and its reply; files were not changed back");
+        self.terminal.suggest(&undone.prompt);
+        self.note(&resumed::removed(&undone));
         Ok(())
     }
 }

@@ -1,0 +1,196 @@
+//! The recorded sessions in a few words each: for a list, and to pick one to resume.
+//!
+//! A session in which nothing was said is left out; a damaged log is not, with what is wrong with it. A session whose last
+//! run has no end is `UNFINISHED`: it still runs, or its process died. Deliberately not here: showing a list.
+
+use std::path::Path;
+
+use host_agent::{Logged, ReadError, Record, Sessions, Stored, TerminateReason};
+use host_message::{AgentId, Role};
+use host_text::clip;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::error::Failure;
+
+/// Number of characters of a prompt that are kept.
+const PROMPT: usize = 1_000;
+
+/// The most sessions that are offered to pick from. Protects the time until they are seen, since each log is read.
+const OFFERED: usize = 200;
+
+/// A session in a few words.
+#[derive(Debug, Serialize)]
+pub struct SessionSummary {
+    /// Its id.
+    pub id: String,
+    /// When its first entry was written.
+    pub began: Option<Timestamp>,
+    /// When its last entry was written.
+    pub last: Option<Timestamp>,
+    /// The folder that it worked in.
+    pub workspace: Option<String>,
+    /// The model that was asked last.
+    pub model: Option<String>,
+    /// The first prompt, not escaped.
+    pub prompt: Option<String>,
+    /// Replies of its main agent.
+    pub turns: u32,
+    /// The end of the last run of its main agent.
+    pub end: SessionEnd,
+    /// What is wrong with its log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub damage: Option<String>,
+    /// The size of its log.
+    pub bytes: u64,
+    /// Whether a prompt was taken back or a request withdrawn, so that perhaps nothing is left.
+    #[serde(skip)]
+    lost_messages: bool,
+}
+
+/// The end of the last run of a session's main agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum SessionEnd {
+    /// It has none.
+    Unfinished,
+    /// There was no run.
+    Empty,
+    /// The log cannot be read to its end.
+    Damaged,
+    /// It ended so.
+    #[serde(untagged)]
+    Ended(TerminateReason),
+}
+
+/// Returns the sessions of a folder, or all, that have messages; the most recently written first.
+///
+/// # Errors
+///
+/// If the folder of the sessions cannot be listed.
+pub fn list(sessions: &Sessions, workspace: Option<&Path>) -> Result<Vec<SessionSummary>, Failure> {
+    let all = of_folder(sessions, workspace)?;
+    let listed = all.iter().map(SessionSummary::new);
+    Ok(listed.filter(|session| session.end != SessionEnd::Empty).collect())
+}
+
+/// Returns the sessions of a folder that can be resumed, the most recently written first: those with a conversation.
+///
+/// # Errors
+///
+/// If the folder of the sessions cannot be listed.
+pub fn resumable(sessions: &Sessions, workspace: &Path) -> Result<Vec<SessionSummary>, Failure> {
+    let all = of_folder(sessions, Some(workspace))?;
+    let listed = all.iter().map(|stored| (stored, SessionSummary::new(stored)));
+    let with_conversation = listed.filter(|(stored, session)| match session.end {
+        SessionEnd::Empty | SessionEnd::Damaged => false,
+        // Whether anything is left of it is a question for the whole log.
+        SessionEnd::Unfinished | SessionEnd::Ended(_) => {
+            (session.turns > 0 && !session.lost_messages) || stored.is_empty().is_ok_and(|is_empty| !is_empty)
+        }
+    });
+    Ok(with_conversation.map(|(_, session)| session).take(OFFERED).collect())
+}
+
+fn of_folder(sessions: &Sessions, workspace: Option<&Path>) -> Result<Vec<Stored>, Failure> {
+    let here = workspace.map(Path::to_string_lossy);
+    let is_wanted = |stored: &Stored| match (&here, stored.workspace()) {
+        (None, _) => true,
+        (Some(here), Ok(workspace)) => workspace.as_deref() == Some(here),
+        (Some(_), Err(_)) => false,
+    };
+    Ok(sessions.all()?.into_iter().filter(is_wanted).collect())
+}
+
+impl SessionSummary {
+    fn new(stored: &Stored) -> Self {
+        let mut listed = Self {
+            id: stored.id.to_string(),
+            began: None,
+            last: None,
+            workspace: None,
+            model: None,
+            prompt: None,
+            turns: 0,
+            end: SessionEnd::Empty,
+            damage: None,
+            bytes: stored.bytes,
+            lost_messages: false,
+        };
+        match listed.read(stored) {
+            Ok(()) | Err(ReadError::Empty) => {}
+            Err(error) => {
+                listed.end = SessionEnd::Damaged;
+                listed.damage = Some(error.to_string());
+            }
+        }
+        listed
+    }
+
+    fn read(&mut self, stored: &Stored) -> Result<(), ReadError> {
+        // The main agent ran first; the others are its subagents.
+        let mut main: Option<AgentId> = None;
+        for logged in stored.records()? {
+            let Logged { time, record } = logged?;
+            self.began.get_or_insert(time);
+            self.last = Some(time);
+            match record {
+                Record::Session { workspace, model, .. } => {
+                    self.workspace = workspace;
+                    self.model = model.map(|model| model.to_string());
+                }
+                Record::Resumed { model, .. } | Record::ModelChosen { model } => self.model = Some(model.to_string()),
+                Record::RunStarted { agent_id, .. } => {
+                    if *main.get_or_insert_with(|| agent_id.clone()) == agent_id {
+                        self.end = SessionEnd::Unfinished;
+                    }
+                }
+                Record::Content { prompt, content } if main.as_ref() == Some(&prompt.agent) => match content.role {
+                    Role::User if self.prompt.is_none() => {
+                        self.prompt = Some(clip(&content.visible_text(), PROMPT).into_owned());
+                    }
+                    Role::User => {}
+                    Role::Model => self.turns = self.turns.saturating_add(1),
+                },
+                Record::RunEnded { agent_id, terminate_reason, .. } if main.as_ref() == Some(&agent_id) => {
+                    self.end = SessionEnd::Ended(terminate_reason);
+                }
+                Record::TakenBack { .. } | Record::Withdrawn { .. } => self.lost_messages = true,
+                Record::Content { .. }
+                | Record::RunEnded { .. }
+                | Record::HistoryReplaced { .. }
+                | Record::Usage { .. }
+                | Record::RecoveryStarted { .. }
+                | Record::Discarded { .. }
+                | Record::CallStarted { .. }
+                | Record::CallSettled { .. }
+                | Record::Error { .. } => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl SessionEnd {
+    /// The end in a word or two, for a user.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ended(reason) => end_word(reason),
+            Self::Unfinished => "unfinished",
+            Self::Empty => "empty",
+            Self::Damaged => "damaged",
+        }
+    }
+}
+
+/// Returns how a run ended, for a user.
+pub fn end_word(reason: TerminateReason) -> &'static str {
+    match reason {
+        TerminateReason::Goal => "done",
+        TerminateReason::Timeout => "time limit",
+        TerminateReason::MaxTurns => "turn limit",
+        TerminateReason::Aborted => "cancelled",
+        TerminateReason::Error => "failed",
+        TerminateReason::ErrorNoCompleteTaskCall => "no answer",
+    }
+}

@@ -1,0 +1,364 @@
+//! How it is started: without a command, with a prompt, without a model, in a folder that is no repository; and which
+//! session it continues.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use host_tests::host::Host;
+use host_tests::pty::Pty;
+use host_tests::server::{Answer, Server};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::{answer, call};
+
+const KEY: &str = "sk-ant-s3cret-s3cret-s3cret";
+
+fn scripted(replies: &[Value]) -> (Host, String) {
+    let host = Host::new(std::iter::empty::<&str>());
+    let script = host.home().join("script.jsonl");
+    std::fs::write(&script, replies.iter().map(|reply| format!("{reply}\n")).collect::<String>()).expect("written");
+    let model = format!("scripted:{}", script.display());
+    (host, model)
+}
+
+fn on_terminal(host: &Host, arguments: &[&str]) -> Pty {
+    let mut command = host.command_of(arguments);
+    command.env("TERM", "xterm-256color");
+    Pty::start(command, 100, 40)
+}
+
+#[test]
+fn start_without_a_command_is_a_task_in_a_pipe() {
+    let (host, model) = scripted(&[answer("Done.")]);
+    let model: &str = &model;
+    for arguments in [&["--model", model, "fix the tests"][..], &["--model", model, "-p", "fix", "it"]] {
+        let ended = host.run_of(arguments);
+        assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (Some(0), "Done.\n", ""));
+    }
+    let ended = host.run_of(&[]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(42), ""), "{ended:?}");
+    assert!(ended.stderr.contains("no prompt") && ended.stderr.contains("`host` starts a conversation"), "{ended:?}");
+    for mistake in ["sesion", "tools", "docter"] {
+        let ended = host.run_of(&[mistake, "list"]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(42), ""), "{ended:?}");
+        assert!(
+            ended.stderr.contains(&format!("no command `{mistake}`")) && ended.stderr.contains("did you mean"),
+            "{ended:?}"
+        );
+    }
+    assert_eq!(host.run_of(&["-c", "-r", "x"]).code, Some(42));
+    assert_eq!(host.run_of(&["--yolo", "--approval-mode", "plan", "x"]).code, Some(42));
+}
+
+#[test]
+fn start_with_a_prompt_on_a_terminal_begins_a_conversation() {
+    let expects = |expected: &str, text: &str| json!({"expect": {"last_text": expected}, "chunks": [{"text": text}]});
+    let (host, model) = scripted(&[expects("fix the tests", "Fixed."), expects("more", "More.")]);
+    let mut pty = on_terminal(&host, &["--model", &model, "fix", "the", "tests"]);
+    pty.sees("default › fix the tests").sees("Fixed.").types("and more\r").sees("More.").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+    let mut pty = on_terminal(&host, &["--model", &model, "--yolo"]);
+    pty.sees("yolo › ").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0));
+}
+
+#[test]
+fn print_on_a_terminal_prints_the_answer_and_asks_nobody() {
+    let writes = json!({"chunks": [call("write_file", json!({"path": "a.txt", "content": "x"}))]});
+    let (host, model) = scripted(&[writes, answer("It was \u{1b}[2Jdenied.")]);
+    let mut pty = on_terminal(&host, &["--model", &model, "-p", "write it"]);
+    assert_eq!(pty.ends(), Some(0));
+    let all = pty.everything();
+    assert!(all.contains("It was \\u{1b}[2Jdenied.") && !all.contains("› ") && !all.contains('⠋'), "{all}");
+    assert!(!host.repository().join("a.txt").exists());
+    let mut pty = on_terminal(&host, &["--model", &model, "--print"]);
+    assert_eq!(pty.ends(), Some(42), "{}", pty.everything());
+}
+
+fn without_model() -> Host {
+    Host::new(std::iter::empty::<&str>())
+        .env("OLLAMA_HOST", "127.0.0.1:1")
+        .env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+}
+
+#[test]
+fn first_start_saves_a_key_for_its_user_alone_and_never_shows_it() {
+    let host = without_model().env("ANTHROPIC_BASE_URL", "http://127.0.0.1:1").configured("[retry]\nattempts = 1\n");
+    let mut pty = on_terminal(&host, &[]);
+    pty.sees("No model is set up yet").sees("› 1 g").types("a");
+    pty.sees("platform.claude.com").sees("API key (it is not shown)").types("short\r").sees("not a key");
+    pty.types(&format!("{KEY}\r")).sees("could not be checked").sees("Save this key?").sees("› 1 y").types("y");
+    pty.sees("anthropic/claude-sonnet").sees("default › ").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+    assert!(!pty.written().contains(KEY) && !pty.written().contains("s3cret"));
+    let file = host.home().join(".config/host/credentials.toml");
+    assert_eq!(std::fs::metadata(&file).expect("saved").permissions().mode() & 0o777, 0o600);
+    assert!(std::fs::read_to_string(&file).expect("read").contains(KEY));
+    // It is not asked again, and no command shows the key.
+    let mut pty = on_terminal(&host, &[]);
+    pty.sees("anthropic/claude-sonnet").sees("default › ").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0));
+    let log = host.run_of(&["-p", "hello"]);
+    assert!(log.code == Some(59) && !log.stderr.contains("s3cret"), "{log:?}");
+    for log in host.logs() {
+        assert!(!std::fs::read_to_string(log).expect("read").contains("s3cret"));
+    }
+    // Others could read it: it is not used.
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).expect("set");
+    let ended = host.run_of(&["-p", "hello"]);
+    assert!(
+        ended.code == Some(52) && ended.stderr.contains("chmod 600") && !ended.stderr.contains("s3cret"),
+        "{ended:?}"
+    );
+}
+
+// promise model.saved
+#[test]
+fn saved_key_is_read_by_no_tool_whatever_is_granted() {
+    let key = format!("provider = \"anthropic\"\nkey = \"{KEY}\"\n");
+    let host = Host::new(std::iter::empty::<&str>())
+        .home_file(".config/host/credentials.toml", &key)
+        .home_file(".config/host/notes.md", "a note");
+    let home = std::fs::canonicalize(host.home()).expect("it is there");
+    let file = home.join(".config/host/credentials.toml");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("set");
+    std::os::unix::fs::symlink(&file, host.repository().join("link")).expect("a link");
+    let read = |tool: &str, arguments: Value| {
+        let grant = format!("{tool}:fs-read={}", home.display());
+        let ended = host.run_of(&[
+            "tool",
+            "call",
+            tool,
+            &arguments.to_string(),
+            "--grant",
+            &grant,
+            "--grant",
+            &format!("{tool}:fs-read=."),
+        ]);
+        assert!(!ended.stdout.contains(KEY) && !ended.stderr.contains(KEY), "{tool} {arguments}: {ended:?}");
+        ended
+    };
+    let note = read("read_file", json!({"path": home.join(".config/host/notes.md")}));
+    assert!(note.code == Some(0) && note.stdout.contains("a note"), "the control: {note:?}");
+    for path in [file.clone(), home.join(".config/./host/../host/credentials.toml"), "link".into()] {
+        assert_eq!(read("read_file", json!({"path": path})).code, Some(54));
+    }
+    read("grep", json!({"pattern": "sk-ant", "path": home.join(".config")}));
+    read("read_many_files", json!({"paths": [home.join(".config/host/*")]}));
+    // Nor does a context file of the user's own bring it to a model.
+    let host = host.home_file(".config/host/AGENTS.md", "@credentials.toml\n");
+    let ended = host.run_of(&["--model", "offline", "hello"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    for log in host.logs() {
+        assert!(!std::fs::read_to_string(log).expect("read").contains(KEY));
+    }
+}
+
+#[test]
+fn first_start_can_be_left_tried_offline_and_used_once() {
+    for (keys, code) in [("q", 41), ("\u{1b}", 41), ("\u{3}", 130)] {
+        let host = without_model();
+        let mut pty = on_terminal(&host, &["hello"]);
+        pty.sees("› 1 g").types(keys);
+        assert_eq!(pty.ends(), Some(code), "{}", pty.everything());
+        assert!(host.logs().is_empty() && !host.home().join(".config/host/credentials.toml").exists());
+    }
+    let host = without_model();
+    let mut pty = on_terminal(&host, &[]);
+    pty.sees("› 1 g").types("t").sees("offline · default").sees("default › ").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0));
+    assert!(!host.home().join(".config/host/credentials.toml").exists(), "a try is not saved");
+    // In a pipe it is the error as before.
+    let ended = host.run_of(&["hello"]);
+    assert!(ended.code == Some(41) && ended.stderr.contains("no model is configured"), "{ended:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn first_start_offers_a_server_of_this_machine_that_answers() {
+    let server = Server::start(|request| match request.path.as_str() {
+        "/v1/models" => Answer::ok(r#"{"data": [{"id": "bad\u001b[2J"}, {"id": "qwen3:8b"}]}"#),
+        _ => Answer::status(500, ""),
+    })
+    .await;
+    let host = Host::new(std::iter::empty::<&str>())
+        .env("OLLAMA_HOST", "127.0.0.1:1")
+        .env("OPENAI_BASE_URL", format!("{}/v1", server.url("")));
+    let host = tokio::task::spawn_blocking(move || {
+        let mut pty = on_terminal(&host, &[]);
+        pty.sees("openai/qwen3:8b, from the server at the configured address").sees("› 1 g").types("l");
+        pty.sees("Save this choice?").sees("› 1 y").types("n").sees("openai/qwen3:8b · default").types("\u{4}");
+        assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+        assert!(!pty.written().contains("\u{1b}[2J"));
+        host
+    })
+    .await
+    .expect("it does not panic");
+    assert!(!host.home().join(".config/host/credentials.toml").exists(), "it was for this time");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn default_model_is_the_newest_of_its_family_by_the_services_list() {
+    let server = Server::start(|request| match request.path.as_str() {
+        "/v1/models?limit=1000" => Answer::ok(
+            r#"{"data": [{"id": "claude-sonnet-99-1"}, {"id": "claude-sonnet-3"}, {"id": "claude-opus-99"}]}"#,
+        ),
+        _ => Answer::status(400, "{}"),
+    })
+    .await;
+    let host = Host::new(["-p", "hello"])
+        .env("ANTHROPIC_API_KEY", KEY)
+        .env("OPENAI_API_KEY", KEY)
+        .env("OPENAI_BASE_URL", server.url("/openai"))
+        .env("ANTHROPIC_BASE_URL", server.url(""))
+        .env("XDG_CACHE_HOME", "");
+    let ended = tokio::task::spawn_blocking(move || {
+        let openai = host.run();
+        let host = host.env("OPENAI_API_KEY", "");
+        (openai, host.run(), host.run())
+    });
+    let (several, first, second) = ended.await.expect("it does not panic");
+    assert!(
+        several.stderr.contains("OPENAI_API_KEY and ANTHROPIC_API_KEY are set; using OPENAI_API_KEY"),
+        "{several:?}"
+    );
+    assert!(first.code == Some(59) && second.code == Some(59), "{first:?} {second:?}");
+    let asked = server.requests();
+    let models: Vec<_> = asked.iter().filter(|request| request.path.starts_with("/v1/models")).collect();
+    assert_eq!(models.len(), 1, "the list is kept for a day");
+    let posts: Vec<Value> =
+        asked.iter().filter(|request| request.path == "/v1/messages").map(|request| request.json()).collect();
+    assert!(!posts.is_empty() && posts.iter().all(|post| post["model"] == "claude-sonnet-99-1"), "{posts:?}");
+}
+
+#[test]
+fn folder_that_is_no_repository_is_asked_about_once() {
+    let (host, model) = scripted(&[answer("Done.")]);
+    std::fs::remove_dir(host.repository().join(".git")).expect("removed");
+    let outside = |arguments: &[&str]| {
+        let ended = host.run_of(arguments);
+        (ended.code, ended.stderr.contains("is not in a repository"))
+    };
+    assert_eq!(outside(&["--model", &model, "hello"]), (Some(42), true), "nobody can be asked in a pipe");
+    for (keys, code) in [("n", 130), ("\u{1b}", 130)] {
+        let mut pty = on_terminal(&host, &["--model", &model]);
+        pty.sees("not in a repository").sees("› 1 y").types(keys);
+        assert_eq!(pty.ends(), Some(code), "{}", pty.everything());
+    }
+    let mut pty = on_terminal(&host, &["--model", &model]);
+    pty.sees("› 1 y").types("o").sees("default › ").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0));
+    assert_eq!(outside(&["--model", &model, "hello"]), (Some(42), true), "once is once");
+    let mut pty = on_terminal(&host, &["--model", &model]);
+    pty.sees("› 1 y").types("y").sees("default › ").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0));
+    assert_eq!(outside(&["--model", &model, "hello"]), (Some(0), false), "it is remembered");
+    std::fs::create_dir(host.repository().join("sub")).expect("made");
+    assert_eq!(outside(&["-C", "sub", "--model", &model, "hello"]), (Some(42), true), "for this folder alone");
+    let host = host.configured("any_folder = true\n");
+    assert_eq!(host.run_of(&["-C", "sub", "--model", &model, "hello"]).code, Some(0));
+    assert_eq!(host.run_of(&["tool", "call", "-C", "sub", "ls"]).code, Some(0));
+}
+
+#[test]
+fn claude_md_is_read_where_there_is_no_agents_md() {
+    let told = |host: Host| {
+        let ended = host.run();
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        host.session().iter().find_map(|entry| entry["system"].as_str().map(str::to_owned)).expect("a run began")
+    };
+    let host = || Host::scripted(&[answer("Done.")], &["Look"]).file("CLAUDE.md", "Use blanks.\n");
+    assert!(told(host()).contains("Use blanks."));
+    let both = told(host().file("AGENTS.md", "Use tabs.\n"));
+    assert!(both.contains("Use tabs.") && !both.contains("Use blanks."));
+    let named =
+        told(host().file("AGENTS.md", "Use tabs.\n").configured("[context]\nfiles = [\"AGENTS.md\", \"CLAUDE.md\"]\n"));
+    assert!(named.contains("Use tabs.") && named.contains("Use blanks."), "who names both reads both");
+}
+
+#[test]
+fn continue_shows_the_last_exchange_skips_empty_sessions_and_never_goes_on_by_itself() {
+    let hangs = json!({"chunks": [{"text": "half"}, {"hang": true}]});
+    let (host, model) = scripted(&[answer("One.")]);
+    let mut pty = on_terminal(&host, &["--model", &model, "-c"]);
+    assert_eq!(pty.ends(), Some(42), "there is none: {}", pty.everything());
+    assert!(pty.everything().contains("there is no session"));
+    assert_eq!(host.run_of(&["--model", &model, "first"]).code, Some(0));
+    let first = host.logs();
+    // An empty one is newer.
+    let mut pty = on_terminal(&host, &["--model", &model]);
+    pty.sees("default › ").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0));
+    assert_eq!(host.logs().len(), 2);
+    std::fs::write(host.home().join("script.jsonl"), format!("{hangs}\n")).expect("written");
+    let mut pty = on_terminal(&host, &["--model", &model, "-c"]);
+    pty.sees("default › first").sees("One.").types("second\r").sees("half").signal(Signal::KILL);
+    drop(pty);
+    assert!(
+        std::fs::read_to_string(&first[0]).expect("read").contains("second"),
+        "the one with a conversation went on"
+    );
+    let expects = json!({"expect": {"last_text": "third"}, "chunks": [{"text": "Three."}]});
+    std::fs::write(host.home().join("script.jsonl"), format!("{expects}\n")).expect("written");
+    let mut pty = on_terminal(&host, &["--model", &model, "-c"]);
+    pty.sees("The last prompt has no reply.").sees("› 1 y").types("n").sees("continued with your next prompt");
+    pty.types("third\r").sees("Three.").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+}
+
+#[test]
+fn undo_last_prompt_names_the_files_that_stay_changed() {
+    let write = json!({"chunks": [
+        call("write_file", json!({"path": "new.txt", "content": "x"})),
+        call("shell", json!({"command": "true"})),
+        call("ls", json!({})),
+    ]});
+    let (host, model) = scripted(&[answer("Hello."), write, answer("Written.")]);
+    let mut pty = on_terminal(&host, &["--model", &model, "--yolo"]);
+    pty.sees("yolo › ").types("hello\r").sees("Hello.").types("write\r").sees("Written.").types("/undo-last-prompt\r");
+    pty.sees("still changed: new.txt; what shell did was not undone").types("\u{15}/undo-last-prompt\r");
+    pty.sees("it changed no files").types("\u{15}\u{4}");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+    assert!(host.repository().join("new.txt").exists());
+}
+
+#[test]
+fn sessions_are_removed_and_forked() {
+    let (host, model) = scripted(&[answer("One.")]);
+    assert_eq!(host.run_of(&["--model", &model, "first"]).code, Some(0));
+    let id = |log: &std::path::Path| log.file_stem().expect("a name").to_string_lossy().into_owned();
+    let first = id(&host.logs()[0]);
+    let ended = host.run_of(&["session", "fork", &first]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let fork = ended.stdout.trim().to_owned();
+    assert!(ended.stderr.contains(&format!("host run --resume {fork}")), "{ended:?}");
+    assert_eq!(host.logs().len(), 2);
+    let expects = json!({"expect": {"last_text": "second"}, "chunks": [{"text": "Two."}]});
+    std::fs::write(host.home().join("script.jsonl"), format!("{expects}\n")).expect("written");
+    let ended = host.run_of(&["--model", &model, "--resume", &fork, "second"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Two.\n"), "{ended:?}");
+    let shown = host.run_of(&["session", "show", &fork]).stdout;
+    assert!(shown.contains("> first") && shown.contains("One.") && shown.contains("Two."), "{shown}");
+    assert!(!host.run_of(&["session", "show", &first]).stdout.contains("Two."));
+    // A mistyped id removes nothing.
+    let ended = host.run_of(&["session", "rm", &first, "19990101"]);
+    assert!(ended.code == Some(42) && host.logs().len() == 2, "{ended:?}");
+    let ended = host.run_of(&["session", "rm", &first, &first]);
+    assert_eq!((ended.code, ended.stdout), (Some(0), format!("removed session {first}\n")));
+    assert_eq!(host.logs().iter().map(|log| id(log)).collect::<Vec<_>>(), [fork]);
+}
+
+// promise session.removed
+#[test]
+fn session_that_runs_is_not_removed() {
+    let (host, model) = scripted(&[answer("One.")]);
+    let mut pty = on_terminal(&host, &["--model", &model]);
+    pty.sees("default › ").types("first\r").sees("One.");
+    let id = host.logs()[0].file_stem().expect("a name").to_string_lossy().into_owned();
+    let ended = host.run_of(&["session", "rm", &id]);
+    assert!(ended.code == Some(42) && ended.stderr.contains("is being written by process"), "{ended:?}");
+    assert_eq!(host.logs().len(), 1);
+    pty.types("\u{4}");
+    assert_eq!(pty.ends(), Some(0));
+    assert_eq!(host.run_of(&["session", "rm", &id]).code, Some(0));
+    assert!(host.logs().is_empty());
+}
