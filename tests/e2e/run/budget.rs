@@ -77,7 +77,8 @@ fn a_limit_of_costs_without_a_price_is_refused_before_anyone_is_asked() {
 async fn service(picks: &'static str) -> Server {
     Server::start(move |request| {
         let model = request.path.split(['/', ':']).find(|part| part.starts_with("gemini-")).unwrap_or_default();
-        let text = if model == "gemini-2.5-flash-lite" { picks } else { model };
+        // The one that picks is offered no tools.
+        let text = if request.body.contains("functionDecl") { model } else { picks };
         let content = json!({"role": "model", "parts": [{"text": text}]});
         let usage = json!({"promptTokenCount": 10, "candidatesTokenCount": 1});
         Answer::events([json!({"candidates": [{"content": content, "finishReason": "STOP"}], "usageMetadata": usage})])
@@ -95,9 +96,9 @@ async fn ask_auto(server: &Server, configuration: &str) -> host_tests::host::End
 
 #[tokio::test]
 async fn auto_asks_a_small_model_once_which_one_is_to_answer() {
-    let server = service(r#"{"reasoning": "It is one question.", "model": "gemini/gemini-2.5-flash"}"#).await;
+    let server = service(r#"{"reasoning": "It is one question.", "model": "gemini/gemini-3.5-flash-lite"}"#).await;
     let ended = ask_auto(&server, "").await;
-    assert_eq!((ended.code, &ended.json()["response"]), (Some(0), &json!("gemini-2.5-flash")), "{ended:?}");
+    assert_eq!((ended.code, &ended.json()["response"]), (Some(0), &json!("gemini-3.5-flash-lite")), "{ended:?}");
     assert_eq!(ended.json()["stats"]["tokens"]["input"], 20, "what picking cost is counted");
     let requests = server.requests();
     assert_eq!(requests.len(), 2);
@@ -108,7 +109,7 @@ async fn auto_asks_a_small_model_once_which_one_is_to_answer() {
 async fn auto_falls_back_to_the_default() {
     let server = service("I cannot say.").await;
     let ended = ask_auto(&server, "").await;
-    assert_eq!((ended.code, &ended.json()["response"]), (Some(0), &json!("gemini-2.5-pro")), "{ended:?}");
+    assert_eq!((ended.code, &ended.json()["response"]), (Some(0), &json!("gemini-3.6-flash")), "{ended:?}");
     let routing = "[routing]\ndefault = \"gemini/gemini-3-pro\"\nclassifier = \"gemini/gemini-2.5-flash-lite\"\n\
                    [routing.models]\n\"gemini/gemini-2.5-flash\" = \"small things\"\n";
     let ended = ask_auto(&server, routing).await;

@@ -103,7 +103,7 @@ fn screens_resumed_conversation() {
     assert_eq!(host.run_of(&["run", "--model", &model, "Where is the fuel counted?"]).code, Some(0));
     for columns in WIDTHS {
         let mut pty = begin_on(&host, &["--model", &model, "-c"], columns);
-        pty.sees("what is left").sees("default › ");
+        pty.until("the prompt", |screen| screen.trim_end().ends_with("default ›"));
         shown(&host, &format!("resumed_{columns}"), &mut pty);
         pty.types("\u{4}");
         assert_eq!(pty.ends(), Some(0));

@@ -49,7 +49,8 @@ pub(super) fn read(mut words: Vec<OsString>) -> Result<(Vec<OsString>, Starts), 
         if names.contains(&first.as_ref()) || OWN_FLAGS.contains(&first.as_ref()) {
             return Ok((words, Starts::Task));
         }
-        let is_one_word = !first.starts_with('-') && !first.chars().any(char::is_whitespace);
+        // `/help` is a command of the conversation that begins.
+        let is_one_word = !first.starts_with(['-', '/']) && !first.chars().any(char::is_whitespace);
         let near = if first.chars().count() >= LONG { 2 } else { 1 };
         let nearest = names.into_iter().min_by_key(|name| distance(&first, name));
         let nearest = nearest.filter(|name| distance(&first, name) <= near);
