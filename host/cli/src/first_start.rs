@@ -13,7 +13,7 @@ use host_text::{exact, visible};
 
 use crate::approval::look::Page;
 use crate::ask::{Answered, Asker, choice};
-use crate::password;
+use crate::password::Secrets;
 use crate::printer::to_stderr;
 
 /// How often a key may be rejected.
@@ -100,14 +100,9 @@ async fn service(provider: ProviderId, app: &App) -> Result<SavedModel, Failure>
         to_stderr(&format!("Create a key at {}\n", usual.key_page));
     }
     for _ in 0..TRIES {
-        let typed = tokio::task::spawn_blocking(|| password::secret("API key (it is not shown): ")).await;
-        let typed = typed.map_err(|error| Failure::input(format!("the key cannot be read: {error}")))??;
-        let key = match SavedKey::parse(&typed) {
-            Ok(key) => key,
-            Err(failure) => {
-                to_stderr(&format!("{}\n", failure.message));
-                continue;
-            }
+        let typed = tokio::task::spawn_blocking(typed_key).await;
+        let Some(key) = typed.map_err(|error| Failure::input(format!("the key cannot be read: {error}")))?? else {
+            break;
         };
         match ways::check_key(provider, &key, &app.configuration, &app.environment).await {
             KeyCheck::Accepted => return Ok(SavedModel::Service { provider, key }),
@@ -119,6 +114,18 @@ async fn service(provider: ProviderId, app: &App) -> Result<SavedModel, Failure>
         }
     }
     Err(none())
+}
+
+/// Asks until something that can be a key is typed. Nothing that is typed is shown, however often it is asked.
+fn typed_key() -> Result<Option<SavedKey>, Failure> {
+    let secrets = Secrets::open()?;
+    for _ in 0..TRIES {
+        match SavedKey::parse(&secrets.ask("API key (it is not shown): ")?) {
+            Ok(key) => return Ok(Some(key)),
+            Err(failure) => to_stderr(&format!("{}\n", failure.message)),
+        }
+    }
+    Ok(None)
 }
 
 /// Asks whether the choice is saved.

@@ -14,7 +14,9 @@ use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
 use host_files::Access;
 use host_text::visible_line;
-use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{
+    LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr, tcsetattr,
+};
 
 /// The longest password: minisign takes none that is longer.
 const MAX_PASSWORD: usize = 1024;
@@ -47,61 +49,66 @@ pub(crate) fn read(what: &str, file: Option<&Path>, ask: Ask, environment: &Envi
     Ok(password)
 }
 
-/// A secret that a user types or pastes, which is not shown.
-pub(crate) fn secret(words: &str) -> Result<String, Failure> {
-    prompt(words)
+/// A terminal on which a user types or pastes secrets: from the first question until it is dropped, nothing that is typed
+/// is shown, also not between two questions.
+pub(crate) struct Secrets(Silent);
+
+impl Secrets {
+    pub(crate) fn open() -> Result<Self, Failure> {
+        File::options().read(true).write(true).open("/dev/tty").and_then(Silent::new).map(Self).map_err(cannot_ask)
+    }
+
+    /// Asks for a secret. What was typed before the question is no answer.
+    pub(crate) fn ask(&self, words: &str) -> Result<String, Failure> {
+        let terminal = &self.0.terminal;
+        tcflush(terminal, QueueSelector::IFlush).map_err(|error| cannot_ask(error.into()))?;
+        (&mut &*terminal).write_all(visible_line(words).as_bytes()).map_err(cannot_ask)?;
+        let typed = line(terminal).map_err(cannot_ask);
+        (&mut &*terminal).write_all(b"\n").map_err(cannot_ask)?;
+        match typed? {
+            Typed::Line(bytes) => String::from_utf8(bytes).map_err(|_| Failure::input("the password is not UTF-8")),
+            Typed::Cancelled => Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
+            Typed::TooLong => Err(Failure::input(format!("the password is over the limit of {MAX_PASSWORD} bytes"))),
+        }
+    }
+}
+
+fn cannot_ask(error: std::io::Error) -> Failure {
+    Failure::input(format!("cannot ask on the terminal: {error}"))
+        .help("add --password-file FILE, whose first line is the password")
 }
 
 fn typed(what: &str, ask: Ask) -> Result<String, Failure> {
-    let password = prompt(&format!("Password of {what}: "))?;
-    if ask == Ask::Twice && !password.is_empty() && prompt("Repeat the password: ")? != password {
+    let secrets = Secrets::open()?;
+    let password = secrets.ask(&format!("Password of {what}: "))?;
+    if ask == Ask::Twice && !password.is_empty() && secrets.ask("Repeat the password: ")? != password {
         return Err(Failure::input("the passwords do not match").help("run the command again"));
     }
     Ok(password)
 }
 
-/// Asks on the terminal of this process, wherever its input and output go.
-fn prompt(words: &str) -> Result<String, Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::input(format!("cannot ask on the terminal: {error}"))
-            .help("add --password-file FILE, whose first line is the password")
-    };
-    let terminal = File::options().read(true).write(true).open("/dev/tty").map_err(failed)?;
-    let silent = Silent::new(&terminal).map_err(failed)?;
-    (&terminal).write_all(visible_line(words).as_bytes()).map_err(failed)?;
-    let typed = line(&terminal).map_err(failed);
-    drop(silent);
-    (&terminal).write_all(b"\n").map_err(failed)?;
-    match typed? {
-        Typed::Line(bytes) => String::from_utf8(bytes).map_err(|_| Failure::input("the password is not UTF-8")),
-        Typed::Cancelled => Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
-        Typed::TooLong => Err(Failure::input(format!("the password is over the limit of {MAX_PASSWORD} bytes"))),
-    }
-}
-
 /// A terminal that echoes nothing and hands over each key; dropping it puts back what was there.
-struct Silent<'a> {
-    terminal: &'a File,
+struct Silent {
+    terminal: File,
     before: Termios,
 }
 
-impl<'a> Silent<'a> {
-    fn new(terminal: &'a File) -> std::io::Result<Self> {
-        let before = tcgetattr(terminal)?;
+impl Silent {
+    fn new(terminal: File) -> std::io::Result<Self> {
+        let before = tcgetattr(&terminal)?;
         let mut modes = before.clone();
         modes.local_modes -= LocalModes::ECHO | LocalModes::ECHONL | LocalModes::ICANON | LocalModes::ISIG;
         modes.special_codes[SpecialCodeIndex::VMIN] = 1;
         modes.special_codes[SpecialCodeIndex::VTIME] = 0;
-        // Text typed earlier must not answer this question.
-        tcsetattr(terminal, OptionalActions::Flush, &modes)?;
+        tcsetattr(&terminal, OptionalActions::Flush, &modes)?;
         Ok(Self { terminal, before })
     }
 }
 
-impl Drop for Silent<'_> {
+impl Drop for Silent {
     fn drop(&mut self) {
         // When that fails the terminal is gone.
-        tcsetattr(self.terminal, OptionalActions::Now, &self.before).ok();
+        tcsetattr(&self.terminal, OptionalActions::Now, &self.before).ok();
     }
 }
 

@@ -86,7 +86,10 @@ fn first_start_saves_a_key_for_its_user_alone_and_never_shows_it() {
     let host = without_model().env("ANTHROPIC_BASE_URL", "http://127.0.0.1:1").configured("[retry]\nattempts = 1\n");
     let mut pty = on_terminal(&host, &[]);
     pty.sees("No model is set up yet").sees("› 1 g").types("a");
-    pty.sees("platform.claude.com").sees("API key (it is not shown)").types("short\r").sees("not a key");
+    pty.sees("platform.claude.com").sees("API key (it is not shown)").types("short\r");
+    pty.until("the next question", |screen| {
+        screen.contains("not a key") && screen.trim_end().ends_with("API key (it is not shown):")
+    });
     pty.types(&format!("{KEY}\r")).sees("could not be checked").sees("Save this key?").sees("› 1 y").types("y");
     pty.sees("anthropic/claude-sonnet").sees("default › ").types("\u{4}");
     assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
