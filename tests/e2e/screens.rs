@@ -4,6 +4,7 @@
 //! `INSTA_UPDATE=always cargo test --workspace --test e2e screens` writes the snapshots anew. Read the diff, then commit.
 //! Times, paths and ids are masked. Deliberately not here: help texts, which `docs/reference/flags.md` holds.
 
+mod answers;
 mod conversation;
 mod errors;
 mod lists;

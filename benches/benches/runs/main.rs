@@ -86,6 +86,11 @@ fn measure(host: PathBuf, runs: usize) -> Result<(), Box<dyn Error>> {
         counted("run with a long answer (ms)", milliseconds(long.ended.wall));
         let single = run(&service, &place, vec![Reply::text(ANSWER, EVENTS)], 1)?;
         counted("run with a long answer, event by event (ms)", milliseconds(single.ended.wall));
+
+        let time = drawn(&service, &place, Reply::text(1, 1))?;
+        counted("processor time on a terminal, empty answer (ms)", milliseconds(time));
+        let time = drawn(&service, &place, Reply::markdown(ANSWER, EVENTS).sent_at_once())?;
+        counted("processor time on a terminal, long answer (ms)", milliseconds(time));
     }
     let mut out = std::io::stdout().lock();
     for (name, mut values) in values {
@@ -117,6 +122,16 @@ fn run(service: &Service, place: &Place, replies: Vec<Reply>, requests: usize) -
         answered: seen.iter().map(|seen| since(&seen.answered)).collect(),
         ended,
     })
+}
+
+/// One run on a terminal: the processor time of the host.
+fn drawn(service: &Service, place: &Place, reply: Reply) -> Result<Duration, Box<dyn Error>> {
+    service.will_say(vec![reply]);
+    let time = place.run_drawn()?;
+    match service.seen().len() {
+        1 => Ok(time),
+        requests => Err(format!("the run made {requests} requests instead of 1").into()),
+    }
 }
 
 fn milliseconds(time: Duration) -> f64 {

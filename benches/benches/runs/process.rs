@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use host_tests::pty::Pty;
+
 /// A repository to work in, and folders for what the host keeps. Gone when it is dropped.
 pub(crate) struct Place {
     host: PathBuf,
@@ -33,16 +35,34 @@ impl Place {
         Ok(Self { host, port, folder })
     }
 
-    /// Runs the host on a task until it ends.
-    pub(crate) fn run(&self) -> io::Result<Ended> {
-        let (stdout, stderr) = (self.folder.path().join("stdout"), self.folder.path().join("stderr"));
+    /// Runs the host on a task on a terminal until it ends; returns the processor time that it took.
+    pub(crate) fn run_drawn(&self) -> io::Result<Duration> {
+        let before = children_time()?;
+        let mut command = self.command();
+        command.env("TERM", "xterm-256color");
+        let mut pty = Pty::start(command, 80, 24);
+        match pty.ends() {
+            Some(0) => Ok(children_time()?.saturating_sub(before)),
+            code => Err(io::Error::other(format!("the host ended with {code:?}: {}", pty.everything()))),
+        }
+    }
+
+    fn command(&self) -> Command {
         let mut command = Command::new(&self.host);
         command
             .args(["run", "--model", "openai/x", "Answer."])
             .current_dir(self.folder.path().join("repository"))
             .env_clear()
             .env("HOME", self.folder.path())
-            .env("OPENAI_BASE_URL", format!("http://127.0.0.1:{}", self.port))
+            .env("OPENAI_BASE_URL", format!("http://127.0.0.1:{}", self.port));
+        command
+    }
+
+    /// Runs the host on a task until it ends.
+    pub(crate) fn run(&self) -> io::Result<Ended> {
+        let (stdout, stderr) = (self.folder.path().join("stdout"), self.folder.path().join("stderr"));
+        let mut command = self.command();
+        command
             .stdin(Stdio::null())
             // A file takes everything at once, so nobody has to read along.
             .stdout(File::create(&stdout)?)
@@ -75,6 +95,21 @@ fn wait(child: u32) -> io::Result<(i32, libc::rusage)> {
             return Err(error);
         }
     }
+}
+
+/// Returns the processor time of all children that were waited for.
+fn children_time() -> io::Result<Duration> {
+    // SAFETY: `rusage` is plain numbers, for which zero is a value.
+    let mut usage = unsafe { std::mem::zeroed::<libc::rusage>() };
+    // SAFETY: the pointer is to a variable that lives longer than the call.
+    if unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let time = |time: libc::timeval| {
+        Duration::from_secs(u64::try_from(time.tv_sec).unwrap_or(0))
+            + Duration::from_micros(u64::try_from(time.tv_usec).unwrap_or(0))
+    };
+    Ok(time(usage.ru_utime) + time(usage.ru_stime))
 }
 
 /// In bytes: macOS counts in them, the others in KiB.

@@ -21,6 +21,34 @@ struct State {
     seen: Vec<Seen>,
 }
 
+/// What a model writes about code, over and over.
+const MARKDOWN: &str = "## Findings
+
+The burn rate is computed in **`src/fuel.rs`**, *not* in the scheduler. Two callers depend on it; see
+[the guide](https://example.com/guide/fuel) for the reasons why it is computed so late, and what would have to change.
+
+1. The first finding is long enough that it has to be wrapped on every terminal, and it hangs under its text:
+   - nested **bold** item with `code`
+   - another one
+2. The second finding
+
+```rust
+/// Burns fuel.
+pub fn burn(litres: u32) -> Result<(), Error> {
+    let left = 42 - litres; // may underflow
+    todo!(\"not yet\")
+}
+```
+
+| Tool | Calls | What it does |
+|:-----|------:|--------------|
+| `grep` | 12 | finds lines that match |
+| `ls` | 3 | lists a folder |
+
+> A quote that goes on for long enough to be wrapped.
+
+";
+
 /// One request and its reply.
 pub(crate) struct Seen {
     /// When its first byte was there.
@@ -43,6 +71,16 @@ impl Reply {
     pub(crate) fn text(characters: usize, events: usize) -> Self {
         let piece = "x".repeat(characters / events);
         let mut events = vec![json!({"choices": [{"index": 0, "delta": {"content": piece}}]}); events];
+        events.push(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}));
+        Self::of(&events)
+    }
+
+    /// An answer of so many characters of Markdown with every element, in so many events.
+    pub(crate) fn markdown(characters: usize, events: usize) -> Self {
+        let text: Vec<char> = MARKDOWN.chars().cycle().take(characters).collect();
+        let delta =
+            |piece: &[char]| json!({"choices": [{"index": 0, "delta": {"content": piece.iter().collect::<String>()}}]});
+        let mut events: Vec<Value> = text.chunks(characters / events).map(delta).collect();
         events.push(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}));
         Self::of(&events)
     }

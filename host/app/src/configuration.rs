@@ -151,6 +151,9 @@ pub struct Context {
 pub struct Conversation {
     /// A prompt that took longer rings the bell when it is done; never if it is not set.
     pub bell_seconds: Option<u64>,
+    /// Show answers on the terminal as the Markdown that the model wrote, instead of rendered. `/raw` switches it.
+    #[schemars(extend("default" = false))]
+    pub raw: Option<bool>,
 }
 
 /// Changes to an agent.

@@ -81,6 +81,8 @@ impl<'a> Asker<'a> {
             interrupt: self.interrupt.clone(),
             history: History::default(),
             completer: Box::new(|_| Completions::default()),
+            resize: process::resize(self.environment),
+            answers: terminal::Answers::default(),
         };
         Terminal::open(setup).map_err(exit::terminal_unusable)
     }

@@ -110,11 +110,14 @@ impl Out {
     }
 }
 
-/// Writes to standard error, and ignores a failure. If something is drawn on the terminal, the text goes above that.
+/// Writes to standard error, and ignores a failure. If something is drawn on the terminal, the text goes above that. On a
+/// terminal its lines wrap at words.
 pub(crate) fn to_stderr(text: &str) {
     if host_terminal::above(text) {
         return;
     }
+    let wrapped = host_terminal::columns_of_stderr().map(|columns| host_terminal::wrapped_lines(text, columns));
+    let text = wrapped.as_deref().unwrap_or(text);
     let mut stderr = io::stderr().lock();
     stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush()).ok();
 }

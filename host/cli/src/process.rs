@@ -2,8 +2,9 @@
 
 use std::io::IsTerminal as _;
 
+use host_app::configuration::Configuration;
 use host_app::environment::{Environment, Terminals};
-use host_terminal::TerminalMode;
+use host_terminal::{Answers, Resize, TerminalMode};
 
 /// The environment of this process.
 pub(crate) fn environment() -> Environment {
@@ -14,6 +15,23 @@ pub(crate) fn environment() -> Environment {
     };
     let home = std::env::home_dir().filter(|home| home.is_absolute());
     Environment::new(std::env::vars_os().collect(), home, terminals)
+}
+
+/// Returns how answers are shown on a terminal.
+pub(crate) fn answers(configuration: &Configuration) -> Answers {
+    match configuration.conversation.raw {
+        Some(true) => Answers::Source,
+        Some(false) | None => Answers::Rendered,
+    }
+}
+
+/// Returns what the terminal does with rows when its width changes. xterm, the console of Linux and GNU screen cut them; the
+/// others are taken to wrap them.
+pub(crate) fn resize(environment: &Environment) -> Resize {
+    let is_set = |name| environment.variable(name).is_some();
+    let is_within_tmux = is_set("TMUX");
+    let cuts = is_set("XTERM_VERSION") || is_set("STY") || environment.text("TERM").is_some_and(|term| term == "linux");
+    if cuts && !is_within_tmux { Resize::Cuts } else { Resize::Wraps }
 }
 
 /// Returns the capabilities of the terminal.

@@ -10,10 +10,15 @@ use tokio::sync::oneshot;
 use super::question::{Listening, Open};
 use super::screen::Live;
 use super::width::{truncate_to_width, width};
-use super::{Activity, Chosen, End, Keyboard, Question, Shared, State, TerminalMode, Turn, raw};
+use super::wrap::{wrap, wrapped_lines};
+use super::{Activity, Chosen, End, Keyboard, Question, Shared, State, TerminalMode, Turn, Voice, raw};
 
 /// The frames of the spinner.
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/// The shortest time between two drawings of a text that comes: 60 in a second look smooth, and more cost as much as the
+/// rest of a run.
+pub(super) const TEXT_FRAME: Duration = Duration::from_millis(16);
 
 /// How long an activity must take before its time is shown.
 const LONG: Duration = Duration::from_secs(2);
@@ -47,8 +52,34 @@ impl Shared {
         }
     }
 
+    /// Shows a piece of what the model says. The rows that it finishes, and those that may still change, are drawn at
+    /// once, or soon if they were drawn a moment ago.
+    pub(super) fn says(&self, state: &mut State, piece: &str, voice: Voice) {
+        let columns = state.screen.columns();
+        state.speech.push(piece, voice, columns);
+        if self.setup.mode == TerminalMode::Dumb || state.drawn.elapsed() >= TEXT_FRAME {
+            self.redraw(state);
+        } else if !std::mem::replace(&mut state.changed, true) {
+            self.wake();
+        }
+    }
+
+    /// Ends what the model says: its last rows change no more.
+    pub(super) fn end_speech(&self, state: &mut State) {
+        let columns = state.screen.columns();
+        state.speech.end(columns);
+        let finished = state.speech.take_finished();
+        state.held.push_str(&finished);
+    }
+
     /// Shows whole lines.
     pub(super) fn lines(&self, state: &mut State, text: &str) {
+        self.end_speech(state);
+        let wrapped = match self.setup.mode {
+            TerminalMode::Ansi => wrapped_lines(text, state.screen.columns()),
+            TerminalMode::Dumb => text.to_owned(),
+        };
+        let text = wrapped.as_str();
         let is_within_line = match state.held.is_empty() {
             true => state.screen.is_within_line(),
             // Colours that end are not text.
@@ -65,8 +96,11 @@ impl Shared {
     /// Draws everything again.
     pub(super) fn redraw(&self, state: &mut State) {
         let is_asking = state.questions.front().is_some_and(|open| open.state != Listening::Waits);
+        let finished = state.speech.take_finished();
+        state.held.push_str(&finished);
         let text =
             if is_asking && state.held.len() < MAX_HELD { String::new() } else { std::mem::take(&mut state.held) };
+        (state.drawn, state.changed) = (Instant::now(), false);
         self.draw(state, &text);
     }
 
@@ -149,6 +183,7 @@ impl Shared {
         let mut state = self.state();
         state.questions.drain(..).for_each(|open| open.answered(Chosen::Nobody));
         state.activity.clear();
+        self.end_speech(&mut state);
         let held = std::mem::take(&mut state.held);
         if self.setup.mode == TerminalMode::Ansi {
             // The text that is being written does not stay.
@@ -180,14 +215,16 @@ impl Shared {
             Some(_) | None if writes => {
                 let mut live = state.editor.look(&self.label(state), columns, WRITTEN_ROWS.min(rows / 2));
                 if let Some(hint) = &state.hint {
-                    live.rows.extend(hint.lines().take(rows / 3).map(|line| self.setup.style.dim(line)));
+                    let hint = hint.lines().flat_map(|line| wrap(line, columns - 1));
+                    live.rows.extend(hint.take(rows / 3).map(|line| self.setup.style.dim(&line)));
                 }
                 live
             }
             Some(_) | None => Live::default(),
         };
         let left = rows.saturating_sub(below.rows.len() + 1);
-        let mut above = Vec::new();
+        let is_asking = state.questions.front().is_some_and(|open| open.state != Listening::Waits);
+        let mut above = if is_asking { Vec::new() } else { state.speech.unfinished(columns) };
         for activity in &state.activity {
             above.push(self.spinning(activity, state.frame, columns));
             above.extend(activity.below.iter().map(|line| self.setup.style.dim(&format!("    {line}"))));
@@ -275,7 +312,11 @@ impl Shared {
                 // First the text that was shown before it, then its own lines, and then nothing until it is answered.
                 self.redraw(state);
                 let mut text = if state.screen.is_within_line() { "\n".to_owned() } else { String::new() };
-                lines.iter().for_each(|line| text.extend([line.as_str(), "\n"]));
+                let columns = match self.setup.mode {
+                    TerminalMode::Ansi => state.screen.columns(),
+                    TerminalMode::Dumb => usize::MAX,
+                };
+                lines.iter().for_each(|line| text.extend([&wrapped_lines(line, columns), "\n"]));
                 // Anything typed so far counts as typed before the question, or was meant for another program.
                 if self.setup.keyboard == Keyboard::WhenAsked || self.setup.mode == TerminalMode::Dumb {
                     raw::forget_typed();

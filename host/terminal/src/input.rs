@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::draw::TEXT_FRAME;
 use super::keys::{Keys, Lines};
 use super::question::{Listening, QUIET};
 use super::{End, Keyboard, Shared, TerminalMode, raw};
@@ -54,6 +55,22 @@ impl Shared {
         rustix::io::write(&self.wake, &[0]).ok();
     }
 
+    /// Draws what the model said since everything was drawn, if that is long enough ago.
+    fn draw_speech(&self) {
+        let mut state = self.state();
+        if state.changed && state.drawn.elapsed() >= TEXT_FRAME {
+            self.redraw(&mut state);
+        }
+    }
+
+    /// Whether a question is open that may listen from now on.
+    fn may_listen(&self) -> bool {
+        self.state().questions.front().is_some_and(|open| match open.state {
+            Listening::NotYet(last) => last.elapsed() >= QUIET,
+            Listening::Waits | Listening::Now => false,
+        })
+    }
+
     fn wait(&self, is_within_key: bool) -> Wait {
         let state = self.state();
         if state.end == End::Closed {
@@ -70,7 +87,8 @@ impl Shared {
             Listening::Waits | Listening::Now => None,
         });
         let moves = self.setup.mode == TerminalMode::Ansi && !state.activity.is_empty();
-        let times = [is_within_key.then_some(ESCAPE), moves.then_some(FRAME), listens_in];
+        let draws_in = state.changed.then(|| TEXT_FRAME.saturating_sub(state.drawn.elapsed()));
+        let times = [is_within_key.then_some(ESCAPE), moves.then_some(FRAME), listens_in, draws_in];
         Wait::For { keys: reads && !state.lent && state.end != End::Gone, time: times.into_iter().flatten().min() }
     }
 }
@@ -141,7 +159,8 @@ fn read(shared: &Weak<Shared>, woken: &OwnedFd) {
         {
             shared.key(key);
         }
-        if ready == Ok(0) || last_frame.elapsed() >= FRAME {
+        shared.draw_speech();
+        if last_frame.elapsed() >= FRAME || shared.may_listen() {
             last_frame = Instant::now();
             shared.tick();
         }

@@ -6,6 +6,8 @@
 //! Promises: a key that was pressed before a question was visible never answers it; [`leave`] restores the terminal's
 //! modes, and a panic does so too; without a terminal that can move its cursor everything is still shown, line by line.
 //! Texts are shown as they are given: a caller with text from a model or a tool makes it [`host_text::visible`] first.
+//! What the model says is the exception: [`Terminal::say`] makes it safe to show and renders its Markdown. A line that is
+//! too long for the terminal is broken at a word, in one place for all of them.
 //!
 //! A thread of its own reads the keys and draws what moves; everything else happens under one lock, in the caller's
 //! thread. Deliberately not here: how a run's events are shown (`printer`), and what a prompt leads to
@@ -18,6 +20,7 @@ mod history;
 mod input;
 mod interrupt;
 mod keys;
+mod markdown;
 mod pick;
 mod question;
 mod raw;
@@ -25,6 +28,7 @@ mod screen;
 mod style;
 mod typed;
 mod width;
+mod wrap;
 mod write;
 
 use std::collections::VecDeque;
@@ -38,13 +42,17 @@ use tokio_util::sync::CancellationToken;
 use self::editor::Editor;
 pub use self::history::History;
 pub use self::interrupt::Interrupt;
+use self::markdown::Markdown;
+pub use self::markdown::{Answers, Voice};
 pub use self::pick::{Pick, PickEntry};
 use self::question::Open;
 pub use self::question::{Choice, Chosen, Question};
+pub use self::raw::columns_of_stderr;
 use self::screen::Screen;
 pub use self::style::Style;
 pub use self::typed::{Typed, typed};
-pub use self::width::{broken_at, truncate_to_width, width, wrapped};
+pub use self::width::{broken_at, truncate_to_width, width};
+pub use self::wrap::{wrap, wrapped, wrapped_lines};
 
 /// The terminal that is in use, for callers that have something to show and hold no terminal.
 static DRAWN_ON: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
@@ -67,6 +75,10 @@ pub struct Setup {
     pub history: History,
     /// Completes the text that is being written.
     pub completer: Completer,
+    /// What becomes of rows when its width changes.
+    pub resize: Resize,
+    /// How answers are shown. A terminal that cannot move its cursor shows their source.
+    pub answers: Answers,
 }
 
 /// When keys are read.
@@ -87,6 +99,16 @@ pub enum TerminalMode {
     Ansi,
     /// It shows line after line, and the user edits a line in the terminal itself.
     Dumb,
+}
+
+/// What a terminal does with rows that are wider than it has become.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Resize {
+    /// It wraps them, as most do.
+    #[default]
+    Wraps,
+    /// It cuts them, or hides what does not fit.
+    Cuts,
 }
 
 /// The completions of a text: how many of its last bytes they replace, and the candidates.
@@ -134,6 +156,11 @@ struct State {
     screen: Screen,
     /// Text that is not shown yet: a question is open, and its lines have to stay directly above its choices.
     held: String,
+    /// What the model says.
+    speech: Markdown,
+    /// When everything was drawn last, and whether it changed since.
+    drawn: Instant,
+    changed: bool,
     activity: Vec<Activity>,
     frame: usize,
     questions: VecDeque<Open>,
@@ -187,9 +214,16 @@ impl Terminal {
         let (woken, wake) =
             rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC | rustix::pipe::PipeFlags::NONBLOCK)?;
         let (columns, rows) = raw::size();
+        let answers = match setup.mode {
+            TerminalMode::Ansi => setup.answers,
+            TerminalMode::Dumb => Answers::Source,
+        };
         let state = State {
-            screen: Screen::new(columns, rows),
+            screen: Screen::new(columns, rows, setup.resize),
             held: String::new(),
+            speech: Markdown::new(setup.style.colour, answers),
+            drawn: Instant::now(),
+            changed: false,
             activity: Vec::new(),
             frame: 0,
             questions: VecDeque::new(),
@@ -215,12 +249,6 @@ impl Terminal {
         Ok(Self(shared))
     }
 
-    /// Shows text that stays: whole lines, or the next piece of a line.
-    pub fn show(&self, text: &str) {
-        let mut state = self.0.state();
-        self.0.show(&mut state, text);
-    }
-
     /// Shows lines, beginning on a new line.
     pub fn lines(&self, text: &str) {
         let mut state = self.0.state();
@@ -234,17 +262,38 @@ impl Terminal {
         self.0.show(&mut state, text);
     }
 
+    /// Shows a piece of what the model says, and sets what goes on now. Lines that are shown next end the text.
+    pub fn say(&self, piece: &str, voice: Voice, activity: Vec<Activity>) {
+        let mut state = self.0.state();
+        self.0.goes_on(&mut state, activity);
+        self.0.says(&mut state, piece, voice);
+    }
+
+    /// Returns how answers are shown.
+    pub fn answers(&self) -> Answers {
+        self.0.state().speech.answers()
+    }
+
+    /// Shows answers in this way from now on, if the terminal can. Returns how they are shown.
+    pub fn set_answers(&self, answers: Answers) -> Answers {
+        let mut state = self.0.state();
+        self.0.end_speech(&mut state);
+        if self.0.setup.mode == TerminalMode::Ansi {
+            state.speech.set_answers(answers);
+        }
+        state.speech.answers()
+    }
+
     /// Sends a sequence to the terminal that it does not show.
     pub fn steer(&self, sequence: &str) {
         let mut state = self.0.state();
         self.0.write(&mut state, sequence);
     }
 
-    /// Shows the rest of a text and then lines, and sets what goes on now.
-    pub fn lines_with(&self, rest: &str, text: &str, activity: Vec<Activity>) {
+    /// Shows lines, and sets what goes on now.
+    pub fn lines_with(&self, text: &str, activity: Vec<Activity>) {
         let mut state = self.0.state();
         self.0.goes_on(&mut state, activity);
-        state.held.push_str(rest);
         self.0.lines(&mut state, text);
     }
 
@@ -404,7 +453,7 @@ pub fn is_lent() -> bool {
 /// Returns the width of the terminal of this process in columns.
 pub fn columns() -> usize {
     let (columns, rows) = raw::size();
-    Screen::new(columns, rows).columns()
+    screen::usable(columns, rows).0
 }
 
 #[cfg(test)]

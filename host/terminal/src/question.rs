@@ -12,7 +12,8 @@ use tokio::sync::oneshot;
 use super::keys::Key;
 use super::pick::{Pick, Search};
 use super::screen::Live;
-use super::width::{broken, width};
+use super::width::width;
+use super::wrap::wrap;
 use crate::Style;
 
 /// How long no key must have been pressed before a question listens: longer than the pause between two keys of a typing
@@ -141,8 +142,8 @@ impl Open {
         let look = |(number, Choice { letter, label }): (usize, &Choice)| -> Vec<String> {
             let is_selected = listens && number == self.selected;
             let mark = format!("{} {} {letter}  ", if is_selected { "›" } else { " " }, number + 1);
-            let rows = broken(label, columns.saturating_sub(width(&mark) + 1).max(NARROWEST)).into_iter().enumerate();
-            let row = |(at, text): (usize, &str)| {
+            let rows = wrap(label, columns.saturating_sub(width(&mark) + 1).max(NARROWEST)).into_iter().enumerate();
+            let row = |(at, text): (usize, String)| {
                 let begin = if at == 0 { mark.clone() } else { " ".repeat(width(&mark)) };
                 match (listens, is_selected) {
                     (true, true) => style.bold(&format!("{begin}{text}")),
@@ -241,7 +242,7 @@ mod tests {
         }
         let live = open.look(Style { colour: false }, 30, 9);
         let rows =
-            ["  1 y  Yes", "  2 a  Always: commands that ", "       begin with `cargo ", "       test`", "› 3 n  No"];
+            ["  1 y  Yes", "  2 a  Always: commands that", "       begin with `cargo", "       test`", "› 3 n  No"];
         assert_eq!(live.rows[..5], rows);
         assert_eq!(live.cursor, Some((4, 0)));
         let live = open.look(Style { colour: false }, 30, 4);

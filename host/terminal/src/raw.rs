@@ -97,6 +97,13 @@ pub(super) fn size() -> (usize, usize) {
     tcgetwinsize(stdout).map_or((0, 0), |size| (size.ws_col.into(), size.ws_row.into()))
 }
 
+/// Returns the columns of the terminal that standard error is; `None` if it is none, or does not report them.
+pub fn columns_of_stderr() -> Option<usize> {
+    let stderr = io::stderr();
+    let size = stderr.is_terminal().then(|| tcgetwinsize(stderr).ok()).flatten()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
 fn say(sequences: &str) {
     let mut stdout = io::stdout();
     stdout.write_all(sequences.as_bytes()).and_then(|()| stdout.flush()).ok();

@@ -11,6 +11,7 @@
 
 use std::fmt::Write as _;
 
+use super::Resize;
 use super::width::{LastRow, truncate_to_width, width};
 
 /// The rows that change, and the position of the cursor in them.
@@ -21,11 +22,18 @@ pub(super) struct Live {
     pub(super) cursor: Option<(usize, usize)>,
 }
 
+/// Returns the columns and rows to draw for, of what a terminal reports. One that does not report its size, or reports 0,
+/// gets the traditional one.
+pub(super) fn usable(columns: usize, rows: usize) -> (usize, usize) {
+    (if columns == 0 { 80 } else { columns.max(8) }, if rows == 0 { 24 } else { rows.max(2) })
+}
+
 /// What the terminal shows now.
 #[derive(Debug)]
 pub(super) struct Screen {
     columns: usize,
     rows: usize,
+    resize: Resize,
     /// The last row of the unfinished line.
     tail: LastRow,
     /// The width of each row that is drawn again, beginning with the tail if there is one.
@@ -37,9 +45,9 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    pub(super) fn new(columns: usize, rows: usize) -> Self {
+    pub(super) fn new(columns: usize, rows: usize, resize: Resize) -> Self {
         let mut screen =
-            Self { columns, rows, tail: LastRow::default(), drawn: Vec::new(), cursor: (0, 0), last: None };
+            Self { columns, rows, resize, tail: LastRow::default(), drawn: Vec::new(), cursor: (0, 0), last: None };
         screen.resized(columns, rows);
         screen
     }
@@ -61,9 +69,7 @@ impl Screen {
     /// tell how many rows they have become.
     pub(super) fn resized(&mut self, columns: usize, rows: usize) {
         self.last = None;
-        // A terminal that does not report its width, or reports 0, gets the traditional width.
-        self.columns = if columns == 0 { 80 } else { columns.max(8) };
-        self.rows = if rows == 0 { 24 } else { rows.max(2) };
+        (self.columns, self.rows) = usable(columns, rows);
     }
 
     /// Writes text that stays and draws the rows below it. The text's lines end with `\n`; an unfinished one continues
@@ -135,9 +141,15 @@ impl Screen {
             return;
         }
         let (row, column) = self.cursor;
-        // On a terminal that became narrower, a row has become several.
-        let above: usize = self.drawn.iter().take(row).map(|width| width.saturating_sub(1) / self.columns + 1).sum();
-        up(out, above + column.saturating_sub(1) / self.columns);
+        let above = match self.resize {
+            // On a terminal that became narrower, a row has become several.
+            Resize::Wraps => {
+                let rows = |width: &usize| width.saturating_sub(1) / self.columns + 1;
+                self.drawn.iter().take(row).map(rows).sum::<usize>() + column.saturating_sub(1) / self.columns
+            }
+            Resize::Cuts => row,
+        };
+        up(out, above);
         out.push_str("\r\u{1b}[J");
     }
 }
@@ -161,7 +173,7 @@ mod tests {
     fn shown(columns: u16, steps: &[(&str, &[&str])]) -> String {
         let size = |number| std::num::NonZero::new(number).expect("it has a size");
         let mut terminal = vt100::Parser::new(size(6), size(columns), 1000);
-        let mut screen = Screen::new(columns.into(), 6);
+        let mut screen = Screen::new(columns.into(), 6, Resize::Wraps);
         for (text, rows) in steps {
             terminal.process(screen.draw(text, &live(rows)).replace("\r\n", "\n").replace('\n', "\r\n").as_bytes());
         }
@@ -208,17 +220,19 @@ mod tests {
 
     #[test]
     fn after_a_resize_what_was_wrapped_is_taken_away() {
-        let mut screen = Screen::new(40, 10);
-        let first = screen.draw("stays\n", &live(&["a row of thirty characters, all", "prompt"]));
-        screen.resized(16, 10);
-        let then = screen.draw("", &live(&["prompt"]));
-        // The long row has become two, so the cursor was on the third.
-        assert!(then.contains("\u{1b}[2A\r\u{1b}[J"), "{first:?} {then:?}");
+        // Where the long row has become two, the cursor was on the third.
+        for (resize, above) in [(Resize::Wraps, 2), (Resize::Cuts, 1)] {
+            let mut screen = Screen::new(40, 10, resize);
+            let first = screen.draw("stays\n", &live(&["a row of thirty characters, all", "prompt"]));
+            screen.resized(16, 10);
+            let then = screen.draw("", &live(&["prompt"]));
+            assert!(then.contains(&format!("\u{1b}[{above}A\r\u{1b}[J")), "{resize:?} {first:?} {then:?}");
+        }
     }
 
     #[test]
     fn screen_of_unknown_size_has_the_usual_one() {
-        let screen = Screen::new(0, 0);
+        let screen = Screen::new(0, 0, Resize::Wraps);
         assert_eq!((screen.columns(), screen.rows()), (80, 24));
     }
 }

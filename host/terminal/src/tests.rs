@@ -45,6 +45,8 @@ async fn scenario() {
         interrupt: interrupt.clone(),
         history: History::default(),
         completer: Box::new(|_| Completions::default()),
+        resize: Resize::default(),
+        answers: Answers::default(),
     })
     .expect("there is a terminal");
     terminal.lines("begins\n");

@@ -1,19 +1,24 @@
 //! The width of text on a terminal, and which part of it fits. Texts may contain sequences that set colours, which look
-//! like `ESC [ … m`, and no others.
+//! like `ESC [ … m`, and hyperlinks, `ESC ] 8 ; ; … ESC \`, and no others.
+//!
+//! Deliberately not here: where a line is broken at its words (`wrap`).
 
 use unicode_width::UnicodeWidthChar;
 
 /// The distance between two tab stops.
 const TAB: usize = 8;
 
-/// A piece of a text: a visible character, or a sequence that sets a colour.
-enum Piece<'a> {
+/// Makes a symbol an emoji, which most terminals show in two columns and some in one.
+const EMOJI: char = '\u{fe0f}';
+
+/// A piece of a text: a visible character, or a sequence that sets a colour or a link.
+pub(super) enum Piece<'a> {
     Character(char),
     Colour(&'a str),
 }
 
 /// Returns the pieces of a text, each with its position.
-fn pieces(text: &str) -> impl Iterator<Item = (usize, Piece<'_>)> {
+pub(super) fn pieces(text: &str) -> impl Iterator<Item = (usize, Piece<'_>)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let rest = text.get(at..)?;
@@ -24,6 +29,12 @@ fn pieces(text: &str) -> impl Iterator<Item = (usize, Piece<'_>)> {
         {
             at += end + 1;
             return Some((begins, Piece::Colour(rest.get(..=end).unwrap_or_default())));
+        }
+        if rest.starts_with("\u{1b}]8;")
+            && let Some(end) = rest.find("\u{1b}\\")
+        {
+            at += end + 2;
+            return Some((begins, Piece::Colour(rest.get(..end + 2).unwrap_or_default())));
         }
         at += first.len_utf8();
         Some((begins, Piece::Character(first)))
@@ -39,12 +50,24 @@ fn behind(column: usize, character: char, columns: usize) -> usize {
     }
 }
 
-/// Returns the width of a line.
+/// Returns the width of a line: the most columns that a terminal takes for it.
 pub fn width(text: &str) -> usize {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.len();
+    }
     pieces(text).fold(0, |column, (_, piece)| match piece {
-        Piece::Character(character) => behind(column, character, usize::MAX),
+        Piece::Character(character) => behind_at_most(column, character),
         Piece::Colour(_) => column,
     })
+}
+
+/// Returns the column behind a character on a terminal that takes the most columns for it: what must fit is better
+/// thought too wide than too narrow.
+pub(super) fn behind_at_most(column: usize, character: char) -> usize {
+    match character {
+        EMOJI => column + 1,
+        character => behind(column, character, usize::MAX),
+    }
 }
 
 /// Cuts a line to the columns, with a `…` at the cut. Colours end as they would without the cut.
@@ -59,7 +82,7 @@ pub fn truncate_to_width(text: &str, columns: usize) -> String {
             // The sequences behind the cut still end the colours.
             Piece::Colour(colour) => shown.push_str(colour),
             Piece::Character(character) if !full => {
-                let next = behind(column, character, usize::MAX);
+                let next = behind_at_most(column, character);
                 if next + 1 > columns {
                     full = true;
                     if columns > 0 {
@@ -90,43 +113,6 @@ pub fn broken_at(text: &str, columns: usize) -> usize {
         end = next;
     }
     end
-}
-
-/// Breaks a line into rows, after a blank if there is one in the second half of a row.
-pub(super) fn broken(line: &str, columns: usize) -> Vec<&str> {
-    let mut rows = Vec::new();
-    let mut rest = line;
-    loop {
-        let mut end = broken_at(rest, columns);
-        if end < rest.len()
-            && let Some(blank) = rest.get(..end).and_then(|row| row.rfind(' ')).filter(|blank| *blank > end / 2)
-        {
-            end = blank + 1;
-        }
-        let (row, more) = rest.split_at(end);
-        rows.push(row);
-        rest = more;
-        if rest.is_empty() {
-            return rows;
-        }
-    }
-}
-
-/// Wraps a line at its blanks, and indents all rows but the first.
-pub fn wrapped(line: &str, columns: usize, indent: usize) -> String {
-    let mut rows = String::new();
-    let mut column = 0;
-    for word in line.split_inclusive(' ') {
-        let wide = width(word.trim_end());
-        if column > indent && column + wide > columns {
-            rows.truncate(rows.trim_end().len());
-            rows.extend(["\n", &" ".repeat(indent)]);
-            column = indent;
-        }
-        rows.push_str(word);
-        column += width(word);
-    }
-    rows
 }
 
 /// The last row of an unfinished line, once the terminal has wrapped it.
@@ -185,10 +171,17 @@ mod tests {
     }
 
     #[test]
-    fn words_stay_whole_where_they_fit() {
-        assert_eq!(wrapped("name  some words", 11, 6), "name  some\n      words");
-        assert_eq!(wrapped("unbreakable", 4, 2), "unbreakable");
-        assert_eq!(wrapped("a b", 80, 0), "a b");
+    fn width_of_colours_and_links_is_none_and_of_emoji_the_most() {
+        for (text, expected) in [
+            ("abc", 3),
+            ("日本", 4),
+            ("\u{1b}[1mab\u{1b}[0m", 2),
+            ("\u{1b}]8;;https://a.example\u{1b}\\ab\u{1b}]8;;\u{1b}\\", 2),
+            ("⚠\u{fe0f}", 2),
+            ("e\u{301}", 1),
+        ] {
+            assert_eq!(width(text), expected, "{text:?}");
+        }
     }
 
     #[test]

@@ -28,6 +28,7 @@ const AREAS: &[(&str, &str)] = &[
     ("state", "`state`"),
     ("model", "Models"),
     ("session", "Sessions"),
+    ("terminal", "Answers on a terminal"),
     ("bundle", "Bundles and keys"),
     ("install", "Registries and installation"),
     ("cache", "The cache of compiled components"),

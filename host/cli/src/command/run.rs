@@ -10,6 +10,7 @@ use std::sync::Arc;
 use host_agent::Left;
 use host_app::app::{self, App};
 use host_app::attach::{Attached, attach};
+use host_app::configuration::Configuration;
 use host_app::environment::Environment;
 use host_app::error::{Failure, run_failure};
 use host_app::project::Project;
@@ -91,7 +92,7 @@ pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: I
     if talks {
         return conversation::hold(session, interrupt, run.stats, first_prompt).await;
     }
-    let terminal = terminal(&environment, &run, interrupt)?;
+    let terminal = terminal(&environment, &session.app().configuration, &run, interrupt)?;
     let _approvals = listen(&session, terminal.as_ref(), &environment);
     let out = Out::new(stop.clone());
     let report = report(&session, &run, terminal.as_ref(), out.clone(), &environment);
@@ -157,7 +158,12 @@ async fn project(
 }
 
 /// Opens the terminal, if the run is shown on one. A user can be asked there when standard input is one as well.
-fn terminal(environment: &Environment, run: &Run, interrupt: Interrupt) -> Result<Option<Terminal>, Failure> {
+fn terminal(
+    environment: &Environment,
+    configuration: &Configuration,
+    run: &Run,
+    interrupt: Interrupt,
+) -> Result<Option<Terminal>, Failure> {
     if !is_drawn(run, environment) {
         return Ok(None);
     }
@@ -168,6 +174,8 @@ fn terminal(environment: &Environment, run: &Run, interrupt: Interrupt) -> Resul
         interrupt,
         history: terminal::History::default(),
         completer: Box::new(|_| terminal::Completions::default()),
+        resize: process::resize(environment),
+        answers: process::answers(configuration),
     };
     Ok(Some(Terminal::open(setup).map_err(exit::terminal_unusable)?))
 }

@@ -2,7 +2,6 @@
 //! calls of a subagent are indented under a line with its name; its text is for its parent, and not shown.
 
 mod calls;
-mod markdown;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -11,11 +10,10 @@ use host_agent::{Event, EventKind, Observer, RunResult};
 use host_app::error::Failure;
 use host_app::report::run_stats::RunStats;
 use host_app::report::{About, Report, notices};
-use host_terminal::{self as terminal, Activity};
-use host_text::{Escaper, Newlines, exact, visible, visible_line};
+use host_terminal::{self as terminal, Activity, Answers, Voice};
+use host_text::{exact, visible, visible_line};
 
 use self::calls::{CallEnd, Calls, INDENT};
-use self::markdown::Markdown;
 use super::{Style, text};
 use crate::exit::words;
 
@@ -35,11 +33,9 @@ struct State {
     calls: Calls,
     /// The text of the current reply so far.
     reply: String,
-    markdown: Markdown,
     thoughts: Thoughts,
     /// Whether a piece of a thought was shown last.
     thinks: bool,
-    thought: Escaper,
 }
 
 /// The statistics that are printed at the end of a run.
@@ -65,10 +61,8 @@ impl Terminal {
             waiting: None,
             calls: Calls::default(),
             reply: String::new(),
-            markdown: Markdown::new(style),
             thoughts: Thoughts::Subjects,
             thinks: false,
-            thought: Escaper::new(Newlines::Keep),
         };
         let run_stats = Mutex::new(RunStats::new(about.run_clock));
         Self { terminal, style, stats, run_stats, state: Mutex::new(state) }
@@ -88,11 +82,19 @@ impl Terminal {
         state.thoughts
     }
 
-    /// Shows an answer of an earlier conversation.
+    /// Switches between rendered answers and their source; returns the new setting.
+    pub(crate) fn toggle_answers(&self) -> Answers {
+        self.terminal.set_answers(match self.terminal.answers() {
+            Answers::Rendered => Answers::Source,
+            Answers::Source => Answers::Rendered,
+        })
+    }
+
+    /// Shows an answer that was given before.
     pub(crate) fn replay(&self, answer: &str) {
-        let mut markdown = Markdown::new(self.style);
-        let shown = markdown.feed(answer) + &markdown.finish();
-        self.lines(&mut self.state(), &shown);
+        let mut state = self.state();
+        self.terminal.say(answer, Voice::Answer, self.activity(&state));
+        self.lines(&mut state, "");
     }
 
     /// Shows that the user waits for something other than a run.
@@ -127,9 +129,8 @@ impl Terminal {
 
     /// Shows whole lines that stay.
     fn lines(&self, state: &mut State, lines: &str) {
-        let rest = state.markdown.finish() + &self.style.dim(&state.thought.finish());
         state.thinks = false;
-        self.terminal.lines_with(&rest, lines, self.activity(state));
+        self.terminal.lines_with(lines, self.activity(state));
     }
 
     fn note(&self, state: &mut State, note: &str) {
@@ -181,25 +182,25 @@ impl Terminal {
         if let (Some(subject), Some((words, _))) = (subject, &mut state.waiting) {
             *words = visible_line(subject).into_owned();
         }
-        if state.thoughts == Thoughts::Whole {
-            if !std::mem::replace(&mut state.thinks, true) {
-                self.terminal.lines("");
+        match state.thoughts {
+            Thoughts::Whole => {
+                if !std::mem::replace(&mut state.thinks, true) {
+                    self.terminal.lines("");
+                }
+                self.terminal.say(text, Voice::Thought, self.activity(state));
             }
-            self.terminal.show(&self.style.dim(&state.thought.push(text)));
+            Thoughts::Subjects => self.update(state),
         }
-        self.update(state);
     }
 
     fn content(&self, state: &mut State, text: &str) {
         // The text itself shows activity, until it stops for a while.
         state.wait("writing");
         if std::mem::take(&mut state.thinks) {
-            self.terminal.show(&self.style.dim(&state.thought.finish()));
             self.terminal.lines("");
         }
         state.reply.push_str(text);
-        let shown = state.markdown.feed(text);
-        self.terminal.show_with(&shown, self.activity(state));
+        self.terminal.say(text, Voice::Answer, self.activity(state));
     }
 }
 
@@ -309,9 +310,8 @@ impl Report for Terminal {
         if let Some(answer) = result.result.as_deref().or(result.best_answer())
             && answer.trim() != state.reply.trim()
         {
-            let mut markdown = Markdown::new(self.style);
-            let shown = markdown.feed(answer) + &markdown.finish();
-            self.lines(&mut state, &shown);
+            self.terminal.say(answer, Voice::Answer, self.activity(&state));
+            self.lines(&mut state, "");
         }
         let mut lines = text::cut_short(result, self.style);
         if let Some(failure) = failure {

@@ -67,7 +67,7 @@ fn another_model_answers_and_the_session_remembers_it() {
 #[test]
 fn the_last_answer_goes_to_the_clipboard_as_it_was_written() {
     let (_host, mut pty) = talk(&[answer("**Ä**")], &[]);
-    pty.types("/copy\r").sees("there is no answer to copy").types("first\r").sees("**Ä**").types("/copy\r");
+    pty.types("/copy\r").sees("there is no answer to copy").types("first\r").sees("Ä").types("/copy\r");
     pty.sees("copied 5 characters").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
     assert!(pty.written().contains("\u{1b}]52;c;KirDhCoq\u{7}"), "{:?}", pty.written());
@@ -96,7 +96,7 @@ fn a_conversation_is_made_shorter() {
                          "chunks": [{"text": "<state_snapshot>a story</state_snapshot>"}]});
     let (host, mut pty) = talk(&[answer(&story), answer("Two."), summary, answers("on", "Three.")], &[]);
     pty.types("/compress\r").sees("nothing to compress").types("first\r").saw("chapter 399");
-    pty.types("second\r").sees("Two.").types("/compress\r").sees("its beginning was summarised");
+    pty.types("second\r").sees("Two.").types("/compress\r").sees("its beginning was");
     pty.types("on\r").sees("Three.").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
     assert!(host.session().iter().any(|entry| entry["type"] == "history_replaced"));

@@ -108,6 +108,8 @@ fn open(session: &Session, style: Style, interrupt: Interrupt) -> Result<Termina
         interrupt: interrupt.clone(),
         history: History::open(state.join("history")),
         completer: complete::completer(session.app()),
+        resize: process::resize(&session.app().environment),
+        answers: process::answers(&session.app().configuration),
     })
     .map_err(exit::terminal_unusable)?;
     let told = terminal.clone();

@@ -4,7 +4,7 @@ use host_agent::{CompressionStatus, Sessions};
 use host_app::error::Failure;
 use host_app::plugins::reload::ReloadTrigger;
 use host_message::counted;
-use host_terminal::{self as terminal, Choice, Chosen, Question, TerminalMode};
+use host_terminal::{self as terminal, Answers, Choice, Chosen, Question, TerminalMode};
 use host_text::{exact, visible};
 use host_tool::ApprovalMode;
 
@@ -41,6 +41,7 @@ impl Repl {
                 drawn::Thoughts::Whole => "showing full thoughts",
                 drawn::Thoughts::Subjects => "showing thought titles only",
             }),
+            Command::Raw => self.raw(),
             Command::Model(None) => self.note(&format!("{} · /model ID to change", self.session.model().id)),
             Command::Model(Some(id)) => self.choose(&id)?,
             Command::Compress => self.compress().await?,
@@ -101,6 +102,18 @@ impl Repl {
         self.stats.begin();
         self.note(&format!("new conversation; to resume the last one: host run --resume {before}"));
         Ok(())
+    }
+
+    /// Switches between rendered answers and their source, and shows the last answer so.
+    fn raw(&self) {
+        self.note(match (self.printer.toggle_answers(), self.terminal.mode()) {
+            (Answers::Rendered, _) => "showing answers rendered",
+            (Answers::Source, TerminalMode::Ansi) => "showing answers as the model wrote them",
+            (Answers::Source, TerminalMode::Dumb) => "this terminal shows answers as the model wrote them",
+        });
+        if let (Some(answer), TerminalMode::Ansi) = (&self.answer, self.terminal.mode()) {
+            self.printer.replay(answer);
+        }
     }
 
     fn copy(&self) -> Result<(), Failure> {

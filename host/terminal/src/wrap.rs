@@ -1,0 +1,340 @@
+//! Wraps lines at their words: the one place where a line that is too long for the terminal is broken.
+//!
+//! A row is broken at blanks, and between ideographs, which have none. A word stays whole where a row can hold it; a
+//! longer one is broken between characters as users see them. Colours and hyperlinks end with their row and begin again
+//! on the next, so that each row can be drawn alone and an indentation is never coloured.
+//!
+//! Deliberately not here: breaking behind hyphens and slashes, which cuts flags and paths in two.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::width::{Piece, behind_at_most, pieces, width};
+
+const RESET: &str = "\u{1b}[0m";
+
+/// What begins the sequence of a hyperlink.
+pub(super) const LINK: &str = "\u{1b}]8;;";
+
+/// Ends a hyperlink.
+pub(super) const LINK_END: &str = "\u{1b}]8;;\u{1b}\\";
+
+/// The fewest columns for words behind an indentation.
+const FEWEST: usize = 8;
+
+/// What begins a line whose other rows are indented by two columns: the marks of finished calls, questions and lists.
+const MARKS: [&str; 9] = ["✓ ", "✗ ", "■ ", "▸ ", "· ", "? ", "› ", "- ", "• "];
+
+/// Breaks a line into rows of at most this width: all of it, without the blanks at a break. A row may be wider only if
+/// one character is. Blanks stand for tabs, so that a row is as wide behind an indentation. The line has no line feed.
+pub fn wrap(line: &str, columns: usize) -> Vec<String> {
+    rows(line, columns, columns)
+}
+
+/// Wraps a line at its words, and indents all rows but the first.
+pub fn wrapped(line: &str, columns: usize, indent: usize) -> String {
+    let indent = if indent + FEWEST > columns { 0 } else { indent };
+    rows(line, columns, columns - indent).join(&format!("\n{}", " ".repeat(indent)))
+}
+
+/// Breaks a line into a first row and others, which may be narrower.
+fn rows(line: &str, first: usize, others: usize) -> Vec<String> {
+    if !line.contains('\t') && (line.len() <= first || width(line) <= first) {
+        return vec![line.to_owned()];
+    }
+    let mut wrapper = Wrapper { columns: first.max(1), others: others.max(1), ..Wrapper::default() };
+    let mut last = None;
+    for (_, piece) in pieces(line) {
+        match piece {
+            Piece::Colour(sequence) => {
+                wrapper.word.push_str(sequence);
+                wrapper.style.set(sequence);
+            }
+            Piece::Character(blank @ (' ' | '\t')) => {
+                wrapper.end_word();
+                wrapper.gap.push(blank);
+                last = None;
+            }
+            Piece::Character(character) => {
+                if last.is_some_and(|last| can_break(last, character)) {
+                    wrapper.end_word();
+                }
+                wrapper.word.push(character);
+                wrapper.wide = behind_at_most(wrapper.wide, character);
+                last = Some(character);
+            }
+        }
+    }
+    wrapper.end_word();
+    wrapper.end_row(String::new());
+    wrapper.rows
+}
+
+/// Wraps each line of a text at its words. The other rows of a line are indented as its first one is, and those of an
+/// entry, which begins with a mark or with a label such as `help:`, by two columns more.
+pub fn wrapped_lines(text: &str, columns: usize) -> String {
+    if text.lines().all(|line| line.len() <= columns || width(line) <= columns) {
+        return text.to_owned();
+    }
+    let mut wrapped_text = String::with_capacity(text.len() + 16);
+    for line in text.split_inclusive('\n') {
+        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        wrapped_text.push_str(&wrapped(line, columns, hanging(line)));
+        wrapped_text.push_str(end);
+    }
+    wrapped_text
+}
+
+/// Returns the indentation of the other rows of a line.
+fn hanging(line: &str) -> usize {
+    let plain: String = pieces(line)
+        .filter_map(|(_, piece)| match piece {
+            Piece::Character(character) => Some(character),
+            Piece::Colour(_) => None,
+        })
+        .collect();
+    let text = plain.trim_start_matches(' ');
+    let indent = plain.len() - text.len();
+    let is_entry = MARKS.iter().any(|mark| text.starts_with(mark))
+        || ["error: ", "help: ", "note: ", "warning: ", "caused by: "].iter().any(|label| text.starts_with(label));
+    if is_entry { indent + 2 } else { indent }
+}
+
+/// The colours and the link that hold.
+#[derive(Clone, Debug, Default)]
+struct Styles {
+    colours: String,
+    link: String,
+}
+
+impl Styles {
+    fn set(&mut self, sequence: &str) {
+        match sequence {
+            RESET => self.colours.clear(),
+            LINK_END => self.link.clear(),
+            link if link.starts_with(LINK) => sequence.clone_into(&mut self.link),
+            colour => self.colours.push_str(colour),
+        }
+    }
+
+    fn begin(&self) -> String {
+        format!("{}{}", self.link, self.colours)
+    }
+
+    fn end(&self, row: &mut String) {
+        if !self.colours.is_empty() {
+            row.push_str(RESET);
+        }
+        if !self.link.is_empty() {
+            row.push_str(LINK_END);
+        }
+    }
+}
+
+/// A line that is being broken.
+#[derive(Default)]
+struct Wrapper {
+    /// The width of this row, and of those that follow.
+    columns: usize,
+    others: usize,
+    rows: Vec<String>,
+    row: String,
+    /// The width of the row.
+    column: usize,
+    /// The blanks before the word.
+    gap: String,
+    word: String,
+    /// The width of the word.
+    wide: usize,
+    /// What holds behind the word, and before it.
+    style: Styles,
+    before: Styles,
+}
+
+impl Wrapper {
+    /// Puts the word on this row, or on the next.
+    fn end_word(&mut self) {
+        let word = std::mem::take(&mut self.word);
+        let wide = std::mem::take(&mut self.wide);
+        if wide == 0 {
+            self.row.push_str(&word);
+            self.before.clone_from(&self.style);
+            return;
+        }
+        let gap = std::mem::take(&mut self.gap);
+        let behind_gap = gap.chars().fold(self.column, behind_at_most);
+        if behind_gap + wide <= self.columns {
+            self.row.push_str(&" ".repeat(behind_gap - self.column));
+            self.row.push_str(&word);
+            self.column = behind_gap + wide;
+        } else {
+            if self.column > 0 {
+                let style = self.before.clone();
+                style.end(&mut self.row);
+                self.end_row(style.begin());
+            }
+            if wide <= self.columns {
+                self.row.push_str(&word);
+                self.column = wide;
+            } else {
+                self.pieces_of(&word);
+            }
+        }
+        self.before.clone_from(&self.style);
+    }
+
+    /// Puts a word that no row can hold on as many rows as it needs.
+    fn pieces_of(&mut self, word: &str) {
+        let mut style = self.before.clone();
+        let mut run = String::new();
+        for (_, piece) in pieces(word) {
+            match piece {
+                Piece::Character(character) => run.push(character),
+                Piece::Colour(sequence) => {
+                    self.characters(&std::mem::take(&mut run), &style);
+                    self.row.push_str(sequence);
+                    style.set(sequence);
+                }
+            }
+        }
+        self.characters(&run, &style);
+    }
+
+    fn characters(&mut self, run: &str, style: &Styles) {
+        for cluster in run.graphemes(true) {
+            let wide = cluster.chars().fold(0, behind_at_most);
+            if self.column > 0 && self.column + wide > self.columns {
+                style.end(&mut self.row);
+                self.end_row(style.begin());
+            }
+            self.row.push_str(cluster);
+            self.column += wide;
+        }
+    }
+
+    fn end_row(&mut self, next: String) {
+        self.rows.push(std::mem::replace(&mut self.row, next));
+        self.column = 0;
+        self.columns = self.others;
+    }
+}
+
+/// Whether a row may end between two characters that no blank parts.
+fn can_break(before: char, behind: char) -> bool {
+    (is_ideograph(before) || is_ideograph(behind))
+        && width(behind.encode_utf8(&mut [0; 4])) > 0
+        && !NEVER_FIRST.contains(behind)
+        && !NEVER_LAST.contains(before)
+}
+
+/// Whether the character is of a script that is written without blanks: Chinese and Japanese. Korean has blanks.
+pub(super) fn is_ideograph(character: char) -> bool {
+    matches!(character,
+        '\u{2e80}'..='\u{312f}' | '\u{3190}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{fe30}'..='\u{fe4f}'
+        | '\u{ff01}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// What does not begin a row, by the rules of Chinese and Japanese typesetting (JIS X 4051).
+const NEVER_FIRST: &str = "、。，．・：；？！゛゜ヽヾゝゞ々ー’”）〕］｝〉》」』】〙〗〟‐゠–〜～‼⁇⁈⁉…‥,.;:?!)]}%ぁぃぅぇぉっゃゅょゎゕゖァィゥェォッャュョヮヵヶ";
+
+/// What does not end one.
+const NEVER_LAST: &str = "‘“（〔［｛〈《「『【〘〖〝([{";
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn wrap_breaks_at_words_and_only_long_words_inside() {
+        for (line, columns, rows) in [
+            ("", 5, vec![""]),
+            ("the quick brown fox", 10, vec!["the quick", "brown fox"]),
+            ("the   quick", 20, vec!["the   quick"]),
+            ("  indented words here", 12, vec!["  indented", "words here"]),
+            ("an unbreakable word", 6, vec!["an", "unbrea", "kable", "word"]),
+            ("--max-turns and src/a.rs", 12, vec!["--max-turns", "and src/a.rs"]),
+            ("trailing   ", 8, vec!["trailing"]),
+            ("日本語の文章。次の", 8, vec!["日本語の", "文章。次", "の"]),
+            ("日本語。", 6, vec!["日本", "語。"]),
+            ("한국어 문장", 8, vec!["한국어", "문장"]),
+            ("👩\u{200d}👩\u{200d}👧 family", 8, vec!["👩\u{200d}👩\u{200d}👧", "family"]),
+            ("🇩🇪🇫🇷🇮🇹🇪🇸🇵🇱", 5, vec!["🇩🇪🇫🇷", "🇮🇹🇪🇸", "🇵🇱"]),
+            ("⚠\u{fe0f} be careful", 12, vec!["⚠\u{fe0f} be", "careful"]),
+        ] {
+            assert_eq!(wrap(line, columns), rows, "{line:?} in {columns}");
+        }
+    }
+
+    #[test]
+    fn wrap_ends_colours_and_links_with_their_row() {
+        let link = "\u{1b}]8;;https://a.example\u{1b}\\";
+        for (line, columns, rows) in [
+            (
+                "\u{1b}[1mbold words\u{1b}[0m plain".to_owned(),
+                5,
+                vec!["\u{1b}[1mbold\u{1b}[0m".to_owned(), "\u{1b}[1mwords\u{1b}[0m".to_owned(), "plain".to_owned()],
+            ),
+            (
+                "\u{1b}[1mabcd\u{1b}[0mef".to_owned(),
+                3,
+                vec!["\u{1b}[1mabc\u{1b}[0m".to_owned(), "\u{1b}[1md\u{1b}[0mef".to_owned()],
+            ),
+            (
+                format!("{link}one two{LINK_END}"),
+                3,
+                vec![format!("{link}one{LINK_END}"), format!("{link}two{LINK_END}")],
+            ),
+        ] {
+            assert_eq!(wrap(&line, columns), rows, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn words_stay_whole_where_they_fit() {
+        for (line, columns, indent, expected) in [
+            ("name  some words", 11, 6, "name  some\nwords"),
+            ("name  some words", 16, 6, "name  some words"),
+            ("name  some more words", 16, 6, "name  some more\n      words"),
+            ("a b", 80, 0, "a b"),
+            ("\u{1b}[2mone two three\u{1b}[0m", 10, 2, "\u{1b}[2mone two\u{1b}[0m\n  \u{1b}[2mthree\u{1b}[0m"),
+        ] {
+            assert_eq!(wrapped(line, columns, indent), expected, "{line:?} in {columns}");
+        }
+    }
+
+    #[test]
+    fn wrapped_lines_hang_behind_marks_and_labels() {
+        for (text, expected) in [
+            ("short\n", "short\n"),
+            ("a line that is too long\n", "a line that is\ntoo long\n"),
+            ("  a line that is too long", "  a line that is\n  too long"),
+            ("error: it cannot be opened\n", "error: it cannot\n  be opened\n"),
+            ("\u{1b}[31merror:\u{1b}[0m it cannot be opened", "\u{1b}[31merror:\u{1b}[0m it cannot\n  be opened"),
+            ("✗ shell cargo test · exit", "✗ shell cargo\n  test · exit"),
+        ] {
+            assert_eq!(wrapped_lines(text, 16), expected, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn wrap_loses_no_character_and_no_row_is_too_wide(
+            line in "([a-c]| |  |\t|日|。|👩\u{200d}👧|\u{1b}\\[1m|\u{1b}\\[0m|e\u{301}){0,40}", columns in 8usize..20,
+        ) {
+            let visible = |text: &str| -> String {
+                let shown = |(_, piece): (usize, Piece<'_>)| match piece {
+                    Piece::Character(character) => Some(character),
+                    Piece::Colour(_) => None,
+                };
+                pieces(text).filter_map(shown).filter(|character| !matches!(character, ' ' | '\t')).collect()
+            };
+            for rows in [wrap(&line, columns), wrapped(&line, columns, 3).split('\n').map(str::to_owned).collect()] {
+                prop_assert_eq!(visible(&rows.concat()), visible(&line));
+                for row in &rows {
+                    prop_assert!(width(row) <= columns, "{:?} in {}", row, columns);
+                }
+            }
+        }
+    }
+}
