@@ -141,16 +141,23 @@ impl Screen {
             return;
         }
         let (row, column) = self.cursor;
-        let above = match self.resize {
+        let rows_of = |width: &usize| match self.resize {
             // On a terminal that became narrower, a row has become several.
-            Resize::Wraps => {
-                let rows = |width: &usize| width.saturating_sub(1) / self.columns + 1;
-                self.drawn.iter().take(row).map(rows).sum::<usize>() + column.saturating_sub(1) / self.columns
-            }
-            Resize::Cuts => row,
+            Resize::Wraps => width.saturating_sub(1) / self.columns + 1,
+            Resize::Cuts => 1,
         };
-        up(out, above);
-        out.push_str("\r\u{1b}[J");
+        let above: usize = self.drawn.iter().take(row).map(rows_of).sum();
+        let within = match self.resize {
+            Resize::Wraps => column.saturating_sub(1) / self.columns,
+            Resize::Cuts => 0,
+        };
+        up(out, above + within);
+        // tmux keeps what is erased from the first row of the screen on in its scrollback, so that a copy of these rows
+        // would be kept with every key. So their first row is erased by itself, and the rest from the second on.
+        out.push_str("\r\u{1b}[K");
+        if self.drawn.iter().map(rows_of).sum::<usize>() > 1 {
+            out.push_str("\u{1b}7\u{1b}[B\u{1b}[J\u{1b}8");
+        }
     }
 }
 
@@ -226,7 +233,32 @@ mod tests {
             let first = screen.draw("stays\n", &live(&["a row of thirty characters, all", "prompt"]));
             screen.resized(16, 10);
             let then = screen.draw("", &live(&["prompt"]));
-            assert!(then.contains(&format!("\u{1b}[{above}A\r\u{1b}[J")), "{resize:?} {first:?} {then:?}");
+            let erased = format!("\u{1b}[{above}A\r\u{1b}[K\u{1b}7\u{1b}[B\u{1b}[J\u{1b}8");
+            assert!(then.contains(&erased), "{resize:?} {first:?} {then:?}");
+        }
+    }
+
+    // tmux keeps what it erases from the first row on.
+    #[test]
+    fn screen_never_erases_everything_so_that_no_copy_stays_in_a_scrollback() {
+        for rows in [&["prompt"][..], &["spin", "prompt"], &["a", "b", "c", "d"]] {
+            let mut screen = Screen::new(20, 6, Resize::Wraps);
+            let mut terminal = vt100::Parser::default();
+            let begin = screen.draw("", &live(rows));
+            terminal.process(begin.as_bytes());
+            for step in 0..3 {
+                let out = screen.draw("", &live(&[rows, &["more"][..step % 2]].concat()));
+                let mut rest = out.as_str();
+                while let Some(at) = rest.find("\u{1b}[J") {
+                    terminal.process(&rest.as_bytes()[..at]);
+                    assert_ne!(terminal.screen().cursor_position().0, 0, "{out:?}");
+                    terminal.process(b"\x1b[J");
+                    rest = &rest[at + 3..];
+                }
+                terminal.process(rest.as_bytes());
+                let seen: Vec<String> = terminal.screen().rows(0, 20).collect();
+                assert_eq!(seen.concat(), [rows, &["more"][..step % 2]].concat().concat());
+            }
         }
     }
 
