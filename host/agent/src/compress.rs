@@ -13,6 +13,7 @@ use host_model::estimate_contents;
 
 pub(crate) use self::fit::{Next, fitted, with_outputs_cut};
 use crate::loops::is_note;
+use crate::steering::is_steering;
 use crate::warning::is_warning;
 
 /// The end of the request for a summary.
@@ -167,9 +168,13 @@ fn left_out_before(text: &str) -> Option<usize> {
     number.parse::<usize>().ok().map(|left_out| left_out.saturating_sub(note))
 }
 
-/// Returns the index of the user's last message; `None` if there is no such message or only a summary of it.
+/// Returns the index of the user's last prompt; `None` if there is no such message or only a summary of it. What the
+/// user said while the model worked on a prompt belongs to that prompt.
 pub(crate) fn last_prompt(contents: &[Content]) -> Option<usize> {
-    contents.iter().rposition(|content| is_said_by_user(content) && !content.parts.first().is_some_and(is_heading))
+    let is_prompt = |content: &Content| {
+        is_said_by_user(content) && !is_steering(content) && !content.parts.first().is_some_and(is_heading)
+    };
+    contents.iter().rposition(is_prompt)
 }
 
 fn is_heading(part: &Part) -> bool {

@@ -48,7 +48,7 @@ pub enum EventKind<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         session: Option<&'a SessionId>,
     },
-    /// A run was asked something: the user's prompt, or a subagent's task.
+    /// A run was asked something: the user's prompt, a subagent's task, or what the user says while the run works.
     Asked {
         /// The text, without what is attached to it.
         text: &'a str,

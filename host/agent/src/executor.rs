@@ -30,7 +30,7 @@ use crate::deadline::Deadline;
 use crate::event::CompressionStatus;
 use crate::{
     AgentDefinition, Budget, Completion, Entry, Event, EventKind, History, ModelConfig, Observer, Past, SessionLog,
-    ToolConfig, fill,
+    Steering, ToolConfig, fill,
 };
 
 /// An agent that can be run.
@@ -175,6 +175,17 @@ impl Executor {
         attached: Vec<Part>,
         cancel: &CancellationToken,
     ) -> RunResult {
+        self.run_steered(inputs, attached, None, cancel).await
+    }
+
+    /// The same, and the model gets at each turn what the user has said since the last one.
+    pub async fn run_steered(
+        &mut self,
+        inputs: &Map<String, Value>,
+        attached: Vec<Part>,
+        steering: Option<&dyn Steering>,
+        cancel: &CancellationToken,
+    ) -> RunResult {
         let token = cancel.child_token();
         let _cancels_when_dropped = token.clone().drop_guard();
         let session = self.agent.session.as_ref().map(|session| session.id());
@@ -188,7 +199,7 @@ impl Executor {
         let mut message = mem::take(&mut self.state.question);
         message.push(Part::text(prompts.query));
         message.extend(attached);
-        let run = Run::new(&self.agent, &token, &mut self.state, prompts.system);
+        let run = Run::new(&self.agent, &token, &mut self.state, prompts.system).steered(steering);
         run.drive(&mut self.history, Some(message)).await
     }
 

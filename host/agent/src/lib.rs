@@ -25,6 +25,7 @@ mod loops;
 mod reason;
 mod reply;
 mod session;
+mod steering;
 mod subagent;
 mod template;
 mod thought;
@@ -49,5 +50,6 @@ pub use session::{
     About, Entry, Left, Logged, Past, ReadError, Record, Recorded, Records, Reopened, SESSION_VERSION, SessionError,
     SessionLog, Sessions, Stored,
 };
+pub use steering::Steering;
 pub use subagent::{Subagent, SubagentSetup};
 pub use template::{TemplateError, fill};

@@ -10,6 +10,7 @@ use super::{Agent, Conversation, Partial, RunError, RunResult};
 use crate::complete::{COMPLETE_TASK, CompleteTask};
 use crate::deadline::Deadline;
 use crate::loops::{LoopDetector, note};
+use crate::steering::{self, Steering};
 use crate::warning::WARNING_END;
 use crate::{Completion, Entry, EventKind, History, Repeated, SessionError, TerminateReason};
 
@@ -27,6 +28,8 @@ pub(super) struct Run<'r> {
     /// Number of loops detected so far.
     looped: u32,
     pub(super) state: &'r mut Conversation,
+    /// What the user says while it works.
+    steering: Option<&'r dyn Steering>,
     turns: u32,
     before: Before,
 }
@@ -74,9 +77,15 @@ impl<'r> Run<'r> {
             loops,
             looped: 0,
             state,
+            steering: None,
             turns: 0,
             before: Before::default(),
         }
+    }
+
+    /// Takes what the user says while it works.
+    pub(super) fn steered(self, steering: Option<&'r dyn Steering>) -> Self {
+        Self { steering, ..self }
     }
 
     pub(super) async fn drive(mut self, history: &mut History, mut message: Option<Vec<Part>>) -> RunResult {
@@ -159,6 +168,9 @@ impl<'r> Run<'r> {
             if let Err(exceeded) = agent.budget.check() {
                 return Ok(Ending { error: Some(exceeded.into()), ..Ending::without_answer(exceeded.reason()) });
             }
+            if self.turns > 0 {
+                self.hear(message).await;
+            }
             // A user who cancels wants an end, not a last request: the cancel comes before the deadline.
             if self.cancel.is_cancelled() {
                 return Ok(Ending::without_answer(TerminateReason::Aborted));
@@ -184,6 +196,22 @@ impl<'r> Run<'r> {
                 Err(Stop::Looped(repeated)) => self.looped(repeated, message)?,
                 Err(stop) => return stop.ending(TerminateReason::Timeout),
             }
+        }
+    }
+
+    /// Adds what the user said since the last turn to the next message.
+    async fn hear(&self, message: &mut Option<Vec<Part>>) {
+        let Some(steering) = self.steering else { return };
+        loop {
+            let said = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => return,
+                said = steering.take() => said,
+            };
+            let Some(parts) = said else { return };
+            let text = parts.iter().find_map(Part::as_text).unwrap_or_default();
+            self.agent.tell(EventKind::Asked { text });
+            message.get_or_insert_default().extend(steering::message(parts));
         }
     }
 

@@ -8,6 +8,7 @@ mod loops;
 mod record;
 mod recovery;
 mod resume;
+mod steered;
 mod subagents;
 mod taken_back;
 
