@@ -154,6 +154,20 @@ pub struct Conversation {
     /// Show answers on the terminal as the Markdown that the model wrote, instead of rendered. `/raw` switches it.
     #[schemars(extend("default" = false))]
     pub raw: Option<bool>,
+    /// Whose keys the input line has.
+    #[schemars(extend("default" = "emacs"))]
+    pub keys: Option<Keys>,
+}
+
+/// Whose keys the input line of a conversation has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Keys {
+    /// As in a shell.
+    #[default]
+    Emacs,
+    /// As in vim, beginning in the insert mode.
+    Vim,
 }
 
 /// Changes to an agent.

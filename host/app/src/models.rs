@@ -259,7 +259,7 @@ pub fn recording(file: &Path) -> Result<Recording, Failure> {
 }
 
 /// Returns how to reach a service: the environment overrides the configuration.
-fn access(provider: ProviderId, configuration: &Configuration, environment: &Environment) -> Access {
+pub(crate) fn access(provider: ProviderId, configuration: &Configuration, environment: &Environment) -> Access {
     let configured = configuration.providers.get(&provider).cloned().unwrap_or_default();
     let logs_in = provider.login == LoginSpec::Required || configured.auth == Some(Auth::Oauth);
     let login = logs_in.then(|| Login {

@@ -8,6 +8,7 @@
 //!
 //! Deliberately not here: showing anything, and the loop itself (`host-agent`).
 
+pub mod aside;
 pub mod find;
 pub mod list;
 pub mod main_agent;
@@ -19,12 +20,12 @@ pub mod task;
 pub mod transcript;
 mod undone;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_agent::{
     AgentDefinition, Budget, ChosenModel, CompressionStatus, Executor, History, Left, ModelConfig, RunResult,
-    SessionLog,
+    SessionLog, TerminateReason,
 };
 use host_message::{AgentId, Content, ModelId, SessionId};
 use host_model::Recording;
@@ -32,6 +33,7 @@ use host_tool::{ApprovalMode, ApprovalQueue, Gate, PausableClock, Registry};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use self::aside::{Attaching, Ran, RanCommand, Steering};
 pub use self::observers::Observers;
 use self::resume::Resume;
 pub use self::undone::Undone;
@@ -84,6 +86,8 @@ pub struct Session {
     is_resumed: bool,
     notices: Vec<String>,
     context_files: Vec<String>,
+    /// The commands that the user ran since the last prompt.
+    ran: Ran,
 }
 
 /// The parts that are new with each conversation of a session: `/clear` starts another one.
@@ -155,6 +159,7 @@ impl Session {
             is_resumed,
             notices,
             context_files,
+            ran: Ran::default(),
         })
     }
 
@@ -181,6 +186,12 @@ impl Session {
     /// The present approval mode.
     pub fn mode(&self) -> ApprovalMode {
         self.grants.mode()
+    }
+
+    /// Returns the modes that this session can have, in their order.
+    pub fn possible_modes(&self) -> Vec<ApprovalMode> {
+        let root = self.app.workspace.root();
+        ApprovalMode::ALL.into_iter().filter(|mode| self.grants.clone().in_mode(*mode, root).is_ok()).collect()
     }
 
     /// Returns what the tools may currently touch.
@@ -239,8 +250,49 @@ impl Session {
 
     /// Runs a prompt to one of the six ends.
     pub async fn prompt(&mut self, prompt: Attached, cancel: &CancellationToken) -> RunResult {
+        self.run_prompt(prompt, None, cancel).await
+    }
+
+    /// The same, and the model gets at each turn what the user has said since the last one.
+    pub async fn prompt_steered(
+        &mut self,
+        prompt: Attached,
+        steering: &dyn Steering,
+        cancel: &CancellationToken,
+    ) -> RunResult {
+        self.run_prompt(prompt, Some(steering), cancel).await
+    }
+
+    async fn run_prompt(
+        &mut self,
+        prompt: Attached,
+        steering: Option<&dyn Steering>,
+        cancel: &CancellationToken,
+    ) -> RunResult {
         let inputs = main_agent::with_prompt(&self.inputs, prompt.prompt);
-        self.conversation.executor.run_with(&inputs, prompt.parts, cancel).await
+        let parts = prompt.parts.into_iter().chain(self.ran.parts()).collect();
+        let attaching = steering.map(|steering| Attaching { app: &self.app, grants: &self.grants, steering, cancel });
+        let steering = attaching.as_ref().map(|attaching| attaching as &dyn host_agent::Steering);
+        let result = self.conversation.executor.run_steered(&inputs, parts, steering, cancel).await;
+        match result.terminate_reason {
+            // The prompt was taken back: the next one needs the commands again.
+            TerminateReason::Aborted | TerminateReason::Error => {}
+            TerminateReason::Goal
+            | TerminateReason::Timeout
+            | TerminateReason::MaxTurns
+            | TerminateReason::ErrorNoCompleteTaskCall => self.ran.clear(),
+        }
+        result
+    }
+
+    /// Gives the model a command that the user ran, with the next prompt.
+    pub fn add_command(&mut self, command: RanCommand) {
+        self.ran.add(command);
+    }
+
+    /// The folder of the conversation's large outputs, which its tools may read.
+    pub fn outputs(&self) -> &Path {
+        &self.conversation.outputs
     }
 
     /// Runs a declared agent on the inputs that the session was started with.
@@ -285,6 +337,7 @@ impl Session {
         self.conversation = conversation;
         self.grants = grants;
         self.left = Left::Nothing;
+        self.ran.clear();
         Ok(before)
     }
 

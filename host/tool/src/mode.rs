@@ -44,6 +44,18 @@ impl ApprovalMode {
             Self::Yolo => "yolo",
         }
     }
+
+    /// Returns the mode after this one for a key that goes through them: from `default` to the less careful ones, then
+    /// `plan`. Never [`Self::Yolo`], which has to be named.
+    #[must_use]
+    pub fn next(self) -> Self {
+        match self {
+            Self::Default => Self::AutoEdit,
+            Self::AutoEdit => Self::Auto,
+            Self::Auto => Self::Plan,
+            Self::Plan | Self::Yolo => Self::Default,
+        }
+    }
 }
 
 impl fmt::Display for ApprovalMode {
@@ -72,6 +84,21 @@ mod tests {
             assert_eq!(serde_json::to_string(&mode).expect("a name"), format!("\"{mode}\""));
         }
         assert!(ApprovalMode::ALL.is_sorted());
+    }
+
+    // promise conversation.yolo: Going through the approval modes with a key never leads to `yolo`.
+    #[test]
+    fn mode_yolo_is_never_the_next_one() {
+        assert!(ApprovalMode::ALL.iter().all(|mode| mode.next() != ApprovalMode::Yolo));
+        let mut mode = ApprovalMode::Yolo;
+        let seen: Vec<_> = std::iter::from_fn(|| {
+            mode = mode.next();
+            Some(mode)
+        })
+        .take(5)
+        .map(|mode| mode.name())
+        .collect();
+        assert_eq!(seen, ["default", "auto-edit", "auto", "plan", "default"]);
     }
 
     #[test]
