@@ -206,6 +206,10 @@ row "  peak memory of one turn" MB 60 $(of_runs "peak memory of one turn (MB)")
 row "    with two calls" MB 60 $(of_runs "peak memory with two calls (MB)")
 row "  a run with an empty answer" ms - $(of_runs "run with an empty answer (ms)")
 of_runs "run with an empty answer (ms)" >"$folder/empty"
+echo "a key in a conversation, until its echo was read from the terminal"
+row "  at rest" ms 5 $(of_runs "echo of a key at rest (ms)")
+row "  while 200 KB stream" ms 5 $(of_runs "echo of a key while an answer streams (ms)")
+row "    the slowest of 60 keys" ms - $(of_runs "slowest echo of 60 keys while an answer streams (ms)")
 for how in "" ", event by event"; do
     of_runs "run with a long answer$how (ms)" >"$folder/long"
     row "  200 KB in 8,000 events$how: more than that" ms "$([[ -z $how ]] && echo 30 || echo -)" $(beside - "$folder/long" "$folder/empty")

@@ -7,6 +7,7 @@
 mod answers;
 mod conversation;
 mod errors;
+mod input;
 mod lists;
 mod questions;
 mod runs;

@@ -56,6 +56,27 @@ impl Pty {
         self
     }
 
+    /// Presses keys, and returns how long it took until this came, and all that came until then. The screen does not take
+    /// part, so that its own time is not measured; it is out of date afterwards.
+    #[track_caller]
+    pub fn time_to(&mut self, keys: &str, text: &str) -> (Duration, String) {
+        let from = self.written.len();
+        let began = Instant::now();
+        self.types(keys);
+        loop {
+            // What comes in two pieces is found too, and nothing is searched twice.
+            let searched = self.written.len().saturating_sub(text.len()).max(from);
+            let mut bytes = vec![0; 64 << 10];
+            let count = self.master.read(&mut bytes).unwrap_or_default();
+            self.written.extend_from_slice(&bytes[..count]);
+            let took = began.elapsed();
+            if self.written[searched..].windows(text.len()).any(|window| window == text.as_bytes()) {
+                return (took, String::from_utf8_lossy(&self.written[from..]).into_owned());
+            }
+            assert!(count > 0 && took < LIMIT, "{text} did not come:\n{}", self.written());
+        }
+    }
+
     /// Waits until this can be seen.
     #[track_caller]
     pub fn sees(&mut self, text: &str) -> &mut Self {

@@ -4,6 +4,7 @@
 //! table of them. Kinds of runs take turns, so that a machine that is busy for a while spoils all of them alike.
 //! Deliberately not here: targets, and single calls (`calls`).
 
+mod echo;
 mod process;
 mod service;
 
@@ -91,6 +92,19 @@ fn measure(host: PathBuf, runs: usize) -> Result<(), Box<dyn Error>> {
         counted("processor time on a terminal, empty answer (ms)", milliseconds(time));
         let time = drawn(&service, &place, Reply::markdown(ANSWER, EVENTS).sent_at_once())?;
         counted("processor time on a terminal, long answer (ms)", milliseconds(time));
+        let mut echoes = echo::measure(&service, &place)?;
+        for (usual, slow, times) in [
+            ("echo of a key at rest (ms)", "slowest echo of 60 keys at rest (ms)", &mut echoes.at_rest),
+            (
+                "echo of a key while an answer streams (ms)",
+                "slowest echo of 60 keys while an answer streams (ms)",
+                &mut echoes.streaming,
+            ),
+        ] {
+            times.sort();
+            counted(usual, milliseconds(times[times.len() / 2]));
+            counted(slow, milliseconds(times[times.len() - 1]));
+        }
     }
     let mut out = std::io::stdout().lock();
     for (name, mut values) in values {

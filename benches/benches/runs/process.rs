@@ -38,7 +38,7 @@ impl Place {
     /// Runs the host on a task on a terminal until it ends; returns the processor time that it took.
     pub(crate) fn run_drawn(&self) -> io::Result<Duration> {
         let before = children_time()?;
-        let mut command = self.command();
+        let mut command = self.command(&["run", "--model", "openai/x", "Answer."]);
         command.env("TERM", "xterm-256color");
         let mut pty = Pty::start(command, 80, 24);
         match pty.ends() {
@@ -47,10 +47,11 @@ impl Place {
         }
     }
 
-    fn command(&self) -> Command {
+    /// The host with these arguments, in this place.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.host);
         command
-            .args(["run", "--model", "openai/x", "Answer."])
+            .args(arguments)
             .current_dir(self.folder.path().join("repository"))
             .env_clear()
             .env("HOME", self.folder.path())
@@ -61,7 +62,7 @@ impl Place {
     /// Runs the host on a task until it ends.
     pub(crate) fn run(&self) -> io::Result<Ended> {
         let (stdout, stderr) = (self.folder.path().join("stdout"), self.folder.path().join("stderr"));
-        let mut command = self.command();
+        let mut command = self.command(&["run", "--model", "openai/x", "Answer."]);
         command
             .stdin(Stdio::null())
             // A file takes everything at once, so nobody has to read along.

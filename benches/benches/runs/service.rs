@@ -64,6 +64,8 @@ pub(crate) struct Reply {
     pause: Duration,
     /// What is handed to the system at once.
     packets: Vec<Vec<u8>>,
+    /// How long it waits before each of them.
+    pace: Duration,
 }
 
 impl Reply {
@@ -104,12 +106,17 @@ impl Reply {
         let mut packets = vec![head.as_bytes().to_vec()];
         packets.extend(events.map(chunk));
         packets.push(b"0\r\n\r\n".to_vec());
-        Self { pause: Duration::ZERO, packets }
+        Self { pause: Duration::ZERO, packets, pace: Duration::ZERO }
     }
 
     /// All of it at once, as far as the system takes it. Event by event, most of the cost is on the side that sends.
     pub(crate) fn sent_at_once(self) -> Self {
         Self { packets: vec![self.packets.concat()], ..self }
+    }
+
+    /// Each event comes so long after the one before, as a model writes.
+    pub(crate) fn paced(self, pace: Duration) -> Self {
+        Self { pace, ..self }
     }
 
     /// It begins after so long; a real model takes much longer.
@@ -168,6 +175,9 @@ fn serve(stream: TcpStream, state: &Mutex<State>) -> io::Result<()> {
         };
         std::thread::sleep(reply.pause);
         for packet in &reply.packets {
+            if !reply.pace.is_zero() {
+                std::thread::sleep(reply.pace);
+            }
             if let Some(seen) = lock(state).seen.get_mut(place) {
                 seen.answered = Instant::now();
             }

@@ -5,11 +5,11 @@
 
 use std::time::Duration;
 
-use host_model::{LoginSpec, ModelIds, PROVIDERS, ProviderId};
+use host_model::{Access, LoginSpec, ModelIds, PROVIDERS, ProviderId};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::configuration::{Auth, Configuration};
+use crate::configuration::Configuration;
 use crate::environment::Environment;
 use crate::models::access;
 
@@ -39,11 +39,13 @@ pub async fn list(configuration: &Configuration, environment: &Environment) -> L
             continue;
         }
         services.push(service);
-        if provider.models != ModelIds::Named || !is_reachable(provider, configuration, environment) {
+        let access = access(provider, configuration, environment);
+        if provider.models != ModelIds::Named || !is_reachable(provider, &access) {
             continue;
         }
+        let has_key = access.key.is_some();
         // The list is the same for every model; the name is not sent.
-        let connected = (provider.connect)("any", access(provider, configuration, environment));
+        let connected = (provider.connect)("any", access);
         asked.spawn(async move {
             let listed = match connected {
                 Ok(connected) => match timeout(LIMIT, connected.list_models()).await {
@@ -53,23 +55,19 @@ pub async fn list(configuration: &Configuration, environment: &Environment) -> L
                 },
                 Err(error) => Err(error.to_string()),
             };
-            (at, provider, listed)
+            (at, provider, has_key, listed)
         });
     }
     let mut answers = asked.join_all().await;
-    answers.sort_by_key(|(at, _, _)| *at);
+    answers.sort_by_key(|(at, ..)| *at);
     let mut all = ListedModels::default();
-    for (_, provider, listed) in answers {
+    for (_, provider, has_key, listed) in answers {
         match listed {
-            Ok(names) => all.models.extend(
-                names
-                    .into_iter()
-                    .filter(|name| is_name(name))
-                    .take(MAX_MODELS)
-                    .map(|name| format!("{provider}/{name}")),
-            ),
+            Ok(names) => {
+                all.models.extend(names.into_iter().take(MAX_MODELS).map(|name| format!("{provider}/{name}")));
+            }
             // Most users have no local server, and one that is not there is no failure.
-            Err(why) if provider.key_variable.is_some_and(|key| environment.variable(key).is_some()) => {
+            Err(why) if has_key => {
                 all.failures.push(format!("cannot list the models of `{provider}`: {why}"));
             }
             Err(why) => tracing::debug!(%provider, why, "no models were listed"),
@@ -79,13 +77,9 @@ pub async fn list(configuration: &Configuration, environment: &Environment) -> L
 }
 
 /// Whether a service can be asked without a key that is missing. A service at an address of the user's own may need none.
-fn is_reachable(provider: ProviderId, configuration: &Configuration, environment: &Environment) -> bool {
-    let configured = configuration.providers.get(&provider);
-    let has_key = provider.key_variable.is_some_and(|key| environment.variable(key).is_some());
-    let has_address = configured.is_some_and(|service| service.base_url.is_some())
-        || provider.address.is_some_and(|address| environment.variable(address.variable).is_some());
-    let logs_in = configured.is_some_and(|service| service.auth == Some(Auth::Oauth));
+fn is_reachable(provider: ProviderId, access: &Access) -> bool {
     // Ollama needs neither: its address is this machine's.
     let is_local = provider == host_model::Ollama::PROVIDER;
-    provider.login != LoginSpec::Required && (has_key || has_address || logs_in || is_local)
+    let is_known = access.key.is_some() || access.address.is_some() || access.login.is_some();
+    provider.login != LoginSpec::Required && (is_known || is_local)
 }

@@ -4,7 +4,7 @@
 //! the one here goes away. Deliberately not here: what is asked about and what an answer means (`host_tool::Gate`),
 //! and reading keys (`terminal`).
 
-mod edit;
+pub(crate) mod edit;
 pub(crate) mod look;
 
 use std::sync::Arc;

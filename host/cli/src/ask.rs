@@ -6,7 +6,7 @@
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
 use host_terminal::{
-    self as terminal, Choice, Chosen, Completions, History, Interrupt, Keyboard, Pick, Question, Terminal, TerminalMode,
+    self as terminal, Choice, Chosen, History, Interrupt, Keyboard, Pick, Question, Terminal, TerminalMode,
 };
 
 use crate::printer::{self, Style};
@@ -80,7 +80,7 @@ impl<'a> Asker<'a> {
             style: self.style(),
             interrupt: self.interrupt.clone(),
             history: History::default(),
-            completer: Box::new(|_| Completions::default()),
+            assist: terminal::Assist::default(),
             resize: process::resize(self.environment),
             answers: terminal::Answers::default(),
         };

@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 use host_text::visible_line;
 use tokio::sync::oneshot;
 
+use super::menu::MENU_ROWS;
 use super::question::{Listening, Open};
 use super::screen::Live;
+use super::sent::{Sent, When};
 use super::width::{truncate_to_width, width};
 use super::wrap::{wrap, wrapped_lines};
 use super::{Activity, Chosen, End, Keyboard, Question, Shared, State, TerminalMode, Turn, Voice, raw};
@@ -188,7 +190,7 @@ impl Shared {
         if self.setup.mode == TerminalMode::Ansi {
             // The text that is being written does not stay.
             state.turn = Turn::Model(None);
-            state.editor.take();
+            state.editor.clear();
             self.draw(&mut state, &held);
             let out = state.screen.leave();
             self.write(&mut state, &out);
@@ -212,14 +214,7 @@ impl Shared {
                 }
                 live
             }
-            Some(_) | None if writes => {
-                let mut live = state.editor.look(&self.label(state), columns, WRITTEN_ROWS.min(rows / 2));
-                if let Some(hint) = &state.hint {
-                    let hint = hint.lines().flat_map(|line| wrap(line, columns - 1));
-                    live.rows.extend(hint.take(rows / 3).map(|line| self.setup.style.dim(&line)));
-                }
-                live
-            }
+            Some(_) | None if writes => self.writing(state),
             Some(_) | None => Live::default(),
         };
         let left = rows.saturating_sub(below.rows.len() + 1);
@@ -239,6 +234,46 @@ impl Shared {
         Live { rows: above, cursor: below.cursor }
     }
 
+    /// Draws the text that is being written, and what belongs to it.
+    fn writing(&self, state: &State) -> Live {
+        let (columns, rows) = (state.screen.columns(), state.screen.rows());
+        let style = self.setup.style;
+        if let Some(search) = &state.search {
+            let label = "search › ";
+            let query = format!("{label}{}", visible_line(&search.query));
+            let column = width(&query).min(columns.saturating_sub(1));
+            let mut live = Live { rows: vec![query], cursor: Some((0, column)) };
+            let room = MENU_ROWS.min(rows.saturating_sub(3));
+            live.rows.extend(match &search.menu {
+                Some(menu) => menu.look(style, columns, room),
+                None => vec![style.dim("  no earlier prompt has these words")],
+            });
+            live.rows.extend(self.hint("Enter to edit it · Ctrl-R or ↓ for an earlier one · Esc to cancel", columns));
+            return live;
+        }
+        let mut live = state.editor.look(&self.label(state), columns, WRITTEN_ROWS.min(rows / 2));
+        let room = rows.saturating_sub(live.rows.len() + 1);
+        if state.shows_keys {
+            live.rows.extend(super::bindings::look(style, columns, room));
+            return live;
+        }
+        if let Some(menu) = &state.menu {
+            live.rows.extend(menu.look(style, columns, room.min(MENU_ROWS)));
+        }
+        let special = self.setup.assist.special.filter(|(special, _)| state.editor.text().starts_with(*special));
+        let hint = state.hint.as_deref().or(special.map(|(_, words)| words));
+        live.rows.extend(hint.into_iter().flat_map(|hint| self.hint(hint, columns)).take((rows / 3).max(1)));
+        if let Some(takes_commands) = state.editor.takes_commands() {
+            live.rows.push(style.dim(if takes_commands { "-- NORMAL --" } else { "-- INSERT --" }));
+        }
+        live
+    }
+
+    /// Breaks a hint into rows, at its blanks.
+    fn hint(&self, hint: &str, columns: usize) -> Vec<String> {
+        wrap(&visible_line(hint), columns.saturating_sub(1)).iter().map(|row| self.setup.style.dim(row)).collect()
+    }
+
     fn label(&self, state: &State) -> String {
         match state.turn {
             Turn::User => self.setup.style.bold(&state.prompt),
@@ -255,10 +290,15 @@ impl Shared {
         format!("{frame} {}{}", truncate_to_width(&activity.words, room), self.setup.style.dim(&time))
     }
 
-    fn queued(&self, queued: &VecDeque<String>) -> Vec<String> {
-        let first = |text: &String| {
+    fn queued(&self, queued: &VecDeque<Sent>) -> Vec<String> {
+        let first = |sent: &Sent| {
+            let text = sent.draft.shown();
             let line = text.lines().next().unwrap_or_default();
-            self.setup.style.dim(&format!("queued › {}", visible_line(line)))
+            let label = match sent.when {
+                When::NextTurn => "next turn",
+                When::Done => "queued",
+            };
+            self.setup.style.dim(&format!("{label} › {}", visible_line(line)))
         };
         let mut rows: Vec<String> = queued.iter().take(QUEUED_ROWS).map(first).collect();
         if queued.len() > QUEUED_ROWS {

@@ -1,14 +1,22 @@
 //! The text that is being written: what keys do to it, and how it is drawn.
 //!
-//! It has any number of lines. The cursor is between two grapheme clusters, never within one. Deliberately not here:
-//! where earlier texts come from, and what a text means.
+//! It has any number of lines. The cursor is between two grapheme clusters, never within one. A long paste is one
+//! character, which stands for it. Deliberately not here: where earlier texts come from, and what a text means.
+
+mod folds;
+mod undo;
+mod vim;
 
 use host_text::{Escaper, Newlines};
 use unicode_segmentation::UnicodeSegmentation;
 
+pub(crate) use self::folds::Draft;
+use self::folds::{Folds, is_mark, paste_label};
+use self::undo::Undo;
+use self::vim::Vim;
 use super::keys::Key;
 use super::screen::Live;
-use super::width::width;
+use super::width::{truncate_to_width, width};
 
 /// The longest text that can be written here, in bytes. Protects the time that drawing it takes.
 const MAX_TEXT: usize = 1 << 20;
@@ -21,6 +29,12 @@ pub(super) struct Editor {
     at: usize,
     /// The text that was deleted last.
     deleted: String,
+    /// Whether that was whole lines.
+    deleted_lines: bool,
+    folds: Folds,
+    undo: Undo,
+    /// `None` if keys are as in a shell.
+    vim: Option<Vim>,
 }
 
 /// The effect of a key.
@@ -28,24 +42,47 @@ pub(super) struct Editor {
 pub(super) enum Edited {
     /// The text or the cursor has changed, or could not change.
     Yes,
-    /// The key goes up from the first line, or down from the last.
-    Beyond,
+    /// The key goes up from the first line.
+    Above,
+    /// The key goes down from the last line.
+    Below,
     /// The key does not belong to the editor.
     No,
 }
 
 impl Editor {
+    /// Creates an editor with vim's keys.
+    pub(super) fn with_vim() -> Self {
+        Self { vim: Some(Vim::default()), ..Self::default() }
+    }
+
+    /// Returns the text; each fold is one character.
     pub(super) fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Returns the text with each fold as it was pasted.
+    pub(super) fn expanded(&self) -> String {
+        self.folds.expanded(&self.text)
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
+    /// Whether letters are commands, as in vim's normal mode; `None` without vim's keys.
+    pub(super) fn takes_commands(&self) -> Option<bool> {
+        self.vim.is_some().then(|| self.is_commanded())
+    }
+
     /// Returns the text before the cursor.
     pub(super) fn before(&self) -> &str {
         self.text.get(..self.at).unwrap_or_default()
+    }
+
+    /// Whether the cursor is at the end of a word: nothing or a blank is behind it.
+    pub(super) fn is_behind_word(&self) -> bool {
+        !self.after().starts_with(|c: char| !c.is_whitespace())
     }
 
     fn after(&self) -> &str {
@@ -54,20 +91,89 @@ impl Editor {
 
     /// Replaces the text and puts the cursor at its end.
     pub(super) fn set(&mut self, text: impl Into<String>) {
-        self.text = text.into();
+        self.clear();
+        let text = text.into();
+        if text.contains(is_mark) {
+            self.insert(&text);
+        } else {
+            self.text = text;
+            self.at = self.text.len();
+        }
+        self.vim_clamp();
+    }
+
+    /// Writes a text again that was taken.
+    pub(super) fn restore(&mut self, draft: Draft) {
+        self.clear();
+        self.text = draft.text;
+        self.folds = draft.folds;
         self.at = self.text.len();
+        self.vim_clamp();
     }
 
     /// Returns the text and clears the editor.
-    pub(super) fn take(&mut self) -> String {
+    pub(super) fn take_draft(&mut self) -> Draft {
+        let draft = Draft { text: std::mem::take(&mut self.text), folds: std::mem::take(&mut self.folds) };
+        self.clear();
+        draft
+    }
+
+    /// Removes the text. Vim's keys begin in the insert mode again.
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
         self.at = 0;
-        std::mem::take(&mut self.text)
+        self.folds = Folds::default();
+        self.undo.clear();
+        if let Some(vim) = &mut self.vim {
+            *vim = Vim::default();
+        }
+    }
+
+    /// Whether a text begins with a fold, so that a reader does not see how it begins.
+    pub(super) fn begins_folded(&self) -> bool {
+        self.text.trim_start().chars().next().is_some_and(|first| self.folds.label(first).is_some())
+    }
+
+    /// Shows every fold as it was pasted.
+    pub(super) fn unfold(&mut self) {
+        let text = self.expanded();
+        self.set(text);
     }
 
     pub(super) fn insert(&mut self, text: &str) {
-        if self.text.len() + text.len() <= MAX_TEXT {
+        match text.contains(is_mark) {
+            true => self.insert_folded(text, &paste_label(text).unwrap_or_default()),
+            false => self.insert_plain(text),
+        }
+    }
+
+    /// Inserts a text that is shown as this label.
+    pub(super) fn insert_folded(&mut self, text: &str, label: &str) {
+        if self.text.len() + self.folds.bytes() + text.len() <= MAX_TEXT
+            && let Some(mark) = self.folds.add(text.to_owned(), label.to_owned())
+        {
+            self.insert_plain(mark.encode_utf8(&mut [0; 4]));
+        }
+    }
+
+    fn insert_plain(&mut self, text: &str) {
+        if self.text.len() + self.folds.bytes() + text.len() <= MAX_TEXT {
+            self.undo.keep(&self.text, self.at, text.chars().count() == 1 && !text.starts_with(char::is_whitespace));
             self.text.insert_str(self.at, text);
             self.at += text.len();
+            self.leave_cluster();
+        }
+    }
+
+    /// Keeps the text before a change that deletes or replaces.
+    fn keep(&mut self) {
+        self.undo.keep(&self.text, self.at, false);
+    }
+
+    fn undo_once(&mut self) {
+        if let Some((text, at)) = self.undo.back(&self.text) {
+            self.text = text;
+            self.at = at;
             self.leave_cluster();
         }
     }
@@ -82,6 +188,7 @@ impl Editor {
     pub(super) fn complete(&mut self, bytes: usize, text: &str) {
         let from = self.at.saturating_sub(bytes);
         if self.text.is_char_boundary(from) {
+            self.keep();
             self.text.replace_range(from..self.at, "");
             self.at = from;
             self.insert(text);
@@ -90,9 +197,23 @@ impl Editor {
 
     /// Applies a key.
     pub(super) fn key(&mut self, key: &Key) -> Edited {
+        if let Some(edited) = self.vim_key(key) {
+            self.leave_cluster();
+            return edited;
+        }
+        let edited = self.common_key(key);
+        self.vim_clamp();
+        edited
+    }
+
+    fn common_key(&mut self, key: &Key) -> Edited {
         match key {
             Key::Char(character) => self.insert(character.encode_utf8(&mut [0; 4])),
-            Key::Paste(text) => self.insert(text),
+            Key::Paste(text) => match paste_label(text) {
+                Some(label) => self.insert_folded(text, &label),
+                None => self.insert(text),
+            },
+            Key::Undo => self.undo_once(),
             Key::NewLine => self.insert("\n"),
             Key::Backspace => self.delete(self.left(), self.at),
             Key::Delete | Key::EndOfInput => self.delete(self.at, self.right()),
@@ -110,10 +231,19 @@ impl Editor {
             Key::End => self.at = self.line_end(),
             Key::Up if self.line_start() > 0 => self.move_to_line(self.line_start() - 1),
             Key::Down if self.line_end() < self.text.len() => self.move_to_line(self.line_end() + 1),
-            Key::Up | Key::Down => return Edited::Beyond,
-            Key::Enter | Key::Tab | Key::BackTab | Key::Escape | Key::Interrupt | Key::Redraw | Key::Suspend => {
-                return Edited::No;
-            }
+            Key::Up => return Edited::Above,
+            Key::Down => return Edited::Below,
+            Key::Enter
+            | Key::Tab
+            | Key::BackTab
+            | Key::Escape
+            | Key::Interrupt
+            | Key::Redraw
+            | Key::Suspend
+            | Key::Search
+            | Key::Edit
+            | Key::Chord
+            | Key::PasteImage => return Edited::No,
         }
         Edited::Yes
     }
@@ -155,6 +285,7 @@ impl Editor {
     }
 
     fn delete(&mut self, from: usize, to: usize) {
+        self.keep();
         self.text.replace_range(from..to, "");
         self.at = from;
         self.leave_cluster();
@@ -163,6 +294,7 @@ impl Editor {
     fn cut(&mut self, from: usize, to: usize) {
         if from < to {
             self.deleted = self.text.get(from..to).unwrap_or_default().to_owned();
+            self.deleted_lines = false;
             self.delete(from, to);
         }
     }
@@ -184,7 +316,11 @@ impl Editor {
                 column = 0;
                 continue;
             }
-            let shown = escaper.push(if cluster == "\t" { "    " } else { cluster });
+            let label = cluster.chars().next().and_then(|mark| self.folds.label(mark));
+            let shown = match label {
+                Some(label) => escaper.push(&truncate_to_width(label, room)),
+                None => escaper.push(if cluster == "\t" { "    " } else { cluster }),
+            };
             if column + width(&shown) > room {
                 rows.push(String::new());
                 column = 0;
@@ -245,9 +381,48 @@ mod tests {
             ("日本", vec![Left, Backspace], "|本"),
             ("e\u{301}x👨‍👩‍👧", vec![Backspace, Left, Backspace], "|x"),
             ("a", vec![Paste("x\ny".to_owned()), NewLine], "ax\ny\n|"),
+            ("one two", vec![DeleteWord, DeleteWord, Undo], "one |"),
+            ("", vec![Char('a'), Char('b'), Char(' '), Char('c'), Undo], "ab |"),
+            ("", vec![Char('a'), Char('b'), Undo, Undo], "|"),
         ] {
             assert_eq!(typed(text, &keys), expected, "{text:?} {keys:?}");
         }
+    }
+
+    #[test]
+    fn terminal_long_paste_is_one_character_that_is_sent_whole() {
+        let paste = "line\n".repeat(200);
+        let mut editor = Editor::default();
+        editor.insert("see ");
+        editor.key(&Key::Paste(paste.clone()));
+        assert_eq!(editor.look("> ", 80, 5).rows, ["> see [pasted 200 lines]"]);
+        assert_eq!(editor.look("> ", 12, 5).rows, ["> see ", "  [pasted …"], "it is cut where it does not fit");
+        editor.key(&Key::Char('!'));
+        assert_eq!(editor.expanded(), format!("see {paste}!"));
+        editor.key(&Key::Backspace);
+        editor.key(&Key::Backspace);
+        assert_eq!(editor.expanded(), "see ");
+        editor.key(&Key::Undo);
+        assert_eq!(editor.expanded(), format!("see {paste}"));
+        let draft = editor.take_draft();
+        assert_eq!((draft.shown(), draft.expanded()), ("see [pasted 200 lines]".into(), format!("see {paste}")));
+        assert!(editor.is_empty());
+        editor.restore(draft);
+        editor.unfold();
+        assert_eq!(editor.text(), format!("see {paste}"));
+    }
+
+    #[test]
+    fn terminal_text_that_looks_like_a_fold_is_folded_itself_and_not_lost() {
+        let mut editor = Editor::default();
+        editor.key(&Key::Paste("x\n".repeat(20)));
+        for key in [Key::Char('\u{100000}'), Key::Paste("a\u{100000}b".into())] {
+            editor.key(&key);
+        }
+        assert_eq!(editor.expanded(), "x\n".repeat(20) + "\u{100000}a\u{100000}b");
+        editor.set("\u{100000}");
+        editor.key(&Key::Paste("y\n".repeat(20)));
+        assert_eq!(editor.expanded(), "\u{100000}".to_owned() + &"y\n".repeat(20));
     }
 
     #[test]

@@ -85,6 +85,11 @@ impl History {
         }
     }
 
+    /// Returns the entries, oldest first.
+    pub(super) fn entries(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.entries.iter().map(String::as_str)
+    }
+
     /// Makes the shown entry the user's own text, because the user edits it.
     pub(super) fn left(&mut self) {
         self.seen = None;

@@ -50,6 +50,16 @@ pub(crate) enum Key {
     Redraw,
     /// Ctrl-Z.
     Suspend,
+    /// Ctrl-R.
+    Search,
+    /// Ctrl-G.
+    Edit,
+    /// Ctrl-X, which begins a combination.
+    Chord,
+    /// Ctrl-V. A paste of text never comes as this key.
+    PasteImage,
+    /// Ctrl-_, which is also Ctrl-/.
+    Undo,
 }
 
 /// How the terminal passes on a line.
@@ -202,14 +212,19 @@ fn control(byte: u8, lines: Lines) -> Option<Key> {
         4 => Key::EndOfInput,
         5 => Key::End,
         6 => Key::Right,
+        7 => Key::Edit,
         11 => Key::DeleteToEnd,
         12 => Key::Redraw,
         14 => Key::Down,
         16 => Key::Up,
+        18 => Key::Search,
         21 => Key::DeleteToStart,
+        22 => Key::PasteImage,
         23 => Key::DeleteWord,
+        24 => Key::Chord,
         25 => Key::PutBack,
         26 => Key::Suspend,
+        31 => Key::Undo,
         _ => return None,
     })
 }
@@ -324,6 +339,9 @@ mod tests {
                 b"\x03\x1b[99;5u\x1b[99;5:1u\x1b[100;5u",
                 vec![Key::Interrupt, Key::Interrupt, Key::Interrupt, Key::EndOfInput],
             ),
+            (b"\x12\x1b[114;5u\x07\x18\x16\x1f", {
+                vec![Key::Search, Key::Search, Key::Edit, Key::Chord, Key::PasteImage, Key::Undo]
+            }),
             (b"\x1b", vec![Key::Escape]),
             (b"\x1b\x1b", vec![Key::Escape, Key::Escape]),
             (b"\x1b[27u\x1b[97u\x1b[65;2u", vec![Key::Escape, Key::Char('a'), Key::Char('A')]),

@@ -14,6 +14,9 @@
 //! (`conversation`). A line editor from a library was considered: it asks the terminal where its cursor is, so it waits
 //! where nothing answers, and it reads keys for itself only while a line is written.
 
+mod assist;
+mod bindings;
+mod completing;
 mod draw;
 mod editor;
 mod history;
@@ -21,10 +24,13 @@ mod input;
 mod interrupt;
 mod keys;
 mod markdown;
+mod menu;
 mod pick;
 mod question;
 mod raw;
 mod screen;
+mod search;
+mod sent;
 mod style;
 mod typed;
 mod width;
@@ -39,16 +45,25 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use self::editor::Editor;
+pub use self::assist::{
+    Assist, CanSteer, Completer, Completions, Dropped, Edit, Folded, Keymap, Lookup, ModeShown, NextMode, TakeImage,
+};
+pub use self::bindings::{BINDINGS, Binding};
+use self::completing::{Jobs, Looking};
+use self::editor::{Draft, Editor};
 pub use self::history::History;
 pub use self::interrupt::Interrupt;
 use self::markdown::Markdown;
 pub use self::markdown::{Answers, Voice};
+pub use self::menu::Candidate;
+use self::menu::Menu;
 pub use self::pick::{Pick, PickEntry};
 use self::question::Open;
 pub use self::question::{Choice, Chosen, Question};
 pub use self::raw::columns_of_stderr;
 use self::screen::Screen;
+use self::search::Search;
+use self::sent::{Sent, When};
 pub use self::style::Style;
 pub use self::typed::{Typed, typed};
 pub use self::width::{broken_at, truncate_to_width, width};
@@ -73,12 +88,12 @@ pub struct Setup {
     pub interrupt: Interrupt,
     /// The prompts of earlier conversations.
     pub history: History,
-    /// Completes the text that is being written.
-    pub completer: Completer,
     /// What becomes of rows when its width changes.
     pub resize: Resize,
     /// How answers are shown. A terminal that cannot move its cursor shows their source.
     pub answers: Answers,
+    /// What is done for the text that is being written.
+    pub assist: Assist,
 }
 
 /// When keys are read.
@@ -111,18 +126,6 @@ pub enum Resize {
     Cuts,
 }
 
-/// The completions of a text: how many of its last bytes they replace, and the candidates.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Completions {
-    /// How many bytes before the cursor are replaced.
-    pub replaced: usize,
-    /// What can replace them.
-    pub candidates: Vec<String>,
-}
-
-/// Returns the completions of the text before the cursor.
-pub type Completer = Box<dyn Fn(&str) -> Completions + Send + Sync>;
-
 /// An activity, as it is drawn below all text.
 #[derive(Clone, Debug)]
 pub struct Activity {
@@ -139,6 +142,8 @@ pub struct Activity {
 pub enum TerminalInput {
     /// The user sent a prompt.
     Prompt(String),
+    /// The user selected another approval mode.
+    Mode,
     /// The user left, or the terminal is gone.
     Leave,
 }
@@ -150,6 +155,14 @@ struct Shared {
     said: Notify,
     /// Wakes the thread that reads keys.
     wake: OwnedFd,
+    /// What the thread for completions is to do.
+    jobs: Arc<Jobs>,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.jobs.end();
+    }
 }
 
 struct State {
@@ -170,7 +183,19 @@ struct State {
     /// The label before the text that is being written.
     prompt: String,
     /// Prompts that were sent while the model worked.
-    queued: VecDeque<String>,
+    queued: VecDeque<Sent>,
+    /// The list below the text that is being written.
+    menu: Option<Menu>,
+    looking: Option<Looking>,
+    search: Option<Search>,
+    /// Whether the keys are shown.
+    shows_keys: bool,
+    /// Whether the key before this one showed the keys: a second `?` is written.
+    asked_for_keys: bool,
+    /// Whether Ctrl-X was pressed, which begins a combination.
+    is_chord: bool,
+    /// Whether the user selected another mode, which nobody took so far.
+    has_new_mode: bool,
     turn: Turn,
     /// A line below the text that is being written, until the next key.
     hint: Option<String>,
@@ -228,10 +253,20 @@ impl Terminal {
             frame: 0,
             questions: VecDeque::new(),
             next_question: 0,
-            editor: Editor::default(),
+            editor: match setup.assist.keymap {
+                Keymap::Emacs => Editor::default(),
+                Keymap::Vim => Editor::with_vim(),
+            },
             history: std::mem::take(&mut setup.history),
             prompt: String::new(),
             queued: VecDeque::new(),
+            menu: None,
+            looking: None,
+            search: None,
+            shows_keys: false,
+            asked_for_keys: false,
+            is_chord: false,
+            has_new_mode: false,
             turn: Turn::Model(None),
             hint: None,
             leaves_next: false,
@@ -240,13 +275,21 @@ impl Terminal {
             leaves_then: false,
             end: End::NotYet,
         };
-        let shared = Arc::new(Shared { setup, state: Mutex::new(state), said: Notify::new(), wake });
+        let (said, jobs) = (Notify::new(), Arc::default());
+        let shared = Arc::new(Shared { setup, state: Mutex::new(state), said, wake, jobs });
         if shared.setup.keyboard == Keyboard::Always && shared.setup.mode == TerminalMode::Ansi {
             raw::enter()?;
         }
         *DRAWN_ON.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&shared);
+        completing::start(&shared)?;
         input::start(&shared, woken)?;
         Ok(Self(shared))
+    }
+
+    /// Shows text that stays: whole lines, or the next piece of a line.
+    pub fn show(&self, text: &str) {
+        let mut state = self.0.state();
+        self.0.show(&mut state, text);
     }
 
     /// Shows lines, beginning on a new line.
@@ -359,7 +402,7 @@ impl Terminal {
             // A terminal that shows what is typed does not show this.
             self.0.lines(&mut state, &host_text::visible(text));
         }
-        state.queued.push_back(text.to_owned());
+        state.queued.push_back(Sent { draft: Draft::unfolded(text), when: When::Done });
         drop(state);
         self.0.said.notify_one();
     }
@@ -374,12 +417,12 @@ impl Terminal {
 
     /// Takes the queued prompts back for editing: they depended on something that did not happen.
     pub fn unqueue(&self) {
-        let mut state = self.0.state();
-        let queued: Vec<String> = state.queued.drain(..).collect();
-        if !queued.is_empty() {
-            let text = [queued.join("\n"), state.editor.take()].join("\n");
-            state.editor.set(text.trim_end());
-        }
+        self.0.unqueue(&mut self.0.state());
+    }
+
+    /// Takes the next text that the user sent to the model while it works, and shows it as sent.
+    pub fn take_steering(&self) -> Option<String> {
+        self.0.take_steering()
     }
 
     /// Handles a Ctrl-C, pressed or received as a signal.

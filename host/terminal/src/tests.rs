@@ -44,22 +44,16 @@ async fn scenario() {
         style: Style { colour: false },
         interrupt: interrupt.clone(),
         history: History::default(),
-        completer: Box::new(|_| Completions::default()),
         resize: Resize::default(),
         answers: Answers::default(),
+        assist: if scenario == "talk slow" { slow() } else { Assist::default() },
     })
     .expect("there is a terminal");
     terminal.lines("begins\n");
     match scenario.as_str() {
         "later" | "talk later" | "plain later" => {
             // The test types now, and then creates the file.
-            let went_on = tokio::task::spawn_blocking(|| {
-                let path = std::env::var("HOST_TEST_FILE").expect("it is set");
-                while !std::path::Path::new(&path).exists() {
-                    std::thread::yield_now();
-                }
-            });
-            went_on.await.expect("it does not panic");
+            tokio::task::spawn_blocking(wait_for_file).await.expect("it does not panic");
             let chosen = terminal.ask(question(&["May it?"])).await;
             terminal.lines(&format!("chosen {chosen:?}"));
         }
@@ -77,6 +71,13 @@ async fn scenario() {
             let (first, second, ()) = tokio::join!(terminal.ask(first), terminal.ask(second), shows);
             terminal.lines(&format!("chosen {first:?} {second:?}"));
         }
+        "talk slow" => loop {
+            match terminal.next("say › ").await {
+                TerminalInput::Prompt(text) => terminal.lines(&format!("said {text}")),
+                TerminalInput::Mode => terminal.lines("another mode"),
+                TerminalInput::Leave => break,
+            }
+        },
         "withdrawn" => {
             let told = tokio::time::timeout(Duration::from_secs(1), terminal.ask(question(&["Quick?"]))).await;
             terminal.lines(&format!("in time: {}", told.is_ok()));
@@ -88,16 +89,61 @@ async fn scenario() {
     leave();
 }
 
-/// Plays a scenario in which keys are pressed before the question is asked.
-fn typed_before(scenario: &str, typed: &str) -> (Pty, tempfile::TempDir) {
+/// Waits until the test creates the file.
+fn wait_for_file() {
+    let path = std::env::var("HOST_TEST_FILE").expect("it is set");
+    while !std::path::Path::new(&path).exists() {
+        std::thread::yield_now();
+    }
+}
+
+/// Completions and a clipboard that take as long as the test wants.
+fn slow() -> Assist {
+    let begins_later =
+        |before: &str| if before.starts_with('@') && !before.contains(' ') { Lookup::Later } else { Lookup::Nothing };
+    let look_up = |before: &str| {
+        wait_for_file();
+        let candidates = vec![Candidate::new(format!("{before}-completed ")), Candidate::new("\u{1b}[2Jother")];
+        Completions { replaced: before.len(), candidates, ..Completions::default() }
+    };
+    let image = || {
+        wait_for_file();
+        Ok(Folded { text: "@image".to_owned(), label: "[image]".to_owned() })
+    };
+    Assist {
+        completer: Completer { at_once: Some(Box::new(begins_later)), looked_up: Some(Box::new(look_up)) },
+        image: Some(Box::new(image)),
+        ..Assist::default()
+    }
+}
+
+#[test]
+fn terminal_key_is_shown_while_completions_and_the_clipboard_take_their_time() {
+    let (mut pty, folder) = started("talk slow");
+    pty.sees("say › ").types("@a").sees("› @a").types("bc\u{16}").sees("reading the clipboard");
+    pty.types("d").sees("› @abcd");
+    std::fs::write(folder.path().join("go"), "").expect("written");
+    pty.sees("@abcd[image]").types("\u{15}@x").sees("› @x-completed").sees("\\u{1b}[2Jother");
+    pty.types("\u{1b}[B").sees("› \\u{1b}[2Jother").types("\u{1b}[A\t").sees("say › @x-completed").types("\r");
+    pty.sees("said @x-completed").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0));
+    assert!(!pty.written().contains("\u{1b}[2J"), "{:?}", pty.written());
+}
+
+/// Starts a scenario that waits for the file `go` in the folder.
+fn started(scenario: &str) -> (Pty, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("go");
     let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
     command.args(["tests::scenario", "--exact", "--nocapture", "--test-threads=1"]);
-    command.env(SCENARIO, scenario).env("HOST_TEST_FILE", &file).env("RUST_BACKTRACE", "0");
-    let mut pty = Pty::start(command, 60, 20);
+    command.env(SCENARIO, scenario).env("HOST_TEST_FILE", folder.path().join("go")).env("RUST_BACKTRACE", "0");
+    (Pty::start(command, 60, 20), folder)
+}
+
+/// Plays a scenario in which keys are pressed before the question is asked.
+fn typed_before(scenario: &str, typed: &str) -> (Pty, tempfile::TempDir) {
+    let (mut pty, folder) = started(scenario);
     pty.sees("begins").types(typed);
-    std::fs::write(file, "").expect("written");
+    std::fs::write(folder.path().join("go"), "").expect("written");
     (pty, folder)
 }
 

@@ -9,7 +9,7 @@ use crate::keys::{Keys, Lines};
 /// The text that was written, and how it is drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Typed {
-    /// The text.
+    /// The text; a long paste is one character of it.
     pub text: String,
     /// The byte of the text before which the cursor is.
     pub cursor: usize,

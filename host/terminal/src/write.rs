@@ -2,33 +2,34 @@
 
 use std::time::Instant;
 
-use host_text::visible_line;
-
+use super::assist::Folded;
+use super::completing::close;
 use super::editor::Edited;
 use super::keys::Key;
 use super::question::Listening;
-use super::{Chosen, End, Keyboard, Shared, State, TerminalInput, TerminalMode, Turn, raw};
-
-/// The most lines of a prompt that stay on the screen once it was sent.
-const SHOWN_LINES: usize = 20;
-
-/// The most candidates that are shown.
-const SHOWN_CANDIDATES: usize = 40;
+use super::search::Search;
+use super::sent::When;
+use super::{Chosen, End, Keyboard, Shared, State, TerminalMode, Turn, raw};
 
 impl Shared {
     /// Handles a key.
     pub(super) fn key(&self, key: Key) {
-        if key == Key::Tab && self.complete() {
-            return;
-        }
         let mut guard = self.state();
         let state = &mut *guard;
+        let is_chord = std::mem::take(&mut state.is_chord);
+        let opens_editor = key == Key::Edit || (is_chord && key == Key::End);
+        if opens_editor && self.can_edit(state) {
+            drop(guard);
+            return self.edit();
+        }
         if key == Key::Interrupt {
             self.interrupt(state);
         } else if key == Key::Suspend {
             let out = if self.setup.mode == TerminalMode::Ansi { state.screen.leave() } else { String::new() };
             self.write(state, &out);
             raw::suspend();
+        } else if key == Key::Chord {
+            state.is_chord = true;
         } else {
             match state.questions.front_mut() {
                 Some(open) => match open.state {
@@ -59,6 +60,11 @@ impl Shared {
         while !state.questions.is_empty() {
             self.answered(state, Chosen::Dismissed);
         }
+        state.shows_keys = false;
+        close(state);
+        if state.search.take().is_some() {
+            return;
+        }
         match &state.turn {
             Turn::Model(Some(turn)) if turn.is_cancelled() => self.setup.interrupt.end_at_once(),
             Turn::Model(Some(turn)) => {
@@ -66,7 +72,7 @@ impl Shared {
                 state.hint = Some("stopping · Ctrl-C again to quit now".to_owned());
             }
             Turn::User | Turn::Model(None) if !state.editor.is_empty() => {
-                state.editor.take();
+                state.editor.clear();
                 state.history.left();
                 state.hint = None;
             }
@@ -97,179 +103,177 @@ impl Shared {
         state.leaves_next = false;
         state.leaves_then = false;
         state.hint = None;
+        if std::mem::take(&mut state.shows_keys) && *key == Key::Escape {
+            state.asked_for_keys = false;
+            return;
+        }
+        if state.search.is_some() {
+            return self.searching(state, key);
+        }
+        if self.menu_key(state, key) {
+            return;
+        }
+        self.write_key(state, key);
         let is_users_turn = matches!(state.turn, Turn::User);
+        if !is_users_turn && !state.editor.is_empty() && state.hint.is_none() && self.setup.mode == TerminalMode::Ansi {
+            let can_steer = self.setup.assist.can_steer.as_ref();
+            let words = match can_steer.is_some_and(|can_steer| can_steer(&state.editor.expanded())) {
+                true => "Enter to send at its next turn · Tab when it is done · Esc to clear",
+                false => "Enter to send when the model is done · Esc to clear",
+            };
+            state.hint = Some(words.to_owned());
+        }
+    }
+
+    fn write_key(&self, state: &mut State, key: &Key) {
+        let is_users_turn = matches!(state.turn, Turn::User);
+        let is_empty = state.editor.is_empty();
         match key {
-            Key::Enter => self.say(state),
-            Key::EndOfInput if state.editor.is_empty() && is_users_turn => self.left(state),
-            Key::EndOfInput if state.editor.is_empty() => {
+            Key::Enter => {
+                close(state);
+                self.say(state, When::NextTurn);
+            }
+            Key::EndOfInput if is_empty && is_users_turn => self.left(state),
+            Key::EndOfInput if is_empty => {
                 state.leaves_then = true;
                 state.hint = Some("quitting when the model is done · any key to stay · Ctrl-C to stop now".to_owned());
             }
-            Key::Escape => drop(state.editor.take()),
+            Key::Tab => {
+                if !self.tab(state) && !is_users_turn && !is_empty {
+                    self.say(state, When::Done);
+                }
+            }
+            Key::BackTab => self.next_mode(state),
+            Key::Search if self.setup.mode == TerminalMode::Ansi => {
+                close(state);
+                state.search = Some(Search::new(&state.editor.expanded(), state.history.entries()));
+            }
+            Key::PasteImage => self.wants_image(state),
+            Key::Paste(text) => match self.setup.assist.dropped.as_ref().and_then(|dropped| dropped(text)) {
+                Some(Folded { text, label }) => {
+                    state.editor.insert_folded(&text, &label);
+                    state.editor.insert(" ");
+                    close(state);
+                }
+                None => self.edited(state, key),
+            },
+            Key::Char('?') if is_empty && self.setup.mode == TerminalMode::Ansi && !state.asked_for_keys => {
+                state.shows_keys = true;
+                state.asked_for_keys = true;
+                return;
+            }
             Key::Redraw => {
                 let out = format!("\u{1b}[2J\u{1b}[H{}", state.screen.leave());
                 self.write(state, &out);
             }
-            Key::Backspace if state.editor.is_empty() && !state.queued.is_empty() => {
-                if let Some(last) = state.queued.pop_back() {
-                    state.editor.set(last);
+            Key::Backspace if is_empty && !state.queued.is_empty() => Self::unqueue_last(state),
+            key => self.edited(state, key),
+        }
+        state.asked_for_keys = false;
+    }
+
+    fn edited(&self, state: &mut State, key: &Key) {
+        match state.editor.key(key) {
+            Edited::Yes => {
+                state.history.left();
+                let is_typed = matches!(key, Key::Char(_) | Key::Backspace | Key::DeleteWord);
+                if is_typed && state.editor.takes_commands() != Some(true) {
+                    self.complete(state);
+                } else {
+                    close(state);
                 }
             }
-            key => match state.editor.key(key) {
-                Edited::Yes => state.history.left(),
-                Edited::Beyond => {
-                    let text = state.editor.text().to_owned();
-                    let found = match key {
-                        Key::Up => state.history.back(&text),
-                        _ => state.history.forward(&text),
-                    };
-                    if let Some(found) = found.map(str::to_owned) {
-                        state.editor.set(found);
+            beyond @ (Edited::Above | Edited::Below) => {
+                close(state);
+                let text = state.editor.expanded();
+                let found = match beyond {
+                    Edited::Above => state.history.back(&text),
+                    Edited::Below | Edited::Yes | Edited::No => state.history.forward(&text),
+                };
+                if let Some(found) = found.map(str::to_owned) {
+                    let takes_commands = state.editor.takes_commands();
+                    state.editor.set(found);
+                    if takes_commands == Some(true) {
+                        state.editor.key(&Key::Escape);
                     }
                 }
-                Edited::No => {}
-            },
-        }
-        if !is_users_turn && !state.editor.is_empty() && state.hint.is_none() && self.setup.mode == TerminalMode::Ansi {
-            state.hint = Some("Enter to send when the model is done · Esc to clear".to_owned());
+            }
+            Edited::No if *key == Key::Escape => {
+                close(state);
+                state.editor.clear();
+            }
+            Edited::No => {}
         }
     }
 
-    /// Handles Enter: sends the text, unless a backslash at its end continues it on another line.
-    fn say(&self, state: &mut State) {
-        if state.editor.before().ends_with('\\') && state.editor.before().len() == state.editor.text().len() {
-            state.editor.key(&Key::Backspace);
-            state.editor.key(&Key::NewLine);
-            return;
-        }
-        if state.editor.text().trim().is_empty() {
-            state.editor.take();
-            if self.setup.mode == TerminalMode::Dumb && matches!(state.turn, Turn::User) {
-                self.write(state, &state.prompt.clone());
+    /// Handles a key for the search through earlier prompts.
+    fn searching(&self, state: &mut State, key: &Key) {
+        let Some(search) = &mut state.search else { return };
+        match key {
+            Key::Enter | Key::Tab => {
+                if let Some(found) = search.menu.as_ref().and_then(|menu| menu.selected()) {
+                    state.editor.set(found.text.clone());
+                    state.history.left();
+                }
+                state.search = None;
             }
-            return;
+            Key::Escape | Key::Edit => state.search = None,
+            Key::Search | Key::Down => search.menu.iter_mut().for_each(|menu| menu.moves(true)),
+            Key::Up => search.menu.iter_mut().for_each(|menu| menu.moves(false)),
+            Key::Char(_) | Key::Paste(_) | Key::Backspace | Key::DeleteToStart | Key::DeleteWord => {
+                match key {
+                    Key::Char(character) => search.push(character.encode_utf8(&mut [0; 4])),
+                    Key::Paste(text) => search.push(text),
+                    Key::Backspace => drop(search.query.pop()),
+                    _ => search.query.clear(),
+                }
+                search.find(state.history.entries());
+            }
+            _ => {}
         }
-        let text = state.editor.take();
-        state.hint = state.history.add(&text);
-        state.queued.push_back(text);
+    }
+
+    fn next_mode(&self, state: &mut State) {
+        let Some(next_mode) = &self.setup.assist.next_mode else { return };
+        let shown = next_mode();
+        let is_users_turn = matches!(state.turn, Turn::User);
+        state.prompt = shown.label;
+        state.hint = Some(match is_users_turn {
+            true => shown.words,
+            false => format!("from the next prompt: {}", shown.words),
+        });
+        state.has_new_mode = true;
         self.said.notify_one();
     }
 
-    /// Returns the next prompt if there is one; else the user's turn begins.
-    pub(super) fn take_input(&self, label: &str) -> Option<TerminalInput> {
-        let mut guard = self.state();
-        let state = &mut *guard;
-        label.clone_into(&mut state.prompt);
-        match state.end {
-            End::NotYet => {}
-            End::Left | End::Gone | End::Closed => return Some(TerminalInput::Leave),
-        }
-        let Some(text) = state.queued.pop_front() else {
-            if state.leaves_then {
-                state.end = End::Left;
-                return Some(TerminalInput::Leave);
-            }
-            let is_new = !matches!(state.turn, Turn::User);
-            state.turn = Turn::User;
-            // The hint about leaving stays.
-            if !state.leaves_next {
-                state.hint = None;
-            }
-            if is_new && self.setup.mode == TerminalMode::Dumb {
-                self.lines(state, "");
-                self.write(state, label);
-            }
-            self.redraw(state);
-            return None;
-        };
-        state.turn = Turn::Model(None);
-        state.leaves_next = false;
-        state.hint = None;
-        // A terminal that echoes what is typed shows it already.
-        match self.setup.mode {
-            TerminalMode::Ansi => self.lines(state, &self.said_lines(label, &text)),
-            TerminalMode::Dumb => {}
-        }
-        Some(TerminalInput::Prompt(text))
+    fn can_edit(&self, state: &State) -> bool {
+        self.setup.assist.edit.is_some()
+            && self.setup.keyboard == Keyboard::Always
+            && self.setup.mode == TerminalMode::Ansi
+            && state.questions.is_empty()
+            && state.search.is_none()
+            && state.end == End::NotYet
     }
 
-    /// Formats a prompt as it stays on the terminal.
-    fn said_lines(&self, label: &str, text: &str) -> String {
-        let indent = " ".repeat(super::width(label));
-        let mut shown = String::new();
-        for (number, line) in text.lines().take(SHOWN_LINES).enumerate() {
-            let begin = if number == 0 { self.setup.style.dim(label) } else { indent.clone() };
-            shown.push_str(&format!("{begin}{}\n", self.setup.style.bold(&visible_line(line))));
-        }
-        let left = text.lines().count().saturating_sub(SHOWN_LINES);
-        if left > 0 {
-            shown.push_str(&self.setup.style.dim(&format!("{indent}… {left} more lines\n")));
-        }
-        shown
-    }
-
-    /// Completes the text that is being written, as far as it is unambiguous. Candidates are looked up without holding
-    /// the state, because folders can be slow. Returns false if the key is not for the editor.
-    fn complete(&self) -> bool {
-        let before = {
-            let state = self.state();
-            if self.setup.keyboard != Keyboard::Always || state.questions.front().is_some() {
-                return false;
-            }
-            state.editor.before().to_owned()
+    /// Opens the editor on the text. Keys are not read meanwhile: this is the thread that reads them.
+    fn edit(&self) {
+        let Some(edit) = &self.setup.assist.edit else { return };
+        let text = {
+            let mut state = self.state();
+            close(&mut state);
+            state.hint = None;
+            state.editor.expanded()
         };
-        let found = (self.setup.completer)(&before);
+        self.lend();
+        let edited = edit(&text);
         let mut state = self.state();
-        if state.editor.before() != before {
-            return true;
+        match edited {
+            // Editors end the last line.
+            Ok(Some(edited)) => state.editor.set(edited.strip_suffix('\n').unwrap_or(&edited)),
+            Ok(None) => {}
+            Err(why) => state.hint = Some(why),
         }
-        let written = before.get(before.len().saturating_sub(found.replaced)..).unwrap_or_default();
-        state.hint = match found.candidates.as_slice() {
-            [] => None,
-            [one] => {
-                state.editor.complete(found.replaced, one);
-                None
-            }
-            several => {
-                let common = common_beginning(several);
-                if common.len() > written.len() {
-                    state.editor.complete(found.replaced, common);
-                }
-                Some(self.candidates(several, state.screen.columns()))
-            }
-        };
-        self.redraw(&mut state);
-        true
+        drop(state);
+        self.take_back();
     }
-
-    /// Formats the candidates side by side, as many as fit.
-    fn candidates(&self, candidates: &[String], columns: usize) -> String {
-        let mut lines = vec![String::new()];
-        for candidate in candidates.iter().take(SHOWN_CANDIDATES) {
-            let shown = visible_line(candidate.trim_end());
-            if let Some(line) = lines.last_mut() {
-                if !line.is_empty() && super::width(line) + super::width(&shown) + 3 > columns {
-                    lines.push(shown.into_owned());
-                } else {
-                    if !line.is_empty() {
-                        line.push_str("  ");
-                    }
-                    line.push_str(&shown);
-                }
-            }
-        }
-        if candidates.len() > SHOWN_CANDIDATES {
-            lines.push(format!("… and {} more", candidates.len() - SHOWN_CANDIDATES));
-        }
-        lines.join("\n")
-    }
-}
-
-/// Returns the longest common beginning.
-fn common_beginning(texts: &[String]) -> &str {
-    let Some((first, others)) = texts.split_first() else { return "" };
-    let same = |other: &String| first.char_indices().zip(other.chars()).take_while(|((_, a), b)| a == b).count();
-    let count = others.iter().map(same).min().unwrap_or(first.chars().count());
-    let end = first.char_indices().nth(count).map_or(first.len(), |(at, _)| at);
-    first.get(..end).unwrap_or_default()
 }

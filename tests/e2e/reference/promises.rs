@@ -29,6 +29,7 @@ const AREAS: &[(&str, &str)] = &[
     ("model", "Models"),
     ("session", "Sessions"),
     ("terminal", "Answers on a terminal"),
+    ("conversation", "A conversation"),
     ("bundle", "Bundles and keys"),
     ("install", "Registries and installation"),
     ("cache", "The cache of compiled components"),

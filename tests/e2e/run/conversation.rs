@@ -2,6 +2,7 @@
 
 mod commands;
 mod ends;
+mod input;
 mod keys;
 mod looks;
 mod reload;
@@ -68,11 +69,12 @@ fn two_prompts_are_one_conversation_in_one_session() {
 fn conversation_prompt_typed_while_the_model_works_waits_and_unfinished_text_is_kept() {
     let replies = [waits_for_go(), answer("First done."), answers("second one", "Second done.")];
     let (host, mut pty) = talk(&replies, &["--approval-mode", "yolo"]);
-    pty.types("first\r").sees("begun").types("second two").sees("› second two").types("\u{17}one\r");
+    // Tab where there is nothing to complete: when the model is done, not at its next turn.
+    pty.types("first\r").sees("begun").types("second two").sees("› second two").types("\u{17}one\t");
     pty.sees("queued › second one")
         .types("\u{7f}")
         .until("it is edited again", |screen| screen.contains("yolo › second one") && !screen.contains("queued ›"));
-    pty.types("\rgone").sees("queued › second one").sees("› gone").types("\u{1b}");
+    pty.types("\tgone").sees("queued › second one").sees("› gone").types("\u{1b}");
     pty.until("it is cleared", |screen| !screen.contains("gone")).types("third, unfin").sees("› third, unfin");
     go(&host);
     pty.saw("First done.").saw("Second done.").types("ished").sees("yolo › third, unfinished");

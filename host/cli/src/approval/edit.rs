@@ -14,14 +14,14 @@ const MAX_TEXT: u64 = 20 << 20;
 
 /// The editor of the user.
 #[derive(Clone, Debug)]
-pub(super) struct Editor {
+pub(crate) struct Editor {
     /// As the variable has it: a program, perhaps with arguments.
     command: OsString,
 }
 
 impl Editor {
     /// `VISUAL`, else `EDITOR`, else `vi`, as POSIX has it for those who set neither.
-    pub(super) fn from_environment(environment: &Environment) -> Self {
+    pub(crate) fn from_environment(environment: &Environment) -> Self {
         let command = ["VISUAL", "EDITOR"].into_iter().find_map(|name| environment.variable(name));
         Self { command: command.map_or_else(|| "vi".into(), OsString::from) }
     }
@@ -30,6 +30,11 @@ impl Editor {
     pub(super) async fn edit(&self, terminal: &Terminal, text: String, name: String) -> Result<Option<String>, String> {
         let command = self.command.clone();
         terminal.lend(move || open(&command, &text, &name)).await
+    }
+
+    /// The same for a caller that has the terminal already. Blocks.
+    pub(crate) fn edit_now(&self, text: &str, name: &str) -> Result<Option<String>, String> {
+        open(&self.command, text, name)
     }
 }
 

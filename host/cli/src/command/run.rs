@@ -173,9 +173,9 @@ fn terminal(
         style: printer::style(environment),
         interrupt,
         history: terminal::History::default(),
-        completer: Box::new(|_| terminal::Completions::default()),
         resize: process::resize(environment),
         answers: process::answers(configuration),
+        assist: terminal::Assist::default(),
     };
     Ok(Some(Terminal::open(setup).map_err(exit::terminal_unusable)?))
 }

@@ -14,7 +14,7 @@ fn conversation_continues_after_ctrl_c_stops_a_reply() {
 fn ctrl_c_stops_a_call_keeps_what_it_printed_and_gives_back_what_was_queued() {
     let replies = [waits_for_go(), answers("second", "After it.")];
     let (_host, mut pty) = talk(&replies, &["--approval-mode", "yolo"]);
-    pty.types("first\r").sees("begun").types("second\r").sees("queued › second").types("\u{3}").sees("stopped");
+    pty.types("first\r").sees("begun").types("second\r").sees("next turn › second").types("\u{3}").sees("stopped");
     pty.sees("yolo › second").types("\r").sees("After it.").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
 }
@@ -109,7 +109,7 @@ fn ctrl_d_while_the_model_works_leaves_when_it_is_done_unless_that_is_taken_back
         talk(&[waits_for_go(), answer("First done."), answers("second", "Second done.")], &["--approval-mode", "yolo"]);
     pty.types("first\r").sees("begun").types("\u{4}").sees("quitting when the model is done").types("s");
     pty.until("it was taken back", |screen| !screen.contains("quitting when"))
-        .types("econd\r\u{4}")
+        .types("econd\t\u{4}")
         .sees("quitting when");
     go(&host);
     pty.saw("First done.").saw("Second done.");

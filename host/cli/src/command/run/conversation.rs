@@ -11,11 +11,16 @@ mod actions;
 mod clipboard;
 mod commands;
 mod complete;
+mod image;
+mod line;
+mod models;
 mod resumed;
+mod shell;
 mod start_screen;
 mod stats;
 
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use host_agent::{RunResult, TerminateReason};
@@ -31,6 +36,7 @@ use host_tool::ApprovalMode;
 use tokio_util::sync::CancellationToken;
 
 use self::commands::ParsedLine;
+use self::line::SharedModes;
 use self::stats::Stats;
 use crate::approval;
 use crate::arguments::Run;
@@ -59,6 +65,9 @@ struct Repl {
     /// The model's last answer.
     answer: Option<String>,
     stop: CancellationToken,
+    modes: SharedModes,
+    /// Where images of the clipboard go.
+    outputs: Arc<Mutex<PathBuf>>,
 }
 
 /// The next step after a command.
@@ -77,7 +86,8 @@ pub(super) async fn hold(
     let stop = interrupt.stop.clone();
     let environment = &session.app().environment;
     let style = printer::style(environment);
-    let terminal = open(&session, style, interrupt)?;
+    let (modes, outputs) = (SharedModes::default(), Arc::new(Mutex::new(session.outputs().to_owned())));
+    let terminal = open(&session, style, interrupt, &modes, &outputs)?;
     let _approvals = approval::listen(session.approvals(), terminal.clone(), style, environment);
     let about = session.about(stats);
     let held = about.run_clock.clone();
@@ -85,7 +95,7 @@ pub(super) async fn hold(
     let printer = Arc::new(drawn::Terminal::new(terminal.clone(), style, about, shown));
     let stats = Arc::new(Stats::new(Arc::clone(&printer), held));
     session.observers().add(Arc::clone(&stats) as Arc<_>);
-    let mut repl = Repl { session, terminal, style, printer, stats, answer: None, stop };
+    let mut repl = Repl { session, terminal, style, printer, stats, answer: None, stop, modes, outputs };
     repl.greet();
     if repl.session.is_resumed() {
         repl.show_past();
@@ -98,7 +108,13 @@ pub(super) async fn hold(
     repl.hold().await
 }
 
-fn open(session: &Session, style: Style, interrupt: Interrupt) -> Result<Terminal, Failure> {
+fn open(
+    session: &Session,
+    style: Style,
+    interrupt: Interrupt,
+    modes: &SharedModes,
+    outputs: &Arc<Mutex<PathBuf>>,
+) -> Result<Terminal, Failure> {
     let sessions = &session.app().folders.sessions;
     let state = sessions.parent().unwrap_or(sessions);
     let terminal = Terminal::open(terminal::Setup {
@@ -107,9 +123,9 @@ fn open(session: &Session, style: Style, interrupt: Interrupt) -> Result<Termina
         style,
         interrupt: interrupt.clone(),
         history: History::open(state.join("history")),
-        completer: complete::completer(session.app()),
         resize: process::resize(&session.app().environment),
         answers: process::answers(&session.app().configuration),
+        assist: line::assist(session, modes, outputs),
     })
     .map_err(exit::terminal_unusable)?;
     let told = terminal.clone();
@@ -120,14 +136,22 @@ fn open(session: &Session, style: Style, interrupt: Interrupt) -> Result<Termina
 impl Repl {
     async fn hold(mut self) -> Result<Code, Failure> {
         loop {
-            let label = format!("{} › ", mode(self.session.mode()));
+            let label = line::label(self.session.mode());
+            line::now(&self.modes, self.session.mode());
             let stop = self.stop.clone();
             let input = tokio::select! {
                 biased;
                 () = stop.cancelled() => return Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
                 input = self.terminal.next(&label) => input,
             };
-            let TerminalInput::Prompt(text) = input else { return Ok(self.left()) };
+            let text = match input {
+                TerminalInput::Prompt(text) => text,
+                TerminalInput::Mode => {
+                    self.next_mode();
+                    continue;
+                }
+                TerminalInput::Leave => return Ok(self.left()),
+            };
             match commands::parse(&text) {
                 ParsedLine::Prompt(prompt) => {
                     self.reload(ReloadTrigger::FilesChanged).await;
@@ -138,6 +162,11 @@ impl Repl {
                     Ok(Flow::Leave) => return Ok(self.left()),
                     Err(failure) => self.told(&failure),
                 },
+                ParsedLine::Shell(line) => {
+                    if let Err(failure) = self.run_command(&line).await {
+                        self.told(&failure);
+                    }
+                }
                 ParsedLine::Invalid(failure) => self.gives_back(&text, &failure),
             }
         }
@@ -183,7 +212,8 @@ impl Repl {
             Some(prompt) => match self.session.attach(prompt, &turn).await {
                 Ok(attached) => {
                     attached.notes.iter().for_each(|note| self.note(note));
-                    self.session.prompt(attached, &turn).await
+                    let steering = line::Steered { terminal: self.terminal.clone(), style: self.style };
+                    self.session.prompt_steered(attached, &steering, &turn).await
                 }
                 Err(failure) => {
                     self.terminal.rests();

@@ -1,5 +1,7 @@
 //! The commands of a conversation.
 
+use std::sync::PoisonError;
+
 use host_agent::{CompressionStatus, Sessions};
 use host_app::error::Failure;
 use host_app::plugins::reload::ReloadTrigger;
@@ -98,6 +100,7 @@ impl Repl {
     /// Starts a new conversation, in a session of its own. The previous one stays as it is.
     fn clear(&mut self) -> Result<(), Failure> {
         let before = self.session.clear()?;
+        *self.outputs.lock().unwrap_or_else(PoisonError::into_inner) = self.session.outputs().to_owned();
         self.answer = None;
         self.stats.begin();
         self.note(&format!("new conversation; to resume the last one: host run --resume {before}"));
@@ -180,7 +183,7 @@ fn about_mode(now: ApprovalMode, columns: usize) -> String {
 }
 
 /// Describes what a run may do in a mode without asking.
-fn about(mode: ApprovalMode) -> &'static str {
+pub(super) fn about(mode: ApprovalMode) -> &'static str {
     match mode {
         ApprovalMode::Plan => "reads only, whatever else was granted; asks nothing",
         ApprovalMode::Default => "reads, and does what else was granted; asks before the rest",

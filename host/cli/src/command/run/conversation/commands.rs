@@ -29,6 +29,8 @@ pub(super) enum Command {
 pub(super) enum ParsedLine {
     Prompt(String),
     Command(Command),
+    /// A line for the user's shell.
+    Shell(String),
     /// It begins like a command but is not a valid one.
     Invalid(Failure),
 }
@@ -42,8 +44,8 @@ enum Arguments {
 /// A command as it is written, and what it does.
 pub(super) struct CommandSpec {
     pub(super) name: &'static str,
-    argument: &'static str,
-    words: &'static str,
+    pub(super) argument: &'static str,
+    pub(super) words: &'static str,
     arguments: Arguments,
 }
 
@@ -69,16 +71,6 @@ pub(super) const ALL: &[CommandSpec] = &[
 /// Width of the names of commands and keys in help.
 const NAMES: usize = 27;
 
-const KEYS: &[(&str, &str)] = &[
-    ("Enter", "send; while the model works: queue"),
-    ("Alt-Enter, Ctrl-J, \\ Enter", "a new line"),
-    ("Up, Down", "earlier prompts that begin with what you typed"),
-    ("Tab", "complete a /command or an @path"),
-    ("Esc", "clear the input; Ctrl-U, Ctrl-K, Ctrl-W: part of it"),
-    ("Ctrl-C", "stop the model; again: quit now"),
-    ("Ctrl-D", "quit"),
-];
-
 const fn alone(name: &'static str, words: &'static str, command: Command) -> CommandSpec {
     CommandSpec { name, argument: "", words, arguments: Arguments::Alone(command) }
 }
@@ -97,6 +89,18 @@ pub(super) fn parse(line: &str) -> ParsedLine {
     let text = line.trim();
     if let Some(rest) = text.strip_prefix("//") {
         return ParsedLine::Prompt(format!("/{rest}"));
+    }
+    if let Some(rest) = text.strip_prefix("!!") {
+        return ParsedLine::Prompt(format!("!{rest}"));
+    }
+    if let Some(command) = text.strip_prefix('!') {
+        return match command.trim() {
+            "" => ParsedLine::Invalid(
+                Failure::input("no command after `!`")
+                    .help("type one, such as `!git status`; `!!` begins a text with `!`"),
+            ),
+            command => ParsedLine::Shell(command.to_owned()),
+        };
     }
     if !text.starts_with('/') {
         return ParsedLine::Prompt(line.to_owned());
@@ -129,7 +133,7 @@ fn first_line(text: &str) -> String {
 /// All commands and keys, in so many columns.
 pub(super) fn help(columns: usize) -> String {
     let named = ALL.iter().map(|known| (format!("{} {}", known.name, known.argument), known.words));
-    let keys = KEYS.iter().map(|(key, words)| ((*key).to_owned(), *words));
+    let keys = terminal::BINDINGS.iter().map(|(key, words)| ((*key).to_owned(), *words));
     let mut text = String::new();
     for (name, words) in named.chain(keys) {
         let line = format!("{name:<NAMES$} {words}");
@@ -138,8 +142,7 @@ pub(super) fn help(columns: usize) -> String {
         text.push_str(&terminal::wrapped(&line, columns, indent));
         text.push('\n');
     }
-    let files =
-        "Attach files with @path: a file, a folder or a glob. To send text that begins with /, type it twice: //text.";
+    let files = "Attach files with @path: a file, a folder or a glob. To send text that begins with / or !, type it twice: //text.";
     text.push_str(&terminal::wrapped(files, columns, 0));
     text
 }
@@ -183,8 +186,21 @@ mod tests {
     }
 
     #[test]
+    fn command_of_the_users_shell_begins_with_one_exclamation_mark() {
+        assert!(matches!(parse(" !git status "), ParsedLine::Shell(line) if line == "git status"));
+        assert!(matches!(parse("! "), ParsedLine::Invalid(_)));
+    }
+
+    #[test]
     fn everything_else_is_a_prompt() {
-        for (line, prompt) in [("hello", "hello"), ("//etc/hosts?", "/etc/hosts?"), (" what is a/b", " what is a/b")] {
+        for (line, prompt) in [
+            ("hello", "hello"),
+            ("//etc/hosts?", "/etc/hosts?"),
+            (" what is a/b", " what is a/b"),
+            ("!!important", "!important"),
+            ("do it! !now", "do it! !now"),
+            ("see\n!rm", "see\n!rm"),
+        ] {
             assert!(matches!(parse(line), ParsedLine::Prompt(text) if text == prompt), "{line}");
         }
     }

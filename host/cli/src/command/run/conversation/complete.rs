@@ -1,124 +1,160 @@
-//! Completion with Tab: a command at the beginning of a line, a path after an `@`.
+//! Completion while a line is written: a command at its beginning with its argument, a path after an `@`.
 //!
-//! Paths are looked up as `ls` would list them, with its grants and the project's ignore rules.
+//! Commands and modes are known at once; files and the models of a service are looked up in a thread of the terminal's.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use host_app::app::App;
-use host_app::repository::REPOSITORY_MARKS;
-use host_plugin::{FileKind, Reader};
-use host_terminal::{Completer, Completions};
+use host_app::finder::{FileFinder, FoundPath};
+use host_terminal::{Candidate, Completer, Completions, Lookup};
+use host_tool::ApprovalMode;
 
+use super::actions::about;
 use super::commands;
+use super::models::ModelList;
 
-/// The most candidates that are considered. Protects the user's time in a folder with very many files.
-const MAX_CANDIDATES: usize = 1_000;
-
-/// Completes what can be completed in this workspace.
-pub(super) fn completer(app: &App) -> Completer {
-    let reader = app.plugin("ls").map(|listing| {
-        let grants = Arc::new(app.grants.granted_to(listing));
-        Reader::new(Arc::clone(&app.workspace), grants, listing.manifest.plugin_name())
-    });
-    Box::new(move |before| match (command(before), &reader) {
-        (Some(completions), _) => completions,
-        (None, Some(reader)) => path(before, |folder| entries(reader, folder)),
-        (None, None) => Completions::default(),
-    })
+/// Completes what can be completed in this workspace. `models` lists those that can be asked.
+pub(super) fn completer(finder: Option<FileFinder>, models: Arc<Mutex<ModelList>>) -> Completer {
+    let has_files = finder.is_some();
+    Completer {
+        at_once: Some(Box::new(move |before| at_once(before, has_files))),
+        looked_up: Some(Box::new(move |before| match (model(before), mention(before), &finder) {
+            (Some(written), _, _) => {
+                let listed = models.lock().unwrap_or_else(PoisonError::into_inner).look_up();
+                let mut found = matching(written, listed.models.into_iter().map(sending));
+                found.note = listed.note;
+                found
+            }
+            (None, Some(mention), Some(finder)) => paths(mention, finder),
+            (None, _, _) => Completions::default(),
+        })),
+    }
 }
 
-/// A file or a folder.
-struct Entry {
-    name: String,
-    is_folder: bool,
+fn at_once(before: &str, has_files: bool) -> Lookup {
+    if let Some(completions) = command(before).or_else(|| mode(before)) {
+        return Lookup::Now(completions);
+    }
+    let is_later = model(before).is_some() || has_files && mention(before).is_some();
+    if is_later { Lookup::Later } else { Lookup::Nothing }
 }
 
-fn entries(reader: &Reader, folder: &str) -> Vec<Entry> {
-    let entries = reader.list(folder).unwrap_or_default().into_iter();
-    let shown = entries.filter(|entry| !entry.found.ignored && !REPOSITORY_MARKS.contains(&entry.name.as_str()));
-    shown.map(|entry| Entry { is_folder: entry.found.kind == FileKind::Folder, name: entry.name }).collect()
+fn sending(text: impl Into<String>) -> Candidate {
+    Candidate { sends: true, ..Candidate::new(text) }
+}
+
+/// The candidates that have what is written in them, those that begin with it first.
+fn matching(written: &str, candidates: impl Iterator<Item = Candidate>) -> Completions {
+    let wanted = written.to_lowercase();
+    let mut candidates: Vec<Candidate> =
+        candidates.filter(|candidate| candidate.text.to_lowercase().contains(&wanted)).collect();
+    candidates.sort_by_key(|candidate| !candidate.text.starts_with(written));
+    Completions { replaced: written.len(), candidates, ..Completions::default() }
 }
 
 fn command(before: &str) -> Option<Completions> {
     let is_name = before.starts_with('/') && !before.starts_with("//") && !before.contains(char::is_whitespace);
-    is_name.then(|| {
-        let matching = commands::ALL.iter().filter(|known| known.name.starts_with(before));
-        Completions { replaced: before.len(), candidates: matching.map(|known| format!("{} ", known.name)).collect() }
-    })
+    let candidate = |known: &commands::CommandSpec| Candidate {
+        label: Some(format!("{} {}", known.name, known.argument)),
+        words: known.words.to_owned(),
+        sends: known.argument.is_empty(),
+        ..Candidate::new(format!("{} ", known.name))
+    };
+    is_name
+        .then(|| matching(before, commands::ALL.iter().filter(|known| known.name.starts_with(before)).map(candidate)))
 }
 
-/// The path behind the last `@`. Names with blanks in them are quoted, as a mention takes them.
-fn path(before: &str, entries: impl Fn(&str) -> Vec<Entry>) -> Completions {
-    let Some(at) = before.rfind('@') else { return Completions::default() };
+/// The argument of a command, as far as it is written.
+fn argument<'a>(before: &'a str, command: &str) -> Option<&'a str> {
+    before.strip_prefix(command)?.strip_prefix(' ').filter(|written| !written.contains(char::is_whitespace))
+}
+
+fn mode(before: &str) -> Option<Completions> {
+    let candidate = |mode: ApprovalMode| Candidate { words: about(mode).to_owned(), ..sending(mode.name()) };
+    Some(matching(argument(before, "/mode")?, ApprovalMode::ALL.into_iter().map(candidate)))
+}
+
+fn model(before: &str) -> Option<&str> {
+    argument(before, "/model")
+}
+
+/// What is written behind the last `@`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Mention<'a> {
+    written: &'a str,
+    path: &'a str,
+    is_quoted: bool,
+}
+
+/// The mention before the cursor. Names with blanks in them are quoted, as a mention takes them.
+fn mention(before: &str) -> Option<Mention<'_>> {
+    let at = before.rfind('@')?;
     let begins = before.get(..at).and_then(|text| text.chars().next_back()).is_none_or(|c| !c.is_ascii_alphanumeric());
     let written = before.get(at + 1..).unwrap_or_default();
-    let (quoted, path) = written.strip_prefix('"').map_or((false, written), |path| (true, path));
-    if !begins || path.contains(['"', '\n']) || (!quoted && path.contains(char::is_whitespace)) {
-        return Completions::default();
-    }
-    let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
-    let prefix = if path.contains('/') { format!("{folder}/") } else { String::new() };
-    let looked_at = match (folder, prefix.as_str()) {
-        ("", "/") => "/",
-        ("", _) => ".",
-        (folder, _) => folder,
-    };
-    let is_hidden = name.starts_with('.');
-    let mut found: Vec<Entry> = entries(looked_at)
-        .into_iter()
-        .filter(|entry| entry.name.starts_with(name) && (is_hidden || !entry.name.starts_with('.')))
-        .filter(|entry| !entry.name.contains(['"', '\n']) && !entry.name.chars().any(char::is_control))
-        .take(MAX_CANDIDATES)
-        .collect();
-    found.sort_by(|a, b| b.is_folder.cmp(&a.is_folder).then_with(|| a.name.cmp(&b.name)));
-    let candidate = |Entry { name, is_folder }: &Entry| {
-        let path = format!("{prefix}{name}");
-        match (quoted || path.contains(char::is_whitespace), is_folder) {
-            (true, true) => format!("\"{path}/"),
+    let (is_quoted, path) = written.strip_prefix('"').map_or((false, written), |path| (true, path));
+    let is_open = begins && !path.contains(['"', '\n']) && (is_quoted || !path.contains(char::is_whitespace));
+    // A command line is the shell's, where an `@` means nothing to us.
+    (is_open && !before.starts_with('!')).then_some(Mention { written, path, is_quoted })
+}
+
+fn paths(mention: Mention<'_>, finder: &FileFinder) -> Completions {
+    let found = finder.find(mention.path);
+    let candidate = |FoundPath { path, is_folder }: FoundPath| {
+        let text = match (mention.is_quoted || path.contains(char::is_whitespace), is_folder) {
+            (true, true) => format!("\"{path}"),
             (true, false) => format!("\"{path}\" "),
-            (false, true) => format!("{path}/"),
+            (false, true) => path.clone(),
             (false, false) => format!("{path} "),
-        }
+        };
+        Candidate { label: Some(path), ..Candidate::new(text) }
     };
-    Completions { replaced: written.len(), candidates: found.iter().map(candidate).collect() }
+    Completions {
+        replaced: mention.written.len(),
+        candidates: found.paths.into_iter().map(candidate).collect(),
+        may_grow: found.may_grow,
+        note: None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn files(folder: &str) -> Vec<Entry> {
-        let names: &[(&str, bool)] = match folder {
-            "." => &[("src", true), ("setup.py", false), ("a b.txt", false), (".hidden", false)],
-            "src" => &[("main.rs", false), ("lib.rs", false)],
-            _ => &[],
-        };
-        names.iter().map(|(name, is_folder)| Entry { name: (*name).to_owned(), is_folder: *is_folder }).collect()
-    }
-
     #[test]
-    fn paths_behind_an_at_are_completed() {
-        for (before, replaced, candidates) in [
-            ("see @s", 1, &["src/", "setup.py "][..]),
-            ("@", 0, &["src/", "\"a b.txt\" ", "setup.py "]),
-            ("@src/m", 5, &["src/main.rs "]),
-            ("@\"a", 2, &["\"a b.txt\" "]),
-            ("@.h", 2, &[".hidden "]),
-            ("me@s", 0, &[]),
-            ("@src/main.rs and", 0, &[]),
-            ("s", 0, &[]),
+    fn completion_looks_up_paths_behind_an_at() {
+        for (before, path) in [
+            ("see @s", Some("s")),
+            ("@", Some("")),
+            ("@src/m", Some("src/m")),
+            ("@\"a b", Some("a b")),
+            ("@.h", Some(".h")),
+            ("me@s", None),
+            ("@src/main.rs and", None),
+            ("@\"a b\"", None),
+            ("!echo @s", None),
+            ("s", None),
         ] {
-            let found = path(before, files);
-            let expected = Completions { replaced, candidates: candidates.iter().map(|c| (*c).to_owned()).collect() };
-            assert_eq!(found, expected, "{before}");
+            assert_eq!(mention(before).map(|mention| mention.path), path, "{before}");
+            assert_eq!(at_once(before, true), if path.is_some() { Lookup::Later } else { Lookup::Nothing }, "{before}");
+            assert_eq!(at_once(before, false), Lookup::Nothing, "{before}");
         }
     }
 
     #[test]
-    fn completion_of_commands_works_only_at_the_beginning() {
-        let names = |before| command(before).map(|found| found.candidates.concat());
-        assert_eq!(names("/st").as_deref(), Some("/stats "));
-        assert_eq!(names("/c").as_deref(), Some("/compress /clear /copy "));
-        assert_eq!((names("a /st"), names("/model o"), names("//st")), (None, None, None));
+    fn completion_of_commands_has_descriptions_and_works_only_at_the_beginning() {
+        let names = |before| match at_once(before, false) {
+            Lookup::Now(found) => found.candidates.into_iter().map(|one| one.text.trim_end().to_owned()).collect(),
+            Lookup::Later => vec!["later".to_owned()],
+            Lookup::Nothing => vec!["nothing".to_owned()],
+        };
+        assert_eq!(names("/st"), ["/stats"]);
+        assert_eq!(names("/mode p"), ["plan"]);
+        assert_eq!(names("/mode "), ["plan", "default", "auto-edit", "auto", "yolo"]);
+        assert_eq!(names("/model o"), ["later"]);
+        for before in ["a /st", "//st", "/stats now", "/mode plan now"] {
+            assert_eq!(names(before), ["nothing"], "{before}");
+        }
+        let all = command("/").expect("commands").candidates;
+        assert!(all.len() == commands::ALL.len() && all.iter().all(|one| !one.words.is_empty()));
+        assert!(all.iter().any(|one| one.text == "/model " && !one.sends), "it may have an argument");
     }
 }

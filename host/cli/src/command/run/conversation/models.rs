@@ -1,0 +1,57 @@
+//! The models that `/model` completes: asked for once a while, when the user is about to name one.
+
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use host_app::configuration::Configuration;
+use host_app::environment::Environment;
+use host_app::model_list;
+use tokio::runtime::Handle;
+
+/// How long a list is used before the services are asked again.
+const FRESH: Duration = Duration::from_secs(300);
+
+/// The models that can be asked.
+pub(super) struct ModelList {
+    runtime: Handle,
+    configuration: Configuration,
+    environment: Environment,
+    listed: Option<(Instant, Listed)>,
+}
+
+/// Their ids, and why there are no more.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Listed {
+    pub(super) models: Vec<String>,
+    pub(super) note: Option<String>,
+}
+
+impl ModelList {
+    /// Creates an empty list. Must be called within a runtime.
+    pub(super) fn new(configuration: Configuration, environment: Environment) -> Self {
+        Self { runtime: Handle::current(), configuration, environment, listed: None }
+    }
+
+    /// Returns the list, and asks the services if it is old. Blocks.
+    pub(super) fn look_up(&mut self) -> Listed {
+        if let Some((_, listed)) = self.listed.as_ref().filter(|(since, _)| since.elapsed() < FRESH) {
+            return listed.clone();
+        }
+        let (sender, receiver) = mpsc::channel();
+        let (configuration, environment) = (self.configuration.clone(), self.environment.clone());
+        // As a task of the runtime, which drops it when the conversation ends.
+        self.runtime.spawn(async move { sender.send(model_list::list(&configuration, &environment).await).ok() });
+        let Ok(found) = receiver.recv() else { return Listed::default() };
+        let note = match (found.failures.is_empty(), found.models.is_empty()) {
+            (false, _) => Some(found.failures.join(" · ")),
+            (true, true) => Some("no service lists its models; name one, such as openai/NAME".to_owned()),
+            (true, false) => None,
+        };
+        let listed = Listed { models: found.models, note };
+        // A failure is not kept: the next key may ask again.
+        if found.failures.is_empty() {
+            self.listed = Some((Instant::now(), listed.clone()));
+        }
+        listed
+    }
+}

@@ -1,0 +1,148 @@
+//! What the user has sent: prompts that wait for their turn, and texts for the model's next turn.
+//!
+//! Deliberately not here: keys (`write`), and what a prompt leads to.
+
+use host_text::visible_line;
+
+use super::editor::Draft;
+use super::keys::Key;
+use super::{End, Shared, State, TerminalInput, TerminalMode, Turn};
+
+/// The most lines of a prompt that stay on the screen once it was sent.
+const SHOWN_LINES: usize = 20;
+
+/// A text that was sent and that nobody took so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sent {
+    pub(super) draft: Draft,
+    pub(super) when: When,
+}
+
+/// When a text is delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// At the model's next turn; if there is none, when it is done.
+    NextTurn,
+    /// When the model is done.
+    Done,
+}
+
+impl Shared {
+    /// Handles Enter: sends the text, unless a backslash at its end continues it on another line.
+    pub(super) fn say(&self, state: &mut State, when: When) {
+        if state.editor.before().ends_with('\\') && state.editor.before().len() == state.editor.text().len() {
+            state.editor.key(&Key::Backspace);
+            state.editor.key(&Key::NewLine);
+            return;
+        }
+        let text = state.editor.expanded();
+        if text.trim().is_empty() {
+            state.editor.clear();
+            if self.setup.mode == TerminalMode::Dumb && matches!(state.turn, Turn::User) {
+                self.write(state, &state.prompt.clone());
+            }
+            return;
+        }
+        let begins_special = |special: char| text.trim_start().starts_with(special);
+        let special = self.setup.assist.special.map(|(special, _)| special);
+        if state.editor.begins_folded() && (begins_special('/') || special.is_some_and(begins_special)) {
+            // A command must be seen before it is run.
+            state.editor.unfold();
+            state.hint = Some("this paste begins as a command · Enter to run it · Esc to clear".to_owned());
+            return;
+        }
+        state.hint = state.history.add(&text);
+        let can_steer = self.setup.assist.can_steer.as_ref().is_some_and(|can_steer| can_steer(&text));
+        let when = if can_steer { when } else { When::Done };
+        state.queued.push_back(Sent { draft: state.editor.take_draft(), when });
+        self.said.notify_one();
+    }
+
+    /// Takes the last queued text back for editing.
+    pub(super) fn unqueue_last(state: &mut State) {
+        if let Some(last) = state.queued.pop_back() {
+            state.editor.restore(last.draft);
+        }
+    }
+
+    /// Takes all queued texts back for editing.
+    pub(super) fn unqueue(&self, state: &mut State) {
+        let mut queued: Vec<Draft> = state.queued.drain(..).map(|sent| sent.draft).collect();
+        if queued.is_empty() {
+            return;
+        }
+        queued.push(state.editor.take_draft());
+        if queued.len() == 2 && queued.last().is_some_and(|last| last.expanded().is_empty()) {
+            return state.editor.restore(queued.swap_remove(0));
+        }
+        let text: Vec<String> = queued.iter().map(Draft::expanded).collect();
+        state.editor.set(text.join("\n").trim_end());
+    }
+
+    /// Takes the next text for the model's next turn, and shows it as sent.
+    pub(super) fn take_steering(&self) -> Option<String> {
+        let mut guard = self.state();
+        let state = &mut *guard;
+        let at = state.queued.iter().position(|sent| sent.when == When::NextTurn)?;
+        let draft = state.queued.remove(at)?.draft;
+        let label = state.prompt.clone();
+        self.lines(state, &self.said_lines(&label, &draft.shown()));
+        Some(draft.expanded())
+    }
+
+    /// Returns the next prompt if there is one; else the user's turn begins.
+    pub(super) fn take_input(&self, label: &str) -> Option<TerminalInput> {
+        let mut guard = self.state();
+        let state = &mut *guard;
+        match state.end {
+            End::NotYet => {}
+            End::Left | End::Gone | End::Closed => return Some(TerminalInput::Leave),
+        }
+        if std::mem::take(&mut state.has_new_mode) {
+            return Some(TerminalInput::Mode);
+        }
+        label.clone_into(&mut state.prompt);
+        let Some(Sent { draft, .. }) = state.queued.pop_front() else {
+            if state.leaves_then {
+                state.end = End::Left;
+                return Some(TerminalInput::Leave);
+            }
+            let is_new = !matches!(state.turn, Turn::User);
+            state.turn = Turn::User;
+            // The hint about leaving stays.
+            if is_new && !state.leaves_next {
+                state.hint = None;
+            }
+            if is_new && self.setup.mode == TerminalMode::Dumb {
+                self.lines(state, "");
+                self.write(state, label);
+            }
+            self.redraw(state);
+            return None;
+        };
+        state.turn = Turn::Model(None);
+        state.leaves_next = false;
+        state.hint = None;
+        // A terminal that echoes what is typed shows it already.
+        match self.setup.mode {
+            TerminalMode::Ansi => self.lines(state, &self.said_lines(label, &draft.shown())),
+            TerminalMode::Dumb => {}
+        }
+        Some(TerminalInput::Prompt(draft.expanded()))
+    }
+
+    /// Formats a prompt as it stays on the terminal.
+    fn said_lines(&self, label: &str, text: &str) -> String {
+        let indent = " ".repeat(super::width(label));
+        let mut shown = String::new();
+        for (number, line) in text.lines().take(SHOWN_LINES).enumerate() {
+            let begin = if number == 0 { self.setup.style.dim(label) } else { indent.clone() };
+            shown.push_str(&format!("{begin}{}\n", self.setup.style.bold(&visible_line(line))));
+        }
+        let left = text.lines().count().saturating_sub(SHOWN_LINES);
+        if left > 0 {
+            shown.push_str(&self.setup.style.dim(&format!("{indent}… {left} more lines\n")));
+        }
+        shown
+    }
+}
