@@ -63,9 +63,7 @@ pub async fn list(configuration: &Configuration, environment: &Environment) -> L
     let mut all = ListedModels::default();
     for (_, provider, has_key, listed) in answers {
         match listed {
-            Ok(names) => {
-                all.models.extend(names.into_iter().take(MAX_MODELS).map(|name| format!("{provider}/{name}")));
-            }
+            Ok(names) => all.models.extend(names.into_iter().take(MAX_MODELS).map(|name| format!("{provider}/{name}"))),
             // Most users have no local server, and one that is not there is no failure.
             Err(why) if has_key => {
                 all.failures.push(format!("cannot list the models of `{provider}`: {why}"));

@@ -169,15 +169,22 @@ impl Shared {
             Key::Up | Key::Down => menu.moves(*key == Key::Down),
             Key::Escape => close(state),
             Key::Enter => {
-                let written = menu.written().trim_end();
-                // What is written out is sent as it is, unless the user chose something else: so is a folder that was
-                // inserted, and what the list was not made for, since the user has not seen its own list yet.
+                // The user may have typed on since the list was made.
+                let Some(written) = menu.written_now(state.editor.before()).map(str::trim_end) else {
+                    close(state);
+                    return false;
+                };
+                // What is written out is sent as it is, unless the user chose something else; so is a folder that was
+                // inserted, and what the list has no entry for yet.
                 let is_whole = menu.candidates.iter().any(|candidate| candidate.text.trim_end() == written);
-                let is_chosen = menu.was_moved || !(is_whole || written.is_empty() || menu.continues);
-                if !is_chosen || menu.made_for != state.editor.before() {
+                let is_made_for_it = menu.made_for == state.editor.before()
+                    || menu.selected().is_some_and(|selected| selected.text.contains(written));
+                let is_wanted = !(is_whole || written.is_empty() || menu.continues);
+                if !is_made_for_it || !(menu.was_moved || is_wanted) {
                     close(state);
                     return false;
                 }
+                menu.replaced = written.len();
                 // Enter on a command that is complete also sends it.
                 return !self.accept(state);
             }

@@ -56,9 +56,10 @@ impl Menu {
         (!candidates.is_empty()).then_some(Self { made_for, replaced, candidates, ..Self::default() })
     }
 
-    /// Returns the part of the text that an entry replaces.
-    pub(super) fn written(&self) -> &str {
-        self.made_for.get(self.made_for.len().saturating_sub(self.replaced)..).unwrap_or_default()
+    /// Returns the part of this text before the cursor that an entry replaces; `None` if the list is of another text.
+    pub(super) fn written_now<'a>(&self, before: &'a str) -> Option<&'a str> {
+        let begin = self.made_for.len().saturating_sub(self.replaced);
+        self.made_for.get(..begin).filter(|place| before.starts_with(place)).and_then(|_| before.get(begin..))
     }
 
     pub(super) fn selected(&self) -> Option<&Candidate> {

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// A terminal of this width with what was typed, as soon as this is seen.
+/// A terminal of this width with what was typed, as soon as this is seen. The last that is seen is in the last row, so that
+/// no screen is compared that is half drawn.
 fn typed(host: &Host, columns: u16, keys: &[(&str, &str)]) -> Pty {
     let mut command = host.command();
     command.env("TERM", "xterm-256color");
@@ -22,10 +23,13 @@ fn screens_input_line_at_three_widths() {
             ("menu_commands", &[("/", "1/"), ("\u{1b}[B", "2/")][..]),
             ("menu_modes", &[("/mode ", "yolo")]),
             ("menu_files", &[("see @fuel", "docs/fuel.md"), ("\u{1b}[B", "› docs/fuel.md")]),
-            ("search", &[("one prompt\r", "Done."), ("\u{12}", "search ›"), ("pro", "search › pro")]),
+            (
+                "search",
+                &[("one prompt\r", "Done."), ("\u{12}", "search ›"), ("pro", "search › pro"), ("", "to cancel")],
+            ),
             ("paste", &[(paste.as_str(), "200 lines]"), (" ok", "lines] ok")]),
             ("keys", &[("?", "suspend")]),
-            ("shell", &[("!git status", "runs as you")]),
+            ("shell", &[("!", "runs as you"), ("git status", "!git status"), ("", "your next prompt")]),
         ] {
             let host = Host::scripted(&[answer("Done.")], &[]).file("src/fuel.rs", "").file("docs/fuel.md", "");
             let mut pty = typed(&host, columns, keys);

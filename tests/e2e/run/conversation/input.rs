@@ -1,5 +1,7 @@
 //! The input line: the list of completions, the search, the editor, commands of the user's, pastes, modes, steering, vim.
 
+use host_tests::server::{Answer, Server};
+
 use super::*;
 
 /// A paste, as a terminal sends it.
@@ -221,4 +223,29 @@ fn input_image_of_the_clipboard_is_attached_or_what_is_missing_is_named() {
     let mut pty = open(&bare, 80, 24);
     pty.types("\u{16}").sees("no clipboard to read here").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn input_list_of_models_is_the_services_own_and_a_failure_is_named() {
+    let server = Server::start(|request| match request.path.as_str() {
+        "/v1/models" => Answer::ok(r#"{"data":[{"id":"alpha"},{"id":"bad\u001b[2Jname"},{"id":"beta-2"}]}"#),
+        _ => Answer::status(500, "no more"),
+    })
+    .await;
+    let url = server.url("/v1");
+    let typed = tokio::task::spawn_blocking(move || {
+        let host = Host::new(["run", "--model", "offline"])
+            .env("OPENAI_API_KEY", "sk-secret")
+            .env("OPENAI_BASE_URL", url)
+            .env("ANTHROPIC_API_KEY", "sk-other")
+            .env("ANTHROPIC_BASE_URL", "http://127.0.0.1:1");
+        let mut pty = open(&host, 100, 24);
+        pty.types("/model ").sees("openai/beta-2").sees("cannot list the models of `anthropic`");
+        let screen = pty.screen();
+        pty.types("alp").sees("› openai/alpha").types("\r").sees("model: openai/alpha").types("\u{4}");
+        assert_eq!(pty.ends(), Some(0));
+        (screen, pty.written())
+    });
+    let (screen, written) = typed.await.expect("it ends");
+    assert!(!screen.contains("bad") && !written.contains("sk-other") && !written.contains("sk-secret"), "{screen}");
 }

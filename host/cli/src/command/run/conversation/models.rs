@@ -11,11 +11,15 @@ use tokio::runtime::Handle;
 /// How long a list is used before the services are asked again.
 const FRESH: Duration = Duration::from_secs(300);
 
+/// The same for a list that a service is missing from: long enough to type a name.
+const INCOMPLETE: Duration = Duration::from_secs(20);
+
 /// The models that can be asked.
 pub(super) struct ModelList {
     runtime: Handle,
     configuration: Configuration,
     environment: Environment,
+    /// The last list, and until when it is used.
     listed: Option<(Instant, Listed)>,
 }
 
@@ -34,7 +38,7 @@ impl ModelList {
 
     /// Returns the list, and asks the services if it is old. Blocks.
     pub(super) fn look_up(&mut self) -> Listed {
-        if let Some((_, listed)) = self.listed.as_ref().filter(|(since, _)| since.elapsed() < FRESH) {
+        if let Some((_, listed)) = self.listed.as_ref().filter(|(until, _)| Instant::now() < *until) {
             return listed.clone();
         }
         let (sender, receiver) = mpsc::channel();
@@ -48,10 +52,8 @@ impl ModelList {
             (true, false) => None,
         };
         let listed = Listed { models: found.models, note };
-        // A failure is not kept: the next key may ask again.
-        if found.failures.is_empty() {
-            self.listed = Some((Instant::now(), listed.clone()));
-        }
+        let kept = if found.failures.is_empty() { FRESH } else { INCOMPLETE };
+        self.listed = Some((Instant::now() + kept, listed.clone()));
         listed
     }
 }
