@@ -70,13 +70,19 @@ pub struct Folded {
     pub label: String,
 }
 
+/// Returns at once whether the text before the cursor can be completed, without reading or sending anything.
+pub type Glance = Box<dyn Fn(&str) -> Lookup + Send + Sync>;
+
+/// Returns the completions of the text before the cursor, which takes time. Called in a thread of its own.
+pub type LookUp = Box<dyn Fn(&str) -> Completions + Send + Sync>;
+
 /// Completes the text before the cursor.
 #[derive(Default)]
 pub struct Completer {
-    /// Decides at once, without reading or sending anything.
-    pub at_once: Option<Box<dyn Fn(&str) -> Lookup + Send + Sync>>,
-    /// Completes what takes time. Called in a thread of its own.
-    pub looked_up: Option<Box<dyn Fn(&str) -> Completions + Send + Sync>>,
+    /// Decides at once.
+    pub at_once: Option<Glance>,
+    /// Completes what takes time.
+    pub looked_up: Option<LookUp>,
 }
 
 /// Whether a text can be completed.

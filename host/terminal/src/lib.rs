@@ -46,7 +46,8 @@ use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 
 pub use self::assist::{
-    Assist, CanSteer, Completer, Completions, Dropped, Edit, Folded, Keymap, Lookup, ModeShown, NextMode, TakeImage,
+    Assist, CanSteer, Completer, Completions, Dropped, Edit, Folded, Glance, Keymap, LookUp, Lookup, ModeShown,
+    NextMode, TakeImage,
 };
 pub use self::bindings::{BINDINGS, Binding};
 use self::completing::{Jobs, Looking};
