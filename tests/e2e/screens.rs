@@ -5,6 +5,7 @@
 //! Times, paths and ids are masked. Deliberately not here: help texts, which `docs/reference/flags.md` holds.
 
 mod answers;
+mod calls;
 mod conversation;
 mod errors;
 mod input;

@@ -223,7 +223,7 @@ fn a_session_is_exported_with_its_calls_folded_and_its_changes_open() {
     let document = ended.stdout;
     for part in [
         "## User\n\n> Change it\n",
-        "<summary><code>edit</code> (",
+        "<summary><code>edit</code> a.txt (",
         "\n```diff\n",
         "\n-old\n+new\n",
         "\\u{9b}",
@@ -236,8 +236,8 @@ fn a_session_is_exported_with_its_calls_folded_and_its_changes_open() {
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), ""), "{ended:?}");
     let data: Value = serde_json::from_slice(&std::fs::read(file).expect("written")).expect("JSON");
     let call = data["entries"].as_array().expect("a list").iter().find(|entry| entry["type"] == "call").expect("one");
-    assert_eq!((&call["name"], &call["status"]), (&json!("edit"), &json!("success")));
+    assert_eq!((&call["name"], &call["title"], &call["status"]), (&json!("edit"), &json!("a.txt"), &json!("success")));
     assert!(call["display"]["difference"]["unified"].as_str().is_some_and(|unified| unified.contains("+new")));
     let shown = host.run_of(&["session", "show", &id]).stdout;
-    assert!(shown.contains("● edit") && shown.contains("  +new") && !shown.contains('\u{9b}'), "{shown}");
+    assert!(shown.contains("✓ edit a.txt (") && shown.contains("  +new") && !shown.contains('\u{9b}'), "{shown}");
 }

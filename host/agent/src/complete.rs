@@ -101,6 +101,11 @@ impl Tool for CompleteTask {
     fn call<'a>(&'a self, call: &'a FunctionCall, _: CallContext) -> BoxFuture<'a, Outcome> {
         async { self.complete(&call.arguments).map_or_else(Outcome::Error, Outcome::Success) }.boxed()
     }
+
+    fn title(&self, _: &FunctionCall) -> String {
+        // Its argument is the result, which is shown as such.
+        String::new()
+    }
 }
 
 fn argument_schema(output: &OutputConfig) -> Value {

@@ -3,16 +3,12 @@
 //! The serialised names are stable. An event borrows its content, so reporting it costs next to nothing; an observer
 //! that keeps an event must copy it. Content arrives here in pieces, while the session log gets whole messages.
 
-use host_message::{AgentId, CallId, Display, FinishReason, FunctionCall, OutputPart, SessionId, ToolName, Usage};
+use host_message::{AgentId, CallId, Display, FinishReason, FunctionCall, SessionId, ToolName, Usage};
 use host_model::Again;
-use host_text::clip;
 use host_tool::{Decided, FailureKind, Outcome};
 use serde::{Deserialize, Serialize};
 
-use crate::TerminateReason;
-
-/// The longest summary of an outcome, in characters: it is one line.
-const SUMMARY_CHARACTERS: usize = 160;
+use crate::{CallReport, TerminateReason};
 
 /// An observer of a run.
 ///
@@ -111,6 +107,8 @@ pub enum EventKind<'a> {
     ToolCallRequest {
         /// The call as the model wrote it.
         call: &'a FunctionCall,
+        /// What it is called on one line, beside the name of its tool; safe to show.
+        title: &'a str,
     },
     /// The user is asked whether a call may run.
     ToolCallConfirmation {
@@ -127,6 +125,8 @@ pub enum EventKind<'a> {
         call_id: &'a CallId,
         /// Its tool.
         name: &'a ToolName,
+        /// What the call is called from now on: the user may have changed it.
+        title: &'a str,
     },
     /// A running call shows something.
     ToolCallOutput {
@@ -163,8 +163,9 @@ pub enum EventKind<'a> {
         /// The decision about it; `None` if it was settled before a decision.
         #[serde(skip_serializing_if = "Option::is_none")]
         decided: Option<Decided>,
-        /// One line about it.
-        summary: &'a str,
+        /// What a user reads about it.
+        #[serde(flatten)]
+        report: &'a CallReport,
         /// What the user sees of it: a change that it made, or one that it proposed but did not make.
         #[serde(skip_serializing_if = "Option::is_none")]
         display: Option<&'a Display>,
@@ -275,30 +276,5 @@ impl CallStatus {
             Outcome::Error(failure) => Self::Error { kind: failure.kind },
             Outcome::Cancelled { .. } => Self::Cancelled,
         }
-    }
-}
-
-/// Summarises an outcome in one line: the tool's own summary, or else the first line of what it returned.
-pub(crate) fn summary(outcome: &Outcome) -> String {
-    let text = match outcome {
-        Outcome::Success(output) => match &output.display {
-            Some(Display::Summary(line)) => line.as_str(),
-            Some(Display::Difference { path, .. }) => path,
-            None => match output.content.first() {
-                Some(OutputPart::Text(text)) => text,
-                Some(OutputPart::Link { uri, .. }) => uri,
-                Some(OutputPart::Data(data)) => &data.mime_type,
-                None => "",
-            },
-        },
-        Outcome::Error(failure) => &failure.message,
-        Outcome::Cancelled { reason, .. } => reason,
-    };
-    let text = text.trim();
-    let line = text.lines().next().unwrap_or_default();
-    // Trimmed, so no line is after the last break.
-    match memchr::memchr_iter(b'\n', text.as_bytes()).count() {
-        0 => clip(line, SUMMARY_CHARACTERS).into_owned(),
-        breaks => format!("{} ({} lines)", clip(line, SUMMARY_CHARACTERS), breaks + 1),
     }
 }

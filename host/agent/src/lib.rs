@@ -12,6 +12,7 @@
 //! provider's wire format.
 
 mod budget;
+mod call_report;
 mod clock;
 mod complete;
 mod compress;
@@ -32,6 +33,7 @@ mod thought;
 mod warning;
 
 pub use budget::{Budget, Cost, Exceeded, Price, Prices, Spending, TreeLimits};
+pub use call_report::CallReport;
 pub use clock::Clock;
 pub use complete::COMPLETE_TASK;
 pub use compression_config::CompressionConfig;

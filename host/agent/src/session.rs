@@ -36,7 +36,7 @@ use self::read::MAX_LINE;
 pub use self::read::{Logged, ReadError, Record, Records};
 pub use self::reopen::Reopened;
 pub use self::sessions::{Sessions, Stored};
-use crate::{CallStatus, Clock, TerminateReason};
+use crate::{CallReport, CallStatus, Clock, TerminateReason};
 
 /// The version of the log's format, in its first line.
 pub const SESSION_VERSION: u32 = 1;
@@ -179,6 +179,9 @@ pub enum Entry<'a> {
         /// What the user sees of it: a change that it made, or one that it proposed but did not make.
         #[serde(skip_serializing_if = "Option::is_none")]
         display: Option<&'a Display>,
+        /// What a user reads about it; `None` for a call that another process left behind.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        report: Option<&'a CallReport>,
     },
     /// Something failed that ends the run, or its recovery.
     Error {

@@ -137,8 +137,9 @@ fn outcome(name: &str, result: &RunResult) -> Outcome {
     if let (TerminateReason::Goal, Some(text)) = (result.terminate_reason, &result.result) {
         let after = result.recovered_from.map(|met| format!(" (its best answer after {})", met.as_str()));
         let after = after.unwrap_or_default();
+        let cut = if result.recovered_from.is_some() { ", stopped at a limit" } else { "" };
         let told = format!("Subagent '{name}' finished.\nTermination reason: {reason}{after}\nResult:\n{text}");
-        let summary = Display::Summary(format!("{reason}{after}, {turns}"));
+        let summary = Display::Summary(format!("{turns}{cut}"));
         return Outcome::Success(Output {
             content: vec![OutputPart::Text(told)],
             structured: None,

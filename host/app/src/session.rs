@@ -9,6 +9,7 @@
 //! Deliberately not here: showing anything, and the loop itself (`host-agent`).
 
 pub mod aside;
+pub mod ended_calls;
 pub mod find;
 pub mod list;
 pub mod main_agent;

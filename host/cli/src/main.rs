@@ -16,6 +16,7 @@ mod first_start;
 mod folder_question;
 mod interrupt;
 mod log;
+mod pager;
 mod password;
 mod printer;
 mod process;

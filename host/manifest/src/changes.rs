@@ -161,7 +161,8 @@ fn capabilities(old: &Manifest, new: &Manifest, found: &mut Vec<Change>) {
 
 fn of_tool(old: &ToolEntry, new: &ToolEntry, found: &mut Vec<Change>) {
     let tool = &old.spec.name;
-    if old.spec.description != new.spec.description || old.spec.title != new.spec.title {
+    let words = |tool: &ToolEntry| (tool.spec.description.clone(), tool.spec.title.clone(), tool.call_title.clone());
+    if words(old) != words(new) {
         push(found, Weight::Fix, format!("`{tool}` is described in other words"));
     }
     annotations(tool.as_str(), old.spec.annotations, new.spec.annotations, found);

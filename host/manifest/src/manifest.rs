@@ -11,6 +11,7 @@ mod error;
 mod language;
 mod schema;
 mod settings;
+mod titles;
 mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +21,7 @@ use host_capability::{Capability, CapabilitySet, Grants, PluginName, Scope};
 use host_message::ToolSpec;
 use host_plugin::admission::CONTRACT;
 use host_plugin::{MAX_DESCRIPTION, MAX_SCHEMA, MAX_TOOLS, ToolDef};
+use host_text::TitleTemplate;
 use schemars::JsonSchema;
 use semver::Version;
 use serde::{Deserialize, Serialize};
@@ -60,6 +62,8 @@ pub struct SourceManifest {
     pub config: BTreeMap<String, ConfigKey>,
     /// The secrets that it sends without reading them, by their names.
     pub secrets: BTreeMap<String, DeclaredSecret>,
+    /// The titles of the calls of its tools, by the names of the tools.
+    pub titles: BTreeMap<String, TitleTemplate>,
     /// How it is built, for a package that cargo does not build.
     pub build: Option<Build>,
 }
@@ -129,6 +133,9 @@ pub struct ToolEntry {
     /// The capabilities that it needs, of those that the plugin asks for.
     #[serde(default)]
     pub capabilities: Vec<String>,
+    /// What a call of it is called on one line, beside its name; `None` calls it by its first required argument.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "titles")]
+    pub call_title: Option<TitleTemplate>,
 }
 
 impl ToolEntry {
@@ -154,10 +161,22 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// If a tool needs a capability that the plugin does not ask for.
-    pub fn new(source: SourceManifest, contract: Version, tools: Vec<ToolDef>) -> Result<Self, ManifestError> {
-        let entries: Vec<ToolEntry> = tools.into_iter().map(ToolEntry::from).collect();
-        for ToolEntry { spec, capabilities } in &entries {
+    /// If a tool needs a capability that the plugin does not ask for, or a title is of no tool or names an argument that
+    /// its tool does not have.
+    pub fn new(mut source: SourceManifest, contract: Version, tools: Vec<ToolDef>) -> Result<Self, ManifestError> {
+        let mut entries: Vec<ToolEntry> = tools.into_iter().map(ToolEntry::from).collect();
+        for tool in &mut entries {
+            tool.call_title = source.titles.remove(tool.spec.name.as_str());
+            titles::check(tool, &source.capabilities)?;
+        }
+        if let Some(name) = source.titles.keys().next() {
+            let tools = entries.iter().map(|tool| tool.spec.name.as_str());
+            let help = host_text::did_you_mean(host_text::nearest(name, tools));
+            let why =
+                format!("the plugin has no such tool{}", help.map(|help| format!("; {help}")).unwrap_or_default());
+            return Err(ManifestError::Title { tool: cut(name), why });
+        }
+        for ToolEntry { spec, capabilities, .. } in &entries {
             if let Some(name) = capabilities.iter().find(|name| !source.capabilities.contains_key(*name)) {
                 return Err(ManifestError::Undeclared { tool: spec.name.to_string(), need: name.clone() });
             }
@@ -186,7 +205,8 @@ impl Manifest {
     /// # Errors
     ///
     /// If it was made for a newer host, or has an invalid name, texts that cannot be shown on a line, inconsistent
-    /// settings, two tools with the same name, or a tool that needs a capability the plugin does not ask for.
+    /// settings, two tools with the same name, a tool that needs a capability the plugin does not ask for, or an invalid
+    /// title.
     pub fn parse(json: &str, source_: Source) -> Result<Self, ManifestError> {
         /// The part that every layout has.
         #[derive(Deserialize)]
@@ -262,6 +282,7 @@ impl Manifest {
             if let Some(need) = tool.capabilities.iter().find(|need| !self.capabilities.contains_key(*need)) {
                 return Err(ManifestError::Undeclared { tool: name.to_string(), need: cut(need) });
             }
+            titles::check(tool, &self.capabilities)?;
         }
         Ok(())
     }

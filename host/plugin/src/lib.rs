@@ -53,7 +53,7 @@ pub use digest::Digest;
 pub use engine::Allocator;
 pub use error::{CallError, Failure, RuntimeError};
 pub use limits::{Limit, Limits, MAX_COMPONENT};
-pub use listener::CallListener;
+pub use listener::{CallListener, ProgramEnd};
 pub use network::{Network, PreparedAnswer, PreparedError, PreparedNetwork, SeenRequest};
 pub use plugin::Plugin;
 pub use programs::{CommandsIn, ProgramAccess};

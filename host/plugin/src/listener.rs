@@ -1,6 +1,7 @@
 //! The listener of a running call.
 
 use host_capability::Resources;
+use serde::{Deserialize, Serialize};
 
 /// Receives what a running call shows before its end. Called during the call: it must not block.
 pub trait CallListener: Send + Sync {
@@ -11,6 +12,29 @@ pub trait CallListener: Send + Sync {
     fn progress(&self, done: u64, total: Option<u64>, message: &str);
     /// Receives what a confined program was kept from and a user can grant it. The names are the program's.
     fn kept_from(&self, _argv: &[String], _wanted: &Resources) {}
+    /// Receives how a program ended, before the guest that started it can know.
+    fn ended(&self, _argv: &[String], _end: ProgramEnd) {}
+}
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramEnd {
+    /// Its exit code, if it ended by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// Whether the host ended it because it had printed nothing for too long.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub timed_out: bool,
+}
+
+impl ProgramEnd {
+    /// Whether it ended by itself, with exit code 0.
+    pub fn is_success(self) -> bool {
+        self == Self { code: Some(0), signal: None, timed_out: false }
+    }
 }
 
 /// Ignores everything.

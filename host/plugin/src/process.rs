@@ -27,7 +27,7 @@ use crate::bindings::denial::denial;
 use crate::bindings::process::{Chunk, Command, Error, Exit, Host, HostChild, Source};
 use crate::child::Child;
 use crate::limits::MAX_PROGRAMS;
-use crate::listener::CallListener;
+use crate::listener::{CallListener, ProgramEnd};
 use crate::lock::lock;
 use crate::programs::{Confined, Offer};
 use crate::shared::Shared;
@@ -324,6 +324,12 @@ fn watch(
                 (politely.unwrap_or(KILLED), Vec::new())
             }
         };
+        let (code, signal) = match how {
+            Ended::Code(code) => (Some(code), None),
+            Ended::Signal(signal) => (None, Some(signal)),
+        };
+        // Before its outputs end: a guest need not wait for more than these.
+        notes.listener.ended(&notes.argv, ProgramEnd { code, signal, timed_out });
         // Its remaining processes hold the pipes open; without them the readers come to their end.
         process.end();
         for reader in readers.into_iter().flatten() {
@@ -335,10 +341,6 @@ fn watch(
             out.send(said(note)).await.ok();
         }
         drop(out);
-        let (code, signal) = match how {
-            Ended::Code(code) => (Some(code), None),
-            Ended::Signal(signal) => (None, Some(signal)),
-        };
         ended.send_replace(Some(Exit { code, signal, timed_out, background }));
     });
     Child { output, exit, kill, supervisor: supervisor.abort_handle() }

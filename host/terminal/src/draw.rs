@@ -83,16 +83,24 @@ impl Shared {
         };
         let text = wrapped.as_str();
         let is_within_line = match state.held.is_empty() {
-            true => state.screen.is_within_line(),
+            true => self.is_within_line(state),
             // Colours that end are not text.
             false => match super::width(state.held.rsplit('\n').next().unwrap_or_default()) {
-                0 => !state.held.contains('\n') && state.screen.is_within_line(),
+                0 => !state.held.contains('\n') && self.is_within_line(state),
                 _ => true,
             },
         };
         let begin = if is_within_line { "\n" } else { "" };
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         self.show(state, &format!("{begin}{text}{end}"));
+    }
+
+    /// Whether the last line that was shown is unfinished.
+    fn is_within_line(&self, state: &State) -> bool {
+        match self.setup.mode {
+            TerminalMode::Ansi => state.screen.is_within_line(),
+            TerminalMode::Dumb => state.dumb_within_line,
+        }
     }
 
     /// Draws everything again.
@@ -115,7 +123,12 @@ impl Shared {
             return;
         }
         let out = match self.setup.mode {
-            TerminalMode::Dumb => text.to_owned(),
+            TerminalMode::Dumb => {
+                if !text.is_empty() {
+                    state.dumb_within_line = !text.ends_with('\n');
+                }
+                text.to_owned()
+            }
             TerminalMode::Ansi => {
                 let live = self.live(state);
                 state.screen.draw(text, &live)
@@ -157,6 +170,8 @@ impl Shared {
         if reads && self.setup.mode == TerminalMode::Ansi && state.end == End::NotYet {
             raw::enter().ok();
         }
+        // One that came meanwhile has not been shown.
+        self.next_question(&mut state);
         self.redraw(&mut state);
         drop(state);
         self.wake();
@@ -284,8 +299,8 @@ impl Shared {
     fn spinning(&self, activity: &Activity, frame: usize, columns: usize) -> String {
         let frame = FRAMES.get(frame % FRAMES.len()).copied().unwrap_or_default();
         let frame = self.setup.style.paint(frame, anstyle::AnsiColor::Cyan);
-        let time = activity.since.elapsed();
-        let time = if time < LONG { String::new() } else { format!(" ({} s)", time.as_secs()) };
+        let time = activity.since.map(|since| since.elapsed()).filter(|time| *time >= LONG);
+        let time = time.map(|time| format!(" ({} s)", time.as_secs())).unwrap_or_default();
         let room = columns.saturating_sub(width(&time) + 3);
         format!("{frame} {}{}", truncate_to_width(&activity.words, room), self.setup.style.dim(&time))
     }
@@ -344,6 +359,8 @@ impl Shared {
     /// Shows the next question unless one is shown; without a question, the text that was held back for the last one.
     pub(super) fn next_question(&self, state: &mut State) {
         match state.questions.front_mut() {
+            // Another program has the terminal: it is shown when that one returns it.
+            Some(open) if open.state == Listening::Waits && state.lent => {}
             Some(open) if open.state == Listening::Waits => {
                 let lines = std::mem::take(&mut open.question.lines);
                 if self.setup.keyboard == Keyboard::WhenAsked && self.setup.mode == TerminalMode::Ansi {
@@ -351,7 +368,7 @@ impl Shared {
                 }
                 // First the text that was shown before it, then its own lines, and then nothing until it is answered.
                 self.redraw(state);
-                let mut text = if state.screen.is_within_line() { "\n".to_owned() } else { String::new() };
+                let mut text = if self.is_within_line(state) { "\n".to_owned() } else { String::new() };
                 let columns = match self.setup.mode {
                     TerminalMode::Ansi => state.screen.columns(),
                     TerminalMode::Dumb => usize::MAX,

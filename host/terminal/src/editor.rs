@@ -243,7 +243,8 @@ impl Editor {
             | Key::Search
             | Key::Edit
             | Key::Chord
-            | Key::PasteImage => return Edited::No,
+            | Key::PasteImage
+            | Key::Expand => return Edited::No,
         }
         Edited::Yes
     }

@@ -48,6 +48,8 @@ pub(crate) enum Key {
     EndOfInput,
     /// Ctrl-L.
     Redraw,
+    /// Ctrl-O.
+    Expand,
     /// Ctrl-Z.
     Suspend,
     /// Ctrl-R.
@@ -216,6 +218,7 @@ fn control(byte: u8, lines: Lines) -> Option<Key> {
         11 => Key::DeleteToEnd,
         12 => Key::Redraw,
         14 => Key::Down,
+        15 => Key::Expand,
         16 => Key::Up,
         18 => Key::Search,
         21 => Key::DeleteToStart,
@@ -342,6 +345,7 @@ mod tests {
             (b"\x12\x1b[114;5u\x07\x18\x16\x1f", {
                 vec![Key::Search, Key::Search, Key::Edit, Key::Chord, Key::PasteImage, Key::Undo]
             }),
+            (b"\x0f\x1b[111;5u", vec![Key::Expand; 2]),
             (b"\x1b", vec![Key::Escape]),
             (b"\x1b\x1b", vec![Key::Escape, Key::Escape]),
             (b"\x1b[27u\x1b[97u\x1b[65;2u", vec![Key::Escape, Key::Char('a'), Key::Char('A')]),

@@ -132,8 +132,8 @@ pub enum Resize {
 pub struct Activity {
     /// A description of one line.
     pub words: String,
-    /// When it began.
-    pub since: Instant,
+    /// When it began; `None` if its time does not count, as while it waits for an answer.
+    pub since: Option<Instant>,
     /// Its output, the latest line last.
     pub below: Vec<String>,
 }
@@ -154,6 +154,8 @@ struct Shared {
     state: Mutex<State>,
     /// A prompt was sent, or none can come any more.
     said: Notify,
+    /// Ctrl-O was pressed.
+    expand: Notify,
     /// Wakes the thread that reads keys.
     wake: OwnedFd,
     /// What the thread for completions is to do.
@@ -168,6 +170,8 @@ impl Drop for Shared {
 
 struct State {
     screen: Screen,
+    /// Whether the last line is unfinished, on a terminal that does not move its cursor.
+    dumb_within_line: bool,
     /// Text that is not shown yet: a question is open, and its lines have to stay directly above its choices.
     held: String,
     /// What the model says.
@@ -246,6 +250,7 @@ impl Terminal {
         };
         let state = State {
             screen: Screen::new(columns, rows, setup.resize),
+            dumb_within_line: false,
             held: String::new(),
             speech: Markdown::new(setup.style.colour, answers),
             drawn: Instant::now(),
@@ -276,8 +281,8 @@ impl Terminal {
             leaves_then: false,
             end: End::NotYet,
         };
-        let (said, jobs) = (Notify::new(), Arc::default());
-        let shared = Arc::new(Shared { setup, state: Mutex::new(state), said, wake, jobs });
+        let (said, expand, jobs) = (Notify::new(), Notify::new(), Arc::default());
+        let shared = Arc::new(Shared { setup, state: Mutex::new(state), said, expand, wake, jobs });
         if shared.setup.keyboard == Keyboard::Always && shared.setup.mode == TerminalMode::Ansi {
             raw::enter()?;
         }
@@ -386,6 +391,12 @@ impl Terminal {
         }
     }
 
+    /// Waits until the user asks with Ctrl-O to see a call whole. The key works while the model does, and not while a
+    /// question is open.
+    pub async fn expands(&self) {
+        self.0.expand.notified().await;
+    }
+
     /// Makes Ctrl-C cancel this turn.
     pub fn works_on(&self, turn: &CancellationToken) {
         self.0.state().turn = Turn::Model(Some(turn.clone()));
@@ -434,6 +445,11 @@ impl Terminal {
     /// Returns its width in columns.
     pub fn columns(&self) -> usize {
         self.0.state().screen.columns()
+    }
+
+    /// Returns when keys are read.
+    pub fn keyboard(&self) -> Keyboard {
+        self.0.setup.keyboard
     }
 
     /// Returns what it can show.

@@ -162,6 +162,9 @@ impl Shared {
                 state.asked_for_keys = true;
                 return;
             }
+            // A question is answered first.
+            Key::Expand if state.questions.is_empty() => self.expand.notify_one(),
+            Key::Expand => {}
             Key::Redraw => {
                 let out = format!("\u{1b}[2J\u{1b}[H{}", state.screen.leave());
                 self.write(state, &out);

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host_message::{CallId, Display, FunctionCall, ToolName};
-use host_plugin::Confirmation;
+use host_plugin::{Confirmation, ProgramEnd};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use crate::{Allowance, Live, LiveOutput, Outcome, Question, Tool};
+use crate::{Allowance, Live, LiveOutput, Outcome, Printed, Question, Tool, title};
 
 /// The state of a call. Each variant holds only what that state has.
 pub enum CallState {
@@ -43,11 +43,15 @@ pub enum CallState {
         allowance: Arc<Allowance>,
         /// Why it may run.
         decided: Decided,
+        /// What it is called on one line: the command that it runs, or the title that its tool gives it.
+        title: Arc<str>,
     },
     /// It runs.
     Executing {
         /// The call.
         call: Arc<FunctionCall>,
+        /// What it is called on one line.
+        title: Arc<str>,
         /// When it started.
         since: Instant,
         /// Its live output.
@@ -116,6 +120,12 @@ pub struct SettledCall {
     pub dropped: u64,
     /// The change that was asked about and not made, if it ended that way.
     pub proposed: Option<Display>,
+    /// What it is called on one line, beside the name of its tool; safe to show.
+    pub title: Arc<str>,
+    /// The end of its output.
+    pub printed: Printed,
+    /// How the command ended that it was decided about; `None` for a call that runs none, or that did not run.
+    pub command: Option<ProgramEnd>,
 }
 
 /// An event of a call.
@@ -138,8 +148,8 @@ pub enum CallChange<'a> {
     AwaitingApproval(&'a Question),
     /// It may run.
     Scheduled(Decided),
-    /// It is about to start. An observer that cannot record this can still stop it.
-    Executing,
+    /// It is about to start, by this title. An observer that cannot record this can still stop it.
+    Executing(&'a str),
     /// It shows live output.
     Live(&'a Live),
     /// It ended.
@@ -191,9 +201,13 @@ impl CallState {
             (
                 Self::Validating { tool: Some(tool), .. } | Self::AwaitingApproval { tool, .. },
                 Step::Schedule { call, allowance, decided },
-            ) => Some(Self::Scheduled { call, tool: Arc::clone(tool), allowance, decided }),
-            (Self::Scheduled { call, decided, .. }, Step::Start(live)) => {
-                Some(Self::Executing { call: Arc::clone(call), since: Instant::now(), live, decided: *decided })
+            ) => {
+                let title = title::of_command(allowance.shown.as_deref()).unwrap_or_else(|| tool.title(&call)).into();
+                Some(Self::Scheduled { call, tool: Arc::clone(tool), allowance, decided, title })
+            }
+            (Self::Scheduled { call, decided, title, .. }, Step::Start(live)) => {
+                let (call, title) = (Arc::clone(call), Arc::clone(title));
+                Some(Self::Executing { call, title, since: Instant::now(), live, decided: *decided })
             }
             (state, Step::Settle { outcome, decided }) => Some(Self::Settled(state.end(outcome, decided))),
             (
@@ -225,7 +239,28 @@ impl CallState {
             Self::Executing { since, live, decided, .. } => (Some(*decided), since.elapsed(), live.dropped()),
             Self::Settled(settled) => (settled.decided, settled.duration, settled.dropped),
         };
-        SettledCall { call: Arc::clone(self.call()), outcome, decided: decided.or(before), duration, dropped, proposed }
+        let (printed, command) = match self {
+            Self::Validating { .. } | Self::AwaitingApproval { .. } | Self::Scheduled { .. } => {
+                (Printed::default(), None)
+            }
+            Self::Executing { live, .. } => (live.printed(), live.command()),
+            Self::Settled(settled) => (settled.printed.clone(), settled.command),
+        };
+        let (call, title, decided) = (Arc::clone(self.call()), self.title(), decided.or(before));
+        SettledCall { call, outcome, decided, duration, dropped, proposed, title, printed, command }
+    }
+
+    /// Returns what the call is called on one line, beside the name of its tool.
+    pub fn title(&self) -> Arc<str> {
+        match self {
+            Self::Validating { call, tool: None } => title::of_arguments(call).into(),
+            Self::Validating { call, tool: Some(tool) } => tool.title(call).into(),
+            Self::AwaitingApproval { call, tool, question } => {
+                title::of_command(Some(&question.confirmation)).unwrap_or_else(|| tool.title(call)).into()
+            }
+            Self::Scheduled { title, .. } | Self::Executing { title, .. } => Arc::clone(title),
+            Self::Settled(settled) => Arc::clone(&settled.title),
+        }
     }
 }
 

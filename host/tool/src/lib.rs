@@ -22,10 +22,12 @@ mod mode;
 mod pausable_clock;
 mod plugin_tool;
 mod policy;
+mod printed;
 mod registry;
 mod response;
 mod rules_file;
 mod scheduler;
+mod title;
 mod tool;
 
 pub use approval_queue::{
@@ -35,6 +37,7 @@ pub use call::{CallChange, CallEvent, CallState, Decided, SettledCall};
 pub use cancel::{CANCEL_GRACE, Cancel};
 pub use discovery::{Discovered, DiscoveryError, MAX_LIST, Surroundings, discovered};
 pub use gate::Gate;
+pub use host_plugin::ProgramEnd;
 pub use host_schema::{Schema, SchemaError, Violations};
 pub use live::{Live, LiveOutput};
 pub use mode::{ApprovalMode, UnknownMode};
@@ -44,10 +47,12 @@ pub use policy::{
     ArgumentsPattern, Because, CommandPrefix, Decision, Policy, PolicyError, PolicyFile, PolicyProblem, Query, Reason,
     Rule, RuleSource, SimpleCommand, Suggestion, Tier, Verdict, commands_in, simple_commands, suggestion,
 };
+pub use printed::Printed;
 pub use registry::{Registry, RegistryError};
-pub use response::{Responder, Spill};
+pub use response::{Responder, Response, Spill};
 pub use rules_file::{RulesFile, RulesFileError};
 pub use scheduler::{Observe, Scheduler};
+pub use title::of_arguments as title_of_arguments;
 pub use tool::{
     Allowance, CallContext, CallFailure, FailureKind, Intent, IntentFuture, Origin, Outcome, ReviseFuture, Tool,
 };

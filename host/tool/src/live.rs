@@ -2,12 +2,16 @@
 //!
 //! Live output is for the user who watches and is not part of the outcome, so it may be lost and must never delay the
 //! call: the channel behind a [`LiveOutput`] is bounded, output that does not fit is dropped, and the number of dropped
-//! bytes is reported with the call's end.
+//! bytes is reported with the call's end. What the call's end says of its output ([`Printed`]) is complete all the same.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use host_plugin::ProgramEnd;
 use tokio::sync::mpsc;
+
+use crate::Printed;
+use crate::printed::Printing;
 
 /// How many pieces may wait to be shown. Protects memory if the terminal is slower than the tools.
 const WAITING_PIECES: usize = 64;
@@ -54,14 +58,28 @@ pub struct LiveOutput {
 struct Counts {
     taken: AtomicU64,
     dropped: AtomicU64,
+    end: Mutex<Ending>,
+}
+
+/// What the end of a call reports.
+#[derive(Debug, Default)]
+struct Ending {
+    printing: Printing,
+    command: Option<ProgramEnd>,
 }
 
 impl LiveOutput {
     /// Shows text. Output over the limits is dropped and counted.
     pub fn output(&self, text: &str) {
+        self.end().printing.push(text);
         let kept = &text[..text.floor_char_boundary(PIECE_BYTES)];
         self.drop_bytes(text.len() - kept.len());
         self.send(kept.len(), || Live::Output(kept.to_owned()));
+    }
+
+    /// Records how the command ended that the call was shown to run; the last one counts.
+    pub(crate) fn command_ended(&self, end: ProgramEnd) {
+        self.end().command = Some(end);
     }
 
     /// Reports the progress of the call, with a description of the current step. A total that is zero or exceeded was a
@@ -86,6 +104,20 @@ impl LiveOutput {
     /// Returns how many bytes were dropped so far.
     pub(crate) fn dropped(&self) -> u64 {
         self.counts.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Returns what was printed so far.
+    pub(crate) fn printed(&self) -> Printed {
+        self.end().printing.printed()
+    }
+
+    /// Returns how its command ended; `None` if it runs none, or that one runs.
+    pub(crate) fn command(&self) -> Option<ProgramEnd> {
+        self.end().command
+    }
+
+    fn end(&self) -> MutexGuard<'_, Ending> {
+        self.counts.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn send(&self, bytes: usize, piece: impl FnOnce() -> Live) {
@@ -120,6 +152,8 @@ mod tests {
             live.output("four");
         }
         assert_eq!(live.dropped(), 12);
+        live.output("\nlast");
+        assert_eq!(live.printed().tail.last().map(String::as_str), Some("last"), "the end of a call knows all of it");
     }
 
     #[test]

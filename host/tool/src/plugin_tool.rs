@@ -10,12 +10,15 @@ use futures::future::BoxFuture;
 use host_capability::{Capability, Denied, Grants, Resources, Scope, StateAccess};
 use host_message::{FunctionCall, ToolSpec, with_causes};
 use host_plugin::admission::AdmissionError;
-use host_plugin::{CallError, CallListener, Confirmation, Failure, Invocation, Plugin, Runtime, Secrets, Workspace};
+use host_plugin::{
+    CallError, CallListener, Confirmation, Failure, Invocation, Plugin, ProgramEnd, Runtime, Secrets, Workspace,
+};
+use host_text::TitleTemplate;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::tool::{IntentFuture, ReviseFuture};
-use crate::{Allowance, CallContext, CallFailure, FailureKind, Intent, LiveOutput, Origin, Outcome, Tool};
+use crate::{Allowance, CallContext, CallFailure, FailureKind, Intent, LiveOutput, Origin, Outcome, Tool, title};
 
 /// One tool of a plugin, with what a call of it may touch.
 pub struct PluginTool {
@@ -24,6 +27,8 @@ pub struct PluginTool {
     needs: Grants,
     plugin: Arc<Plugin>,
     sandbox: Sandbox,
+    /// The title of its calls, according to the manifest.
+    template: Option<TitleTemplate>,
     /// What commands were kept from: who runs one again is asked about it.
     wanted: Arc<Wanted>,
 }
@@ -85,7 +90,13 @@ fn written(arguments: &Map<String, Value>) -> String {
 impl PluginTool {
     /// Creates the tool with this spec and these needs, from the plugin's manifest.
     pub fn new(spec: ToolSpec, needs: Grants, plugin: Arc<Plugin>, sandbox: Sandbox) -> Self {
-        Self { spec, needs, plugin, sandbox, wanted: Arc::default() }
+        Self { spec, needs, plugin, sandbox, template: None, wanted: Arc::default() }
+    }
+
+    /// Sets the template for the titles of its calls, from the plugin's manifest.
+    #[must_use]
+    pub fn with_title(self, template: Option<TitleTemplate>) -> Self {
+        Self { template, ..self }
     }
 
     fn invocation(&self, call: &FunctionCall, grants: Arc<Grants>, cancel: CancellationToken) -> Invocation {
@@ -205,7 +216,7 @@ impl Tool for PluginTool {
             Arc::new(self.sandbox.grants.join(&besides.meet(&self.sandbox.ceiling)))
         };
         let invocation = Invocation {
-            listener: Arc::new(Listener { live: context.live, wanted: Arc::clone(&self.wanted) }),
+            listener: Arc::new(Listener { live: context.live, shown: shown.clone(), wanted: Arc::clone(&self.wanted) }),
             shown: shown.clone(),
             ..self.invocation(call, grants, context.cancel)
         };
@@ -215,6 +226,10 @@ impl Tool for PluginTool {
                 Err(error) => self.outcome(error),
             }
         })
+    }
+
+    fn title(&self, call: &FunctionCall) -> String {
+        title::of_tool(self.template.as_ref(), &self.spec, call)
     }
 
     fn origin(&self) -> Option<Origin> {
@@ -240,9 +255,11 @@ impl Tool for PluginTool {
     }
 }
 
-/// Passes a guest's live output on, and remembers what its programs were kept from.
+/// Passes a guest's live output on, and remembers what its programs were kept from and how the one ended that the call
+/// was decided about.
 struct Listener {
     live: LiveOutput,
+    shown: Option<Arc<Confirmation>>,
     wanted: Arc<Wanted>,
 }
 
@@ -253,6 +270,14 @@ impl CallListener for Listener {
 
     fn progress(&self, done: u64, total: Option<u64>, message: &str) {
         self.live.progress(done, total, message);
+    }
+
+    fn ended(&self, argv: &[String], end: ProgramEnd) {
+        if let Some(Confirmation::Exec { argv: shown, .. }) = self.shown.as_deref()
+            && shown == argv
+        {
+            self.live.command_ended(end);
+        }
     }
 
     fn kept_from(&self, argv: &[String], resources: &Resources) {

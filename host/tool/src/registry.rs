@@ -10,7 +10,7 @@ use host_message::{FunctionCall, ToolName, ToolSpec};
 use host_text::clip;
 use serde_json::Value;
 
-use crate::{CallFailure, FailureKind, Schema, SchemaError, Tool};
+use crate::{CallFailure, FailureKind, Schema, SchemaError, Tool, title};
 
 /// How many names the error of an unknown name suggests.
 const NEAREST: usize = 3;
@@ -168,6 +168,11 @@ impl Registry {
     /// Returns the tool with this name.
     pub fn get(&self, name: &ToolName) -> Option<&Arc<dyn Tool>> {
         self.entry(name).map(|entry| &entry.tool)
+    }
+
+    /// Returns what a call is called on one line, beside the name of its tool, before anything is decided about it.
+    pub fn title(&self, call: &FunctionCall) -> String {
+        self.get(&call.name).map_or_else(|| title::of_arguments(call), |tool| tool.title(call))
     }
 
     /// Returns up to three names of tools here, the nearest first.

@@ -24,6 +24,15 @@ const CHANGED_CHARACTERS: usize = 8_000;
 /// How many names are tried for a file before giving up: the files of earlier runs of the session are there too.
 const NAME_ATTEMPTS: u32 = 100_000;
 
+/// The response to a call.
+#[derive(Debug)]
+pub struct Response {
+    /// The function response that answers the call, followed by the data that the tool returned.
+    pub parts: Vec<Part>,
+    /// The file with the whole text, if the response holds only a part of it.
+    pub whole: Option<PathBuf>,
+}
+
 /// Formats outcomes for the model.
 #[derive(Debug, Default)]
 pub struct Responder {
@@ -43,38 +52,42 @@ impl Responder {
         Self { spill }
     }
 
-    /// Returns the function response that answers the call, followed by the data that the tool returned.
-    pub fn respond(&self, settled: &SettledCall) -> Vec<Part> {
+    /// Returns the response to the call.
+    pub fn respond(&self, settled: &SettledCall) -> Response {
+        let mut whole = None;
+        let mut clip = |text: String| self.clip(text, &mut whole);
         let (body, data) = match &settled.outcome {
             Outcome::Success(output) => {
-                (ResponseBody::Output(self.clip(changed(settled) + &text_of(output))), data_of(output))
+                (ResponseBody::Output(clip(changed(settled) + &text_of(output))), data_of(output))
             }
-            Outcome::Error(failure) => {
-                (ResponseBody::Error(self.clip(changed(settled) + &failure.message)), Vec::new())
-            }
+            Outcome::Error(failure) => (ResponseBody::Error(clip(changed(settled) + &failure.message)), Vec::new()),
             Outcome::Cancelled { reason, partial } => {
                 let mut text = format!("[Operation Cancelled] Reason: {reason}");
                 if let Some(partial) = partial.as_deref().filter(|partial| !partial.is_empty()) {
                     text.push_str("\n\nPartial output:\n");
                     text.push_str(partial);
                 }
-                (ResponseBody::Error(self.clip(text)), Vec::new())
+                (ResponseBody::Error(clip(text)), Vec::new())
             }
         };
         let response = FunctionResponse { id: settled.call.id.clone(), name: settled.call.name.clone(), body };
         let mut parts = vec![PartData::FunctionResponse(response).into()];
         parts.extend(data);
-        parts
+        Response { parts, whole }
     }
 
-    fn clip(&self, text: String) -> String {
+    fn clip(&self, text: String, whole: &mut Option<PathBuf>) -> String {
         let Some(Ends { head, tail, left_out, all }) = ends(&text, TEXT_BUDGET) else { return text };
-        let whole = match self.spill.as_ref().map(|spill| spill.write(&text)) {
-            Some(Ok(path)) => format!("the whole text is in `{}`", path.display()),
+        let place = match self.spill.as_ref().map(|spill| spill.write(&text)) {
+            Some(Ok(path)) => {
+                let place = format!("the whole text is in `{}`", path.display());
+                *whole = Some(path);
+                place
+            }
             Some(Err(error)) => format!("they are lost: the whole text could not be written to a file ({error})"),
             None => "they are lost: this run keeps no files".to_owned(),
         };
-        format!("{head}\n\n[… {left_out} of {all} characters are left out here; {whole} …]\n\n{tail}")
+        format!("{head}\n\n[… {left_out} of {all} characters are left out here; {place} …]\n\n{tail}")
     }
 }
 
@@ -165,7 +178,7 @@ mod tests {
     use serde_json::{Map, json};
 
     use super::*;
-    use crate::{CallFailure, FailureKind};
+    use crate::{CallFailure, FailureKind, Printed};
 
     fn respond(responder: &Responder, outcome: Outcome) -> (ResponseBody, usize) {
         let call = FunctionCall { id: CallId::new("c"), name: ToolName::new("t"), arguments: Map::new() };
@@ -176,8 +189,11 @@ mod tests {
             duration: Duration::ZERO,
             dropped: 0,
             proposed: None,
+            title: "".into(),
+            printed: Printed::default(),
+            command: None,
         };
-        let mut parts = responder.respond(&settled).into_iter();
+        let mut parts = responder.respond(&settled).parts.into_iter();
         let Some(PartData::FunctionResponse(response)) = parts.next().map(|part| part.data) else {
             panic!("the response comes first")
         };
@@ -223,8 +239,18 @@ mod tests {
         let arguments = Map::from_iter([("n".to_owned(), json!(2))]);
         let call = Arc::new(FunctionCall { id: CallId::new("c"), name: ToolName::new("t"), arguments });
         let (outcome, decided) = (Outcome::Success(Output::text("done")), Some(Decided::Changed));
-        let settled = SettledCall { call, outcome, decided, duration: Duration::ZERO, dropped: 0, proposed: None };
-        let parts = Responder::default().respond(&settled);
+        let settled = SettledCall {
+            call,
+            outcome,
+            decided,
+            duration: Duration::ZERO,
+            dropped: 0,
+            proposed: None,
+            title: "".into(),
+            printed: Printed::default(),
+            command: None,
+        };
+        let parts = Responder::default().respond(&settled).parts;
         let Some(PartData::FunctionResponse(response)) = parts.first().map(|part| &part.data) else {
             panic!("{parts:?}")
         };

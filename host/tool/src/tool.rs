@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::{CANCEL_GRACE, LiveOutput, PausableClock};
+use crate::{CANCEL_GRACE, LiveOutput, PausableClock, title};
 
 /// Something that a model can call.
 ///
@@ -35,6 +35,12 @@ pub trait Tool: Send + Sync {
 
     /// Runs a call.
     fn call<'a>(&'a self, call: &'a FunctionCall, context: CallContext) -> BoxFuture<'a, Outcome>;
+
+    /// Returns what a call is called on one line, beside the name of the tool: safe to show, as `title_line` of
+    /// `host-text` makes it. A call that runs a command is called by the command instead.
+    fn title(&self, call: &FunctionCall) -> String {
+        title::of_tool(None, self.spec(), call)
+    }
 
     /// Returns the plugin that it runs in; `None` for the agent's own tools.
     fn origin(&self) -> Option<Origin> {

@@ -48,12 +48,21 @@ impl Found {
     }
 
     /// The first line.
-    pub(crate) fn headline(&self, pattern: &str, path: &str) -> String {
+    fn headline(&self, pattern: &str, path: &str) -> String {
         let (pattern, path) = (printable(pattern), printable(path));
         match self.total {
             0 => format!("No files found matching `{pattern}` in `{path}`"),
             1 => format!("Found 1 file matching `{pattern}` in `{path}`"),
             total => format!("Found {total} files matching `{pattern}` in `{path}`"),
+        }
+    }
+
+    /// The line for a user, to whom the pattern is shown already.
+    pub(crate) fn summary(&self) -> String {
+        match self.total {
+            0 => "no files".to_owned(),
+            1 => "1 file".to_owned(),
+            total => format!("{total} files"),
         }
     }
 

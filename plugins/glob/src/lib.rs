@@ -62,5 +62,5 @@ fn call(arguments: Arguments) -> Result<Outcome, Failure> {
         }
     }
     let text = found.write(&pattern, &path, &walk.summary());
-    Ok(Outcome::text(text).with_summary(found.headline(&pattern, &path)))
+    Ok(Outcome::text(text).with_summary(found.summary()))
 }

@@ -114,8 +114,14 @@ fn call(arguments: Arguments) -> Result<Outcome, Failure> {
         }
     }
     let text = collector.write(&source, &walk.summary());
-    let summary = text.lines().next().unwrap_or_default().to_owned();
+    let summary = summary(&text).to_owned();
     Ok(Outcome::text(text).with_summary(summary))
+}
+
+/// The line for a user, to whom the pattern is shown already: the first line for the model without it.
+fn summary(text: &str) -> &str {
+    let found = text.split(" for `").next().unwrap_or_default();
+    found.strip_prefix("Found ").unwrap_or("no matches")
 }
 
 impl Collector {
@@ -135,5 +141,25 @@ impl Collector {
         };
         text::left_out(&mut text, summary);
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grep_summary_is_without_the_pattern() {
+        for (text, line) in [
+            ("No matches found for `x`\n", "no matches"),
+            ("Found 3 matches in 2 files for `a for `b`\na:1: a\n", "3 matches in 2 files"),
+            ("Found matches in 1 file for `x`\na\n", "matches in 1 file"),
+            (
+                "Found the first 200 matches in 9 files for `x` (stopped there: ...)\n",
+                "the first 200 matches in 9 files",
+            ),
+        ] {
+            assert_eq!(summary(text), line);
+        }
     }
 }

@@ -57,5 +57,5 @@ fn call(arguments: Arguments) -> Result<Outcome, Failure> {
     };
     let (left_out, kept): (Vec<_>, Vec<_>) = entries.into_iter().partition(leaves_out);
     let text = listing::write(&path, &kept, left_out.len());
-    Ok(Outcome::text(text).with_summary(listing::summary(&path, kept.len(), left_out.len())))
+    Ok(Outcome::text(text).with_summary(listing::summary(kept.len(), left_out.len())))
 }

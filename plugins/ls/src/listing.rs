@@ -38,10 +38,9 @@ pub(crate) fn write(path: &str, entries: &[Entry], ignored: usize) -> String {
 }
 
 /// The line for a user.
-pub(crate) fn summary(path: &str, entries: usize, ignored: usize) -> String {
+pub(crate) fn summary(entries: usize, ignored: usize) -> String {
     let entries = if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };
-    let path = printable(path);
-    if ignored > 0 { format!("{entries} in {path} ({ignored} ignored)") } else { format!("{entries} in {path}") }
+    if ignored > 0 { format!("{entries} ({ignored} ignored)") } else { entries }
 }
 
 fn order(a: &Entry, b: &Entry) -> Ordering {
@@ -74,7 +73,8 @@ mod tests {
     fn ls_empty_directory_is_reported_as_empty() {
         assert_eq!(write("src", &[], 0), "`src` is empty\n");
         assert_eq!(write("src", &[], 2), "`src` has nothing but ignored entries\n(2 ignored)\n");
-        assert_eq!(summary("src", 1, 2), "1 entry in src (2 ignored)");
+        assert_eq!(summary(1, 2), "1 entry (2 ignored)");
+        assert_eq!(summary(2, 0), "2 entries");
     }
 
     #[test]

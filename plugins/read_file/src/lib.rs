@@ -114,5 +114,5 @@ fn text(path: &str, start: fs_read::Part, offset: u64, limit: u64) -> Result<Out
     }
     let shown = window.finish();
     let text = shown::write(path, &shown)?;
-    Ok(Outcome::text(text).with_summary(shown::summary(path, &shown)))
+    Ok(Outcome::text(text).with_summary(shown::summary(&shown)))
 }

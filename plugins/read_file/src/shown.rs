@@ -41,12 +41,11 @@ pub(crate) fn write(path: &str, shown: &Shown) -> Result<String, Failure> {
 }
 
 /// The line for a user.
-pub(crate) fn summary(path: &str, shown: &Shown) -> String {
-    let path = printable(path);
+pub(crate) fn summary(shown: &Shown) -> String {
     match shown.is_whole() {
-        true if shown.total == 1 => format!("{path}: 1 line"),
-        true => format!("{path}: {} lines", shown.total),
-        false => format!("{path}: {} of {} lines", shown.count, shown.total),
+        true if shown.total == 1 => "1 line".to_owned(),
+        true => format!("{} lines", shown.total),
+        false => format!("{} of {} lines", shown.count, shown.total),
     }
 }
 

@@ -149,8 +149,7 @@ impl Collected {
                 _ = writeln!(text, "({count} {what})");
             }
         }
-        let files = if self.files == 1 { "1 file".to_owned() } else { format!("{} files", self.files) };
-        let mut summary = format!("Read {files}");
+        let mut summary = if self.files == 1 { "1 file".to_owned() } else { format!("{} files", self.files) };
         if self.skipped_count > 0 {
             _ = write!(summary, ", skipped {}", self.skipped_count);
         }
@@ -196,7 +195,7 @@ mod tests {
     fn read_many_files_shows_each_text_under_its_path() {
         let finished = read(&["*"], &[("a", b"1\n2"), ("b", b""), ("c", b"x\0")]);
         assert_eq!(finished.text, "--- a ---\n1\n2\n--- b ---\n(skipped: c (binary))\n");
-        assert_eq!(finished.summary, "Read 2 files, skipped 1");
+        assert_eq!(finished.summary, "2 files, skipped 1");
     }
 
     #[test]
@@ -223,7 +222,7 @@ mod tests {
         assert!(finished.text.contains("(cut here)\n(stopped in `b` at 400000 characters in all"));
         assert!(!finished.text.contains("--- c ---"));
         assert!(finished.text.chars().count() < MAX_CHARACTERS + 200);
-        assert_eq!(finished.summary, "Read 2 files, stopped at the limit");
+        assert_eq!(finished.summary, "2 files, stopped at the limit");
     }
 
     #[test]

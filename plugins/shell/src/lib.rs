@@ -94,7 +94,7 @@ fn call(arguments: Arguments) -> Result<Outcome, Failure> {
     if stopped {
         return Err(Failure::Cancelled(report.partial()));
     }
-    Ok(Outcome::text(report.write()).with_summary(report.summary(&command)))
+    Ok(Outcome::text(report.write()).with_summary(report.summary()))
 }
 
 fn emit(mut text: &str) {

@@ -6,9 +6,6 @@ use host_sdk::process::Exit;
 
 use crate::SILENCE_LIMIT;
 
-/// How many characters of the command stand in the line for a user.
-const MAX_COMMAND: usize = 60;
-
 /// A command that has ended.
 pub(crate) struct Report {
     /// What it printed.
@@ -54,20 +51,21 @@ impl Report {
         text
     }
 
-    /// The line for a user.
-    pub(crate) fn summary(&self, command: &str) -> String {
-        let first = command.lines().next().unwrap_or_default();
-        let mut line: String = first.chars().take(MAX_COMMAND).collect();
-        if line.len() < command.trim_end().len() {
-            line.push('…');
+    /// The line for a user, who sees the command and its output: empty when that says all.
+    pub(crate) fn summary(&self) -> String {
+        let printed = [&self.stdout, &self.stderr].iter().any(|printed| !printed.trim().is_empty());
+        match (self.exit.timed_out, self.exit.signal, self.exit.code) {
+            (true, ..) => format!("ended: no output for {} minutes", SILENCE_LIMIT / 60_000),
+            (false, Some(signal), _) => format!("signal {signal}"),
+            (false, None, Some(0)) if !self.exit.background.is_empty() => {
+                let count = self.exit.background.len();
+                format!("ended {count} background {}", if count == 1 { "process" } else { "processes" })
+            }
+            (false, None, Some(0)) if printed => String::new(),
+            (false, None, Some(0)) => "no output".to_owned(),
+            (false, None, Some(code)) => format!("exit {code}"),
+            (false, None, None) => "ended".to_owned(),
         }
-        _ = match (self.exit.timed_out, self.exit.signal, self.exit.code) {
-            (true, ..) => write!(line, ": ended after silence"),
-            (false, Some(signal), _) => write!(line, ": signal {signal}"),
-            (false, None, Some(code)) => write!(line, ": exit code {code}"),
-            (false, None, None) => write!(line, ": ended"),
-        };
-        line
     }
 }
 
@@ -96,14 +94,23 @@ mod tests {
         let expected = "Output:\na\nSignal: 15\nEnded: it had printed nothing for 5 minutes\n\
             Background processes, now ended: 7, 8\n";
         assert_eq!(report.write(), expected);
-        assert_eq!(report.summary("make"), "make: ended after silence");
+        assert_eq!(report.summary(), "ended: no output for 5 minutes");
     }
 
     #[test]
-    fn shell_report_cuts_a_long_command_for_the_user() {
-        let ended = report("", "", Some(0), None);
-        assert_eq!(ended.summary("ls\n"), "ls: exit code 0");
-        assert_eq!(ended.summary("ls\npwd"), "ls…: exit code 0");
-        assert_eq!(ended.summary(&"x".repeat(70)), format!("{}…: exit code 0", "x".repeat(60)));
+    fn shell_summary_says_what_command_and_output_do_not() {
+        for (stdout, stderr, code, signal, summary) in [
+            ("a", "", Some(0), None, ""),
+            ("", "a", Some(0), None, ""),
+            ("\n", "", Some(0), None, "no output"),
+            ("a", "", Some(101), None, "exit 101"),
+            ("a", "", None, Some(9), "signal 9"),
+            ("a", "", None, None, "ended"),
+        ] {
+            assert_eq!(report(stdout, stderr, code, signal).summary(), summary);
+        }
+        let mut report = report("a", "", Some(0), None);
+        report.exit.background = vec![7];
+        assert_eq!(report.summary(), "ended 1 background process");
     }
 }

@@ -79,7 +79,7 @@ impl Page<'_> {
         if shown.len() < text.len() {
             notes.push(format!("the first {MAX_CHARACTERS} of {} characters", text.chars().count()));
         }
-        let summary = format!("{} ({} characters)", self.url, shown.chars().count());
+        let summary = format!("{} characters", shown.chars().count());
         let text = match (notes.is_empty(), shown.trim().is_empty()) {
             (true, false) => shown.to_owned(),
             (true, true) => "(the page has no text)\n".to_owned(),

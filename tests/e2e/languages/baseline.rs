@@ -175,7 +175,11 @@ export const tool = plugin({
 "#;
 
 fn probe(name: &str, file: &str, text: &str) -> std::path::PathBuf {
-    kept(Project::new(language(name), "probe").file(file, text))
+    let project = Project::new(language(name), "probe");
+    // The template's titles are of its own tool.
+    let manifest = project.text("plugin.toml");
+    let manifest = manifest.split("\n[titles]").next().unwrap_or_default().to_owned();
+    kept(project.file("plugin.toml", &manifest).file(file, text))
 }
 
 /// All that a plugin could reach is granted to it by the host's own interfaces, and still WASI leads nowhere.

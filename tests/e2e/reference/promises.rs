@@ -28,6 +28,7 @@ const AREAS: &[(&str, &str)] = &[
     ("state", "`state`"),
     ("model", "Models"),
     ("session", "Sessions"),
+    ("calls", "Calls as a user reads them"),
     ("terminal", "Answers on a terminal"),
     ("conversation", "A conversation"),
     ("bundle", "Bundles and keys"),

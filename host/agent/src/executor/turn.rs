@@ -208,7 +208,7 @@ impl Run<'_> {
         if looped.is_some() {
             cancel.cancel(LOOPED);
         }
-        let watch = Watch::new(self, prompt);
+        let watch = Watch::new(self, prompt, runnable);
         let observe = |event: CallEvent<'_>| watch.observe(event);
         let scheduler =
             Scheduler::new(runnable).with_standstill(&self.agent.run_clock).with_gate(self.agent.gate.as_ref());

@@ -6,11 +6,10 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 use host_message::{CallId, FunctionCall, Part, PartData, PromptId};
-use host_tool::{CallChange, CallEvent, Live, Outcome, SettledCall};
+use host_tool::{CallChange, CallEvent, Live, Outcome, Registry, SettledCall};
 
 use super::run::Run;
-use crate::event::summary;
-use crate::{CallStatus, Entry, EventKind, SessionError};
+use crate::{CallReport, CallStatus, Entry, EventKind, SessionError};
 
 /// Reason given to calls that could not be recorded.
 const UNRECORDED: &str = "the session log cannot be written";
@@ -19,15 +18,16 @@ const UNRECORDED: &str = "the session log cannot be written";
 pub(super) struct Watch<'w> {
     run: &'w Run<'w>,
     prompt: &'w PromptId,
+    tools: &'w Registry,
     answers: Mutex<HashMap<CallId, Vec<Part>>>,
     /// Why the log could not be written.
     failure: Mutex<Option<SessionError>>,
 }
 
 impl<'w> Watch<'w> {
-    /// Watches the calls of the reply to this request.
-    pub(super) fn new(run: &'w Run<'w>, prompt: &'w PromptId) -> Self {
-        Self { run, prompt, answers: Mutex::default(), failure: Mutex::default() }
+    /// Watches the calls of the reply to this request, which are of these tools.
+    pub(super) fn new(run: &'w Run<'w>, prompt: &'w PromptId, tools: &'w Registry) -> Self {
+        Self { run, prompt, tools, answers: Mutex::default(), failure: Mutex::default() }
     }
 
     /// Returns the response to the model for each settled call, and the error if the log could not be written.
@@ -41,14 +41,16 @@ impl<'w> Watch<'w> {
         let CallEvent { id: call_id, name, change } = event;
         let agent = self.run.agent;
         match change {
-            CallChange::Validating(call) => agent.tell(EventKind::ToolCallRequest { call }),
+            CallChange::Validating(call) => {
+                agent.tell(EventKind::ToolCallRequest { call, title: &self.tools.title(call) });
+            }
             CallChange::AwaitingApproval(question) => {
                 agent.tell(EventKind::ToolCallConfirmation { call_id, name, kind: question.kind() });
             }
             CallChange::Scheduled(_) => {}
-            CallChange::Executing => {
+            CallChange::Executing(title) => {
                 self.record(Entry::CallStarted { prompt: self.prompt, call_id, name })?;
-                agent.tell(EventKind::ToolCallStart { call_id, name });
+                agent.tell(EventKind::ToolCallStart { call_id, name, title });
             }
             CallChange::Live(Live::Output(text)) => agent.tell(EventKind::ToolCallOutput { call_id, name, text }),
             CallChange::Live(Live::Progress { done, total, message }) => {
@@ -61,11 +63,13 @@ impl<'w> Watch<'w> {
     }
 
     fn settled(&self, settled: &SettledCall) -> ControlFlow<String> {
-        let SettledCall { call, outcome, decided, duration, dropped, proposed } = settled;
+        let SettledCall { call, outcome, decided, duration, dropped, proposed, .. } = settled;
         let decided = *decided;
         let FunctionCall { id: call_id, name, .. } = call.as_ref();
         self.run.loops.settled(call, outcome);
-        let parts = self.run.agent.responder.respond(settled);
+        let answer = self.run.agent.responder.respond(settled);
+        let report = &CallReport::new(settled, &answer);
+        let parts = &answer.parts;
         let status = CallStatus::from_outcome(outcome);
         let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         let response = parts.first().map_or("", |part| match &part.data {
@@ -78,22 +82,29 @@ impl<'w> Watch<'w> {
             Outcome::Error(_) => None,
         };
         let prompt = self.prompt;
-        let entry = Entry::CallSettled { prompt, call_id, status, decided, duration_ms, parts: &parts, display };
-        let recorded = self.record(entry);
-        let summary = &summary(outcome);
+        let recorded = self.record(Entry::CallSettled {
+            prompt,
+            call_id,
+            status,
+            decided,
+            duration_ms,
+            parts,
+            display,
+            report: Some(report),
+        });
         let dropped_bytes = *dropped;
         self.run.agent.tell(EventKind::ToolCallEnd {
             call_id,
             name,
             status,
             decided,
-            summary,
+            report,
             display,
             response,
             duration_ms,
             dropped_bytes,
         });
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner).insert(call_id.clone(), parts);
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).insert(call_id.clone(), answer.parts);
         recorded
     }
 

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::SESSION_VERSION;
-use crate::{CallStatus, TerminateReason};
+use crate::{CallReport, CallStatus, TerminateReason};
 
 /// The longest line of a log, in bytes. Protects the reader's memory; a reply may be as large. No longer line is
 /// written.
@@ -74,6 +74,7 @@ pub enum Record {
         duration_ms: u64,
         parts: Vec<Part>,
         display: Option<Display>,
+        report: Option<CallReport>,
     },
     /// Something failed.
     Error { agent_id: AgentId, message: String },

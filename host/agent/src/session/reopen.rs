@@ -110,7 +110,8 @@ fn settle(
     status: CallStatus,
     parts: &[Part],
 ) -> Result<(), SessionError> {
-    log.record(Entry::CallSettled { prompt, call_id, status, decided: None, duration_ms: 0, parts, display: None })
+    let (decided, display, report) = (None, None, None);
+    log.record(Entry::CallSettled { prompt, call_id, status, decided, duration_ms: 0, parts, display, report })
 }
 
 /// Takes the lock on a log; it is held as long as the file is open.

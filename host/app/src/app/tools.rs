@@ -82,7 +82,8 @@ impl App {
                     None => (needs, sandbox.clone()),
                 };
                 let plugin = Arc::clone(&installed.plugin);
-                let tool = PluginTool::new(tool.spec.clone(), needs, plugin, sandbox);
+                let tool =
+                    PluginTool::new(tool.spec.clone(), needs, plugin, sandbox).with_title(tool.call_title.clone());
                 registry.register(Arc::new(tool)).map_err(|error| {
                     Failure::input(format!("the plugin `{}` cannot be used", installed.manifest.name))
                         .cause(error.to_string())

@@ -69,12 +69,27 @@ enum Line<'a> {
         thought: bool,
     },
     /// The model calls a tool.
-    ToolUse { tool_id: &'a str, tool_name: &'a str, parameters: &'a Map<String, Value> },
+    ToolUse {
+        tool_id: &'a str,
+        tool_name: &'a str,
+        parameters: &'a Map<String, Value>,
+        /// What the call is called on one line, beside the name of its tool, such as the path of a file.
+        title: &'a str,
+    },
     /// A call ended, whether it ran or not. There is one for each `tool_use`.
     ToolResult {
         tool_id: &'a str,
         tool_name: &'a str,
         status: CallEnd,
+        /// What the call is called, as it ran: the user may have changed it.
+        title: &'a str,
+        /// One line about the result; empty if there is nothing to say.
+        summary: &'a str,
+        /// The call failed, or the command that it ran did; the model gets the output of a command either way.
+        failed: bool,
+        /// The exit code of the command that it ran.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        exit_code: Option<i32>,
         /// The response to the model.
         output: &'a str,
         /// Duration of the call.
@@ -188,23 +203,30 @@ impl Observer for StreamJson {
             EventKind::Thought { text, .. } => {
                 say(Line::Message { role: Role::Assistant, content: text, delta: true, thought: true });
             }
-            EventKind::ToolCallRequest { call } => say(Line::ToolUse {
+            EventKind::ToolCallRequest { call, title } => say(Line::ToolUse {
                 tool_id: call.id.as_str(),
                 tool_name: call.name.as_str(),
                 parameters: &call.arguments,
+                title,
             }),
-            EventKind::ToolCallEnd { call_id, name, status, response, duration_ms, .. } => say(Line::ToolResult {
-                tool_id: call_id.as_str(),
-                tool_name: name.as_str(),
-                status: match status {
-                    CallStatus::Success => CallEnd::Success,
-                    CallStatus::Error { .. } => CallEnd::Error,
-                    CallStatus::Cancelled => CallEnd::Cancelled,
-                    CallStatus::Interrupted => CallEnd::Interrupted,
-                },
-                output: response,
-                duration_ms,
-            }),
+            EventKind::ToolCallEnd { call_id, name, status, report, response, duration_ms, .. } => {
+                say(Line::ToolResult {
+                    tool_id: call_id.as_str(),
+                    tool_name: name.as_str(),
+                    status: match status {
+                        CallStatus::Success => CallEnd::Success,
+                        CallStatus::Error { .. } => CallEnd::Error,
+                        CallStatus::Cancelled => CallEnd::Cancelled,
+                        CallStatus::Interrupted => CallEnd::Interrupted,
+                    },
+                    title: &report.title,
+                    summary: &report.summary,
+                    failed: report.failed,
+                    exit_code: report.command.and_then(|end| end.code),
+                    output: response,
+                    duration_ms,
+                })
+            }
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
                 let again = notices::again(reason, wait_ms, attempt, attempts);
                 let message = format!("{again}; the partial reply is discarded");

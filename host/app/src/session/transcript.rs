@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use host_agent::{CallStatus, Logged, ReadError, Record, Stored, TerminateReason};
+use host_agent::{CallReport, CallStatus, Logged, ReadError, Record, Stored, TerminateReason};
 use host_message::{CallId, Content, Display, Part, PartData, ResponseBody, Role, Usage};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -130,6 +130,8 @@ pub struct Call {
     pub name: String,
     /// Its arguments.
     pub arguments: Map<String, Value>,
+    /// What it is called on one line, beside the tool's name; safe to show.
+    pub title: String,
     /// Its outcome; `None` until it has settled.
     #[serde(flatten)]
     pub outcome: Option<Outcome>,
@@ -151,6 +153,9 @@ pub struct Outcome {
     /// What else is shown of it, such as the difference of an edit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display: Option<Display>,
+    /// What a user reads about it; a log of an older host has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<CallReport>,
 }
 
 impl Transcript {
@@ -240,10 +245,13 @@ impl Transcript {
                 }
                 Record::Withdrawn { prompt } => add(Some(prompt.agent.to_string()), What::Withdrawn),
                 Record::CallStarted { .. } => {}
-                Record::CallSettled { prompt, call_id, status, duration_ms, parts, display, .. } => {
+                Record::CallSettled { prompt, call_id, status, duration_ms, parts, display, report, .. } => {
                     let at = open.remove(&(prompt.agent.to_string(), call_id));
                     if let Some(Entry { what: What::Call(call), .. }) = at.and_then(|at| self.entries.get_mut(at)) {
-                        call.outcome = Some(Outcome::new(status, duration_ms, parts, display));
+                        if let Some(report) = &report {
+                            call.title.clone_from(&report.title);
+                        }
+                        call.outcome = Some(Outcome { report, ..Outcome::new(status, duration_ms, parts, display) });
                     }
                 }
                 Record::Error { agent_id, message } => add(Some(agent_id.to_string()), What::Error { message }),
@@ -282,20 +290,29 @@ impl Outcome {
             Some(ResponseBody::Output(text) | ResponseBody::Error(text)) => text,
             None => String::new(),
         };
-        Self { status, duration_ms, response, data, display }
+        Self { status, duration_ms, response, data, display, report: None }
     }
 }
 
 impl Call {
+    /// Returns whether it failed, or the command that it ran.
+    pub fn failed(&self) -> bool {
+        self.outcome.as_ref().is_some_and(|outcome| match &outcome.report {
+            Some(report) => report.failed,
+            None => matches!(outcome.status, CallStatus::Error { .. }),
+        })
+    }
+
     /// Returns how it ended, in words.
     pub fn ending(&self) -> String {
         match &self.outcome {
             None => "no outcome yet".to_owned(),
-            Some(Outcome { status, duration_ms, .. }) => match status {
-                CallStatus::Success => format!("{duration_ms} ms"),
-                CallStatus::Error { .. } => format!("failed, {duration_ms} ms"),
-                CallStatus::Cancelled => "cancelled".to_owned(),
-                CallStatus::Interrupted => "interrupted".to_owned(),
+            Some(Outcome { status, duration_ms, report, .. }) => match (status, report) {
+                (CallStatus::Success, Some(report)) if report.failed => format!("{}, {duration_ms} ms", report.summary),
+                (CallStatus::Success, _) => format!("{duration_ms} ms"),
+                (CallStatus::Error { .. }, _) => format!("failed, {duration_ms} ms"),
+                (CallStatus::Cancelled, _) => "cancelled".to_owned(),
+                (CallStatus::Interrupted, _) => "interrupted".to_owned(),
             },
         }
     }
@@ -327,6 +344,7 @@ pub fn to_json(value: &impl Serialize) -> Result<String, Failure> {
 fn call_of(part: Part) -> Option<Call> {
     match part.data {
         PartData::FunctionCall(call) => Some(Call {
+            title: host_tool::title_of_arguments(&call),
             id: call.id.to_string(),
             name: call.name.to_string(),
             arguments: call.arguments,

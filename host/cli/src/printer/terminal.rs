@@ -10,10 +10,10 @@ use host_agent::{Event, EventKind, Observer, RunResult};
 use host_app::error::Failure;
 use host_app::report::run_stats::RunStats;
 use host_app::report::{About, Report, notices};
-use host_terminal::{self as terminal, Activity, Answers, Voice};
+use host_terminal::{self as terminal, Activity, Answers, Keyboard, TerminalMode, Voice};
 use host_text::{exact, visible, visible_line};
 
-use self::calls::{CallEnd, Calls, INDENT};
+use self::calls::{CallEnd, Calls, INDENT, Layout};
 use super::{Style, text};
 use crate::exit::words;
 
@@ -116,10 +116,20 @@ impl Terminal {
         let mut activity = state.calls.activity(self.style);
         activity.extend(waiting.map(|(words, since)| Activity {
             words: self.style.dim(words),
-            since: *since,
+            since: Some(*since),
             below: Vec::new(),
         }));
         activity
+    }
+
+    /// How the lines of a call are laid out now.
+    fn layout(&self) -> Layout {
+        let expand = match (self.terminal.keyboard(), self.terminal.mode()) {
+            (Keyboard::Always, TerminalMode::Ansi) => "Ctrl-O",
+            (Keyboard::Always, TerminalMode::Dumb) => "/output",
+            (Keyboard::Never | Keyboard::WhenAsked, _) => "",
+        };
+        Layout { style: self.style, columns: self.terminal.columns(), expand }
     }
 
     /// Draws the current activity.
@@ -142,6 +152,7 @@ impl Terminal {
     fn of_subagent(&self, state: &mut State, event: &Event<'_>) -> bool {
         let note = match event.kind {
             EventKind::ToolCallRequest { .. }
+            | EventKind::ToolCallStart { .. }
             | EventKind::ToolCallOutput { .. }
             | EventKind::ToolCallProgress { .. }
             | EventKind::ToolCallEnd { .. } => return false,
@@ -168,7 +179,6 @@ impl Terminal {
             | EventKind::Citation { .. }
             | EventKind::Finished { .. }
             | EventKind::ToolCallConfirmation { .. }
-            | EventKind::ToolCallStart { .. }
             | EventKind::UserCancelled
             | EventKind::Asked { .. }
             | EventKind::RunEnded { .. } => return true,
@@ -248,10 +258,14 @@ impl Observer for Terminal {
                 let note = format!("{again}{}", state.void_reply());
                 self.note(state, &note);
             }
-            EventKind::ToolCallRequest { call } => {
+            EventKind::ToolCallRequest { call, title } => {
                 state.waiting = None;
-                state.calls.begin(event.agent_id, call);
+                state.calls.begin(event.agent_id, call, title);
                 self.lines(state, "");
+            }
+            EventKind::ToolCallStart { call_id, title, .. } => {
+                state.calls.starts(event.agent_id, call_id, title);
+                self.update(state);
             }
             EventKind::ToolCallOutput { call_id, text, .. } => {
                 if state.calls.prints(event.agent_id, call_id, text) {
@@ -265,11 +279,18 @@ impl Observer for Terminal {
                     self.update(state);
                 }
             }
-            EventKind::ToolCallEnd { call_id, name, status, summary, display, duration_ms, .. } => {
-                let agent = event.agent_id;
-                let name = name.as_str();
-                let end = CallEnd { agent, id: call_id, name, status, summary, display, milliseconds: duration_ms };
-                let lines = state.calls.ended(&end, self.style, self.terminal.columns());
+            EventKind::ToolCallEnd { call_id, name, status, decided, report, display, duration_ms, .. } => {
+                let end = CallEnd {
+                    agent: event.agent_id,
+                    id: call_id,
+                    name: name.as_str(),
+                    status,
+                    decided,
+                    report,
+                    display,
+                    milliseconds: duration_ms,
+                };
+                let lines = state.calls.ended(&end, self.layout());
                 self.lines(state, &lines);
             }
             EventKind::Finished { .. } => {
@@ -296,7 +317,6 @@ impl Observer for Terminal {
             | EventKind::Asked { .. }
             | EventKind::Citation { .. }
             | EventKind::ToolCallConfirmation { .. }
-            | EventKind::ToolCallStart { .. }
             | EventKind::Error { .. } => {}
         }
     }

@@ -41,7 +41,7 @@ pub enum Mismatch {
 
 impl From<ToolDef> for ToolEntry {
     fn from(ToolDef { spec, needs }: ToolDef) -> Self {
-        Self { spec, capabilities: needs.into_iter().map(|need| need.name).collect() }
+        Self { spec, capabilities: needs.into_iter().map(|need| need.name).collect(), call_title: None }
     }
 }
 
@@ -69,8 +69,8 @@ impl Manifest {
 
 fn same(says: &ToolEntry, is: &ToolEntry) -> Result<(), Mismatch> {
     let parts = |entry: &ToolEntry| -> [(&'static str, Value); 6] {
-        // A new part has to be added here.
-        let ToolEntry { spec, capabilities } = entry;
+        // A new part has to be added here. A component does not describe titles: they are the manifest's alone.
+        let ToolEntry { spec, capabilities, call_title: _ } = entry;
         let ToolSpec { name: _, title, description, input_schema, output_schema, annotations } = spec;
         [
             ("list of capabilities", Value::from(capabilities.clone())),

@@ -123,6 +123,14 @@ pub enum ManifestError {
         /// The capability.
         need: String,
     },
+    /// The title of a tool's calls is invalid.
+    #[error("invalid title of `{tool}` in `[titles]`: {why}")]
+    Title {
+        /// The tool.
+        tool: String,
+        /// The reason.
+        why: String,
+    },
     /// It has too many tools, or two with the same name.
     #[error("the plugin `{name}` has {why}")]
     Tools {

@@ -44,6 +44,9 @@ struct Written {
     /// The secrets that it sends without reading them, by their names.
     #[serde(default)]
     secrets: BTreeMap<String, DeclaredSecret>,
+    /// What a call of a tool is called on one line, by the names of the tools: a template such as `{path}`.
+    #[serde(default)]
+    titles: BTreeMap<String, String>,
     /// How it is built, where that is not seen from its files.
     build: Option<Build>,
 }
@@ -66,6 +69,8 @@ pub(super) struct Tool {
     annotations: Option<Annotations>,
     /// The capabilities that it needs, of those that the plugin asks for.
     capabilities: Option<Vec<String>>,
+    /// What a call of it is called on one line: a template such as `{path}`.
+    call_title: Option<String>,
 }
 
 /// Hints by which calls are scheduled and questions are worded. They permit nothing.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use host_text::TitleTemplate;
 use semver::Version;
 use serde::Deserialize;
 use toml::Spanned;
@@ -11,6 +12,7 @@ use super::settings::{check_count, check_key, check_secret};
 use super::{
     Build, ConfigKey, Declared, DeclaredSecret, ManifestError, Source, SourceManifest, check_name, check_words, grants,
 };
+use crate::shown::cut;
 
 /// The file, each value with its place.
 #[derive(Deserialize)]
@@ -28,6 +30,8 @@ struct Written {
     config: BTreeMap<Spanned<String>, ConfigKey>,
     #[serde(default)]
     secrets: BTreeMap<Spanned<String>, DeclaredSecret>,
+    #[serde(default)]
+    titles: BTreeMap<Spanned<String>, Spanned<String>>,
     build: Option<Build>,
 }
 
@@ -77,6 +81,14 @@ pub(super) fn parse(text: &str, source_: &Source) -> Result<SourceManifest, Mani
         check_secret(name.get_ref(), &secret, &capabilities).map_err(|error| at(name.span().start, error))?;
         secrets.insert(name.into_inner(), secret);
     }
+    let mut titles = BTreeMap::new();
+    for (tool, title) in written.titles {
+        let wrong = |why: String| ManifestError::Title { tool: cut(tool.get_ref()), why };
+        super::titles::check_programs(tool.get_ref(), &capabilities).map_err(|error| at(tool.span().start, error))?;
+        let template = TitleTemplate::parse(title.get_ref());
+        let template = template.map_err(|error| at(title.span().start, wrong(error.to_string())))?;
+        titles.insert(tool.into_inner(), template);
+    }
     Ok(SourceManifest {
         name,
         version: written.version,
@@ -87,6 +99,7 @@ pub(super) fn parse(text: &str, source_: &Source) -> Result<SourceManifest, Mani
         capabilities,
         config,
         secrets,
+        titles,
         build: written.build,
     })
 }

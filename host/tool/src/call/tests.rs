@@ -18,6 +18,10 @@ impl Tool for Never {
     fn call<'a>(&'a self, _: &'a FunctionCall, _: CallContext) -> BoxFuture<'a, Outcome> {
         unreachable!("the states do not run the tool")
     }
+
+    fn title(&self, call: &FunctionCall) -> String {
+        format!("titled with {} arguments", call.arguments.len())
+    }
 }
 
 fn call() -> FunctionCall {
@@ -82,6 +86,61 @@ fn a_call_goes_forward_only() {
     check("adsadk", &["validating", "scheduled", "executing", "executing", "executing", "executing"]);
     check("-ads", &["error"; 4]);
     check("as", &["validating"; 2]);
+}
+
+/// The title of a call that settled after these steps; it runs `make` where `d` is written as `c`.
+fn title_after(steps: &str) -> String {
+    let command = ["make", "-j2"].map(str::to_owned).to_vec();
+    let shown = Confirmation::Exec { argv: command, directory: ".".to_owned(), input: None };
+    let allowance = Allowance { shown: Some(Arc::new(shown)), ..Allowance::default() };
+    let arguments = Map::from_iter([("a".to_owned(), "first".into())]);
+    let mut state = CallState::new(FunctionCall { arguments: arguments.clone(), ..call() });
+    for letter in steps.chars() {
+        state.step(match letter {
+            'c' => Step::Schedule {
+                call: Arc::new(FunctionCall { arguments: arguments.clone(), ..call() }),
+                allowance: Arc::new(allowance.clone()),
+                decided: Decided::Changed,
+            },
+            letter => step(letter),
+        });
+    }
+    let CallState::Settled(settled) = state else { panic!("{steps} ends") };
+    settled.title.to_string()
+}
+
+#[test]
+fn a_call_is_titled_by_what_it_runs() {
+    for (steps, title) in [
+        ("-", "first"),
+        ("ax", "titled with 1 arguments"),
+        // The call of the question has no arguments, nor has the one that is scheduled by the letter d.
+        ("akx", "titled with 0 arguments"),
+        ("ads+", "titled with 0 arguments"),
+        ("acs+", "make -j2"),
+        ("akcx", "make -j2"),
+    ] {
+        assert_eq!(title_after(steps), title, "{steps}");
+    }
+}
+
+#[test]
+fn a_call_that_settles_has_the_end_of_its_output_and_of_its_command() {
+    let (live, failed) = (LiveOutput::nowhere(), ProgramEnd { code: Some(3), signal: None, timed_out: false });
+    let mut state = CallState::new(call());
+    ["a", "d"].iter().flat_map(|letters| letters.chars()).for_each(|letter| {
+        state.step(step(letter));
+    });
+    state.step(Step::Start(live.clone()));
+    live.output("one\ntwo\n");
+    live.command_ended(failed);
+    state.step(settle(Outcome::Success(Output::default())));
+    // A clone of the handle may outlive the call.
+    live.output("three\n");
+    state.step(settle(Outcome::Success(Output::default())));
+    let CallState::Settled(settled) = state else { panic!("it ended") };
+    assert_eq!((settled.command, settled.printed.lines), (Some(failed), 2));
+    assert_eq!(settled.printed.tail, ["one", "two"]);
 }
 
 #[test]

@@ -86,7 +86,7 @@ impl<'o> CallTable<'o> {
         let CallState::Scheduled { call, tool, allowance, .. } = &self.states[at] else { return None };
         let ready = Ready { call: Arc::clone(call), tool: Arc::clone(tool), allowance: Arc::clone(allowance) };
         self.states[at].step(Step::Start(live));
-        self.tell(&self.states[at], CallChange::Executing);
+        self.tell(&self.states[at], CallChange::Executing(&self.states[at].title()));
         if self.cancel.is_cancelled() {
             self.cancel(at, self.cancel.reason().to_owned());
             return None;

@@ -229,7 +229,7 @@ async fn a_cancel_settles_every_call() {
     let started = AtomicUsize::new(0);
     let observe = |event: CallEvent<'_>| {
         // Cancelled once both of the first wave run.
-        if matches!(event.change, CallChange::Executing) && started.fetch_add(1, Ordering::SeqCst) == 1 {
+        if matches!(event.change, CallChange::Executing(_)) && started.fetch_add(1, Ordering::SeqCst) == 1 {
             let cancel = cancel.clone();
             tokio::spawn(async move { cancel.cancel("enough") });
         }
@@ -258,7 +258,7 @@ async fn an_observer_that_stops_keeps_calls_from_running() {
     let registry = registry([write]);
     let cancel = Cancel::under(&CancellationToken::new());
     let observe = |event: CallEvent<'_>| match event.change {
-        CallChange::Executing if event.id.as_str() == "1" => ControlFlow::Break("the disk is full".to_owned()),
+        CallChange::Executing(_) if event.id.as_str() == "1" => ControlFlow::Break("the disk is full".to_owned()),
         _ => ControlFlow::Continue(()),
     };
     let settled = Scheduler::new(&registry).run(calls(&["write"; 3]), &cancel, &observe).await;
@@ -294,7 +294,7 @@ async fn scheduler_reports_every_change_in_order_and_nothing_after_the_end() {
             CallChange::Validating(_) => "validating".to_owned(),
             CallChange::AwaitingApproval(_) => "awaiting_approval".to_owned(),
             CallChange::Scheduled(_) => "scheduled".to_owned(),
-            CallChange::Executing => "executing".to_owned(),
+            CallChange::Executing(_) => "executing".to_owned(),
             CallChange::Live(Live::Output(text)) => text.clone(),
             CallChange::Live(Live::Progress { done, .. }) => done.to_string(),
             CallChange::Settled(_) => "settled".to_owned(),

@@ -39,6 +39,9 @@ fn approvals_edited_command_is_asked_about_again_and_reported_to_the_model() {
         answers(&mut pty, "│ echo user > b.txt", "y");
         done(&mut pty, way);
         assert_eq!((file(&host, "a.txt"), file(&host, "b.txt").as_deref()), (None, Some("user\n")));
+        let all = pty.everything();
+        let line = all.lines().find(|line| line.starts_with('✓')).expect("the call's line");
+        assert!(line.starts_with("✓ shell echo user > b.txt") && !line.contains("model"), "what ran: {line}");
     }
 }
 

@@ -70,7 +70,7 @@ fn session_has_the_difference_of_an_edit_that_was_declined() {
         let ended = host.run_of(&["session", "show"]);
         assert_eq!(ended.code, Some(0), "{ended:?}");
         let shown = ended.stdout;
-        let (made, declined) = shown.split_once("● edit ").expect("it is a call");
+        let (made, declined) = shown.split_once("■ edit ").expect("it is a call");
         assert!(made.contains("  +kept") && !made.contains("Operation Cancelled"), "{shown}");
         let response = declined.find("  [Operation Cancelled] Reason: the user rejected this call");
         let removed = declined.find("  -two");

@@ -191,7 +191,7 @@ async fn every_step_is_an_event() {
         json!({
             "agent": "tester", "agent_id": "main", "type": "tool_call_end", "call_id": "main#0-0", "name": "read",
             "status": "success", "decided": "allowed", "summary": "read did it", "response": "read did it",
-            "duration_ms": 0, "dropped_bytes": 0,
+            "duration_ms": 0, "dropped_bytes": 0, "title": "", "printed": {"tail": ["working"], "lines": 1},
         })
     );
     assert_eq!(

@@ -18,6 +18,7 @@ fn each(entry: &mut dyn FnMut(Entry<'_>)) {
     let response = FunctionResponse { id: call_id.clone(), name: name.clone(), body };
     let parts = &[PartData::FunctionResponse(response).into()];
     let display = Display::Difference { path: "a".to_owned(), unified: "+x".to_owned() };
+    let report = CallReport { title: "src".to_owned(), failed: true, ..CallReport::default() };
     let (terminate_reason, usage) = (TerminateReason::Goal, Usage { input: 1, ..Usage::default() });
     let mut next = Some(Entry::Session { version: 1, id: &id, pid: 7, workspace, model: Some(&model) });
     while let Some(now) = next.take() {
@@ -45,6 +46,7 @@ fn each(entry: &mut dyn FnMut(Entry<'_>)) {
                 duration_ms: 2,
                 parts,
                 display: Some(&display),
+                report: Some(&report),
             }),
             Entry::CallSettled { .. } => Some(Entry::Error { agent_id: &agent_id, message: "no" }),
             Entry::Error { .. } => Some(Entry::RunEnded {
@@ -89,9 +91,19 @@ fn each_entry_that_is_written_is_read() {
         Record::CallSettled {
             status: CallStatus::Error { kind: host_tool::FailureKind::Denied },
             display: Some(_),
+            report: Some(report),
             ..
-        }
+        } if report.title == "src" && report.failed
     )));
+}
+
+#[test]
+fn a_call_of_an_older_log_is_read_without_a_report() {
+    let line = r#"{"time":"2026-01-01T00:00:00Z","type":"call_settled","prompt":{"agent":"main","turn":0},"call_id":"c","status":"success","duration_ms":1,"parts":[]}"#;
+    let first = log().lines().next().expect("a first line").to_owned();
+    let text = format!("{first}\n{line}\n");
+    let last = Records::new(text.as_bytes()).last().expect("two entries").expect("it is read");
+    assert!(matches!(last.record, Record::CallSettled { report: None, .. }), "{last:?}");
 }
 
 #[test]

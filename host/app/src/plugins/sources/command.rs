@@ -92,7 +92,8 @@ async fn load(
 /// Returns the plugin with these tools. Each may run only the command followed by the tool's name.
 fn caller(call: &[String], tools: Vec<Discovered>) -> Result<LoadedPlugin, Failure> {
     let needs = || vec![Capability::Process.name().to_owned()];
-    let entries = tools.iter().map(|tool| ToolEntry { spec: tool.spec.clone(), capabilities: needs() }).collect();
+    let entry = |spec| ToolEntry { spec, capabilities: needs(), call_title: None };
+    let entries = tools.iter().map(|tool| entry(tool.spec.clone())).collect();
     let command = |tool: Discovered| (tool.spec.name, call.iter().cloned().chain([tool.original]).collect());
     confined(tools.into_iter().map(command).collect(), Some(entries))
 }

@@ -14,6 +14,7 @@ mod complete;
 mod image;
 mod line;
 mod models;
+mod output;
 mod resumed;
 mod shell;
 mod start_screen;
@@ -37,6 +38,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::commands::ParsedLine;
 use self::line::SharedModes;
+use self::output::CallPages;
 use self::stats::Stats;
 use crate::approval;
 use crate::arguments::Run;
@@ -62,6 +64,7 @@ struct Repl {
     style: Style,
     printer: Arc<drawn::Terminal>,
     stats: Arc<Stats>,
+    call_pages: CallPages,
     /// The model's last answer.
     answer: Option<String>,
     stop: CancellationToken,
@@ -95,7 +98,9 @@ pub(super) async fn hold(
     let printer = Arc::new(drawn::Terminal::new(terminal.clone(), style, about, shown));
     let stats = Arc::new(Stats::new(Arc::clone(&printer), held));
     session.observers().add(Arc::clone(&stats) as Arc<_>);
-    let mut repl = Repl { session, terminal, style, printer, stats, answer: None, stop, modes, outputs };
+    let call_pages = CallPages::new(&session, terminal.clone());
+    let _pages = call_pages.listen(style);
+    let mut repl = Repl { session, terminal, style, printer, stats, call_pages, answer: None, stop, modes, outputs };
     repl.greet();
     if repl.session.is_resumed() {
         repl.show_past();

@@ -17,9 +17,6 @@ const ENTRIES: usize = 300;
 /// The longest message, in characters.
 const MESSAGE: usize = 4_000;
 
-/// The longest arguments of a call, in characters.
-const ARGUMENTS: usize = 200;
-
 /// The longest outcome of a call, in characters.
 const OUTCOME: usize = 600;
 
@@ -105,8 +102,15 @@ fn message(said: &Message) -> String {
 }
 
 fn shown_call(text: &mut String, call: &Call) {
-    let arguments = serde_json::Value::Object(call.arguments.clone()).to_string();
-    let _ = writeln!(text, "● {} {}  ({})", call.name, clip(&arguments, ARGUMENTS), call.ending());
+    let mark = match call.outcome.as_ref().map(|outcome| outcome.status) {
+        _ if call.failed() => "✗",
+        Some(CallStatus::Success) => "✓",
+        Some(CallStatus::Error { .. }) => "✗",
+        Some(CallStatus::Cancelled | CallStatus::Interrupted) => "■",
+        None => "●",
+    };
+    let named = [mark, &call.name, &call.title].join(" ");
+    let _ = writeln!(text, "{} ({})", named.trim_end(), call.ending());
     let Some(outcome) = &call.outcome else { return };
     let difference = match &outcome.display {
         Some(Display::Difference { unified, .. }) => Some(unified),

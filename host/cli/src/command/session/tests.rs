@@ -29,6 +29,7 @@ fn log() -> Vec<String> {
         json!({
             "type": "call_settled", "prompt": prompt, "call_id": bad, "status": "success", "duration_ms": u64::MAX,
             "parts": outcome, "display": {"difference": {"path": bad, "unified": bad}},
+            "report": {"title": bad, "summary": bad, "failed": true, "printed": {"tail": [bad], "lines": u64::MAX}},
         }),
         json!({"type": "history_replaced", "agent_id": "main\u{1b}", "contents": [Content::user(bad)]}),
         json!({"type": "withdrawn", "prompt": prompt}),

@@ -1,27 +1,42 @@
 //! The calls that run: what is drawn of them while they do, and the lines that stay when they end.
+//!
+//! A call gets one line: its tool, its title, its result. The title gives way first when the terminal is narrow, since
+//! a result that is not seen misleads; the reason of a failure gets rows of its own. Below it stand the last lines that a
+//! command printed, or the change that was made.
+//!
+//! Deliberately not here: titles, summaries, and what counts as failed (`host_agent::CallReport`).
 
 use std::time::Instant;
 
 use anstyle::AnsiColor;
-use host_agent::CallStatus;
+use host_agent::{CallReport, CallStatus};
 use host_message::{AgentId, CallId, Display, FunctionCall};
 use host_terminal::{self as terminal, Activity};
-use host_text::{clip, exact, visible_line};
+use host_text::{exact, visible_line};
+use host_tool::Decided;
 
 use crate::printer::Style;
 
-/// The longest words about a call's arguments, in characters.
-const ARGUMENTS: usize = 60;
-/// Minimum number of characters of a summary that are shown, however narrow the terminal is.
-const SHORTEST_SUMMARY: usize = 40;
+/// Columns that a title keeps beside a long result.
+const SHORTEST_TITLE: usize = 12;
+/// Columns that a result keeps beside a long title.
+const SHORTEST_SUMMARY: usize = 24;
+/// Rows of the reason of a failure that are shown.
+const REASON_ROWS: usize = 6;
 /// Indentation of a subagent's lines.
 pub(super) const INDENT: &str = "  ";
+/// Indentation of what stands below the line of a call.
+const BELOW: &str = "    ";
 /// Lines of a difference that are shown.
 const DIFFERENCE_LINES: usize = 40;
-/// Lines that are shown of what a running call prints.
-const OUTPUT_LINES: usize = 3;
+/// Lines that are shown of what a call prints: while it runs, and when it has ended well.
+const OUTPUT_LINES: usize = 5;
+/// Lines that are shown of what a failed call printed.
+const FAILED_LINES: usize = 15;
 /// Number of bytes of a call's output that are kept while it runs.
 const KEPT_OUTPUT: usize = 4 << 10;
+/// The shortest duration that is shown, in milliseconds: what is quicker needs no figure.
+const SHOWN_TIME: u64 = 1_000;
 
 /// The calls that run, in the order in which they were asked for.
 #[derive(Debug, Default)]
@@ -32,9 +47,11 @@ struct Running {
     /// Two agents' calls may have one id.
     agent: AgentId,
     id: CallId,
-    described: String,
+    name: String,
+    title: String,
     progress: String,
-    since: Instant,
+    /// `None` until it starts: a wait for an answer is not its time.
+    since: Option<Instant>,
     printed: String,
 }
 
@@ -44,9 +61,19 @@ pub(super) struct CallEnd<'a> {
     pub(super) id: &'a CallId,
     pub(super) name: &'a str,
     pub(super) status: CallStatus,
-    pub(super) summary: &'a str,
+    pub(super) decided: Option<Decided>,
+    pub(super) report: &'a CallReport,
     pub(super) display: Option<&'a Display>,
     pub(super) milliseconds: u64,
+}
+
+/// How the lines of a call are laid out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    pub(super) style: Style,
+    pub(super) columns: usize,
+    /// What shows a call whole, such as `Ctrl-O`; empty where nothing does.
+    pub(super) expand: &'static str,
 }
 
 impl Calls {
@@ -58,15 +85,24 @@ impl Calls {
         self.0.clear();
     }
 
-    pub(super) fn begin(&mut self, agent: &AgentId, call: &FunctionCall) {
+    pub(super) fn begin(&mut self, agent: &AgentId, call: &FunctionCall, title: &str) {
         self.0.push(Running {
             agent: agent.clone(),
             id: call.id.clone(),
-            described: describe(call),
+            name: call.name.as_str().to_owned(),
+            title: title.to_owned(),
             progress: String::new(),
-            since: Instant::now(),
+            since: None,
             printed: String::new(),
         });
+    }
+
+    /// Begins to count the time of a call; it may have another title than the one that the model asked for.
+    pub(super) fn starts(&mut self, agent: &AgentId, id: &CallId, title: &str) {
+        if let Some(running) = self.find(agent, id) {
+            title.clone_into(&mut running.title);
+            running.since = Some(Instant::now());
+        }
     }
 
     /// Adds output of a call; returns false if the call is not one of these.
@@ -97,43 +133,109 @@ impl Calls {
         let of = |running: &Running| {
             let lines: Vec<&str> = running.printed.lines().filter(|line| !line.trim().is_empty()).collect();
             let last = lines.get(lines.len().saturating_sub(OUTPUT_LINES)..).unwrap_or_default();
-            Activity {
-                words: match running.progress.as_str() {
-                    "" => format!("{}{}", indent(&running.agent), running.described),
-                    progress => format!("{}{} {}", indent(&running.agent), running.described, style.dim(progress)),
-                },
-                since: running.since,
-                below: last.iter().map(|line| format!("{}{}", indent(&running.agent), visible_line(line))).collect(),
+            let mut words = format!("{}{}", indent(&running.agent), style.bold(&exact(&running.name)));
+            for (text, dim) in [(&running.title, false), (&running.progress, true)] {
+                if !text.is_empty() {
+                    let text = visible_line(text);
+                    words.push_str(&format!(" {}", if dim { style.dim(&text) } else { text.into_owned() }));
+                }
             }
+            let below = last.iter().map(|line| format!("{}{}", indent(&running.agent), visible_line(line))).collect();
+            Activity { words, since: running.since, below }
         };
         self.0.iter().map(of).collect()
     }
 
-    /// Returns the lines that stay when a call ends, at this width.
-    pub(super) fn ended(&mut self, end: &CallEnd<'_>, style: Style, columns: usize) -> String {
-        let at = self.0.iter().position(|running| running.agent == *end.agent && running.id == *end.id);
-        let described = at.map_or_else(|| exact(end.name).into_owned(), |at| self.0.remove(at).described);
-        let mark = match end.status {
-            CallStatus::Success => style.paint("✓", AnsiColor::Green),
-            CallStatus::Error { .. } => style.paint("✗", AnsiColor::Red),
-            CallStatus::Cancelled | CallStatus::Interrupted => style.paint("■", AnsiColor::Yellow),
-        };
-        let time = took(end.milliseconds);
-        let begin = format!("{}{mark} {described} · ", indent(end.agent));
-        // Each call gets one line: text that does not fit is in the session log.
-        let taken = terminal::width(&begin) + terminal::width(&time) + 2;
-        let room = columns.saturating_sub(taken).max(SHORTEST_SUMMARY);
-        let summary = terminal::truncate_to_width(&visible_line(end.summary), room);
-        let mut lines = format!("{begin}{summary} {}\n", style.dim(&time));
-        // One that was declined was on the screen when it was asked about.
-        if let (CallStatus::Success, Some(Display::Difference { unified, .. })) = (end.status, end.display) {
-            difference(&mut lines, unified, style);
+    /// Returns the lines that stay when a call ends.
+    pub(super) fn ended(&mut self, end: &CallEnd<'_>, layout: Layout) -> String {
+        self.0.retain(|running| running.agent != *end.agent || running.id != *end.id);
+        let mut lines = headline(end, layout);
+        match end.display {
+            // The question showed the change that the user approved, and one that was rejected.
+            Some(Display::Difference { unified, .. })
+                if end.status == CallStatus::Success && end.decided != Some(Decided::Approved) =>
+            {
+                difference(&mut lines, unified, layout);
+            }
+            Some(Display::Difference { .. } | Display::Summary(_)) | None => {}
         }
+        output(&mut lines, end, layout);
         lines
     }
 }
 
-fn difference(lines: &mut String, unified: &str, style: Style) {
+/// Returns the line of a call that ended, and the rows of the reason if it failed.
+fn headline(end: &CallEnd<'_>, Layout { style, columns, .. }: Layout) -> String {
+    let CallReport { title, summary, failed, .. } = end.report;
+    let mark = match end.status {
+        _ if *failed => style.paint("✗", AnsiColor::Red),
+        CallStatus::Success => style.paint("✓", AnsiColor::Green),
+        CallStatus::Error { .. } => style.paint("✗", AnsiColor::Red),
+        CallStatus::Cancelled | CallStatus::Interrupted => style.paint("■", AnsiColor::Yellow),
+    };
+    let begin = format!("{}{mark} {}", indent(end.agent), style.bold(&exact(end.name)));
+    let title = visible_line(title);
+    let summary = visible_line(summary);
+    let is_change = matches!(end.display, Some(Display::Difference { .. })) && end.status == CallStatus::Success;
+    let result = match summary.as_ref() {
+        "" => String::new(),
+        summary if is_change => format!("({summary})"),
+        summary => format!("· {summary}"),
+    };
+    let time = if end.milliseconds < SHOWN_TIME { String::new() } else { took(end.milliseconds) };
+    let spaced = |text: &str| if text.is_empty() { 0 } else { terminal::width(text) + 1 };
+    let free = columns.saturating_sub(terminal::width(&begin) + spaced(&time));
+    let line = |title: &str, result: &str| {
+        let mut line = begin.clone();
+        for text in [title, result, &style.dim(&time)].into_iter().filter(|text| !text.is_empty()) {
+            line.push(' ');
+            line.push_str(text);
+        }
+        line.push('\n');
+        line
+    };
+    if spaced(&title) + spaced(&result) <= free {
+        return line(&title, &result);
+    }
+    if matches!(end.status, CallStatus::Error { .. }) && !summary.is_empty() {
+        let mut lines = line(&terminal::truncate_to_width(&title, free.saturating_sub(1)), "");
+        let indent = format!("{}{BELOW}", indent(end.agent));
+        let wrapped = terminal::wrapped(&summary, columns.saturating_sub(indent.len()).max(SHORTEST_SUMMARY), 0);
+        for row in wrapped.lines().take(REASON_ROWS) {
+            lines.extend([indent.as_str(), row, "\n"]);
+        }
+        return lines;
+    }
+    let least = SHORTEST_SUMMARY.min(free.saturating_sub(1));
+    let room = free.saturating_sub(spaced(&title).min(SHORTEST_TITLE + 1) + 1).max(least);
+    let result = terminal::truncate_to_width(&result, room);
+    match free.saturating_sub(spaced(&result) + 1) {
+        0 | 1 => line("", &result),
+        room => line(&terminal::truncate_to_width(&title, room), &result),
+    }
+}
+
+/// Adds the last lines that a call printed.
+fn output(lines: &mut String, end: &CallEnd<'_>, layout: Layout) {
+    let Layout { style, columns, .. } = layout;
+    let printed = &end.report.printed;
+    let most = if end.report.failed { FAILED_LINES } else { OUTPUT_LINES };
+    let last = printed.tail.get(printed.tail.len().saturating_sub(most)..).unwrap_or_default();
+    let before = format!("{}{BELOW}", indent(end.agent));
+    let folded = printed.lines.saturating_sub(last.len() as u64);
+    if folded > 0 {
+        lines.extend([style.dim(&format!("{before}{}", fold(folded, layout))).as_str(), "\n"]);
+    }
+    let room = columns.saturating_sub(before.len()).max(SHORTEST_TITLE);
+    for line in last {
+        let shown = terminal::truncate_to_width(&visible_line(&line.replace('\t', "    ")), room);
+        lines.extend([style.dim(&format!("{before}{shown}")).as_str(), "\n"]);
+    }
+}
+
+/// Adds a change that was made.
+fn difference(lines: &mut String, unified: &str, layout: Layout) {
+    let style = layout.style;
     for line in unified.lines().take(DIFFERENCE_LINES) {
         let shown = visible_line(line);
         let painted = match line.bytes().next() {
@@ -146,7 +248,16 @@ fn difference(lines: &mut String, unified: &str, style: Style) {
     }
     let left = unified.lines().count().saturating_sub(DIFFERENCE_LINES);
     if left > 0 {
-        lines.extend([style.dim(&format!("  … {left} more lines")).as_str(), "\n"]);
+        lines.extend([style.dim(&format!("  {}", fold(left as u64, layout))).as_str(), "\n"]);
+    }
+}
+
+/// Returns the note about lines that are not shown.
+fn fold(lines: u64, layout: Layout) -> String {
+    let noun = if lines == 1 { "line" } else { "lines" };
+    match layout.expand {
+        "" => format!("… +{lines} {noun}"),
+        key => format!("… +{lines} {noun} ({key})"),
     }
 }
 
@@ -155,26 +266,13 @@ pub(super) fn indent(agent: &AgentId) -> &'static str {
     if agent.is_subagent() { INDENT } else { "" }
 }
 
-/// A call in a few words: its name, and the texts among its arguments.
-fn describe(call: &FunctionCall) -> String {
-    let mut words = String::new();
-    for value in call.arguments.values() {
-        if let Some(text) = value.as_str().or_else(|| value.as_array()?.first()?.as_str()) {
-            if !words.is_empty() {
-                words.push(' ');
-            }
-            words.push_str(text.lines().next().unwrap_or_default());
-        }
+fn took(milliseconds: u64) -> String {
+    let seconds = milliseconds / 1_000;
+    match seconds {
+        0..60 => format!("({seconds}.{} s)", milliseconds % 1_000 / 100),
+        60.. => format!("({} min {} s)", seconds / 60, seconds % 60),
     }
-    let name = clip(call.name.as_str(), ARGUMENTS);
-    let described = format!("{} {}", exact(&name), visible_line(&clip(&words, ARGUMENTS)));
-    described.trim_end().to_owned()
 }
 
-fn took(milliseconds: u64) -> String {
-    if milliseconds < 1000 {
-        format!("({milliseconds} ms)")
-    } else {
-        format!("({:.1} s)", milliseconds as f64 / 1000.0)
-    }
-}
+#[cfg(test)]
+mod tests;

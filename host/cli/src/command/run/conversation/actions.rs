@@ -49,6 +49,7 @@ impl Repl {
             Command::Compress => self.compress().await?,
             Command::Clear => self.clear()?,
             Command::Copy => self.copy()?,
+            Command::Output(back) => self.call_pages.show(back.as_deref()).await?,
             Command::Export(file) => self.export(file.as_deref()).await?,
             Command::UndoLastPrompt => self.undo()?,
         }
@@ -101,6 +102,7 @@ impl Repl {
     fn clear(&mut self) -> Result<(), Failure> {
         let before = self.session.clear()?;
         *self.outputs.lock().unwrap_or_else(PoisonError::into_inner) = self.session.outputs().to_owned();
+        self.call_pages.follow(self.session.id());
         self.answer = None;
         self.stats.begin();
         self.note(&format!("new conversation; to resume the last one: host run --resume {before}"));
