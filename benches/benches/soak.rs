@@ -24,7 +24,7 @@ use host_message::{AgentId, CallId, FinishReason, FunctionCall, ModelId, Part, P
 use host_model::{Chunk, ModelEvent, ModelStream, Provider, Request};
 use host_plugin::{Limits, ProgramAccess, Runtime, RuntimeOptions, Workspace};
 use host_tests::{built_in, built_in_manifest, cache, parse_grants};
-use host_tool::{PluginTool, ProgramInput, Registry, Responder, Sandbox};
+use host_tool::{PluginTool, ProgramInput, Registry, Responder, Sandbox, SessionReads};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -179,6 +179,7 @@ async fn run(folder: &Path, turns: usize, calls: usize) -> Result<(Vec<Sample>, 
             runtime: Arc::clone(&runtime),
             grants: Arc::clone(&grants),
             ceiling: Arc::clone(&grants),
+            reads: SessionReads::default(),
             workspace: Arc::new(Workspace::new(root.clone())),
             config: Arc::default(),
             secrets: Arc::default(),

@@ -109,7 +109,8 @@ fn masked(text: &str, host: &Host) -> String {
 fn without_figures(word: &str, behind: &str) -> String {
     let digits = word.trim_end_matches('.');
     let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    let unit = behind.strip_prefix(' ').unwrap_or("");
+    // The letter of a choice is followed by two.
+    let unit = behind.strip_prefix(' ').filter(|unit| !unit.starts_with("s  ")).unwrap_or("");
     let is_unit = |unit: &str| {
         ["ms", "s", "min", "B"]
             .iter()

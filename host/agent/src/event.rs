@@ -116,7 +116,8 @@ pub enum EventKind<'a> {
         call_id: &'a CallId,
         /// Its tool.
         name: &'a ToolName,
-        /// What the call would do, in one word: `exec`, `edit`, `info` or `call`.
+        /// What the user is asked about, in one word: what the call would do (`exec`, `edit`, `info` or `call`), what it
+        /// wants to read (`read`), or a plan (`plan`).
         kind: &'a str,
     },
     /// A call begins to run.

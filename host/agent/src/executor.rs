@@ -29,8 +29,8 @@ use crate::compress::last_prompt;
 use crate::deadline::Deadline;
 use crate::event::CompressionStatus;
 use crate::{
-    AgentDefinition, Budget, Completion, Entry, Event, EventKind, History, ModelConfig, Observer, Past, SessionLog,
-    Steering, ToolConfig, fill,
+    AgentDefinition, ApprovedPlan, Budget, Completion, Entry, Event, EventKind, History, ModelConfig, Observer, Past,
+    SessionLog, Steering, ToolConfig, fill,
 };
 
 /// An agent that can be run.
@@ -105,6 +105,8 @@ struct Agent {
     run_clock: PausableClock,
     budget: Arc<Budget>,
     gate: Option<Gate>,
+    /// Set when the user approved a plan: the run ends then.
+    plan: ApprovedPlan,
 }
 
 /// State of a conversation between runs.
@@ -141,7 +143,9 @@ impl Executor {
             tools.clone().register(complete).map_err(|cause| SetupError::Tools { agent: name(), cause })?;
         }
         let id = budget.id().clone();
-        let agent = Agent { definition, id, provider, tools, responder, observer, session, run_clock, budget, gate };
+        let plan = ApprovedPlan::default();
+        let agent =
+            Agent { definition, id, provider, tools, responder, observer, session, run_clock, budget, gate, plan };
         Ok(Self { agent, history: History::new(), state: Conversation::default() })
     }
 
@@ -154,6 +158,12 @@ impl Executor {
         self.history = history;
         self.state = Conversation { begun, recorded: begun, next_prompt, question, size: Size::default() };
         self
+    }
+
+    /// Ends a run when the user has approved a plan that one of its calls presented. [`Executor::go_on`] continues the
+    /// conversation.
+    pub fn ends_with(&mut self, plan: ApprovedPlan) {
+        self.agent.plan = plan;
     }
 
     /// The conversation until now.

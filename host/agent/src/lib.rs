@@ -23,6 +23,7 @@ mod event;
 mod executor;
 mod history;
 mod loops;
+mod present_plan;
 mod reason;
 mod reply;
 mod session;
@@ -46,6 +47,7 @@ pub use event::{CallStatus, CompressionStatus, Event, EventKind, Observer};
 pub use executor::{ChosenModel, Executor, Partial, RunError, RunResult, Setup, SetupError};
 pub use history::{Exchange, History, HistoryError, Replied, Unsettled};
 pub use loops::Repeated;
+pub use present_plan::{ApprovedPlan, PRESENT_PLAN, PresentPlan};
 pub use reason::TerminateReason;
 pub use reply::{Reply, ReplyError};
 pub use session::{

@@ -6,16 +6,17 @@
 mod reload;
 mod tools;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use host_agent::COMPLETE_TASK;
-use host_plugin::{Runtime, RuntimeOptions, Workspace};
+use host_agent::{COMPLETE_TASK, PRESENT_PLAN};
+use host_plugin::{ProgramAccess, Runtime, RuntimeOptions, Workspace};
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, Policy, RulesFile};
 use tokio_util::sync::CancellationToken;
 
 use crate::agents::{Agent, Agents};
 use crate::configuration::Configuration;
-use crate::confinement::{confine_mode, program_access};
+use crate::confinement::{self, confine_mode, program_access};
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::folder;
@@ -45,6 +46,8 @@ pub struct App {
     pub grants: UserGrants,
     /// The rules for its calls.
     pub policy: Policy,
+    /// What programs may touch, without the folders that a session adds.
+    pub(crate) programs: ProgramAccess,
     /// The project, and whether it is trusted.
     pub project: Project,
     /// The agents of the project, if it is trusted.
@@ -86,7 +89,7 @@ impl App {
             cache: Some(folders.cache.clone()),
             state: Some(folders.state.clone()),
             environment: settings.environment_for_programs(),
-            programs,
+            programs: programs.clone(),
             limits: configuration.limits(),
         }));
         let mut sources = PluginSources::new(&access.plugin, configuration.commands(), settings);
@@ -114,8 +117,11 @@ impl App {
         {
             return Err(failure);
         }
-        let grants = UserGrants::read(access, configuration.approval_mode, &plugins, &root, &folders, confined)?;
-        let mut tools: Vec<&str> = plugins.iter().flat_map(LoadedPlugin::tools).chain([COMPLETE_TASK]).collect();
+        let own = (&folders, environment);
+        let grants = UserGrants::read(access, configuration.approval_mode, &plugins, &root, own, confined)?;
+        runtime.set_program_access(confinement::with_added(programs.clone(), grants.added()));
+        let mut tools: Vec<&str> =
+            plugins.iter().flat_map(LoadedPlugin::tools).chain([COMPLETE_TASK, PRESENT_PLAN]).collect();
         // What an untrusted project may bring is not known; agents are read where a rule may be about one.
         let is_whole = !project.withholds(Part::Component) && !project.withholds(Part::Program);
         if is_whole && !policies::about_no_tool(&policy, &tools).is_empty() {
@@ -133,6 +139,7 @@ impl App {
             // A program would read what the user keeps from tools.
             policy: policy.letting_read(!grants.denies_reading()),
             grants,
+            programs,
             project,
             project_agents: files.agents,
             sources,
@@ -140,10 +147,18 @@ impl App {
         })
     }
 
-    /// The gate that decides about calls in this mode. Questions go to the listeners of `approvals`.
-    pub fn gate(&self, approvals: ApprovalQueue, mode: ApprovalMode) -> Gate {
+    /// The gate that decides about calls with these grants. Questions go to the listeners of `approvals`.
+    pub fn gate(&self, approvals: ApprovalQueue, grants: &UserGrants) -> Gate {
         let answers = RulesFile::new(policies::answers(&self.folders));
-        Gate::new(self.policy.clone(), approvals, mode, self.workspace.root(), Some(answers))
+        let gate = Gate::new(self.policy.clone(), approvals, grants.mode(), self.workspace.root(), Some(answers));
+        gate.set_reads(grants.reads().clone());
+        gate.set_added(grants.added().to_vec());
+        gate
+    }
+
+    /// Lets the programs of calls change these folders besides the workspace.
+    pub(crate) fn set_added(&self, folders: &[PathBuf]) {
+        self.runtime.set_program_access(confinement::with_added(self.programs.clone(), folders));
     }
 
     /// The plugin with this name.

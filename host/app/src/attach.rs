@@ -1,17 +1,20 @@
 //! `@path` in a prompt puts a file, a folder's listing or the files that match a glob behind the prompt.
 //!
 //! The tools that a model reads with read them (`read_file`, `ls`, `read_many_files`), in the same sandbox and with the
-//! same grants, limits and ignore rules: what a model may not read cannot be attached either. A file that exists and may
-//! not be read is an error, since the answer would be without it; a name without a file is text (`@Override`,
-//! `@types/node`).
+//! same grants, limits and ignore rules. A file or folder outside of the workspace that the user typed counts as asked
+//! about: it is attached, and may be read until the session ends. From a pipe or a script it is refused, as are keys and
+//! passwords. A file that exists and may not be read is an error, since the answer would be without it; a name without a file is text
+//! (`@Override`, `@types/node`).
 
 mod mention;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use host_capability::Grants;
 use host_message::{CallId, FunctionCall, InlineData, Output, OutputPart, Part, PartData, ToolName};
 use host_plugin::{FileKind, Found, ReadError, Reader};
-use host_text::clip;
+use host_text::{clip, exact};
 use host_tool::{CallContext, FailureKind, LiveOutput, Outcome, PausableClock, Registry};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -21,6 +24,7 @@ use crate::app::App;
 use crate::context::name;
 use crate::error::{ErrorKind, Failure};
 use crate::grants::UserGrants;
+use crate::outside::expanded;
 
 /// The most files and folders that one prompt attaches. Protects against a pasted text that is full of names.
 const MAX_ATTACHED: usize = 50;
@@ -61,6 +65,15 @@ enum ReadingTool {
     Glob,
 }
 
+/// Who wrote a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Author {
+    /// The user, who is there to see what it attaches.
+    User,
+    /// Nobody knows: a pipe, or a script.
+    Unknown,
+}
+
 /// The room that is left.
 struct Budget {
     characters: usize,
@@ -74,6 +87,7 @@ struct Budget {
 /// If something that is mentioned exists and may not be read, or if there is too much.
 pub async fn attach(
     prompt: &str,
+    author: Author,
     app: &App,
     grants: &UserGrants,
     stop: &CancellationToken,
@@ -83,9 +97,15 @@ pub async fn attach(
     let mut attached = Attached { prompt: text, parts: Vec::new(), notes: Vec::new() };
     let mut all: Vec<Attachment> = Vec::new();
     for mention in &mentions {
-        match resolve(mention, app, grants)? {
-            Some(attachment) if all.contains(&attachment) => {}
-            Some(attachment) => all.push(attachment),
+        match resolve(mention, author, app, grants)? {
+            Some((attachment, _)) if all.contains(&attachment) => {}
+            Some((attachment, place)) => {
+                if place == Place::Outside {
+                    let path = exact(&attachment.path);
+                    attached.notes.push(format!("tools may read `{path}`, outside of the workspace, for this session"));
+                }
+                all.push(attachment);
+            }
             None if looks_like_a_path(&mention.path) => {
                 let path = clip(&mention.path, SHOWN_PATH);
                 attached.notes.push(format!("there is no file `{path}`; `@{path}` stays text"));
@@ -105,37 +125,81 @@ pub async fn attach(
     Ok(attached)
 }
 
+/// Where an attachment is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Where tools read without being asked about.
+    Granted,
+    /// Elsewhere: the user typed the path.
+    Outside,
+}
+
 /// The attachment that a mention means; `None` if there is no such file.
-fn resolve(mention: &Mention, app: &App, grants: &UserGrants) -> Result<Option<Attachment>, Failure> {
+fn resolve(
+    mention: &Mention,
+    author: Author,
+    app: &App,
+    grants: &UserGrants,
+) -> Result<Option<(Attachment, Place)>, Failure> {
     let Some(reading) = app.plugin("read_file") else { return Ok(None) };
-    let grants = Arc::new(grants.granted_to(reading));
-    let reader = Reader::new(Arc::clone(&app.workspace), grants, reading.manifest.plugin_name());
+    let held = grants.granted_to(reading);
+    let reader = |besides: &Grants| {
+        let held = Arc::new(held.join(&besides.meet(&grants.ceiling_of(reading))));
+        Reader::new(Arc::clone(&app.workspace), held, reading.manifest.plugin_name())
+    };
+    let before = reader(&grants.reads().grants());
     for path in mention.candidates() {
-        let of_tool = |tool| Ok(Some(Attachment { path: path.to_owned(), tool }));
-        match reader.stat(path) {
+        let (mut path, mut place) = (path.to_owned(), Place::Granted);
+        let mut found = before.stat(&path);
+        let is_elsewhere = match &found {
+            Err(ReadError::Denied { .. }) => true,
+            Err(ReadError::NotFound(_)) => path.starts_with("~/"),
+            Ok(_) | Err(_) => false,
+        };
+        if is_elsewhere
+            && author == Author::User
+            && let Some(outside) = outside(&path, app, grants)
+        {
+            path = outside;
+            place = Place::Outside;
+            found = reader(&grants.reads().grants()).stat(&path);
+        }
+        let of_tool = |tool| Ok(Some((Attachment { path: path.clone(), tool }, place)));
+        match found {
             Ok(Found { ignored: true, .. }) => {
-                return Err(refused(path)
+                return Err(refused(&path)
                     .cause("the project's ignore rules leave it out")
                     .help("take the `@` away, or give the text on standard input; `\\@` is a plain `@`"));
             }
             Ok(Found { kind: FileKind::File, .. }) => return of_tool(ReadingTool::File),
             Ok(Found { kind: FileKind::Folder, .. }) => return of_tool(ReadingTool::Folder),
             Ok(Found { kind: FileKind::Link | FileKind::Other, .. }) => {
-                return Err(refused(path).cause("it is neither a regular file nor a folder"));
+                return Err(refused(&path).cause("it is neither a regular file nor a folder"));
             }
             Err(ReadError::NotFound(_) | ReadError::WrongKind(_) | ReadError::TooLarge { .. }) => {}
             // A path that is denied and does not exist is meant as text.
             Err(ReadError::Denied { help, .. }) => {
-                let absolute = app.workspace.absolute(path);
-                if absolute.is_ok_and(|path| path.symlink_metadata().is_ok()) {
-                    return Err(refused(path).cause(help).help("`\\@` is a plain `@`"));
+                if absolute(&path, app).is_some_and(|path| path.symlink_metadata().is_ok()) {
+                    return Err(refused(&path).cause(help).help("`\\@` is a plain `@`"));
                 }
             }
-            Err(ReadError::LeadsOut { help, .. }) => return Err(refused(path).cause(help)),
-            Err(ReadError::Io(why)) => return Err(refused(path).cause(why)),
+            Err(ReadError::LeadsOut { help, .. }) => return Err(refused(&path).cause(help)),
+            Err(ReadError::Io(why)) => return Err(refused(&path).cause(why)),
         }
     }
-    Ok(mention.glob().map(|glob| Attachment { path: glob.to_owned(), tool: ReadingTool::Glob }))
+    Ok(mention.glob().map(|glob| (Attachment { path: glob.to_owned(), tool: ReadingTool::Glob }, Place::Granted)))
+}
+
+/// The path as a user writes it; `~/` is the home.
+fn absolute(path: &str, app: &App) -> Option<PathBuf> {
+    app.workspace.absolute(expanded(path, app.environment.home()).to_str()?).ok()
+}
+
+/// Lets tools read what the user typed, if it is there and no secret; returns its path without links.
+fn outside(path: &str, app: &App, grants: &UserGrants) -> Option<String> {
+    let real = std::fs::canonicalize(absolute(path, app)?).ok()?;
+    let shown = real.to_str()?.to_owned();
+    grants.reads().allow(&real).then_some(shown)
 }
 
 fn refused(path: &str) -> Failure {
@@ -171,6 +235,7 @@ async fn read(
         live: LiveOutput::nowhere(),
         run_clock: PausableClock::default(),
         allowance: Arc::default(),
+        questions: None,
     };
     let outcome = tokio::select! {
         biased;

@@ -121,8 +121,8 @@ pub(crate) fn program_access(
     let mut access = ProgramAccess {
         mode,
         readable: host_process::places(home, &environment.all()),
-        writable: vec![workspace.to_owned()],
-        protected: OBEYED.iter().map(|name| workspace.join(name)).collect(),
+        writable: Vec::new(),
+        protected: Vec::new(),
         offered: home.map(Path::to_owned),
         never_offered: never_offered(home, folders),
         commands_in: Some(host_tool::commands_in),
@@ -130,23 +130,41 @@ pub(crate) fn program_access(
     access.readable.extend(named(&configured.readable));
     access.writable.extend(named(&configured.writable));
     access.protected.extend(folders.all().map(Path::to_owned));
-    if let Some(repository) = repository_of(workspace) {
-        access.readable.push(repository.to_owned());
-        access.protected.extend(OBEYED.iter().map(|name| repository.join(name)));
-        let git = repository.join(".git");
-        if fs::symlink_metadata(&git).is_ok_and(|found| !found.is_dir()) {
-            access.protected.push(git.clone());
-        }
-        for folder in git_folders(&git) {
-            access.protected.extend(OBEYED_BY_GIT.iter().map(|name| folder.join(name)));
-            access.writable.push(folder);
+    add_place(&mut access, workspace, repository_of(workspace));
+    access
+}
+
+/// Returns the access with folders that the user added: programs change them as they change the workspace. One that
+/// contains secrets is left out, since whatever a program may change it may also read.
+pub(crate) fn with_added(mut access: ProgramAccess, added: &[PathBuf]) -> ProgramAccess {
+    for folder in added {
+        if !access.never_offered.iter().any(|never| never.starts_with(folder)) {
+            // A repository around it was not added.
+            add_place(&mut access, folder, repository_of(folder).filter(|repository| *repository == folder));
         }
     }
     access
 }
 
+/// Adds a folder to work in, and the repository that it is in.
+fn add_place(access: &mut ProgramAccess, folder: &Path, repository: Option<&Path>) {
+    access.writable.push(folder.to_owned());
+    access.protected.extend(OBEYED.iter().map(|name| folder.join(name)));
+    let Some(repository) = repository else { return };
+    access.readable.push(repository.to_owned());
+    access.protected.extend(OBEYED.iter().map(|name| repository.join(name)));
+    let git = repository.join(".git");
+    if fs::symlink_metadata(&git).is_ok_and(|found| !found.is_dir()) {
+        access.protected.push(git.clone());
+    }
+    for folder in git_folders(&git) {
+        access.protected.extend(OBEYED_BY_GIT.iter().map(|name| folder.join(name)));
+        access.writable.push(folder);
+    }
+}
+
 /// Returns what nobody is asked about, each also as what it leads to.
-fn never_offered(home: Option<&Path>, folders: &Folders) -> Vec<PathBuf> {
+pub(crate) fn never_offered(home: Option<&Path>, folders: &Folders) -> Vec<PathBuf> {
     let of_home = home.into_iter().flat_map(|home| OBEYED.iter().chain(NEVER_OFFERED).map(|name| home.join(name)));
     let named: Vec<PathBuf> = folders.all().map(Path::to_owned).into_iter().chain(of_home).collect();
     // The home can be a link, too.
@@ -186,6 +204,26 @@ fn git_folders(git: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // promise folders.added
+    #[test]
+    fn confinement_added_folder_is_writable_without_what_is_obeyed_and_never_with_secrets() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = fs::canonicalize(folder.path()).expect("there");
+        for path in ["home/.git", "home/src/.git", "home/docs"] {
+            fs::create_dir_all(root.join(path)).expect("made");
+        }
+        let home = root.join("home");
+        let access = ProgramAccess { never_offered: vec![home.join(".ssh")], ..ProgramAccess::default() };
+        let added = |folders: &[PathBuf]| with_added(access.clone(), folders);
+        let src = added(&[home.join("src")]);
+        assert!(src.writable.contains(&home.join("src")) && src.protected.contains(&home.join("src/.git/hooks")));
+        // The repository around it was not added, and neither is a home with its keys.
+        let docs = added(&[home.join("docs")]);
+        assert_eq!((docs.writable, docs.readable), (vec![home.join("docs")], Vec::new()));
+        let all = added(std::slice::from_ref(&home));
+        assert_eq!((all.writable, all.readable), (Vec::<PathBuf>::new(), Vec::new()));
+    }
 
     #[test]
     fn git_folders_of_a_work_tree_are_those_that_name_it_back() {

@@ -1,17 +1,18 @@
-//! The user's grants: the approval mode, `--grant` and `--deny`.
+//! The user's grants: the approval mode, `--grant`, `--deny` and `--add-dir`.
 //!
 //! Promises: a plugin is granted nothing that its manifest does not request; in a mode that only reads, nothing but
 //! reading. Deliberately not here: deciding about a single path or address.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use host_capability::{Capability, Grants, Scope};
 use host_text::name_help;
-use host_tool::ApprovalMode;
+use host_tool::{ApprovalMode, SessionReads};
 
-use crate::environment::Folders;
+use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::models::saved;
+use crate::outside::Outside;
 use crate::plugins::LoadedPlugin;
 use crate::request::AccessRequest;
 
@@ -35,6 +36,11 @@ pub struct UserGrants {
     outputs: Option<Scope>,
     grants: Vec<(String, Scope)>,
     denies: Vec<Deny>,
+    /// Folders besides the workspace that are read and changed like it: absolute, without links.
+    added: Vec<PathBuf>,
+    outside: Outside,
+    /// What the user lets tools read besides until the session ends.
+    reads: SessionReads,
 }
 
 /// The file with the key that the user saved, which no tool may read, whatever was granted or approved.
@@ -64,9 +70,11 @@ impl UserGrants {
         configured: Option<ApprovalMode>,
         plugins: &[LoadedPlugin],
         workspace: &Path,
-        own: &Folders,
+        (own, environment): (&Folders, &Environment),
         confined: bool,
     ) -> Result<Self, Failure> {
+        let outside = Outside::new(environment, own)?;
+        let added = access.add_dir.iter().map(|folder| outside.folder(folder)).collect::<Result<_, _>>()?;
         let mode = approval_mode(access, configured);
         let grants = access.grant.iter().map(|text| grant(text, plugins, workspace)).collect::<Result<_, _>>()?;
         let denies = access.deny.iter().map(|text| deny(text, plugins, workspace)).collect::<Result<_, _>>()?;
@@ -79,7 +87,44 @@ impl UserGrants {
             outputs: None,
             grants,
             denies,
+            added,
+            reads: outside.reads(),
+            outside,
         })
+    }
+
+    /// The folders that were added to the workspace.
+    pub fn added(&self) -> &[PathBuf] {
+        &self.added
+    }
+
+    /// What the user lets tools read outside of the workspace until the session ends.
+    pub fn reads(&self) -> &SessionReads {
+        &self.reads
+    }
+
+    /// The same for another conversation: what was allowed for the last one is not allowed in it.
+    pub(crate) fn renewed(self) -> Self {
+        Self { reads: self.reads.renewed(), ..self }
+    }
+
+    /// The same with another folder, in the user's words, and that folder.
+    ///
+    /// # Errors
+    ///
+    /// If it is no folder, or one that is never added.
+    pub(crate) fn with_folder(mut self, text: &str) -> Result<(Self, PathBuf), Failure> {
+        let folder = self.outside.folder(text)?;
+        if !self.added.contains(&folder) {
+            self.added.push(folder.clone());
+        }
+        Ok((self, folder))
+    }
+
+    /// The same without a folder that was added.
+    pub(crate) fn without_folder(mut self, folder: &Path) -> Self {
+        self.added.retain(|added| added != folder);
+        self
     }
 
     /// The same for a session whose large outputs are in this folder: every plugin that reads may read it.
@@ -130,6 +175,12 @@ impl UserGrants {
     pub fn granted_to(&self, plugin: &LoadedPlugin) -> Grants {
         let name = plugin.manifest.name.as_str();
         let mut granted = self.by_mode.join(&plugin.agreed).join(&self.outputs.iter().cloned().collect());
+        // As in the workspace: what a mode lets be done to it goes for these, too.
+        for scope in self.added.iter().flat_map(|folder| self.outside.scopes(folder)) {
+            if self.by_mode.has(scope.capability()) {
+                granted = granted.with(scope);
+            }
+        }
         for (_, scope) in self.grants.iter().filter(|(wanted, _)| wanted == name) {
             granted = granted.with(scope.clone());
         }
@@ -202,7 +253,7 @@ fn quoted(path: &Path) -> String {
     quoted_text(&path.display().to_string())
 }
 
-fn quoted_text(text: &str) -> String {
+pub(crate) fn quoted_text(text: &str) -> String {
     match text.contains('\'') {
         true => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
         false => format!("'{text}'"),

@@ -23,6 +23,8 @@ pub mod grants;
 pub mod install;
 pub mod model_list;
 pub mod models;
+mod outside;
+pub mod permissions;
 pub mod plugins;
 pub mod policies;
 pub mod project;

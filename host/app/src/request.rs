@@ -24,6 +24,8 @@ pub struct AccessRequest {
     pub grant: Vec<String>,
     /// Denials, each `PLUGIN:CAPABILITY` or `PLUGIN:fs-read=GLOB`; `*` is every plugin.
     pub deny: Vec<String>,
+    /// Folders besides the workspace that tools read and change like it, in the user's words.
+    pub add_dir: Vec<String>,
     /// Whether programs are confined; `None` is the configured mode.
     pub confine: Option<ConfineMode>,
     /// Components, or folders of them, to use in addition to the installed plugins.

@@ -8,6 +8,7 @@
 //!
 //! Deliberately not here: showing anything, and the loop itself (`host-agent`).
 
+pub mod allowed;
 pub mod aside;
 pub mod ended_calls;
 pub mod find;
@@ -25,8 +26,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_agent::{
-    AgentDefinition, Budget, ChosenModel, CompressionStatus, Executor, History, Left, ModelConfig, RunResult,
-    SessionLog, TerminateReason,
+    AgentDefinition, ApprovedPlan, Budget, ChosenModel, CompressionStatus, Executor, History, Left, ModelConfig,
+    RunResult, SessionLog, TerminateReason,
 };
 use host_message::{AgentId, Content, ModelId, SessionId};
 use host_model::Recording;
@@ -40,7 +41,7 @@ use self::resume::Resume;
 pub use self::undone::Undone;
 use crate::agents::Agents;
 use crate::app::App;
-use crate::attach::{self, Attached};
+use crate::attach::{self, Attached, Author};
 use crate::error::{ErrorKind, Failure};
 use crate::grants::UserGrants;
 use crate::models::{self, Model};
@@ -97,6 +98,8 @@ struct Conversation {
     log: Arc<SessionLog>,
     budget: Arc<Budget>,
     gate: Gate,
+    /// The mode in which a plan that the user just approved is to be carried out.
+    plan: ApprovedPlan,
     /// The folder for large outputs.
     outputs: PathBuf,
 }
@@ -140,6 +143,7 @@ impl Session {
             observers: &observers,
             approvals: &approvals,
             run_clock: &run_clock,
+            is_attended,
         };
         let (conversation, grants) = start.conversation(app.grants.clone(), reopened)?;
         Ok(Self {
@@ -240,13 +244,14 @@ impl Session {
         About { project_trust: self.app.project.trust_status(), run_clock: self.run_clock.clone(), stats }
     }
 
-    /// Reads what a prompt attaches with `@path`, with the session's grants.
+    /// Reads what a prompt of the user attaches with `@path`, with the session's grants. A path outside of the workspace
+    /// counts as asked about.
     ///
     /// # Errors
     ///
     /// If something that is attached may not be read, or is too large.
     pub async fn attach(&self, prompt: &str, cancel: &CancellationToken) -> Result<Attached, Failure> {
-        attach::attach(prompt, &self.app, &self.grants, cancel).await
+        attach::attach(prompt, Author::User, &self.app, &self.grants, cancel).await
     }
 
     /// Runs a prompt to one of the six ends.
@@ -275,6 +280,7 @@ impl Session {
         let attaching = steering.map(|steering| Attaching { app: &self.app, grants: &self.grants, steering, cancel });
         let steering = attaching.as_ref().map(|attaching| attaching as &dyn host_agent::Steering);
         let result = self.conversation.executor.run_steered(&inputs, parts, steering, cancel).await;
+        let result = self.carry_out(result, cancel).await;
         match result.terminate_reason {
             // The prompt was taken back: the next one needs the commands again.
             TerminateReason::Aborted | TerminateReason::Error => {}
@@ -296,6 +302,21 @@ impl Session {
         &self.conversation.outputs
     }
 
+    /// Goes on with a plan that the user approved in the run with this result, in the mode that they chose.
+    async fn carry_out(&mut self, mut result: RunResult, cancel: &CancellationToken) -> RunResult {
+        while let Some(mode) = self.conversation.plan.take() {
+            if result.terminate_reason != TerminateReason::Goal {
+                return result;
+            }
+            if let Err(failure) = self.set_mode(mode) {
+                self.notices.push(failure.message);
+                return result;
+            }
+            result = self.conversation.executor.go_on(&self.inputs, cancel).await;
+        }
+        result
+    }
+
     /// Runs a declared agent on the inputs that the session was started with.
     pub async fn run_agent(&mut self, cancel: &CancellationToken) -> RunResult {
         self.conversation.executor.run_with(&self.inputs, Vec::new(), cancel).await
@@ -304,7 +325,8 @@ impl Session {
     /// Finishes what a resumed session has left to do.
     pub async fn finish_left(&mut self, cancel: &CancellationToken) -> RunResult {
         self.left = Left::Nothing;
-        self.conversation.executor.go_on(&self.inputs, cancel).await
+        let result = self.conversation.executor.go_on(&self.inputs, cancel).await;
+        self.carry_out(result, cancel).await
     }
 
     /// Compresses the conversation now.
@@ -332,8 +354,11 @@ impl Session {
             observers: &self.observers,
             approvals: &self.approvals,
             run_clock: &self.run_clock,
+            is_attended: self.is_attended,
         };
-        let (conversation, grants) = start.conversation(self.grants.clone(), None)?;
+        let (conversation, grants) = start.conversation(self.grants.clone().renewed(), None)?;
+        // Lasting answers that were given since the start are not in the rules that the application read.
+        conversation.gate.inherit(&self.conversation.gate);
         let before = self.id().clone();
         self.conversation = conversation;
         self.grants = grants;
@@ -426,6 +451,8 @@ impl Session {
         let Equipment { grants, gate, definition, tools } = equipment;
         let system = definition.prompt.system.clone();
         self.conversation.executor.regrant(tools, &gate, system).map_err(|error| run_failure(&error))?;
+        gate.set_added(grants.added().to_vec());
+        self.app.set_added(grants.added());
         (self.grants, self.conversation.gate, self.definition) = (grants, gate, definition);
         Ok(())
     }
@@ -437,7 +464,7 @@ impl Session {
         gate: &Gate,
         model: &Model,
     ) -> Result<Registry, Failure> {
-        let Conversation { log, budget, outputs, .. } = &self.conversation;
+        let Conversation { log, budget, outputs, plan, .. } = &self.conversation;
         let context = setup::SubagentContext { session: log, observers: &self.observers, budget, gate, outputs };
         let tools = setup::Tools {
             app: &self.app,
@@ -447,6 +474,7 @@ impl Session {
             request: &self.request,
             model,
             recording: self.recording.as_ref(),
+            plan: self.is_attended.then_some(plan),
         };
         tools.with_agents(&context)
     }

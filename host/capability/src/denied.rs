@@ -4,6 +4,7 @@
 //! can grant. Text that a guest or a manifest wrote is escaped and cut; a suggestion is made only if it can be pasted
 //! into a shell unchanged.
 
+use crate::list::quote;
 use crate::visible::{is_plain, shell_word, visible};
 use crate::{Capability, PluginName, Scope};
 
@@ -66,7 +67,7 @@ impl Denied {
             plugin: plugin.clone(),
             capability,
             wanted: visible(wanted),
-            held: held.map(|scope| visible(&scope.to_string())),
+            held: held.map(|scope| visible(&held_text(scope))),
             help: grant + mode,
         }
     }
@@ -81,6 +82,16 @@ impl Denied {
     pub fn explain(&self) -> String {
         let cause = self.cause().map(|cause| format!("; {cause}")).unwrap_or_default();
         format!("{self}{cause}. Only the user can change this: {}.", self.help)
+    }
+}
+
+/// Returns a scope as a reader sees it. What files of it are denied is long, and says nothing about what it lacks.
+fn held_text(scope: &Scope) -> String {
+    match scope {
+        Scope::FsRead(paths) | Scope::FsWrite(paths) => {
+            paths.roots().map(|root| quote(&root.path().to_string_lossy()).into_owned()).collect::<Vec<_>>().join(",")
+        }
+        Scope::Process(_) | Scope::Http(_) | Scope::State(_) => scope.to_string(),
     }
 }
 

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use host_app::environment::Environment;
 use host_plugin::{Confirmation, command_line};
-use host_terminal::{self as terminal, Choice, Chosen, Terminal};
-use host_tool::{Answer, ApprovalQueue, Lasting, Listener, Notice, Question, QuestionId};
+use host_terminal::{self as terminal, Choice, Chosen, Line, Terminal};
+use host_tool::{About, Answer, ApprovalMode, ApprovalQueue, Lasting, Listener, Notice, Question, QuestionId, Until};
 use tokio::task::AbortHandle;
 
 use crate::printer::Style;
@@ -48,9 +48,12 @@ struct Asking {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
     Once,
-    Lasting(Lasting),
+    Lasting(Lasting, Until),
+    Mode(ApprovalMode),
     Modify,
     No,
+    /// With the user's words for the model.
+    NoBecause,
 }
 
 impl Asking {
@@ -77,16 +80,24 @@ impl Asking {
                 lines.push(look::objection(&objection, self.style));
             }
             let (choices, meanings) = choices(question);
+            let line = Line {
+                choice: meanings.iter().position(|meaning| *meaning == Meaning::NoBecause).unwrap_or(usize::MAX),
+                label: "why › ".to_owned(),
+                help: "Enter to send it to the model · Esc to go back".to_owned(),
+            };
             let asked = terminal::Question { lines, choices, preselected: 0 };
-            let meaning = match self.terminal.ask(asked).await {
+            let (chosen, reason) = self.terminal.ask_with_line(asked, line).await;
+            let meaning = match chosen {
                 Chosen::Choice(at) => meanings.get(at).copied().unwrap_or(Meaning::No),
                 Chosen::Dismissed => Meaning::No,
                 Chosen::Nobody => return None,
             };
             return Some(match meaning {
                 Meaning::Once => Answer::ProceedOnce,
-                Meaning::Lasting(lasting) => Answer::Proceed { lasting },
+                Meaning::Lasting(lasting, until) => Answer::Proceed { lasting, until },
+                Meaning::Mode(mode) => Answer::Switch { mode },
                 Meaning::No => Answer::Cancel { reason: None },
+                Meaning::NoBecause => Answer::Cancel { reason: Some(reason).filter(|reason| !reason.is_empty()) },
                 Meaning::Modify => {
                     let Some((text, name)) = proposed(question) else { continue };
                     match self.editor.edit(&self.terminal, text, name).await {
@@ -118,25 +129,56 @@ async fn settled(listener: &mut Listener, asked: QuestionId) {
 }
 
 fn choices(question: &Question) -> (Vec<Choice>, Vec<Meaning>) {
+    if let About::Plan { modes, .. } = &question.about {
+        let mut choices: Vec<_> = modes.iter().map(|mode| of_mode(*mode)).collect();
+        choices.push(('n', "No, keep planning".to_owned(), Meaning::No));
+        choices.push(('r', "No, and say what to change".to_owned(), Meaning::NoBecause));
+        return in_order(choices);
+    }
     let mut choices = vec![('y', "Yes, this once".to_owned(), Meaning::Once)];
     for always in &question.always {
-        let letter = match always.answer {
-            Lasting::Always => 'a',
-            Lasting::AlwaysTool => 't',
-            Lasting::AlwaysPlugin => 'p',
+        let letter = match (always.until, always.answer) {
+            (Until::SessionEnds, _) => 's',
+            (Until::TakenBack, Lasting::Always) => 'a',
+            (Until::TakenBack, Lasting::AlwaysTool) => 't',
+            (Until::TakenBack, Lasting::AlwaysPlugin) => 'p',
         };
-        let label = format!("Always in this folder: {}", look::line(&always.words));
-        choices.push((letter, label, Meaning::Lasting(always.answer)));
+        let how_long = match always.until {
+            Until::SessionEnds => "Yes, for this session",
+            Until::TakenBack => "Always in this folder",
+        };
+        let label = format!("{how_long}: {}", look::line(&always.words));
+        choices.push((letter, label, Meaning::Lasting(always.answer, always.until)));
     }
     if proposed(question).is_some() {
         choices.push(('e', "Edit before running".to_owned(), Meaning::Modify));
     }
     choices.push(('n', "No".to_owned(), Meaning::No));
+    choices.push(('r', "No, and tell the model why".to_owned(), Meaning::NoBecause));
+    in_order(choices)
+}
+
+fn in_order(choices: Vec<(char, String, Meaning)>) -> (Vec<Choice>, Vec<Meaning>) {
     choices.into_iter().map(|(letter, label, meaning)| (Choice { letter, label }, meaning)).unzip()
+}
+
+/// The choice that approves a plan in a mode.
+fn of_mode(mode: ApprovalMode) -> (char, String, Meaning) {
+    let (letter, label) = match mode {
+        ApprovalMode::Plan => ('p', "Yes, but change nothing"),
+        ApprovalMode::Default => ('y', "Yes, and ask before each change"),
+        ApprovalMode::AutoEdit => ('a', "Yes, and edit files without asking"),
+        ApprovalMode::Auto => ('c', "Yes, and run confined programs without asking, too"),
+        ApprovalMode::Yolo => ('l', "Yes, and ask about nothing"),
+    };
+    (letter, label.to_owned(), Meaning::Mode(mode))
 }
 
 /// Returns the proposed text that the user can edit, and a file name for it.
 fn proposed(question: &Question) -> Option<(String, String)> {
+    if question.about != About::Call {
+        return None;
+    }
     match &question.confirmation {
         Confirmation::Edit { path, proposed, .. } => Some((proposed.clone(), path.clone())),
         Confirmation::Exec { argv, input: None, .. } => Some((command_line(argv), "command.sh".to_owned())),

@@ -281,6 +281,9 @@ pub(crate) struct Access {
     /// repeated
     #[arg(long, value_name = "PLUGIN:CAP")]
     pub(crate) deny: Vec<String>,
+    /// Let tools read and change this folder as they may the workspace; may be repeated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) add_dir: Vec<String>,
     /// Add a plugin that `host plugin build` made: its .wasm file, or a folder of them; may be repeated
     #[arg(long, value_name = "PATH")]
     pub(crate) plugin: Vec<PathBuf>,
@@ -327,6 +330,7 @@ impl Access {
             confine: self.confine,
             grant: self.grant.clone(),
             deny: self.deny.clone(),
+            add_dir: self.add_dir.clone(),
             plugin: self.plugin.clone(),
         }
     }
@@ -562,13 +566,23 @@ pub(crate) enum Policy {
         #[arg(long)]
         json: bool,
     },
-    /// List the rules in the order of their precedence, each with its source
+    /// List the rules in the order of their precedence, each with its source; your answers have numbers
     List {
         #[command(flatten)]
         place: Place,
         /// Print JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Take back something that you allowed by answering "always"
+    #[command(after_help = "Examples:
+  host policy list
+  host policy forget 2
+  host policy forget git log")]
+    Forget {
+        /// The number from `host policy list`, or a part of the words beside it
+        #[arg(required = true, value_name = "NUMBER|TEXT")]
+        what: Vec<String>,
     },
 }
 

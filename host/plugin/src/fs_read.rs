@@ -108,7 +108,11 @@ impl CallState {
     }
 
     fn readable(&self, path: &str) -> Result<Readable, Error> {
-        Readable::new(&self.workspace, &self.grants, &self.plugin, path)
+        let readable = Readable::new(&self.workspace, &self.grants, &self.plugin, path);
+        if let (Err(Error::Denied(_)), Ok(absolute)) = (&readable, self.workspace.absolute(path)) {
+            self.listener.read_denied(&absolute);
+        }
+        readable
     }
 }
 

@@ -1,5 +1,7 @@
 //! The listener of a running call.
 
+use std::path::Path;
+
 use host_capability::Resources;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +16,9 @@ pub trait CallListener: Send + Sync {
     fn kept_from(&self, _argv: &[String], _wanted: &Resources) {}
     /// Receives how a program ended, before the guest that started it can know.
     fn ended(&self, _argv: &[String], _end: ProgramEnd) {}
+
+    /// Receives a path that the call wanted to read and has no grant for: absolute and lexically normal.
+    fn read_denied(&self, _path: &Path) {}
 }
 
 /// How a program ended.

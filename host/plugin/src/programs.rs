@@ -1,7 +1,7 @@
 //! What the programs of all calls may touch, and the folder for their temporary files.
 
 use std::path::{Component, Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use std::{fs, io};
 
 use host_process::{ConfineMode, Confinement, level};
@@ -76,7 +76,7 @@ impl ProgramAccess {
 /// Confines the programs of a process.
 #[derive(Debug, Default)]
 pub(crate) struct Programs {
-    access: ProgramAccess,
+    access: RwLock<ProgramAccess>,
     /// Programs of several calls share it, as they share `/tmp` elsewhere. It goes with the process.
     temporary: OnceLock<TempDir>,
     explained: OnceLock<()>,
@@ -92,12 +92,21 @@ pub(crate) struct Confined {
 
 impl Programs {
     pub(crate) fn new(access: ProgramAccess) -> Self {
-        Self { access, ..Self::default() }
+        Self { access: RwLock::new(access), ..Self::default() }
+    }
+
+    fn access(&self) -> RwLockReadGuard<'_, ProgramAccess> {
+        self.access.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Replaces what the programs that start from now on may touch.
+    pub(crate) fn set(&self, access: ProgramAccess) {
+        *self.access.write().unwrap_or_else(PoisonError::into_inner) = access;
     }
 
     /// Returns how the next program is to be started. The error says why it must not be.
     pub(crate) fn next(&self) -> Result<Confined, String> {
-        let mode = self.access.mode;
+        let mode = self.access().mode;
         if mode == ConfineMode::Off {
             return Ok(Confined { confinement: None, note: None });
         }
@@ -114,7 +123,7 @@ impl Programs {
             format!("host: programs are not fully confined on this machine ({}); see `host doctor`\n", first.why)
         });
         let temporary = self.temporary().map_err(|error| format!("no folder for temporary files: {error}"))?;
-        let ProgramAccess { readable, writable, protected, .. } = self.access.clone();
+        let ProgramAccess { readable, writable, protected, .. } = self.access().clone();
         Ok(Confined {
             confinement: Some(Confinement { readable, writable, protected, temporary: Some(temporary) }),
             note,
@@ -123,12 +132,12 @@ impl Programs {
 
     /// Returns what could be granted to a program that failed with this path; `changes` if it was certainly to be changed.
     pub(crate) fn offer(&self, path: &Path, changes: bool) -> Option<Offer> {
-        self.access.offer(path, changes)
+        self.access().offer(path, changes)
     }
 
     /// Returns the commands that a command runs.
     pub(crate) fn commands_in(&self, argv: &[String]) -> Vec<Vec<String>> {
-        self.access.commands_in.map(|commands_in| commands_in(argv)).unwrap_or_default()
+        self.access().commands_in.map(|commands_in| commands_in(argv)).unwrap_or_default()
     }
 
     fn temporary(&self) -> io::Result<PathBuf> {

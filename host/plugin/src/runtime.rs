@@ -103,6 +103,11 @@ pub struct Invocation {
 }
 
 impl Runtime {
+    /// Replaces what the programs that calls start from now on may touch: the user added a folder, or took one back.
+    pub fn set_program_access(&self, access: ProgramAccess) {
+        self.shared.programs.set(access);
+    }
+
     /// Creates a runtime. Starts nothing yet.
     pub fn new(options: RuntimeOptions) -> Self {
         Self {

@@ -8,7 +8,7 @@ use host_text::visible_line;
 use tokio::sync::oneshot;
 
 use super::menu::MENU_ROWS;
-use super::question::{Listening, Open};
+use super::question::{Answered, Line, Listening, Open};
 use super::screen::Live;
 use super::sent::{Sent, When};
 use super::width::{truncate_to_width, width};
@@ -182,7 +182,7 @@ impl Shared {
         if state.end == End::NotYet || state.end == End::Left {
             state.end = End::Gone;
         }
-        state.questions.drain(..).for_each(|open| open.answered(Chosen::Nobody));
+        state.questions.drain(..).for_each(|open| open.answered((Chosen::Nobody, String::new())));
         self.setup.interrupt.stop.cancel();
         self.said.notify_one();
     }
@@ -198,7 +198,7 @@ impl Shared {
     /// Ends the use of the terminal.
     pub(super) fn close(&self) {
         let mut state = self.state();
-        state.questions.drain(..).for_each(|open| open.answered(Chosen::Nobody));
+        state.questions.drain(..).for_each(|open| open.answered((Chosen::Nobody, String::new())));
         state.activity.clear();
         self.end_speech(&mut state);
         let held = std::mem::take(&mut state.held);
@@ -235,7 +235,8 @@ impl Shared {
         let left = rows.saturating_sub(below.rows.len() + 1);
         let is_asking = state.questions.front().is_some_and(|open| open.state != Listening::Waits);
         let mut above = if is_asking { Vec::new() } else { state.speech.unfinished(columns) };
-        for activity in &state.activity {
+        // Nothing is drawn between a question and its choices.
+        for activity in state.activity.iter().filter(|_| !is_asking) {
             above.push(self.spinning(activity, state.frame, columns));
             above.extend(activity.below.iter().map(|line| self.setup.style.dim(&format!("    {line}"))));
         }
@@ -337,8 +338,8 @@ impl Shared {
     }
 
     /// Adds a question to the queue and returns its id; `None` if nobody can answer.
-    pub(super) fn ask(&self, question: Question, answer: oneshot::Sender<Chosen>) -> Option<u64> {
-        self.asks(|id| Open::new(id, question, answer))
+    pub(super) fn ask(&self, question: Question, line: Option<Line>, answer: oneshot::Sender<Answered>) -> Option<u64> {
+        self.asks(|id| Open::new(id, question, line, answer))
     }
 
     /// Does the same with a question that is made for its id.
@@ -395,16 +396,18 @@ impl Shared {
     }
 
     /// Answers the open question.
-    pub(super) fn answered(&self, state: &mut State, chosen: Chosen) {
+    pub(super) fn answered(&self, state: &mut State, answered: Answered) {
         let Some(open) = state.questions.pop_front() else { return };
-        let words = match chosen {
+        let words = match answered.0 {
             Chosen::Choice(at) => open.question.choices.get(at).map(|choice| choice.label.clone()),
             Chosen::Dismissed | Chosen::Nobody => None,
         };
-        let line = self.setup.style.dim(&format!("› {}", words.as_deref().unwrap_or("rejected")));
+        let text = Some(visible_line(&answered.1)).filter(|text| !text.is_empty());
+        let text = text.map(|text| format!(": {text}")).unwrap_or_default();
+        let line = self.setup.style.dim(&format!("› {}{text}", words.as_deref().unwrap_or("rejected")));
         // Before the text that was held back for it.
         state.held.insert_str(0, &format!("{line}\n"));
-        open.answered(chosen);
+        open.answered(answered);
         self.next_question(state);
     }
 

@@ -60,7 +60,7 @@ pub use self::menu::Candidate;
 use self::menu::Menu;
 pub use self::pick::{Pick, PickEntry};
 use self::question::Open;
-pub use self::question::{Choice, Chosen, Question};
+pub use self::question::{Choice, Chosen, Line, Question};
 pub use self::raw::columns_of_stderr;
 use self::screen::Screen;
 use self::search::Search;
@@ -349,10 +349,21 @@ impl Terminal {
     /// Asks a question once the earlier ones are answered. Keys pressed before the question was visible do not answer
     /// it. Dropping the future withdraws the question.
     pub async fn ask(&self, question: Question) -> Chosen {
+        self.ask_for(question, None).await.0
+    }
+
+    /// The same for a question of which one choice asks for a line of text. Returns the choice and that line: at most 500
+    /// characters, without control characters, empty for any other choice. It is not escaped.
+    pub async fn ask_with_line(&self, question: Question, line: Line) -> (Chosen, String) {
+        self.ask_for(question, Some(line)).await
+    }
+
+    async fn ask_for(&self, question: Question, line: Option<Line>) -> (Chosen, String) {
         let (sender, answer) = oneshot::channel();
-        let Some(id) = self.0.ask(question, sender) else { return Chosen::Nobody };
+        let nobody = (Chosen::Nobody, String::new());
+        let Some(id) = self.0.ask(question, line, sender) else { return nobody };
         let _taken_away_when_dropped = Asking { shared: &self.0, id };
-        answer.await.unwrap_or(Chosen::Nobody)
+        answer.await.unwrap_or(nobody)
     }
 
     /// Lets the user pick an entry of a list, by the rules of [`ask`](Self::ask). It needs a terminal that can move its
@@ -364,7 +375,7 @@ impl Terminal {
         let (sender, answer) = oneshot::channel();
         let Some(id) = self.0.asks(|id| Open::pick(id, pick, sender)) else { return Chosen::Nobody };
         let _taken_away_when_dropped = Asking { shared: &self.0, id };
-        answer.await.unwrap_or(Chosen::Nobody)
+        answer.await.map_or(Chosen::Nobody, |(chosen, _)| chosen)
     }
 
     /// Lends the terminal to another program for as long as the work takes: meanwhile no key is read, and text to be

@@ -6,7 +6,7 @@ use super::assist::Folded;
 use super::completing::close;
 use super::editor::Edited;
 use super::keys::Key;
-use super::question::Listening;
+use super::question::{Answered, Listening};
 use super::search::Search;
 use super::sent::When;
 use super::{Chosen, End, Keyboard, Shared, State, TerminalMode, Turn, raw};
@@ -34,8 +34,16 @@ impl Shared {
             match state.questions.front_mut() {
                 Some(open) => match open.state {
                     Listening::Now => {
-                        if let Some(chosen) = open.key(&key) {
-                            return self.answered(state, chosen);
+                        let typed = open.types().is_some();
+                        if let Some(answered) = open.key(&key) {
+                            return self.answered(state, answered);
+                        }
+                        if self.setup.mode == TerminalMode::Dumb
+                            && !typed
+                            && let Some(label) = open.types().map(str::to_owned)
+                        {
+                            open.skips_enter = true;
+                            self.write(state, &label);
                         }
                     }
                     Listening::NotYet(_) | Listening::Waits => {
@@ -53,12 +61,12 @@ impl Shared {
     /// second one leaves.
     fn interrupt(&self, state: &mut State) {
         if self.setup.keyboard != Keyboard::Always {
-            state.questions.drain(..).for_each(|open| open.answered(Chosen::Dismissed));
+            state.questions.drain(..).for_each(|open| open.answered(dismissed()));
             self.next_question(state);
             return self.setup.interrupt.press();
         }
         while !state.questions.is_empty() {
-            self.answered(state, Chosen::Dismissed);
+            self.answered(state, dismissed());
         }
         state.shows_keys = false;
         close(state);
@@ -279,4 +287,9 @@ impl Shared {
         drop(state);
         self.take_back();
     }
+}
+
+/// The answer of a user who does not choose.
+fn dismissed() -> Answered {
+    (Chosen::Dismissed, String::new())
 }

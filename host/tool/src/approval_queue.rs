@@ -7,6 +7,7 @@
 //! Deliberately not here: what an answer means (the gate decides that), and how a question is shown.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use host_capability::Grants;
@@ -37,6 +38,8 @@ pub struct Question {
     pub origin: Option<Origin>,
     /// What the call would do.
     pub confirmation: Confirmation,
+    /// What the user is asked about.
+    pub about: About,
     /// The simple commands of an `exec`, as analysed from its line.
     pub commands: Vec<SimpleCommand>,
     /// What an approval lets it touch.
@@ -51,14 +54,36 @@ pub struct Question {
     pub objection: Option<String>,
 }
 
+/// What a question is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum About {
+    /// The whole call, before it runs: what its confirmation shows.
+    #[default]
+    Call,
+    /// A path outside of the workspace that the running call wants to read.
+    Reading {
+        /// The path, absolute.
+        path: PathBuf,
+    },
+    /// A plan, which the call presents.
+    Plan {
+        /// The plan, as Markdown.
+        text: String,
+        /// The approval modes that the user can choose to carry it out in, with [`Answer::Switch`].
+        modes: Vec<ApprovalMode>,
+    },
+}
+
 impl Question {
-    /// Returns its kind in one word: `exec`, `edit`, `info` or `call`.
+    /// Returns its kind in one word: `exec`, `edit`, `info`, `call`, `read` or `plan`.
     pub fn kind(&self) -> &'static str {
-        match &self.confirmation {
-            Confirmation::Exec { .. } => "exec",
-            Confirmation::Edit { .. } => "edit",
-            Confirmation::Info { .. } => "info",
-            Confirmation::Call => "call",
+        match (&self.about, &self.confirmation) {
+            (About::Reading { .. }, _) => "read",
+            (About::Plan { .. }, _) => "plan",
+            (About::Call, Confirmation::Exec { .. }) => "exec",
+            (About::Call, Confirmation::Edit { .. }) => "edit",
+            (About::Call, Confirmation::Info { .. }) => "info",
+            (About::Call, Confirmation::Call) => "call",
         }
     }
 }
@@ -68,8 +93,27 @@ impl Question {
 pub struct Always {
     /// The answer.
     pub answer: Lasting,
+    /// How long it holds.
+    pub until: Until,
     /// A description of what it allows.
     pub words: String,
+}
+
+/// How long an answer holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Until {
+    /// Until the session ends. It is not stored, and only the agent that asked has it.
+    SessionEnds,
+    /// Until the user takes it back. It is stored.
+    #[default]
+    TakenBack,
+}
+
+impl Until {
+    fn is_taken_back(&self) -> bool {
+        *self == Self::TakenBack
+    }
 }
 
 /// The range of an answer that holds for later calls too.
@@ -94,11 +138,19 @@ pub enum Answer {
     Proceed {
         /// Which other calls.
         lasting: Lasting,
+        /// How long.
+        #[serde(default, skip_serializing_if = "Until::is_taken_back")]
+        until: Until,
     },
     /// The call has to use different content or a different command. The changed call is asked about again.
     Modify {
         /// The user's text.
         text: String,
+    },
+    /// The plan may be carried out, in this approval mode.
+    Switch {
+        /// One of those that the question names.
+        mode: ApprovalMode,
     },
     /// The call may not run, nor may the calls after it in the same reply.
     Cancel {

@@ -9,9 +9,11 @@
 //! Deliberately not here: what the rules mean (`policy`), how a question is shown, and what the sandbox lets a call do.
 
 mod lasting;
+mod permissions;
+mod questions;
 
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use host_capability::Grants;
 use host_message::{AgentId, FunctionCall, ToolName, with_causes};
@@ -20,14 +22,19 @@ use host_text::clip;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+pub use self::permissions::{Permission, permissions_in};
+pub(crate) use self::questions::CallQuestions;
 use crate::{
-    Allowance, Answer, ApprovalMode, ApprovalQueue, Because, CallFailure, Decided, Decision, FailureKind, Intent,
-    NobodyListens, PausableClock, Policy, Query, Question, Reason, Registry, Rule, RulesFile, Tool, Verdict,
-    simple_commands,
+    About, Allowance, Answer, ApprovalMode, ApprovalQueue, Because, CallFailure, Decided, Decision, FailureKind,
+    Intent, NobodyListens, PausableClock, Policy, Query, Question, Reason, Registry, Rule, RulesFile, SessionReads,
+    Tool, Until, Verdict, simple_commands,
 };
 
 /// The reason for a rejected call if the user gave none.
 const DECLINED: &str = "the user rejected this call";
+
+/// The objection to an answer that was not among the choices.
+const NOT_OFFERED: &str = "that answer is not offered for this call";
 
 /// The longest reason of the user that is passed to the model, in characters.
 const REASON_CHARACTERS: usize = 4_000;
@@ -44,7 +51,13 @@ pub struct Gate {
 struct Shared {
     policy: RwLock<Policy>,
     queue: ApprovalQueue,
+    /// Held while a question is open: the user gets one after the other, also from calls that run side by side.
+    turn: tokio::sync::Semaphore,
     workspace: PathBuf,
+    /// Folders besides the workspace in which a command may run as in the workspace.
+    added: RwLock<Vec<PathBuf>>,
+    /// What may be read outside of the workspace until the session ends.
+    reads: RwLock<SessionReads>,
     /// The file for the rules that the user's answers make; with `None` they hold for this process only.
     kept: Option<RulesFile>,
 }
@@ -94,8 +107,34 @@ impl Gate {
         workspace: impl Into<PathBuf>,
         kept: Option<RulesFile>,
     ) -> Self {
-        let shared = Shared { policy: RwLock::new(policy), queue, workspace: workspace.into(), kept };
+        let shared = Shared {
+            policy: RwLock::new(policy),
+            queue,
+            turn: tokio::sync::Semaphore::new(1),
+            workspace: workspace.into(),
+            added: RwLock::default(),
+            reads: RwLock::default(),
+            kept,
+        };
         Self { shared: Arc::new(shared), mode, agent: "main".to_owned(), agent_id: AgentId::new("main") }
+    }
+
+    /// Lets the user be asked about reading outside of the workspace, and shares what they allow of it.
+    pub fn set_reads(&self, reads: SessionReads) {
+        *self.shared.reads.write().unwrap_or_else(PoisonError::into_inner) = reads;
+    }
+
+    fn reads(&self) -> SessionReads {
+        self.shared.reads.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Sets the folders besides the workspace in which a command may run as in the workspace: absolute, without links.
+    pub fn set_added(&self, folders: Vec<PathBuf>) {
+        *self.shared.added.write().unwrap_or_else(PoisonError::into_inner) = folders;
+    }
+
+    fn policy(&self) -> RwLockReadGuard<'_, Policy> {
+        self.shared.policy.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the gate for a different agent.
@@ -139,7 +178,7 @@ impl Gate {
         let origin = tool.origin();
         let plugin = origin.as_ref().map(|origin| origin.plugin.as_str());
         let digest = origin.as_ref().map(|origin| origin.digest.as_str());
-        let policy = self.shared.policy.read().unwrap_or_else(PoisonError::into_inner);
+        let policy = self.policy();
         policy.never(&tool.spec().name, plugin, digest, &self.agent, self.mode, &self.shared.workspace).is_some()
     }
 
@@ -164,25 +203,27 @@ impl Gate {
             if !self.shared.queue.is_heard() {
                 return considered.unheard();
             }
-            // The scheduler receives it before anything else about this call.
-            at.asked.send(Arc::new(question.clone())).await.ok();
             let answer = {
                 let _asking = at.run_clock.pause();
+                // The scheduler receives the question before anything else about this call.
+                let _one_at_a_time = self.shared.turn.acquire().await;
+                at.asked.send(Arc::new(question.clone())).await.ok();
                 self.shared.queue.ask(question.clone()).await
             };
             let decided = if changed { Decided::Changed } else { Decided::Approved };
             match answer {
                 Err(NobodyListens) => return considered.unheard(),
                 Ok(Answer::ProceedOnce) => return considered.run(decided),
-                Ok(Answer::Proceed { lasting }) => match self.rule_of(lasting, &considered, &question) {
+                Ok(Answer::Proceed { lasting, until }) => match self.rule_of(lasting, until, &considered, &question) {
                     Some(rule) => {
-                        objection = self.keep(rule).err();
+                        objection = self.keep(rule, until).err();
                         if objection.is_none() {
                             return considered.run(decided);
                         }
                     }
-                    None => objection = Some("that answer is not offered for this call".to_owned()),
+                    None => objection = Some(NOT_OFFERED.to_owned()),
                 },
+                Ok(Answer::Switch { .. }) => objection = Some(NOT_OFFERED.to_owned()),
                 Ok(Answer::Modify { text }) => match self.changed(&considered, tool, &text, &at).await {
                     Ok(new) => {
                         considered = new;
@@ -190,11 +231,7 @@ impl Gate {
                     }
                     Err(why) => objection = Some(why),
                 },
-                Ok(Answer::Cancel { reason }) => {
-                    let reason = reason.filter(|reason| !reason.trim().is_empty());
-                    let words = reason.map(|reason| format!("{DECLINED}: {}", clip(reason.trim(), REASON_CHARACTERS)));
-                    return Passed::Declined { reason: words.unwrap_or_else(|| DECLINED.to_owned()) };
-                }
+                Ok(Answer::Cancel { reason }) => return Passed::Declined { reason: declined(reason) },
             }
         }
     }
@@ -227,7 +264,7 @@ impl Gate {
             mode: self.mode,
             workspace: &self.shared.workspace,
         };
-        let mut verdict = self.shared.policy.read().unwrap_or_else(PoisonError::into_inner).decide(&query);
+        let mut verdict = self.policy().decide(&query);
         if let Some(Confirmation::Exec { directory, .. }) = &intent.confirmation
             && verdict.decision == Decision::Allow
             && self.mode < ApprovalMode::Yolo
@@ -245,7 +282,10 @@ impl Gate {
 
     fn is_beneath(&self, directory: &str) -> bool {
         let workspace = Workspace::new(self.shared.workspace.clone());
-        workspace.absolute(directory).is_ok_and(|directory| directory.starts_with(workspace.root()))
+        let added = self.shared.added.read().unwrap_or_else(PoisonError::into_inner);
+        workspace.absolute(directory).is_ok_and(|directory| {
+            directory.starts_with(workspace.root()) || added.iter().any(|folder| directory.starts_with(folder))
+        })
     }
 
     /// Returns the call as the user changed it, or why that change is not possible.
@@ -280,10 +320,11 @@ impl Gate {
             agent_id: self.agent_id.clone(),
             call: Arc::clone(call),
             origin: intent.origin.clone(),
+            about: About::Call,
             always: self.offers(considered, &confirmation, &commands),
             confirmation,
             touches: intent.touches.clone(),
-            reasons: asked_because(verdict, commands.len()).into_iter().chain(besides).collect(),
+            reasons: asked_because(verdict).into_iter().chain(besides).collect(),
             commands,
             mode: self.mode,
             objection,
@@ -324,22 +365,30 @@ fn reasons(verdict: &Verdict) -> Vec<String> {
     strict(verdict).map(Reason::why).collect()
 }
 
-/// Returns the reasons that a question shows. That nothing allows the call yet is not mentioned, unless it concerns one
-/// command of several.
-fn asked_because(verdict: &Verdict, commands: usize) -> Vec<String> {
-    let nothing = strict(verdict).all(|reason| reason.because == Because::Nothing);
-    if nothing && commands <= 1 { Vec::new() } else { reasons(verdict) }
+/// Returns the reasons that a question shows: that nothing allows the call yet is none.
+fn asked_because(verdict: &Verdict) -> Vec<String> {
+    strict(verdict).filter(|reason| reason.because != Because::Nothing).map(Reason::why).collect()
 }
 
 fn strict(verdict: &Verdict) -> impl Iterator<Item = &Reason> {
     verdict.reasons.iter().filter(|reason| reason.decision == verdict.decision)
 }
 
+/// The words for the model about a call that the user rejected, with the user's reason.
+fn declined(reason: Option<String>) -> String {
+    match reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty()) {
+        Some(reason) => format!("{DECLINED}: {}", clip(reason, REASON_CHARACTERS)),
+        None => DECLINED.to_owned(),
+    }
+}
+
 impl Gate {
-    /// Adds a rule, and stores it if there is a file for rules. A rule that cannot be stored is not added either.
-    fn keep(&self, rule: Rule) -> Result<(), String> {
-        if let Some(kept) = &self.shared.kept {
+    /// Adds a rule, and stores it if it outlasts the session and there is a file for rules. A rule that cannot be stored
+    /// is not added either.
+    fn keep(&self, mut rule: Rule, until: Until) -> Result<(), String> {
+        if let (Some(kept), Until::TakenBack) = (&self.shared.kept, until) {
             kept.add(&rule).map_err(|error| format!("cannot save the rule: {}", with_causes(&error)))?;
+            rule.source.file = Some(kept.path().to_owned());
         }
         self.shared.policy.write().unwrap_or_else(PoisonError::into_inner).add(rule);
         Ok(())

@@ -13,6 +13,7 @@
 //! questions.
 
 mod approval_queue;
+mod asking;
 mod call;
 mod cancel;
 mod discovery;
@@ -27,16 +28,19 @@ mod registry;
 mod response;
 mod rules_file;
 mod scheduler;
+mod session_reads;
 mod title;
 mod tool;
 
 pub use approval_queue::{
-    Always, Answer, ApprovalQueue, Lasting, Listener, NobodyListens, Notice, Question, QuestionId, TooLate,
+    About, Always, Answer, ApprovalQueue, Lasting, Listener, NobodyListens, Notice, Question, QuestionId, TooLate,
+    Until,
 };
+pub use asking::{AskUser, NotAsked, PlanAnswer, ReadAnswer};
 pub use call::{CallChange, CallEvent, CallState, Decided, SettledCall};
 pub use cancel::{CANCEL_GRACE, Cancel};
 pub use discovery::{Discovered, DiscoveryError, MAX_LIST, Surroundings, discovered};
-pub use gate::Gate;
+pub use gate::{Gate, Permission, permissions_in};
 pub use host_plugin::ProgramEnd;
 pub use host_schema::{Schema, SchemaError, Violations};
 pub use live::{Live, LiveOutput};
@@ -52,6 +56,7 @@ pub use registry::{Registry, RegistryError};
 pub use response::{Responder, Response, Spill};
 pub use rules_file::{RulesFile, RulesFileError};
 pub use scheduler::{Observe, Scheduler};
+pub use session_reads::SessionReads;
 pub use title::of_arguments as title_of_arguments;
 pub use tool::{
     Allowance, CallContext, CallFailure, FailureKind, Intent, IntentFuture, Origin, Outcome, ReviseFuture, Tool,

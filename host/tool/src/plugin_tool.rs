@@ -1,9 +1,13 @@
 //! A tool of a plugin: each call runs in the sandbox with the plugin's grants, and every end is an outcome.
 //!
-//! Promises that a call holds what its plugin is granted and what was allowed for this call, and nothing beyond the
-//! ceiling of its sandbox, whoever allowed it; and if its preview named something, only what it named.
+//! Promises that a call holds what its plugin is granted and what was allowed for this call or for the session, and
+//! nothing beyond the ceiling of its sandbox, whoever allowed it; and if its preview named something, only what it named.
+//! A call that only reads, and is denied a path outside of the workspace, runs again when the user allows that path.
+
+mod reading;
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
@@ -18,7 +22,10 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::tool::{IntentFuture, ReviseFuture};
-use crate::{Allowance, CallContext, CallFailure, FailureKind, Intent, LiveOutput, Origin, Outcome, Tool, title};
+use crate::{
+    CallContext, CallFailure, FailureKind, Intent, LiveOutput, Origin, Outcome, SessionReads, SimpleCommand, Tool,
+    simple_commands, suggestion, title,
+};
 
 /// One tool of a plugin, with what a call of it may touch.
 pub struct PluginTool {
@@ -49,6 +56,8 @@ pub struct Sandbox {
     /// The most that a call may ever touch, whoever allows it. A call for which even this covers only reading is not
     /// asked about: it runs, and gets an error for what it lacks.
     pub ceiling: Arc<Grants>,
+    /// What the user lets it read besides until the session ends, within the ceiling.
+    pub reads: SessionReads,
     /// The folder where relative paths start.
     pub workspace: Arc<Workspace>,
     /// The plugin's own configuration, each value as JSON text.
@@ -99,6 +108,15 @@ impl PluginTool {
         Self { template, ..self }
     }
 
+    /// Returns what its calls may touch now without asking.
+    fn held(&self) -> Arc<Grants> {
+        let reads = self.sandbox.reads.grants();
+        match reads.capabilities().is_empty() {
+            true => Arc::clone(&self.sandbox.grants),
+            false => Arc::new(self.sandbox.grants.join(&reads.meet(&self.sandbox.ceiling))),
+        }
+    }
+
     fn invocation(&self, call: &FunctionCall, grants: Arc<Grants>, cancel: CancellationToken) -> Invocation {
         let (arguments, workspace) = (written(&call.arguments), Arc::clone(&self.sandbox.workspace));
         let (config, secrets) = (Arc::clone(&self.sandbox.config), Arc::clone(&self.sandbox.secrets));
@@ -107,7 +125,8 @@ impl PluginTool {
     }
 
     async fn intend(&self, call: &FunctionCall, cancel: CancellationToken) -> Result<Intent, CallFailure> {
-        let granted = self.sandbox.grants.meet(&self.needs);
+        let held = self.held();
+        let granted = held.meet(&self.needs);
         let at_most = self.sandbox.ceiling.meet(&self.needs);
         let quiet = Intent {
             confirmation: None,
@@ -120,7 +139,7 @@ impl PluginTool {
         if at_most.le(&at_most.reading()) {
             return Ok(quiet);
         }
-        let invocation = self.invocation(call, Arc::clone(&self.sandbox.grants), cancel);
+        let invocation = self.invocation(call, held, cancel);
         let previewed =
             self.sandbox.runtime.preview(&self.plugin, invocation).await.map_err(|error| self.failure(error))?;
         let Some(confirmation) = previewed else { return Ok(quiet) };
@@ -147,8 +166,12 @@ impl PluginTool {
             Confirmation::Exec { ref argv, .. } => self.with_wanted(argv, touches).meet(&at_most),
             Confirmation::Edit { .. } | Confirmation::Info { .. } => touches.meet(&at_most),
         };
+        let touches = match self.beyond(&confirmation, &granted) {
+            Some(_) => touches,
+            None => without_what_is_denied(touches, &granted),
+        };
         let refusal = self.beyond(&confirmation, &granted).or_else(|| self.uncovered(&touches, &granted));
-        let refusal = refusal.map(|denied| denied.explain());
+        let refusal = refusal.map(|denied| self.naming_commands(&confirmation, denied).explain());
         Ok(Intent { confirmation: Some(confirmation), touches, refusal, ..quiet })
     }
 
@@ -189,10 +212,46 @@ impl PluginTool {
         Some(Denied::ungranted(self.plugin.name(), scope.capability(), &scope.to_string()))
     }
 
+    /// Returns the denial of a command with the commands of its line in the place of the shell around them: those are what
+    /// a user grants.
+    fn naming_commands(&self, confirmation: &Confirmation, denied: Denied) -> Denied {
+        let Confirmation::Exec { argv, .. } = confirmation else { return denied };
+        // Anything else would need quotes, in which nobody reads what is granted.
+        let is_plain = |word: &String| {
+            !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-./=@%+:".contains(c))
+        };
+        let words = |command: &SimpleCommand| {
+            let words =
+                command.words.iter().cloned().collect::<Option<Vec<_>>>().filter(|_| command.doubts.is_empty())?;
+            let words = suggestion(&words).map_or(words, |suggestion| suggestion.words().to_vec());
+            words.iter().all(is_plain).then(|| words.join(" "))
+        };
+        let commands = simple_commands(argv);
+        match commands.iter().map(words).collect::<Option<Vec<_>>>() {
+            Some(mut commands) if !commands.is_empty() => {
+                commands.dedup();
+                Denied::ungranted(self.plugin.name(), Capability::Process, &commands.join(","))
+            }
+            Some(_) | None => denied,
+        }
+    }
+
     fn unwritable(&self, path: &str, grants: &Grants) -> Option<Denied> {
         let absolute = self.sandbox.workspace.absolute(path).ok()?;
         grants.permit_write(self.plugin.name(), &absolute).err()
     }
+}
+
+/// Returns what a call touches, whose files are all granted, without what the grants for those files deny: grants are
+/// compared with their denies, and those of the ceiling are others.
+fn without_what_is_denied(touches: Grants, granted: &Grants) -> Grants {
+    let narrower = |scope: &Scope| match (scope, granted.scope(scope.capability())) {
+        (Scope::FsWrite(_), Some(held)) => scope.meet(held),
+        (Scope::FsWrite(_) | Scope::FsRead(_) | Scope::Process(_) | Scope::Http(_) | Scope::State(_), _) => {
+            Some(scope.clone())
+        }
+    };
+    touches.iter().filter_map(narrower).collect()
 }
 
 /// Whether the scope allows only reading.
@@ -209,23 +268,7 @@ impl Tool for PluginTool {
     }
 
     fn call<'a>(&'a self, call: &'a FunctionCall, context: CallContext) -> BoxFuture<'a, Outcome> {
-        let Allowance { besides, shown } = context.allowance.as_ref();
-        let grants = if besides.capabilities().is_empty() {
-            Arc::clone(&self.sandbox.grants)
-        } else {
-            Arc::new(self.sandbox.grants.join(&besides.meet(&self.sandbox.ceiling)))
-        };
-        let invocation = Invocation {
-            listener: Arc::new(Listener { live: context.live, shown: shown.clone(), wanted: Arc::clone(&self.wanted) }),
-            shown: shown.clone(),
-            ..self.invocation(call, grants, context.cancel)
-        };
-        Box::pin(async move {
-            match self.sandbox.runtime.call(&self.plugin, invocation).await {
-                Ok(output) => Outcome::Success(output),
-                Err(error) => self.outcome(error),
-            }
-        })
+        Box::pin(self.run(call, context))
     }
 
     fn title(&self, call: &FunctionCall) -> String {
@@ -249,18 +292,20 @@ impl Tool for PluginTool {
 
     fn revise<'a>(&'a self, call: &'a FunctionCall, text: &'a str, cancel: CancellationToken) -> ReviseFuture<'a> {
         Box::pin(async move {
-            let invocation = self.invocation(call, Arc::clone(&self.sandbox.grants), cancel);
+            let invocation = self.invocation(call, self.held(), cancel);
             self.sandbox.runtime.revise(&self.plugin, invocation, text).await.map_err(|error| self.failure(error))
         })
     }
 }
 
-/// Passes a guest's live output on, and remembers what its programs were kept from and how the one ended that the call
-/// was decided about.
+/// Passes a guest's live output on, and remembers what it and its programs were kept from, and how the program ended that
+/// the call was decided about.
 struct Listener {
     live: LiveOutput,
     shown: Option<Arc<Confirmation>>,
     wanted: Arc<Wanted>,
+    /// The last path that it was not let read.
+    denied: Mutex<Option<PathBuf>>,
 }
 
 impl CallListener for Listener {
@@ -278,6 +323,10 @@ impl CallListener for Listener {
         {
             self.live.command_ended(end);
         }
+    }
+
+    fn read_denied(&self, path: &Path) {
+        *self.denied.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.to_owned());
     }
 
     fn kept_from(&self, argv: &[String], resources: &Resources) {
@@ -332,7 +381,7 @@ impl PluginTool {
             true => denied.explain(),
             false => format!(
                 "{denied}, and gets none here: a subagent and the mode `plan` only read, and what the user denies stays \
-                 denied."
+                 denied. Only the user can change the mode."
             ),
         }
     }

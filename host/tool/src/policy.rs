@@ -98,6 +98,12 @@ impl Policy {
         self.rules.insert(at, rule);
     }
 
+    /// Removes the first rule that is equal to this one; returns whether there was one.
+    pub fn remove(&mut self, rule: &Rule) -> bool {
+        let at = self.rules.iter().position(|known| known == rule);
+        at.map(|at| self.rules.remove(at)).is_some()
+    }
+
     /// Returns the rules, in the order in which they win.
     pub fn rules(&self) -> &[Rule] {
         &self.rules

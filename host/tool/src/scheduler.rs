@@ -22,11 +22,12 @@ use tokio::task::JoinSet;
 use tracing::Instrument;
 
 use self::call_table::{CallTable, Ready};
+use crate::gate::CallQuestions;
 use crate::gate::{AtGate, Passed};
 use crate::live::{self, Piece};
 use crate::{
-    CallContext, CallEvent, CallFailure, Cancel, Decided, FailureKind, Gate, LiveOutput, Outcome, PausableClock,
-    Question, Registry, SettledCall, Tool,
+    AskUser, CallContext, CallEvent, CallFailure, Cancel, Decided, FailureKind, Gate, LiveOutput, Outcome,
+    PausableClock, Question, Registry, SettledCall, Tool,
 };
 
 /// How many calls run in parallel. Protects memory (each has a sandbox of its own) and the disk.
@@ -87,9 +88,11 @@ impl<'r> Scheduler<'r> {
                 Err(failure) => table.settle(at, failure.into()),
             }
         }
-        let (sender, mut receiver) = live::channel();
+        let (live, mut receiver) = live::channel();
+        let (questions, mut asked) = mpsc::channel(1);
+        let channels = Channels { live, questions };
         for wave in table.waves() {
-            self.run_wave(&mut table, wave, cancel, &sender, &mut receiver).await;
+            self.run_wave(&mut table, wave, cancel, &channels, &mut receiver, &mut asked).await;
         }
         table.settled()
     }
@@ -117,13 +120,17 @@ impl<'r> Scheduler<'r> {
         table: &mut CallTable<'_>,
         at: usize,
         cancel: &Cancel,
-        sender: &mpsc::Sender<Piece>,
+        channels: &Channels,
         running: &mut JoinSet<(usize, Outcome)>,
     ) {
-        let live = LiveOutput::new(at, sender.clone());
+        let live = LiveOutput::new(at, channels.live.clone());
         let Some(Ready { call, tool, allowance }) = table.start(at, live.clone()) else { return };
         let run_clock = self.run_clock.clone();
-        let context = CallContext { cancel: cancel.token().child_token(), live, run_clock, allowance };
+        let questions = self.gate.clone().map(|gate| {
+            let (call, run_clock) = (Arc::clone(&call), run_clock.clone());
+            Arc::new(CallQuestions::new(gate, call, run_clock, at, channels.questions.clone())) as Arc<dyn AskUser>
+        });
+        let context = CallContext { cancel: cancel.token().child_token(), live, run_clock, allowance, questions };
         let task = execute(tool, call, context, cancel.clone());
         running.spawn(async move { (at, task.await) }.in_current_span());
     }
@@ -133,8 +140,9 @@ impl<'r> Scheduler<'r> {
         table: &mut CallTable<'_>,
         wave: Vec<usize>,
         cancel: &Cancel,
-        sender: &mpsc::Sender<Piece>,
+        channels: &Channels,
         receiver: &mut mpsc::Receiver<Piece>,
+        questions: &mut mpsc::Receiver<(usize, Arc<Question>)>,
     ) {
         let mut waiting = wave.iter().copied();
         let mut running = JoinSet::new();
@@ -147,7 +155,7 @@ impl<'r> Scheduler<'r> {
                     Some(gate) => deciding.begin(at, self.passing(gate.clone(), call, tool, cancel)),
                     None => {
                         table.schedule(at, call, Arc::default(), Decided::Allowed);
-                        self.start(table, at, cancel, sender, &mut running);
+                        self.start(table, at, cancel, channels, &mut running);
                     }
                 }
             }
@@ -177,7 +185,7 @@ impl<'r> Scheduler<'r> {
                     Decision::Asked(question) => table.ask(at, question),
                     Decision::Passed(Passed::Run { call, allowance, decided }) => {
                         table.schedule(at, call, allowance, decided);
-                        self.start(table, at, cancel, sender, &mut running);
+                        self.start(table, at, cancel, channels, &mut running);
                     }
                     Decision::Passed(Passed::Refused { failure, decided }) => {
                         table.settle_as(at, failure.into(), decided);
@@ -187,6 +195,7 @@ impl<'r> Scheduler<'r> {
                         table.settle_as(at, Outcome::Cancelled { reason, partial: None }, Some(Decided::Declined));
                     }
                 },
+                Some((at, question)) = questions.recv() => table.ask_running(at, &question),
                 Some((at, piece)) = receiver.recv() => table.show(at, &piece),
             }
         }
@@ -195,6 +204,13 @@ impl<'r> Scheduler<'r> {
             table.settle(at, CallFailure::new(FailureKind::Crashed, "the call was lost while it ran").into());
         }
     }
+}
+
+/// The ways from the running calls of a reply to their scheduler.
+struct Channels {
+    live: mpsc::Sender<Piece>,
+    /// Questions about what a call wants to read.
+    questions: mpsc::Sender<(usize, Arc<Question>)>,
 }
 
 /// The pending decision: at most one at a time, so that the user gets one question after the other.

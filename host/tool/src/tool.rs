@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::{CANCEL_GRACE, LiveOutput, PausableClock, title};
+use crate::{AskUser, CANCEL_GRACE, LiveOutput, PausableClock, title};
 
 /// Something that a model can call.
 ///
@@ -123,6 +123,8 @@ pub struct CallContext {
     pub run_clock: PausableClock,
     /// What was allowed for this call.
     pub allowance: Arc<Allowance>,
+    /// Asks the user on behalf of the call; `None` if the call is not one of an agent.
+    pub questions: Option<Arc<dyn AskUser>>,
 }
 
 /// What a call may do, as decided. The default is what its tool is granted for all of its calls.

@@ -1,6 +1,7 @@
 //! The asking before a call, on a real terminal, with the real binary: in one task and in a conversation.
 
 mod always;
+mod answers;
 mod auto;
 mod day;
 mod editor;
@@ -8,6 +9,8 @@ mod forged;
 mod looks;
 mod never;
 mod outcomes;
+mod outside;
+mod plan;
 mod readme;
 mod stops;
 

@@ -58,6 +58,41 @@ fn project() -> Host {
         .file(".host/agents/surveyor.md", agent)
 }
 
+/// The question at several widths, before it is answered: as it stands after these keys.
+#[track_caller]
+fn at_widths(name: &str, call: &Value, arguments: &[&str], keys: &str, ends: &str) {
+    for columns in [40, 80, 120] {
+        let host =
+            calling(std::slice::from_ref(call), arguments).file("src/fuel.rs", "fn main() {\n    let fuel = 1;\n}\n");
+        let mut command = host.command();
+        command.env("TERM", "xterm-256color").arg("Do it");
+        let mut pty = Pty::start(command, columns, ROWS);
+        pty.until("the question", |screen| screen.contains("↑↓ and Enter")).types(keys).sees(ends);
+        shown(&host, &format!("{name}_{columns}"), &mut pty);
+    }
+}
+
+#[test]
+fn screens_question_of_each_kind_at_every_width() {
+    let edit =
+        json!({"path": "src/fuel.rs", "old_string": "let fuel = 1;", "new_string": "let fuel = 2;\nburn(fuel);"});
+    at_widths("question_width_edit", &call("edit", edit.clone()), &[], "", "· Esc");
+    at_widths("question_width_reason", &call("edit", edit), &[], "rtoo much fuel", "too much fuel");
+    let command = json!({"command": "cargo test --workspace", "description": "Runs the tests"});
+    at_widths("question_width_shell", &call("shell", command), &[], "", "· Esc");
+    at_widths(
+        "question_width_fetch",
+        &call("web_fetch", json!({"url": "https://example.com/a?b=c"})),
+        &[],
+        "",
+        "· Esc",
+    );
+    at_widths("question_width_memory", &call("memory", json!({"action": "save", "fact": "tabs"})), &[], "", "· Esc");
+    at_widths("question_width_read", &call("read_file", json!({"path": "/etc/passwd"})), &[], "", "· Esc");
+    let plan = json!({"plan": "1. Rename `burn` in `src/fuel.rs`, and its callers.\n2. Run the tests of the workspace, then write the change down in `CHANGELOG.md`."});
+    at_widths("question_width_plan", &call("present_plan", plan), &["--approval-mode", "plan"], "", "· Esc");
+}
+
 #[test]
 fn screens_question_of_a_project() {
     for (columns, name) in [(120, "question_project"), (80, "question_project_80"), (40, "question_project_40")] {

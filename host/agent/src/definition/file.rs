@@ -24,6 +24,7 @@ use super::{
     OutputConfig, PromptConfig, RunConfig, ToolConfig,
 };
 use crate::complete::{COMPLETE_TASK, CompleteTask};
+use crate::present_plan::PRESENT_PLAN;
 use crate::template;
 
 /// The largest file, in bytes. Protects memory, and the model's window from a prompt that fills it.
@@ -43,7 +44,7 @@ const NAME_BYTES: usize = 64;
 pub const SUBAGENT_TOOLS: &[&str] = &["ls", "read_file", "grep", "glob", "read_many_files", "memory", "web_search"];
 
 /// Names that mean something else already: the agent of a run without another, and the tool that ends a task.
-const TAKEN: &[&str] = &["main", COMPLETE_TASK];
+const TAKEN: &[&str] = &["main", COMPLETE_TASK, PRESENT_PLAN];
 
 /// The agents that are built in, each as its file has it.
 const BUILT_IN: &[(&str, &str)] =

@@ -14,6 +14,9 @@ use crate::steering::{self, Steering};
 use crate::warning::WARNING_END;
 use crate::{Completion, Entry, EventKind, History, Repeated, SessionError, TerminateReason};
 
+/// The result of a run that ended because the user approved a plan.
+const PLAN_APPROVED: &str = "The plan was approved.";
+
 /// A run under way.
 pub(super) struct Run<'r> {
     pub(super) agent: &'r Agent,
@@ -187,6 +190,7 @@ impl<'r> Run<'r> {
             match self.ask(history, message, &tools, &tools, &deadline).await {
                 Ok(Step::Called) => {}
                 Ok(Step::Completed(result)) => return Ok(Ending::goal(result)),
+                Ok(Step::Approved) => return Ok(Ending::goal(PLAN_APPROVED.to_owned())),
                 Ok(Step::Answered(text)) => {
                     return Ok(match agent.definition.completion {
                         Completion::Text => Ending::goal(text),
@@ -255,7 +259,7 @@ impl<'r> Run<'r> {
             Ok(Step::Answered(text)) if self.complete.is_none() && !text.trim().is_empty() => {
                 Ok(Ending { best: Some(text), ..Ending::without_answer(met) })
             }
-            Ok(Step::Answered(_) | Step::Called) => Ok(Ending::without_answer(met)),
+            Ok(Step::Answered(_) | Step::Called | Step::Approved) => Ok(Ending::without_answer(met)),
             // A model that fails now takes nothing away from the limit that was met.
             Err(Stop::Failed(error @ (RunError::Model(_) | RunError::Reply(_)))) => {
                 Ok(Ending { error: Some(error), ..Ending::without_answer(met) })

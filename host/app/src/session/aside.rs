@@ -9,7 +9,7 @@ use host_text::clip;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
-use crate::attach::attach;
+use crate::attach::{Author, attach};
 use crate::context::name;
 use crate::error::Failure;
 use crate::grants::UserGrants;
@@ -85,7 +85,7 @@ impl host_agent::Steering for Attaching<'_> {
         async move {
             loop {
                 let text = self.steering.take()?;
-                match attach(&text, self.app, self.grants, self.cancel).await {
+                match attach(&text, Author::User, self.app, self.grants, self.cancel).await {
                     Ok(attached) => {
                         attached.notes.iter().for_each(|note| self.steering.note(note));
                         return Some(std::iter::once(Part::text(attached.prompt)).chain(attached.parts).collect());

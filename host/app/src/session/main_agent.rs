@@ -82,6 +82,10 @@ pub fn with_prompt(inputs: &Map<String, Value>, prompt: String) -> Map<String, V
 
 fn system_prompt(mode: ApprovalMode, is_attended: bool, completion: Completion) -> String {
     let may = match mode {
+        ApprovalMode::Plan if is_attended => {
+            "You may only read. When you have explored enough for a change, present your plan with `present_plan`: the user \
+             approves it, and you carry it out then, or says what to change. Answer questions without it."
+        }
         ApprovalMode::Plan => "You may only read: explore, and answer with a plan or an explanation.",
         ApprovalMode::Default if is_attended => {
             "You may read. The user is asked before you write, run programs or fetch."

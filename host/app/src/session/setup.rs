@@ -4,11 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use host_agent::{
-    About, AgentDefinition, Budget, Clock, Executor, Observer, Reopened, SessionLog, Setup, SubagentSetup,
+    About, AgentDefinition, ApprovedPlan, Budget, Clock, Executor, Observer, PresentPlan, Reopened, SessionLog, Setup,
+    SubagentSetup,
 };
 use host_message::{AgentId, ModelId, ToolName};
 use host_model::Recording;
-use host_tool::{ApprovalQueue, Gate, PausableClock, Registry, Responder, Spill};
+use host_tool::{ApprovalMode, ApprovalQueue, Gate, PausableClock, Registry, Responder, Spill};
 use serde_json::{Map, Value};
 
 use super::subagents::{self, Asked};
@@ -107,6 +108,8 @@ pub(super) struct Start<'a> {
     pub(super) observers: &'a Arc<Observers>,
     pub(super) approvals: &'a ApprovalQueue,
     pub(super) run_clock: &'a PausableClock,
+    /// Whether a user is there to be asked.
+    pub(super) is_attended: bool,
 }
 
 impl Start<'_> {
@@ -137,7 +140,7 @@ impl Start<'_> {
         if let Some((_, started)) = &past {
             budget.skip(*started);
         }
-        let gate = app.gate(self.approvals.clone(), grants.mode());
+        let gate = app.gate(self.approvals.clone(), &grants);
         let context = SubagentContext {
             session: &log,
             observers: self.observers,
@@ -145,8 +148,10 @@ impl Start<'_> {
             gate: &gate,
             outputs: &outputs,
         };
-        let (plugins, recording) = (app.plugins.as_slice(), self.recording);
-        let tools = Tools { app, agents, plugins, grants: &grants, request, model, recording }.with_agents(&context)?;
+        let (plugins, recording, approved) = (app.plugins.as_slice(), self.recording, ApprovedPlan::default());
+        let plan = self.is_attended.then_some(&approved);
+        let tools =
+            Tools { app, agents, plugins, grants: &grants, request, model, recording, plan }.with_agents(&context)?;
         let setup = Setup {
             provider: Arc::clone(&model.provider),
             tools,
@@ -162,7 +167,8 @@ impl Start<'_> {
         if let Some((past, _)) = past {
             executor = executor.resume(past);
         }
-        Ok((Conversation { executor, log, budget, gate, outputs }, grants))
+        executor.ends_with(approved.clone());
+        Ok((Conversation { executor, log, budget, gate, plan: approved, outputs }, grants))
     }
 }
 
@@ -184,17 +190,23 @@ pub(super) struct Tools<'a> {
     pub(super) request: &'a RunRequest,
     pub(super) model: &'a Model,
     pub(super) recording: Option<&'a Recording>,
+    /// Receives the mode when the user approves a plan; `None` if there is no user to show one.
+    pub(super) plan: Option<&'a ApprovedPlan>,
 }
 
 impl Tools<'_> {
     /// The tools, with the agents that are tools of the main one. They are loaded in the background.
     pub(super) fn with_agents(&self, context: &SubagentContext<'_>) -> Result<Registry, Failure> {
-        let Self { app, agents, plugins, grants, request, model, recording } = *self;
+        let Self { app, agents, plugins, grants, request, model, recording, plan } = *self;
         let mut tools = app.tools_of(plugins, grants)?;
         app.warm(plugins, &tools);
         if request.agent.is_some() {
             agents.all().iter().for_each(|agent| tools.leave_out(ToolName::new(agent.name())));
             return Ok(tools);
+        }
+        if let Some(plan) = plan.filter(|_| grants.mode() == ApprovalMode::Plan) {
+            let tool = Arc::new(PresentPlan::new(plan.clone()));
+            tools.register(tool).map_err(|error| Failure::from_error(ErrorKind::Configuration, &error))?;
         }
         let setup = SubagentSetup {
             model: model.id.clone(),

@@ -11,7 +11,7 @@ use anstyle::AnsiColor;
 use host_plugin::{Confirmation, command_line};
 use host_terminal::{broken_at, width};
 use host_text::exact;
-use host_tool::{ApprovalMode, Question};
+use host_tool::{About, ApprovalMode, Question, SimpleCommand};
 
 use crate::printer::Style;
 
@@ -19,6 +19,8 @@ use crate::printer::Style;
 const TEXT_LINES: usize = 24;
 /// Lines of a difference that are shown.
 const DIFFERENCE_LINES: usize = 120;
+/// Lines of a plan that are shown.
+const PLAN_LINES: usize = 200;
 /// Commands and reasons that are listed.
 const LISTED: usize = 12;
 /// The longest single line, in characters.
@@ -34,12 +36,27 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
         true => format!("{tool} (of the agent {})", line(&question.agent)),
         false => tool,
     };
+    match &question.about {
+        About::Reading { path } => {
+            let path = path.display().to_string();
+            page.named(&format!("{who} wants to read outside of the workspace"), "");
+            page.text(&path.replace('\n', "\\n"), 1);
+            return page.lines;
+        }
+        About::Plan { text, .. } => {
+            page.named("The plan", "");
+            page.text(text, PLAN_LINES);
+            return page.lines;
+        }
+        About::Call => {}
+    }
     match &question.confirmation {
         Confirmation::Exec { argv, directory, input } => {
             let place = if directory == "." { String::new() } else { format!("in {}", line(directory)) };
             page.named(&format!("{who} wants to run this command"), &place);
-            page.text(&command_line(argv), TEXT_LINES);
-            page.commands(question);
+            let line = command_line(argv);
+            page.text(&line, TEXT_LINES);
+            page.commands(question, &line);
             if let Some(input) = input {
                 page.note("which reads this:");
                 page.text(input, TEXT_LINES);
@@ -105,6 +122,11 @@ fn escape_confusables(text: &str) -> String {
     let half = LINE_CHARACTERS / 2;
     let (head, tail) = (&text[..at(half)], &text[at(count - half)..]);
     format!("{} … {} characters are not shown here … {}", shown(head), count - 2 * half, shown(tail))
+}
+
+/// Whether the character stands between the commands of a list or a pipe.
+fn joins(character: char) -> bool {
+    matches!(character, ' ' | '&' | '|' | ';')
 }
 
 /// The lines of a question.
@@ -180,11 +202,12 @@ impl Page {
         self.barred(&lines, DIFFERENCE_LINES);
     }
 
-    /// Adds the commands in a line, if they show more than the line itself.
-    fn commands(&mut self, question: &Question) {
+    /// Adds the commands in a line, if they show more than the line itself: it takes several rows, or has more in it than
+    /// these commands and what joins them.
+    fn commands(&mut self, question: &Question, shown: &str) {
         let all = &question.commands;
-        let is_plain = all.len() == 1 && all.iter().all(|command| command.doubts.is_empty());
-        if is_plain {
+        let is_clear = all.iter().all(|command| command.doubts.is_empty());
+        if is_clear && !all.is_empty() && (all.len() == 1 || self.is_list_of(shown, all)) {
             return;
         }
         let shown = all.iter().map(|command| match command.doubts.as_slice() {
@@ -192,6 +215,18 @@ impl Page {
             doubts => format!("{} ({})", command.text, doubts.join("; ")),
         });
         self.list("it runs", shown);
+    }
+
+    /// Whether a line is seen whole on one row, and is these commands one after the other.
+    fn is_list_of(&self, line: &str, commands: &[SimpleCommand]) -> bool {
+        let is_one_row = !line.contains('\n') && width(&escape_confusables(line)) <= self.columns;
+        let mut rest = line;
+        let found = commands.iter().all(|command| {
+            let Some((between, behind)) = rest.split_once(command.text.as_str()) else { return false };
+            rest = behind;
+            !command.text.is_empty() && between.chars().all(joins)
+        });
+        is_one_row && found && rest.chars().all(joins)
     }
 
     /// Adds what an approval grants: every item, none of them shortened.

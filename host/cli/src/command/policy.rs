@@ -5,12 +5,11 @@ use std::fmt::Write as _;
 use host_app::app::project;
 use host_app::environment::Environment;
 use host_app::error::Failure;
-use host_app::folder;
-use host_app::policies;
+use host_app::{folder, permissions, policies};
 use host_capability::{Grants, Scope};
 use host_message::AgentId;
-use host_text::visible;
-use host_tool::{ApprovalQueue, Decision, Rule};
+use host_text::{exact, visible};
+use host_tool::{ApprovalQueue, Decision, Permission, Rule, permissions_in};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -29,7 +28,7 @@ pub(crate) async fn run(policy: Policy, environment: Environment, stop: Cancella
             let is_main = agent == "main";
             let tools = if is_main { place.tools(&place.grants)? } else { place.reading_tools(&place.grants)? };
             let tool = tools.admit(&call).map_err(|failure| Failure::input(failure.message))?;
-            let gate = place.gate(ApprovalQueue::new(), place.grants.mode()).for_agent(&agent, &AgentId::new(&agent));
+            let gate = place.gate(ApprovalQueue::new(), &place.grants).for_agent(&agent, &AgentId::new(&agent));
             let told = match gate.explain(&call, &tool, &stop).await {
                 Ok((intent, verdict)) => Told {
                     decision: verdict.decision.name(),
@@ -56,7 +55,14 @@ pub(crate) async fn run(policy: Policy, environment: Environment, stop: Cancella
             printer::notes(project.note().as_slice(), &environment);
             let policies = policies::read(&folders, &project.files().policies)?;
             printer::notes(&policies.notes, &environment);
-            list(policies.policy.rules(), json, &out)
+            let answers = permissions_in(&policies.policy, &policies::answers(&folders));
+            list(policies.policy.rules(), &answers, json, &out)
+        }
+        Policy::Forget { what } => {
+            let folders = environment.folders()?;
+            let forgotten = permissions::forget_stored(&folders, &what.join(" "))?;
+            out.write(&visible(&format!("no longer allowed: {}\n", with_folder(&forgotten))));
+            Ok(Code::Done)
         }
     }
 }
@@ -104,7 +110,15 @@ fn shown(grants: &Grants) -> String {
     if scopes.is_empty() { "nothing".to_owned() } else { scopes.join(" ") }
 }
 
-fn list(rules: &[Rule], json: bool, out: &Out) -> Result<Code, Failure> {
+/// What an answer allows, and in which folder.
+fn with_folder(permission: &Permission) -> String {
+    match &permission.workspace {
+        Some(folder) => format!("{} (in {})", permission.words, exact(&folder.display().to_string())),
+        None => permission.words.clone(),
+    }
+}
+
+fn list(rules: &[Rule], answers: &[Permission], json: bool, out: &Out) -> Result<Code, Failure> {
     if json {
         let rule = |rule: &Rule| {
             json!({
@@ -115,6 +129,13 @@ fn list(rules: &[Rule], json: bool, out: &Out) -> Result<Code, Failure> {
         return print_json(&Value::Array(rules.iter().map(rule).collect()), out);
     }
     let mut text = String::new();
+    if !answers.is_empty() {
+        text.push_str("# What you answered with \"always\"; `host policy forget NUMBER` takes one back\n");
+        for (number, answer) in answers.iter().enumerate() {
+            let _ = writeln!(text, "# {:>3}  {}", number + 1, with_folder(answer));
+        }
+        text.push('\n');
+    }
     for rule in rules {
         let _ = writeln!(text, "# {}, priority {}", rule.source, rule.priority);
         let _ = writeln!(text, "{}\n", rule.to_toml().trim());

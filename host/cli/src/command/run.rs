@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use host_agent::Left;
 use host_app::app::{self, App};
-use host_app::attach::{Attached, attach};
+use host_app::attach::{Attached, Author, attach};
 use host_app::configuration::Configuration;
 use host_app::environment::Environment;
 use host_app::error::{Failure, run_failure};
@@ -75,11 +75,11 @@ pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: I
         resume = Some(pick::choose(how, &app, asker.as_ref()).await?);
     }
     // Before there is a session: a prompt that cannot be read starts none.
+    let is_attended = is_drawn(&run, &environment) && environment.stdin_is_terminal;
     let prompt = match run.agent {
-        None if is_prompted => Some(prompt(words, &app, &stop).await?),
+        None if is_prompted => Some(prompt(words, is_attended, &app, &stop).await?),
         _ => None,
     };
-    let is_attended = is_drawn(&run, &environment) && environment.stdin_is_terminal;
     let request = SessionRequest { run: run.request(), resume, has_prompt: is_prompted || talks, is_attended };
     let mut session = Session::start(app, request).await?;
     printer::notes(&session.take_notices(), &environment);
@@ -110,11 +110,13 @@ pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: I
     Ok(failure.as_ref().into())
 }
 
-/// Returns the prompt with its attachments. Piped input in addition to words is not searched for `@`.
-async fn prompt(input: UserInput, app: &App, stop: &CancellationToken) -> Result<Attached, Failure> {
+/// Returns the prompt with its attachments. Piped input in addition to words is not searched for `@`, and the words of a
+/// script may be those of whoever wrote what it works on.
+async fn prompt(input: UserInput, is_attended: bool, app: &App, stop: &CancellationToken) -> Result<Attached, Failure> {
     let UserInput { words, piped } = input;
+    let author = if is_attended && !words.is_empty() { Author::User } else { Author::Unknown };
     let (mentioning, beside) = if words.is_empty() { (piped, String::new()) } else { (words, piped) };
-    let attached = attach(&mentioning, app, &app.grants, stop).await?;
+    let attached = attach(&mentioning, author, app, &app.grants, stop).await?;
     Ok(Attached { prompt: joined(&attached.prompt, &beside), ..attached })
 }
 

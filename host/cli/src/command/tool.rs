@@ -194,6 +194,7 @@ async fn run_call(
         live: LiveOutput::nowhere(),
         run_clock: PausableClock::default(),
         allowance: Arc::default(),
+        questions: None,
     };
     let ended = tool.call(&call, context);
     tokio::pin!(ended);

@@ -11,6 +11,7 @@ fn question() -> Question {
         call: Arc::new(call),
         origin: None,
         confirmation: Confirmation::Call,
+        about: About::Call,
         commands: Vec::new(),
         touches: Grants::none(),
         reasons: Vec::new(),
@@ -130,9 +131,15 @@ fn approval_queue_answer_has_a_stable_json_form() {
         assert_eq!(serde_json::from_value::<Answer>(value).expect("it is an answer"), answer);
     };
     check(Answer::ProceedOnce, json!({"outcome": "proceed_once"}));
-    check(Answer::Proceed { lasting: Lasting::AlwaysTool }, json!({"outcome": "proceed", "lasting": "always_tool"}));
+    let proceed = |lasting, until| Answer::Proceed { lasting, until };
+    check(proceed(Lasting::AlwaysTool, Until::TakenBack), json!({"outcome": "proceed", "lasting": "always_tool"}));
+    check(
+        proceed(Lasting::Always, Until::SessionEnds),
+        json!({"outcome": "proceed", "lasting": "always", "until": "session_ends"}),
+    );
+    check(Answer::Switch { mode: ApprovalMode::AutoEdit }, json!({"outcome": "switch", "mode": "auto-edit"}));
     let of_plugin = json!({"outcome": "proceed", "lasting": "always_plugin"});
-    check(Answer::Proceed { lasting: Lasting::AlwaysPlugin }, of_plugin);
+    check(proceed(Lasting::AlwaysPlugin, Until::TakenBack), of_plugin);
     check(Answer::Modify { text: "x".to_owned() }, json!({"outcome": "modify", "text": "x"}));
     check(Answer::Cancel { reason: None }, json!({"outcome": "cancel"}));
 }

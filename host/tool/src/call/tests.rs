@@ -35,6 +35,7 @@ fn question() -> Question {
         call: Arc::new(call()),
         origin: None,
         confirmation: Confirmation::Call,
+        about: crate::About::Call,
         commands: Vec::new(),
         touches: host_capability::Grants::none(),
         reasons: Vec::new(),

@@ -6,6 +6,8 @@
 //! server. A call that reaches further is asked about each time, and an older answer that allows more is ignored
 //! ([`Rule::is_lasting`]).
 //!
+//! An answer for the session covers the same, for the agent that asked, and is never stored.
+//!
 //! Deliberately not here: rules that a user writes into a file, and grants given with a flag; both may reach further.
 
 use std::sync::PoisonError;
@@ -15,7 +17,8 @@ use host_plugin::{Confirmation, command_line};
 
 use super::{Considered, Gate};
 use crate::{
-    Always, Decision, Intent, Lasting, Origin, Question, Rule, RuleSource, SimpleCommand, Suggestion, Tier, suggestion,
+    Always, Decision, Intent, Lasting, Origin, Question, Rule, RuleSource, SimpleCommand, Suggestion, Tier, Until,
+    suggestion,
 };
 
 /// Why no lasting answer is offered for a call that sends requests.
@@ -37,7 +40,7 @@ impl Gate {
         let plugin = origin.plugin.as_str();
         let exact = Some(&intent.touches).filter(|touches| is_lasting(touches));
         let within = self.within(intent);
-        let offer = |answer: Lasting, words: String| Always { answer, words };
+        let offer = |answer: Lasting, words: String| Always { answer, until: Until::TakenBack, words };
         let of_tool = |grants: &Grants| format!("`{}` with {}", call.name, named(grants));
         let of_plugin = |grants: &Grants| format!("all tools of the plugin `{plugin}` with {}", named(grants));
         let uses_more = matches!(intent.touches.scope(Capability::Process), Some(Scope::Process(programs)) if !programs.resources().is_empty());
@@ -63,12 +66,23 @@ impl Gate {
                 within.as_ref().map(|within| offer(Lasting::AlwaysPlugin, of_plugin(within))),
             ],
         };
-        offered.into_iter().flatten().collect()
+        let [narrow, wide] = offered;
+        // For as long as the user looks on, all edits of the tool; of anything else no more than what is asked about.
+        let is_edit = matches!(confirmation, Confirmation::Edit { .. });
+        let for_now = if is_edit { wide.as_ref().or(narrow.as_ref()) } else { narrow.as_ref().or(wide.as_ref()) };
+        let for_now = for_now.map(|offer| Always { until: Until::SessionEnds, ..offer.clone() });
+        [for_now, narrow, wide].into_iter().flatten().collect()
     }
 
     /// Returns the rule that an answer makes; `None` if the answer was not offered.
-    pub(super) fn rule_of(&self, lasting: Lasting, considered: &Considered, question: &Question) -> Option<Rule> {
-        question.always.iter().find(|always| always.answer == lasting)?;
+    pub(super) fn rule_of(
+        &self,
+        lasting: Lasting,
+        until: Until,
+        considered: &Considered,
+        question: &Question,
+    ) -> Option<Rule> {
+        question.always.iter().find(|always| (always.answer, always.until) == (lasting, until))?;
         let Considered { call, intent, .. } = considered;
         let Origin { plugin, digest } = intent.origin.clone()?;
         let tool = || vec![call.name.to_string()];
@@ -76,6 +90,10 @@ impl Gate {
             plugin: Some(plugin.as_str().to_owned()),
             digest: Some(digest),
             workspace: Some(self.shared.workspace.clone()),
+            agent: match until {
+                Until::SessionEnds => vec![self.agent.clone()],
+                Until::TakenBack => Vec::new(),
+            },
             ..Rule::new(Decision::Allow, RuleSource::from_tier(Tier::User))
         };
         Some(match (lasting, &question.confirmation) {
@@ -177,7 +195,7 @@ fn suggestions(commands: &[SimpleCommand]) -> Option<Vec<Suggestion>> {
 }
 
 /// Describes what the suggestions cover.
-fn covered(suggestions: &[Suggestion]) -> String {
+pub(super) fn covered(suggestions: &[Suggestion]) -> String {
     let shown = |exact: bool| {
         let of_kind = suggestions.iter().filter(|suggestion| matches!(suggestion, Suggestion::Exactly(_)) == exact);
         of_kind.map(|suggestion| format!("`{}`", command_line(suggestion.words()))).collect::<Vec<_>>().join(", ")
@@ -190,7 +208,7 @@ fn covered(suggestions: &[Suggestion]) -> String {
 }
 
 /// Describes grants briefly for a user. Exclusions of files only narrow them, and are not shown.
-fn named(grants: &Grants) -> String {
+pub(super) fn named(grants: &Grants) -> String {
     let words = |scope: &Scope| match scope {
         Scope::Http(servers) => format!("{}, never to private addresses", servers.in_words()),
         Scope::FsWrite(files) => format!("changes of files in {}", roots(files)),

@@ -19,6 +19,9 @@ use crate::{
     SettledCall, Tier,
 };
 
+mod permissions;
+mod questions;
+
 const WORKSPACE: &str = "/w";
 
 /// The servers that the plugin requests, as `web_fetch` does.
@@ -237,7 +240,11 @@ fn cancel(reason: Option<&str>) -> Answer {
 }
 
 fn always(lasting: Lasting) -> Answer {
-    Answer::Proceed { lasting }
+    Answer::Proceed { lasting, until: Until::TakenBack }
+}
+
+fn for_session(lasting: Lasting) -> Answer {
+    Answer::Proceed { lasting, until: Until::SessionEnds }
 }
 
 // promise approval.exact
@@ -302,7 +309,7 @@ async fn an_answer_for_good_is_a_rule_bound_to_what_was_shown() {
     let (settled, asked) = run(&gate, &queue, &[command("cargo test -q"), command("cargo test")], &answers).await;
     assert_eq!((settled.len(), asked.len()), (2, 1), "the second is covered");
     assert_eq!(
-        asked[0].always.iter().map(|always| always.words.as_str()).collect::<Vec<_>>(),
+        offered(&asked[0]).iter().map(|(_, words)| *words).collect::<Vec<_>>(),
         ["commands that begin with `cargo test`"]
     );
     // A different command is asked about, alone or beside the allowed one.
@@ -359,7 +366,8 @@ async fn a_yes_to_all_changes_of_files_is_none_to_a_command_of_the_same_tool() {
 
 /// Returns the answers besides yes and no, with what they allow.
 fn offered(question: &Question) -> Vec<(Lasting, &str)> {
-    question.always.iter().map(|always| (always.answer, always.words.as_str())).collect()
+    let lasting = question.always.iter().filter(|always| always.until == Until::TakenBack);
+    lasting.map(|always| (always.answer, always.words.as_str())).collect()
 }
 
 // promise approval.lasting

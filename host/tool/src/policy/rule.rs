@@ -79,7 +79,7 @@ pub struct RuleSource {
     pub tier: Tier,
     /// Its file; `None` for a rule that is built in, or that only an answer made.
     pub file: Option<PathBuf>,
-    /// The line in the file on which it begins, from 1; 0 without a file.
+    /// The line in the file on which it begins, from 1; 0 without a file, and if an answer just made it.
     pub line: usize,
 }
 
@@ -93,6 +93,8 @@ impl RuleSource {
 impl fmt::Display for RuleSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.file {
+            // One that an answer just made.
+            Some(file) if self.line == 0 => write!(f, "{} ({})", file.display(), self.tier),
             Some(file) => write!(f, "{}:{} ({})", file.display(), self.line, self.tier),
             None if self.line > 0 => write!(f, "line {} ({})", self.line, self.tier),
             None => write!(f, "{}", self.tier),

@@ -72,6 +72,13 @@ impl<'o> CallTable<'o> {
         }
     }
 
+    /// Reports a question about what a running call wants to read. The call goes on being executed.
+    pub(super) fn ask_running(&self, at: usize, question: &Question) {
+        if matches!(self.states[at], CallState::Executing { .. }) {
+            self.tell(&self.states[at], CallChange::AwaitingApproval(question));
+        }
+    }
+
     pub(super) fn schedule(&mut self, at: usize, call: Arc<FunctionCall>, allowance: Arc<Allowance>, decided: Decided) {
         if self.states[at].step(Step::Schedule { call, allowance, decided }) {
             self.tell(&self.states[at], CallChange::Scheduled(decided));

@@ -12,7 +12,7 @@ use host_app::request::{AccessRequest, FolderRequest, RunRequest};
 use host_app::session::{Session, SessionRequest};
 use host_tests::cache;
 use host_tests::host::Host;
-use host_tool::{Answer, ApprovalMode, Lasting, Listener, Notice};
+use host_tool::{Answer, ApprovalMode, Lasting, Listener, Notice, Until};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -48,11 +48,13 @@ async fn answers(listener: &mut Listener, asked: &mut usize) {
     while let Some(notice) = listener.next().await {
         let Notice::Asked { id, question } = notice else { continue };
         *asked += 1;
-        let offered = |wanted: Lasting| question.always.iter().any(|always| always.answer == wanted);
+        let offered = |wanted: Lasting| {
+            question.always.iter().any(|always| (always.answer, always.until) == (wanted, Until::TakenBack))
+        };
         let lasting = [Lasting::AlwaysTool, Lasting::Always].into_iter().find(|lasting| offered(*lasting));
         let answer = match lasting {
             _ if question.call.name.as_str() == "web_fetch" => Answer::Cancel { reason: None },
-            Some(lasting) => Answer::Proceed { lasting },
+            Some(lasting) => Answer::Proceed { lasting, until: Until::TakenBack },
             None => Answer::ProceedOnce,
         };
         listener.answer(id, answer).expect("nobody else answers");

@@ -55,9 +55,9 @@ fn ctrl_c_before_a_question_listens_stops_too() {
 #[test]
 fn ctrl_c_while_the_allowed_call_runs_ends_it_and_keeps_what_it_printed() {
     for way in WAYS {
-        let host = calling(&[shell("echo begun; echo $$ > pid; exec sleep 1007")], &[], &[]);
+        let host = calling(&[shell("echo $$ > pid; echo begun; exec sleep 1007")], &[], &[]);
         let mut pty = begin(&host, way, 80, 24);
-        answers(&mut pty, "│ echo begun", "y");
+        answers(&mut pty, "│ echo $$", "y");
         pty.sees("    begun").types("\u{3}");
         stopped(&mut pty, way);
         let pid = file(&host, "pid").expect("it began");

@@ -21,6 +21,7 @@ fn question(confirmation: Confirmation) -> Question {
         call: Arc::new(FunctionCall { id: CallId::new("1"), name: ToolName::new("shell"), arguments }),
         origin: None,
         confirmation,
+        about: About::Call,
         commands,
         touches: Grants::none(),
         reasons: vec!["by the rule at mine.toml:1".to_owned()],
@@ -43,11 +44,41 @@ fn shown(question: &Question) -> String {
 fn approval_look_shows_a_command_behind_a_bar_with_its_parts() {
     let want = "\n\
                 ? shell wants to run this command:\n  \
-                  │ make && rm -rf x\n  \
+                  │ make && (rm -rf x)\n  \
                   it runs: make\n  \
                   it runs: rm -rf x\n  \
                   reason: by the rule at mine.toml:1";
-    assert_eq!(shown(&exec("make && rm -rf x")), want);
+    assert_eq!(shown(&exec("make && (rm -rf x)")), want);
+}
+
+#[test]
+fn approval_look_shows_a_plain_list_of_commands_once() {
+    for (line, once) in [
+        ("make && rm -rf x", true),
+        ("make; ls | wc -l", true),
+        ("make & ls", true),
+        ("X=1 make && ls", false),
+        ("make > out && ls", true),
+        ("make\nls", false),
+        ("make && $(ls)", false),
+        ("if make; then ls; fi", false),
+        ("make # && ls\nrm x", false),
+    ] {
+        assert_eq!(!shown(&exec(line)).contains("it runs: "), once, "{line}: {}", shown(&exec(line)));
+    }
+    let long = format!("make {} && ls", "x".repeat(90));
+    assert!(shown(&exec(&long)).contains("it runs: ls"), "a line of several rows is listed");
+}
+
+#[test]
+fn approval_look_of_reading_and_of_a_plan_escapes_what_a_model_wrote() {
+    let path = "/tmp/a\u{1b}[2J\n? x".into();
+    let reading = Question { about: About::Reading { path }, ..question(Confirmation::Call) };
+    let want = "\n? shell wants to read outside of the workspace:\n  │ /tmp/a\\u{1b}[2J\\n? x";
+    assert_eq!(shown(&reading), want);
+    let text = "1. Fly\u{202e}\n› 1 y  Yes".to_owned();
+    let plan = Question { about: About::Plan { text, modes: Vec::new() }, ..question(Confirmation::Call) };
+    assert_eq!(shown(&plan), "\n? The plan:\n  │ 1. Fly\\u{202e}\n  │ › 1 y  Yes");
 }
 
 // promise approval.forged: Text from a model, a plugin or a file can neither look like a question nor hide part of

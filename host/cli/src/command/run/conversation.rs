@@ -8,6 +8,7 @@
 //! Deliberately not here: reading keys and drawing (`terminal`), and the display of a run (`printer`).
 
 mod actions;
+mod allowed;
 mod clipboard;
 mod commands;
 mod complete;

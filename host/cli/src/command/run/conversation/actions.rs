@@ -36,6 +36,8 @@ impl Repl {
                 self.terminal.lines(&about_mode(self.session.mode(), self.terminal.columns()));
             }
             Command::Mode(Some(mode)) => self.regrant(&mode)?,
+            Command::Permissions(what) => self.permissions(what.as_deref())?,
+            Command::AddDir(folder) => self.add_folder(folder.as_deref())?,
             Command::Stats => {
                 self.terminal.lines(&visible(&self.stats.text(&self.session.model().id, self.session.id())))
             }

@@ -1,0 +1,59 @@
+//! What a running call can ask the user.
+//!
+//! Deliberately not here: who asks, and what is asked about at all (`gate`).
+
+use std::fmt;
+use std::path::Path;
+
+use futures::future::BoxFuture;
+use host_capability::Scope;
+
+use crate::{ApprovalMode, Origin};
+
+/// Asks the user on behalf of one running call. Dropping a future withdraws its question.
+pub trait AskUser: fmt::Debug + Send + Sync {
+    /// Asks whether the call of this plugin may read the path, which is absolute and lexically normal.
+    fn may_read<'a>(&'a self, path: &'a Path, origin: Option<Origin>) -> BoxFuture<'a, ReadAnswer>;
+
+    /// Shows the user a plan that the call presents, and asks in which of these approval modes to carry it out.
+    fn present_plan(&self, text: String, modes: Vec<ApprovalMode>) -> BoxFuture<'_, PlanAnswer>;
+}
+
+/// The answer about a path.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReadAnswer {
+    /// This call may read it.
+    Once(Scope),
+    /// It may be read until the session ends.
+    ForSession,
+    /// The user said no; with the words for the model.
+    Rejected(String),
+    /// The user was not asked.
+    NotAsked(NotAsked),
+}
+
+/// Why the user was not asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotAsked {
+    /// Nobody listens.
+    Unheard,
+    /// A subagent reads what its caller was allowed.
+    Subagent,
+    /// Nobody is asked about such a path, and no folder that is added covers it.
+    Secret,
+    /// A symbolic link is on the way, so the name does not say what would be read.
+    Link,
+    /// A rule denies it, or there is no such file.
+    Denied,
+}
+
+/// The answer about a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlanAnswer {
+    /// It is to be carried out in this mode.
+    Approved(ApprovalMode),
+    /// The user said no, perhaps with a reason: one line, not escaped.
+    Rejected(Option<String>),
+    /// Nobody listens.
+    Unheard,
+}

@@ -1,0 +1,181 @@
+//! Asks the user on behalf of a running call: whether it may read outside of the workspace, and whether a plan is good.
+//!
+//! A call that only reads begins without a question: which files it opens is known when it opens them. The sandbox denies
+//! one outside of the workspace; then the user is asked about exactly that path, and the call runs again with it. Only the
+//! main agent asks, only about what [`SessionReads`](crate::SessionReads) lets be asked, and a rule that denies comes
+//! first. A rule that allows does not answer: nothing in it shows that it meant files elsewhere.
+//!
+//! Deliberately not here: opening anything, and running the call.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use host_capability::{Grants, PluginName};
+use host_message::FunctionCall;
+use host_plugin::Confirmation;
+use host_text::{clip, exact};
+use tokio::sync::mpsc;
+
+use super::{Gate, NOT_OFFERED, REASON_CHARACTERS, declined};
+use crate::{
+    About, Always, Answer, ApprovalMode, AskUser, Decision, Lasting, NobodyListens, NotAsked, Origin, PausableClock,
+    PlanAnswer, Query, Question, ReadAnswer, SessionReads, Until,
+};
+
+/// Asks the user on behalf of one running call.
+#[derive(Clone)]
+pub(crate) struct CallQuestions {
+    gate: Gate,
+    call: Arc<FunctionCall>,
+    run_clock: PausableClock,
+    /// The index of the call in its reply.
+    at: usize,
+    /// Receives each question before it is asked.
+    asked: mpsc::Sender<(usize, Arc<Question>)>,
+}
+
+impl fmt::Debug for CallQuestions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallQuestions").field("call", &self.call.id).finish_non_exhaustive()
+    }
+}
+
+impl CallQuestions {
+    pub(crate) fn new(
+        gate: Gate,
+        call: Arc<FunctionCall>,
+        run_clock: PausableClock,
+        at: usize,
+        asked: mpsc::Sender<(usize, Arc<Question>)>,
+    ) -> Self {
+        Self { gate, call, run_clock, at, asked }
+    }
+
+    async fn ask_to_read(&self, path: &Path, origin: Option<Origin>) -> ReadAnswer {
+        let (gate, reads) = (&self.gate, self.gate.reads());
+        let Some(scope) = reads.scope_of(path) else { return ReadAnswer::NotAsked(NotAsked::Secret) };
+        if gate.agent_id.is_subagent() {
+            return ReadAnswer::NotAsked(NotAsked::Subagent);
+        }
+        if !gate.shared.queue.is_heard() {
+            return ReadAnswer::NotAsked(NotAsked::Unheard);
+        }
+        match std::fs::canonicalize(path) {
+            Ok(real) if real == path => {}
+            Ok(_) => return ReadAnswer::NotAsked(NotAsked::Link),
+            Err(_) => return ReadAnswer::NotAsked(NotAsked::Denied),
+        }
+        let touches = Grants::none().with(scope.clone());
+        if self.is_denied(&touches, origin.as_ref()) {
+            return ReadAnswer::NotAsked(NotAsked::Denied);
+        }
+        let _asking = self.run_clock.pause();
+        let _one_at_a_time = gate.shared.turn.acquire().await;
+        if covers(&reads, path) {
+            // The answer to a call beside this one.
+            return ReadAnswer::ForSession;
+        }
+        let folder = reads.folder_of(path);
+        let for_session = folder.as_ref().map(|folder| Always {
+            answer: Lasting::Always,
+            until: Until::SessionEnds,
+            words: format!("reading anything in `{}`", exact(&folder.display().to_string())),
+        });
+        let mut question = Question {
+            about: About::Reading { path: path.to_owned() },
+            always: for_session.into_iter().collect(),
+            ..self.question(origin, touches)
+        };
+        loop {
+            self.asked.send((self.at, Arc::new(question.clone()))).await.ok();
+            let allows = |path: &Path| reads.allow(path);
+            match (gate.shared.queue.ask(question.clone()).await, &folder) {
+                (Err(NobodyListens), _) => return ReadAnswer::NotAsked(NotAsked::Unheard),
+                (Ok(Answer::ProceedOnce), _) => return ReadAnswer::Once(scope),
+                (Ok(Answer::Cancel { reason }), _) => return ReadAnswer::Rejected(declined(reason)),
+                (Ok(Answer::Proceed { lasting: Lasting::Always, until: Until::SessionEnds }), Some(folder))
+                    if allows(folder) =>
+                {
+                    return ReadAnswer::ForSession;
+                }
+                (Ok(Answer::Proceed { .. } | Answer::Modify { .. } | Answer::Switch { .. }), _) => {
+                    question.objection = Some(NOT_OFFERED.to_owned());
+                }
+            }
+        }
+    }
+
+    async fn ask_about_plan(&self, text: String, modes: Vec<ApprovalMode>) -> PlanAnswer {
+        let gate = &self.gate;
+        let _asking = self.run_clock.pause();
+        let _one_at_a_time = gate.shared.turn.acquire().await;
+        let mut question =
+            Question { about: About::Plan { text, modes: modes.clone() }, ..self.question(None, Grants::none()) };
+        loop {
+            self.asked.send((self.at, Arc::new(question.clone()))).await.ok();
+            match gate.shared.queue.ask(question.clone()).await {
+                Err(NobodyListens) => return PlanAnswer::Unheard,
+                Ok(Answer::Switch { mode }) if modes.contains(&mode) => return PlanAnswer::Approved(mode),
+                Ok(Answer::Cancel { reason }) => {
+                    let reason = reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
+                    return PlanAnswer::Rejected(reason.map(|reason| clip(reason, REASON_CHARACTERS).into_owned()));
+                }
+                Ok(Answer::ProceedOnce | Answer::Proceed { .. } | Answer::Modify { .. } | Answer::Switch { .. }) => {
+                    question.objection = Some(NOT_OFFERED.to_owned());
+                }
+            }
+        }
+    }
+
+    fn question(&self, origin: Option<Origin>, touches: Grants) -> Question {
+        Question {
+            agent: self.gate.agent.clone(),
+            agent_id: self.gate.agent_id.clone(),
+            call: Arc::clone(&self.call),
+            origin,
+            confirmation: Confirmation::Call,
+            about: About::Call,
+            commands: Vec::new(),
+            touches,
+            reasons: Vec::new(),
+            mode: self.gate.mode,
+            always: Vec::new(),
+            objection: None,
+        }
+    }
+
+    /// Whether a rule denies the call when it reads this.
+    fn is_denied(&self, touches: &Grants, origin: Option<&Origin>) -> bool {
+        let gate = &self.gate;
+        let query = Query {
+            tool: &self.call.name,
+            plugin: origin.map(|origin| origin.plugin.as_str()),
+            digest: origin.map(|origin| origin.digest.as_str()),
+            arguments: &self.call.arguments,
+            argv: None,
+            touches,
+            granted: &Grants::none(),
+            agent: &gate.agent,
+            mode: gate.mode,
+            workspace: &gate.shared.workspace,
+        };
+        gate.policy().decide(&query).decision == Decision::Deny
+    }
+}
+
+impl AskUser for CallQuestions {
+    fn may_read<'a>(&'a self, path: &'a Path, origin: Option<Origin>) -> BoxFuture<'a, ReadAnswer> {
+        Box::pin(self.ask_to_read(path, origin))
+    }
+
+    fn present_plan(&self, text: String, modes: Vec<ApprovalMode>) -> BoxFuture<'_, PlanAnswer> {
+        Box::pin(self.ask_about_plan(text, modes))
+    }
+}
+
+/// Whether the path may be read until the session ends.
+fn covers(reads: &SessionReads, path: &Path) -> bool {
+    reads.grants().permit_read(&PluginName::new("host"), path).is_ok()
+}

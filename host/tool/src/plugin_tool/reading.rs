@@ -1,0 +1,112 @@
+//! Runs a call, and runs one that only reads again with the path outside of the workspace that the user allowed.
+//!
+//! Each run has a fresh store and begins from nothing; what the one before printed is not shown. The call settles once,
+//! with the outcome of the last run.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use host_capability::Grants;
+use host_message::{FunctionCall, Output};
+use host_plugin::{CallError, Invocation};
+use host_shell::quote;
+use host_text::exact;
+
+use super::{Listener, PluginTool};
+use crate::{Allowance, CallContext, CallFailure, FailureKind, NotAsked, Outcome, ReadAnswer, Tool};
+
+/// The most questions of one call. Protects the user from a plugin that asks for one path after the other.
+const MAX_QUESTIONS: usize = 8;
+
+impl PluginTool {
+    /// Runs a call to its end.
+    pub(super) async fn run(&self, call: &FunctionCall, context: CallContext) -> Outcome {
+        let ceiling = &self.sandbox.ceiling;
+        let mut once = context.allowance.besides.meet(ceiling);
+        let only_reads = {
+            let at_most = ceiling.meet(&self.needs);
+            at_most.le(&at_most.reading())
+        };
+        for question in 0..=MAX_QUESTIONS {
+            let held = self.held();
+            let grants = if once.capabilities().is_empty() { held } else { Arc::new(held.join(&once)) };
+            let (ended, denied) = self.run_with(call, &context, Arc::clone(&grants)).await;
+            let outcome = match ended {
+                Ok(output) => return Outcome::Success(output),
+                Err(error) => self.outcome(error),
+            };
+            let is_denied = matches!(&outcome, Outcome::Error(CallFailure { kind: FailureKind::Denied, .. }));
+            let Some(path) = denied.filter(|_| is_denied && only_reads) else { return outcome };
+            let name = self.plugin.name();
+            // What the ceiling leaves out stays denied, whatever the user says.
+            if ceiling.permit_read(name, &path).is_err() || grants.permit_read(name, &path).is_ok() {
+                return outcome;
+            }
+            let answer = match &context.questions {
+                Some(questions) if question < MAX_QUESTIONS => tokio::select! {
+                    biased;
+                    () = context.cancel.cancelled() => {
+                        return Outcome::Cancelled { reason: "the call was asked to stop".to_owned(), partial: None };
+                    }
+                    answer = questions.may_read(&path, self.origin()) => answer,
+                },
+                Some(_) | None => ReadAnswer::NotAsked(NotAsked::Unheard),
+            };
+            match answer {
+                ReadAnswer::Once(scope) => once = once.with(scope).meet(ceiling),
+                ReadAnswer::ForSession => {}
+                ReadAnswer::Rejected(reason) => return Outcome::Cancelled { reason, partial: None },
+                ReadAnswer::NotAsked(why) => return self.unread(&path, &grants, why).into(),
+            }
+        }
+        CallFailure::new(FailureKind::Denied, "the call wants to read too many places outside of the workspace").into()
+    }
+
+    /// Runs a call once; also returns the last path that it was not let read.
+    async fn run_with(
+        &self,
+        call: &FunctionCall,
+        context: &CallContext,
+        grants: Arc<Grants>,
+    ) -> (Result<Output, CallError>, Option<std::path::PathBuf>) {
+        let Allowance { shown, .. } = context.allowance.as_ref();
+        let (live, wanted) = (context.live.clone(), Arc::clone(&self.wanted));
+        let listener = Arc::new(Listener { live, wanted, shown: shown.clone(), denied: Mutex::default() });
+        let invocation = Invocation {
+            listener: Arc::clone(&listener) as Arc<_>,
+            shown: shown.clone(),
+            ..self.invocation(call, grants, context.cancel.clone())
+        };
+        let ended = self.sandbox.runtime.call(&self.plugin, invocation).await;
+        let denied = listener.denied.lock().unwrap_or_else(PoisonError::into_inner).take();
+        (ended, denied)
+    }
+
+    /// Explains to the model why a path outside of the workspace is not read, and what would change it.
+    fn unread(&self, path: &Path, grants: &Grants, why: NotAsked) -> CallFailure {
+        let words = match (grants.permit_read(self.plugin.name(), path), why) {
+            (Ok(_), _) => format!("`{}` was denied a path", self.spec.name),
+            (Err(denied), NotAsked::Secret | NotAsked::Denied) => denied.explain(),
+            (Err(denied), NotAsked::Unheard) => {
+                let folder = path.parent().filter(|folder| folder.parent().is_some()).and_then(Path::to_str);
+                let folder = folder.filter(|folder| exact(folder) == *folder);
+                match folder {
+                    Some(folder) => {
+                        let explained = denied.explain();
+                        format!("{}, or --add-dir {}.", explained.trim_end_matches('.'), quote(folder))
+                    }
+                    None => denied.explain(),
+                }
+            }
+            (Err(denied), NotAsked::Subagent) => {
+                format!("{denied}. A subagent cannot ask for it: the agent that called you can, by reading it itself.")
+            }
+            (Err(denied), NotAsked::Link) => {
+                format!(
+                    "{denied}. A symbolic link is on the way: name the place that it leads to, and the user is asked."
+                )
+            }
+        };
+        CallFailure::new(FailureKind::Denied, words)
+    }
+}
