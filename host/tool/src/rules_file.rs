@@ -130,7 +130,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("answers.toml");
         let file = RulesFile::new(&path);
-        assert_eq!(file.remove(&rule("a")).expect("there is no file"), false);
+        assert!(!file.remove(&rule("a")).expect("there is no file"));
         for command in ["a", "b", "c", "b"] {
             file.add(&rule(command)).expect("added");
         }

@@ -69,7 +69,7 @@ pub enum What {
     /// A message of the model.
     Model(Message),
     /// A call.
-    Call(Call),
+    Call(Box<Call>),
     /// The conversation before this was replaced.
     HistoryReplaced {
         /// The messages in its place.
@@ -220,7 +220,11 @@ impl Transcript {
                             }
                             for call in content.parts.into_iter().filter_map(call_of) {
                                 open.insert((agent.clone(), CallId::new(call.id.clone())), self.entries.len());
-                                self.entries.push(Entry { time, agent: Some(agent.clone()), what: What::Call(call) });
+                                self.entries.push(Entry {
+                                    time,
+                                    agent: Some(agent.clone()),
+                                    what: What::Call(Box::new(call)),
+                                });
                             }
                         }
                     }

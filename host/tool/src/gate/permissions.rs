@@ -26,14 +26,14 @@ pub struct Permission {
 
 #[derive(Clone, Debug, PartialEq)]
 enum What {
-    Rule(Rule),
+    Rule(Box<Rule>),
     /// Reading this file or folder.
     Reading(PathBuf),
 }
 
 impl Permission {
     fn of_rule(rule: &Rule, until: Until) -> Self {
-        let (workspace, what) = (rule.workspace.clone(), What::Rule(rule.clone()));
+        let (workspace, what) = (rule.workspace.clone(), What::Rule(Box::new(rule.clone())));
         Self { words: words(rule), until, workspace, what }
     }
 
