@@ -184,6 +184,7 @@ async fn run(folder: &Path, turns: usize, calls: usize) -> Result<(Vec<Sample>, 
             config: Arc::default(),
             secrets: Arc::default(),
             input: ProgramInput::default(),
+            background: None,
         };
         tools.register(Arc::new(PluginTool::new(spec, (*grants).clone(), built_in(name), sandbox)))?;
     }

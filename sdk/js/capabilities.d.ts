@@ -84,6 +84,22 @@ declare module 'host:cap/process@0.1.0' {
   }
   export type Problem = { tag: 'denied'; val: Denial } | { tag: 'not-found' | 'invalid' | 'io'; val: string };
   export function spawn(command: Command): Child;
+  /** Starts a program that goes on after the call; the preview must have announced it. Returns its id. */
+  export function spawnBackground(command: Command): string;
+}
+
+/** The programs that this plugin left running; there with the capability `process`. */
+declare module 'host:tool/background@0.1.0' {
+  export type State = { tag: 'running' } | { tag: 'exited' | 'signalled'; val: number };
+  export interface Program { id: string; command: string; state: State; milliseconds: number; printed: number }
+  export interface Output { data: Uint8Array; dropped: number; program: Program }
+  /** In `preview`: the command goes on after the call. */
+  export function announce(): void;
+  export function list(): Program[];
+  /** What was printed since the last time. */
+  export function read(id: string): Output | null;
+  export function wait(id: string, milliseconds: number): Program | null;
+  export function stop(id: string): Program | null;
 }
 
 declare module 'host:cap/http@0.1.0' {

@@ -8,7 +8,7 @@ use host_plugin::Digest;
 use host_tests::{built_in, built_in_manifest, repository};
 
 /// Each built-in tool with the smallest list of capabilities that it can do its work with.
-const SMALLEST: [(&str, &[&str]); 11] = [
+const SMALLEST: [(&str, &[&str]); 13] = [
     ("discovered", &["process"]),
     ("edit", &["fs-read", "fs-write"]),
     ("glob", &["fs-read"]),
@@ -18,12 +18,17 @@ const SMALLEST: [(&str, &[&str]); 11] = [
     ("read_file", &["fs-read"]),
     ("read_many_files", &["fs-read"]),
     ("shell", &["process"]),
+    ("todo", &[]),
     ("web_fetch", &["http"]),
+    ("web_search", &["http"]),
     ("write_file", &["fs-read", "fs-write"]),
 ];
 
-/// What every plugin imports: its line to the host, and the types that the other interfaces are made of.
-const FREE: [&str; 3] = ["host:tool/context@0.1.0", "host:tool/types@0.1.0", "host:cap/types@0.1.0"];
+/// What every plugin imports: its line to the host, and the types of its tools.
+const FREE: [&str; 2] = ["host:tool/context@0.1.0", "host:tool/types@0.1.0"];
+
+/// The types that the interfaces of capabilities are made of.
+const TYPES: &str = "host:cap/types@0.1.0";
 
 fn dist(name: &str) -> PathBuf {
     repository().join("plugins/dist").join(name)
@@ -38,7 +43,9 @@ fn each_component_imports_its_capabilities_and_nothing_else() {
         let listed: BTreeSet<&str> = imports.names.iter().map(String::as_str).collect();
         println!("{name}: {}", imports.names.join(", "));
         let needed: Vec<String> = capabilities.iter().map(|name| format!("host:cap/{name}@0.1.0")).collect();
-        let smallest: BTreeSet<&str> = needed.iter().map(String::as_str).chain(FREE).collect();
+        let types = (!capabilities.is_empty()).then_some(TYPES);
+        let own = (*name == *"shell").then_some("host:tool/background@0.1.0");
+        let smallest: BTreeSet<&str> = needed.iter().map(String::as_str).chain(FREE).chain(types).chain(own).collect();
         assert_eq!(listed, smallest, "{name}");
         assert_eq!(imports.names.len(), listed.len(), "{name} imports something twice");
         assert!(!imports.wasi, "{name}");
@@ -54,7 +61,10 @@ fn each_manifest_declares_exactly_what_its_component_imports() {
         let manifest = built_in_manifest(name);
         let declared: Vec<_> = manifest.capabilities.keys().map(String::as_str).collect();
         assert_eq!(declared, capabilities, "{name}");
-        let [tool] = manifest.tools.as_slice() else { panic!("{name} is one tool, not {:?}", manifest.tools) };
+        let Some((tool, more)) = manifest.tools.split_first() else { panic!("{name} has no tool") };
+        // What looks after background commands needs nothing: it reaches only those of its plugin.
+        let more: Vec<_> = more.iter().map(|tool| (tool.spec.name.as_str(), tool.capabilities.len())).collect();
+        assert_eq!(more, if name == "shell" { vec![("process", 0)] } else { Vec::new() });
         assert_eq!((manifest.name.as_str(), tool.spec.name.as_str()), (name, name));
         assert_eq!(tool.capabilities, capabilities, "{name}");
         // What only reads by its own word asks for nothing that changes anything.

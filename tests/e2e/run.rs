@@ -1,7 +1,9 @@
 //! `host run`, the real binary: what a user, a pipe or a program gets from it.
 
 mod approvals;
+mod ask_user;
 mod attach;
+mod background;
 mod budget;
 mod compress;
 mod conformance;
@@ -18,6 +20,7 @@ mod schema;
 mod start;
 mod stats;
 mod terminal;
+mod todo;
 mod wire;
 
 use host_tests::host::Host;

@@ -12,10 +12,13 @@ mod glob;
 mod grep;
 mod ls;
 mod memory;
+mod process;
 mod read_file;
 mod read_many_files;
 mod shell;
+mod todo;
 mod web_fetch;
+mod web_search;
 mod write_file;
 
 /// A call that must fail: which case of the contract's `failure` it is, and its words.

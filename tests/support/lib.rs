@@ -191,6 +191,11 @@ impl Bench {
         runtime().preview(&self.plugin, self.invocation(tool, arguments)).await
     }
 
+    /// Asks what a call would do, made as told.
+    pub async fn invoke_preview(&self, invocation: Invocation) -> Result<Option<host_plugin::Confirmation>, CallError> {
+        runtime().preview(&self.plugin, invocation).await
+    }
+
     /// Asks for the arguments of a call that a person changed.
     pub async fn revise(
         &self,

@@ -54,7 +54,7 @@ fn size(output: &Output) -> usize {
 
 fn preview_size(shown: &Confirmation) -> usize {
     match shown {
-        Confirmation::Exec { argv, directory, input } => {
+        Confirmation::Exec { argv, directory, input, .. } => {
             argv.iter().map(String::len).sum::<usize>() + directory.len() + input.as_ref().map_or(0, String::len)
         }
         Confirmation::Edit { path, unified, proposed } => path.len() + unified.len() + proposed.len(),

@@ -73,7 +73,7 @@ fn summary(outcome: &Outcome) -> String {
         Outcome::Success(output) => match &output.display {
             Some(Display::Summary(line)) => line.as_str(),
             Some(Display::Difference { unified, .. }) => return changed_lines(unified),
-            None => match output.content.first() {
+            Some(Display::Checklist { .. }) | None => match output.content.first() {
                 Some(OutputPart::Text(text)) => text,
                 Some(OutputPart::Link { uri, .. }) => uri,
                 Some(OutputPart::Data(data)) => &data.mime_type,

@@ -11,6 +11,7 @@
 //! Deliberately not here: printing and reading the environment (the binary does both), what a tool does, and any
 //! provider's wire format.
 
+mod ask_user;
 mod budget;
 mod call_report;
 mod clock;
@@ -33,6 +34,7 @@ mod template;
 mod thought;
 mod warning;
 
+pub use ask_user::{ASK_USER, AskUser};
 pub use budget::{Budget, Cost, Exceeded, Price, Prices, Spending, TreeLimits};
 pub use call_report::CallReport;
 pub use clock::Clock;

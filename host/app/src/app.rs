@@ -9,8 +9,8 @@ mod tools;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use host_agent::{COMPLETE_TASK, PRESENT_PLAN};
-use host_plugin::{ProgramAccess, Runtime, RuntimeOptions, Workspace};
+use host_agent::{ASK_USER, COMPLETE_TASK, PRESENT_PLAN};
+use host_plugin::{BackgroundPrograms, ProgramAccess, Runtime, RuntimeOptions, Workspace};
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, Policy, RulesFile};
 use tokio_util::sync::CancellationToken;
 
@@ -40,6 +40,8 @@ pub struct App {
     pub workspace: Arc<Workspace>,
     /// The engine that runs plugins.
     pub runtime: Arc<Runtime>,
+    /// The programs that run in the background. They end with the application, which has one session.
+    pub background: Arc<BackgroundPrograms>,
     /// The plugins whose tools can be called.
     pub plugins: Vec<LoadedPlugin>,
     /// The user's grants at the opening. A session has its own copy, which a change of mode replaces.
@@ -121,7 +123,7 @@ impl App {
         let grants = UserGrants::read(access, configuration.approval_mode, &plugins, &root, own, confined)?;
         runtime.set_program_access(confinement::with_added(programs.clone(), grants.added()));
         let mut tools: Vec<&str> =
-            plugins.iter().flat_map(LoadedPlugin::tools).chain([COMPLETE_TASK, PRESENT_PLAN]).collect();
+            plugins.iter().flat_map(LoadedPlugin::tools).chain([ASK_USER, COMPLETE_TASK, PRESENT_PLAN]).collect();
         // What an untrusted project may bring is not known; agents are read where a rule may be about one.
         let is_whole = !project.withholds(Part::Component) && !project.withholds(Part::Program);
         if is_whole && !policies::about_no_tool(&policy, &tools).is_empty() {
@@ -135,6 +137,7 @@ impl App {
             configuration,
             workspace,
             runtime,
+            background: Arc::default(),
             plugins,
             // A program would read what the user keeps from tools.
             policy: policy.letting_read(!grants.denies_reading()),

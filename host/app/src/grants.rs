@@ -211,6 +211,7 @@ impl UserGrants {
             Capability::FsRead => self.secrets.kept_from(scope),
             Capability::Process | Capability::Http | Capability::State => Some(scope.clone()),
         };
+        let granted = plugin.reach.as_ref().map_or_else(|| granted.clone(), |reach| granted.meet(reach));
         let effective: Grants = granted.meet(plugin.plugin.declared()).iter().filter_map(unprotected).collect();
         if self.mode == ApprovalMode::Plan { effective.reading() } else { effective }
     }

@@ -3,6 +3,7 @@
 //! Deliberately not here: which of their tools a run can call (`app`), and what those may touch (`grants`).
 
 mod file_stamps;
+mod reach;
 pub mod reload;
 pub mod settings;
 pub mod sources;
@@ -32,6 +33,8 @@ pub struct LoadedPlugin {
     pub plugin: Arc<Plugin>,
     /// The grants that the user agreed to when they installed it. They hold as if given by a flag.
     pub agreed: Grants,
+    /// The most that its settings let it touch; `None` if they say nothing about that.
+    pub reach: Option<Grants>,
     /// Its own configuration, each value as JSON text.
     pub config: Arc<BTreeMap<String, String>>,
     /// The secrets that its requests may carry.
@@ -70,6 +73,7 @@ impl LoadedPlugin {
             manifest,
             plugin: Arc::new(plugin),
             agreed: Grants::none(),
+            reach: None,
             config: Arc::default(),
             secrets: Arc::default(),
             commands: BTreeMap::new(),

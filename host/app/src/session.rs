@@ -27,10 +27,11 @@ use std::sync::Arc;
 
 use host_agent::{
     AgentDefinition, ApprovedPlan, Budget, ChosenModel, CompressionStatus, Executor, History, Left, ModelConfig,
-    RunResult, SessionLog, TerminateReason,
+    RunResult, SessionLog, Sessions, TerminateReason,
 };
-use host_message::{AgentId, Content, ModelId, SessionId};
+use host_message::{AgentId, ChecklistItem, Content, ModelId, SessionId};
 use host_model::Recording;
+use host_plugin::BackgroundPrograms;
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, PausableClock, Registry};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -214,6 +215,17 @@ impl Session {
         self.conversation.executor.history()
     }
 
+    /// Returns the list of steps that the model wrote last, from the session log: it is there after a resume and a
+    /// compression too. Empty if it wrote none.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be read.
+    pub fn checklist(&self) -> Result<Vec<ChecklistItem>, Failure> {
+        let stored = find::by_id(&Sessions::new(&self.app.folders.sessions), self.id().as_str())?;
+        Ok(transcript::Transcript::read(&stored).whole()?.checklist().to_vec())
+    }
+
     /// Returns whether the session was resumed.
     pub fn is_resumed(&self) -> bool {
         self.is_resumed
@@ -237,6 +249,12 @@ impl Session {
     /// Returns the queue of questions about calls. Its listeners can answer.
     pub fn approvals(&self) -> &ApprovalQueue {
         &self.approvals
+    }
+
+    /// Returns the programs that run in the background, for a list or a status line; a clone can be kept while a prompt
+    /// runs.
+    pub fn background(&self) -> &Arc<BackgroundPrograms> {
+        &self.app.background
     }
 
     /// Returns the session's data for a report. `stats` requests the full statistics.
@@ -360,6 +378,8 @@ impl Session {
         // Lasting answers that were given since the start are not in the rules that the application read.
         conversation.gate.inherit(&self.conversation.gate);
         let before = self.id().clone();
+        // The new conversation knows nothing of them.
+        self.app.background.clear();
         self.conversation = conversation;
         self.grants = grants;
         self.left = Left::Nothing;

@@ -6,6 +6,7 @@
 
 pub(crate) mod edit;
 pub(crate) mod look;
+mod model_question;
 
 use std::sync::Arc;
 
@@ -59,15 +60,27 @@ enum Meaning {
 impl Asking {
     async fn ask_all(self, mut listener: Listener) {
         while let Some(notice) = listener.next().await {
-            let Notice::Asked { id, question } = notice else { continue };
-            let answer = tokio::select! {
-                answer = self.ask(&question) => answer,
-                () = settled(&mut listener, id) => continue,
-            };
-            // Without a terminal this listener ends, and the queue reports that to the gate.
-            let Some(answer) = answer else { return };
-            // Another listener answered first: nothing to do.
-            listener.answer(id, answer).ok();
+            // Without a terminal this listener ends, and the queue reports that to the gate. If another listener answered
+            // first, there is nothing to do.
+            match notice {
+                Notice::Asked { id, question } => {
+                    let answer = tokio::select! {
+                        answer = self.ask(&question) => answer,
+                        () = settled(&mut listener, id) => continue,
+                    };
+                    let Some(answer) = answer else { return };
+                    listener.answer(id, answer).ok();
+                }
+                Notice::ModelAsked { id, question } => {
+                    let answer = tokio::select! {
+                        answer = model_question::ask(&self.terminal, self.style, &question) => answer,
+                        () = settled(&mut listener, id) => continue,
+                    };
+                    let Some(answer) = answer else { return };
+                    listener.reply(id, answer).ok();
+                }
+                Notice::Answered { .. } | Notice::Withdrawn { .. } => {}
+            }
         }
     }
 
@@ -123,7 +136,7 @@ async fn settled(listener: &mut Listener, asked: QuestionId) {
         match notice {
             Notice::Answered { id } | Notice::Withdrawn { id } if id == asked => return,
             // The gate asks one thing after the other.
-            Notice::Asked { .. } | Notice::Answered { .. } | Notice::Withdrawn { .. } => {}
+            Notice::Asked { .. } | Notice::ModelAsked { .. } | Notice::Answered { .. } | Notice::Withdrawn { .. } => {}
         }
     }
 }

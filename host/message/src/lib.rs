@@ -20,6 +20,6 @@ pub use content::{
 };
 pub use counted::counted;
 pub use id::{AgentId, CallId, IdError, ModelId, PromptId, SessionId, ToolName};
-pub use output::{Display, Output, OutputPart};
+pub use output::{ChecklistItem, ChecklistState, Display, Output, OutputPart};
 pub use tool::{Annotations, ToolSpec};
 pub use usage::{FinishReason, Usage};

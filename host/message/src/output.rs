@@ -49,6 +49,33 @@ pub enum Display {
         /// A unified diff.
         unified: String,
     },
+    /// A list of steps.
+    Checklist {
+        /// The steps, in order.
+        items: Vec<ChecklistItem>,
+    },
+}
+
+/// A step of a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChecklistItem {
+    /// The step, in one line.
+    pub text: String,
+    /// How far it is.
+    pub state: ChecklistState,
+}
+
+/// How far a step is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChecklistState {
+    /// It was not begun.
+    Pending,
+    /// It is under way.
+    InProgress,
+    /// It is done.
+    Done,
 }
 
 impl Output {

@@ -257,7 +257,9 @@ fn classify(name: &str) -> Result<Import, String> {
         return Err("a plugin imports interfaces by package, name and version".to_owned());
     };
     let (known, ours) = match path.split_once('/') {
-        Some(("host:tool", "context" | "types")) | Some(("host:cap", "types")) => (Import::Free, &CONTRACT),
+        Some(("host:tool", "context" | "types" | "background")) | Some(("host:cap", "types")) => {
+            (Import::Free, &CONTRACT)
+        }
         Some(("host:cap", capability)) => match capability.parse::<Capability>() {
             Ok(capability) => (Import::Capability(capability), &CONTRACT),
             Err(error) => return Err(error.to_string()),

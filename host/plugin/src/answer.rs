@@ -7,6 +7,7 @@ use host_message::{Annotations, Display, InlineData, Output, OutputPart, ToolNam
 
 use crate::bindings::exported;
 use crate::bindings::tool_types as wit;
+use crate::checklist;
 use crate::counted;
 use crate::error::{CallError, Failure};
 use crate::limits::{
@@ -61,6 +62,8 @@ pub enum Confirmation {
         /// The program's standard input; `None` if it is empty. A preview cannot set it: the host knows which tools
         /// pass the arguments of the call to their programs, and adds these.
         input: Option<String>,
+        /// Whether it goes on after the call, in the background.
+        background: bool,
     },
     /// It changes a file.
     Edit {
@@ -140,6 +143,7 @@ pub(crate) fn output(tool: &str, outcome: Result<exported::Outcome, exported::Fa
         wit::Display::Summary(line) => Display::Summary(line),
         wit::Display::Difference(change) => Display::Difference { path: change.path, unified: change.unified },
     });
+    let display = display.or_else(|| checklist::of(structured.as_ref()?));
     Ok(Output { content, structured, display })
 }
 
@@ -150,10 +154,11 @@ fn check_size(tool: &str, what: &'static str, size: usize, limit: usize) -> Resu
     Ok(())
 }
 
-/// Converts the result of a preview.
+/// Converts the result of a preview; `background` is whether it announced that its command goes on.
 pub(crate) fn confirmation(
     tool: &str,
     answer: Result<Option<exported::Confirmation>, exported::Failure>,
+    background: bool,
 ) -> Result<Option<Confirmation>, CallError> {
     let Some(confirmation) = answer.map_err(|error| failure(tool, error))? else { return Ok(None) };
     let most = match &confirmation {
@@ -175,7 +180,9 @@ pub(crate) fn confirmation(
     check_size(tool, "preview", size, MAX_PREVIEW)?;
     check_size(tool, "list of a preview", items, most)?;
     Ok(Some(match confirmation {
-        wit::Confirmation::Exec(exec) => Confirmation::Exec { argv: exec.argv, directory: exec.directory, input: None },
+        wit::Confirmation::Exec(exec) => {
+            Confirmation::Exec { argv: exec.argv, directory: exec.directory, input: None, background }
+        }
         wit::Confirmation::Edit(edit) => {
             Confirmation::Edit { path: edit.path, unified: edit.unified, proposed: edit.proposed }
         }

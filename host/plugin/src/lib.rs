@@ -12,9 +12,11 @@
 
 pub mod admission;
 mod answer;
+mod background;
 mod bindings;
 mod cache;
 mod certificates;
+mod checklist;
 mod child;
 mod context;
 mod counted;
@@ -48,6 +50,7 @@ mod wasi;
 mod workspace;
 
 pub use answer::{Confirmation, MAX_DESCRIPTION, MAX_SCHEMA, MAX_TOOLS, Need, ToolDef, command_line};
+pub use background::{BackgroundProgram, BackgroundPrograms, BackgroundState};
 pub use cache::CacheError;
 pub use digest::Digest;
 pub use engine::Allocator;

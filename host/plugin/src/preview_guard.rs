@@ -26,6 +26,15 @@ const WANTED: usize = 200;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PreviewGuard(Option<Arc<Confirmation>>);
 
+/// How long a program may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lasts {
+    /// At most until its call ends.
+    Call,
+    /// At most until its session ends.
+    Session,
+}
+
 /// The kind of change to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
@@ -41,11 +50,26 @@ impl PreviewGuard {
         Self(confirmation.filter(|confirmation| **confirmation != Confirmation::Call))
     }
 
-    /// Checks that the program was named with these arguments, this folder and this input, and gets nothing else.
-    pub(crate) fn command(&self, command: &Command, workspace: &Workspace) -> Result<(), Denial> {
-        let Some(shown) = self.0.as_deref() else { return Ok(()) };
+    /// Checks that the program was named with these arguments, this folder and this input, and gets nothing else; and
+    /// that it goes on after the call only if that was announced.
+    pub(crate) fn command(&self, command: &Command, lasts: Lasts, workspace: &Workspace) -> Result<(), Denial> {
         let refused = |what: &str| Err(denial(Capability::Process, &command_line(&command.argv), what));
-        let Confirmation::Exec { argv, directory, input } = shown else { return refused("that it runs this command") };
+        let Some(shown) = self.0.as_deref() else {
+            return match lasts {
+                Lasts::Call => Ok(()),
+                Lasts::Session => refused("that it goes on in the background"),
+            };
+        };
+        let Confirmation::Exec { argv, directory, input, background } = shown else {
+            return refused("that it runs this command");
+        };
+        if *background != (lasts == Lasts::Session) {
+            return refused(if *background {
+                "this command, but one in the background"
+            } else {
+                "that it goes on in the background"
+            });
+        }
         if *argv != command.argv {
             return refused("this command");
         }
@@ -145,7 +169,12 @@ mod tests {
     }
 
     fn exec() -> PreviewGuard {
-        shown(Confirmation::Exec { argv: words(&["git", "status"]), directory: "src".to_owned(), input: None })
+        shown(Confirmation::Exec {
+            argv: words(&["git", "status"]),
+            directory: "src".to_owned(),
+            input: None,
+            background: false,
+        })
     }
 
     fn edit() -> PreviewGuard {
@@ -162,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_command_runs_as_it_was_shown_or_not_at_all() {
-        let check = |command: &Command| exec().command(command, &workspace()).is_ok();
+        let check = |command: &Command| exec().command(command, Lasts::Call, &workspace()).is_ok();
         for directory in ["src", "./src/", "x/../src", "/w/src"] {
             assert!(check(&command(&["git", "status"], directory)), "{directory}");
         }
@@ -178,14 +207,35 @@ mod tests {
         assert!(!check(&Command { environment: vec![("GIT_PAGER".to_owned(), "rm".to_owned())], ..plain }));
     }
 
+    // promise background.asked: A program goes on after its call only if the preview that was decided about said so.
+    #[test]
+    fn a_command_goes_on_after_its_call_only_if_that_was_shown() {
+        let named = |background| {
+            let (argv, directory) = (words(&["serve"]), ".".to_owned());
+            shown(Confirmation::Exec { argv, directory, input: None, background })
+        };
+        let check = |guard: &PreviewGuard, lasts| guard.command(&command(&["serve"], "."), lasts, &workspace()).is_ok();
+        assert!(check(&named(true), Lasts::Session) && check(&named(false), Lasts::Call));
+        assert!(!check(&named(true), Lasts::Call) && !check(&named(false), Lasts::Session));
+        for unnamed in [PreviewGuard::default(), shown(Confirmation::Call)] {
+            assert!(check(&unnamed, Lasts::Call) && !check(&unnamed, Lasts::Session));
+        }
+        assert!(!check(&edit(), Lasts::Session) && !check(&info(), Lasts::Session));
+    }
+
     // promise preview.command
     #[test]
     fn a_command_reads_the_input_that_was_shown_and_no_other() {
         let input = Some("{\"a\":1}".to_owned());
-        let exec = shown(Confirmation::Exec { argv: words(&["tools", "a"]), directory: ".".to_owned(), input });
+        let exec = shown(Confirmation::Exec {
+            argv: words(&["tools", "a"]),
+            directory: ".".to_owned(),
+            input,
+            background: false,
+        });
         let check = |stdin: Option<&[u8]>| {
             let stdin = stdin.map(<[u8]>::to_vec);
-            exec.command(&Command { stdin, ..command(&["tools", "a"], "") }, &workspace()).is_ok()
+            exec.command(&Command { stdin, ..command(&["tools", "a"], "") }, Lasts::Call, &workspace()).is_ok()
         };
         assert!(check(Some(b"{\"a\":1}")));
         for other in [&b""[..], b"{\"a\": 1}", b"{\"a\":1}\n", b"{\"a\":2}", b"{}\0"] {
@@ -259,7 +309,7 @@ mod tests {
     fn preview_guard_allows_only_what_was_shown() {
         let (command, file) = (command(&["git", "status"], "."), Path::new("/w/f"));
         for other in [edit(), info()] {
-            assert!(other.command(&command, &workspace()).is_err());
+            assert!(other.command(&command, Lasts::Call, &workspace()).is_err());
         }
         for other in [exec(), edit()] {
             assert!(other.request("GET", "https://example.com/a?b").is_err());
@@ -272,7 +322,7 @@ mod tests {
     #[test]
     fn preview_guard_leaves_a_call_without_a_preview_to_its_grants() {
         for all in [PreviewGuard::default(), shown(Confirmation::Call)] {
-            assert!(all.command(&command(&["rm"], "/"), &workspace()).is_ok());
+            assert!(all.command(&command(&["rm"], "/"), Lasts::Call, &workspace()).is_ok());
             assert!(all.change(Path::new("/x"), Change::Name, &workspace()).is_ok());
             assert!(all.content(Path::new("/x"), b"x", &workspace()).is_ok());
             assert!(all.request("POST", "http://localhost/").is_ok());
@@ -282,7 +332,7 @@ mod tests {
     #[test]
     fn preview_guard_denial_names_what_was_not_shown_and_no_more_than_needed() {
         let long = command(&["git", &"\u{1b}".repeat(100_000)], "src");
-        let refused = exec().command(&long, &workspace()).expect_err("it was not shown");
+        let refused = exec().command(&long, Lasts::Call, &workspace()).expect_err("it was not shown");
         assert!(refused.help.contains("did not name this command"), "{}", refused.help);
         assert!(refused.help.len() < 4_000 && !refused.help.contains('\u{1b}'));
     }

@@ -1,7 +1,8 @@
 //! The host side of `host:cap/process`.
 //!
 //! Promises: a program starts only with a permit for its words; it gets an environment without secrets, and standard
-//! streams that lead to the guest; when the call ends, however it ends, so do the program and everything that it started.
+//! streams that lead to the guest; when the call ends, however it ends, so do the program and everything that it started,
+//! unless it was announced and started as one that goes on in the background (`background`).
 //!
 //! Deliberately not here: how programs are started, confined and ended (`host-process`).
 
@@ -22,6 +23,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use wasmtime::component::Resource;
 
+use crate::answer::command_line;
 use crate::bindings::cap_types::Denial;
 use crate::bindings::denial::denial;
 use crate::bindings::process::{Chunk, Command, Error, Exit, Host, HostChild, Source};
@@ -29,6 +31,7 @@ use crate::child::Child;
 use crate::limits::MAX_PROGRAMS;
 use crate::listener::{CallListener, ProgramEnd};
 use crate::lock::lock;
+use crate::preview_guard::Lasts;
 use crate::programs::{Confined, Offer};
 use crate::shared::Shared;
 use crate::store::CallState;
@@ -55,12 +58,27 @@ const NOBODY_THERE: &[(&str, &str)] =
     &[("GIT_PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0"), ("PAGER", "cat"), ("TERM", "dumb")];
 
 impl Host for CallState {
+    async fn spawn_background(&mut self, command: Command) -> wasmtime::Result<Result<String, Error>> {
+        let Some(background) = self.background.clone() else {
+            let what =
+                "nothing can run in the background here: only the main agent of a session keeps programs running";
+            return Ok(Err(Error::Io(what.to_owned())));
+        };
+        if let Some(full) = background.is_full() {
+            return Ok(Err(Error::Io(full)));
+        }
+        let shown = command_line(&command.argv);
+        // Nothing is written to it later, and no call waits for it.
+        let command = Command { stdin: None, ..command };
+        Ok(self.start(command, Lasts::Session).map(|child| background.adopt(&self.plugin, shown, child)))
+    }
+
     async fn spawn(&mut self, command: Command) -> wasmtime::Result<Result<Resource<Child>, Error>> {
         if self.programs >= MAX_PROGRAMS {
             let what = format!("{MAX_PROGRAMS} programs are running already, and a call has no more at once");
             return Ok(Err(Error::Io(what)));
         }
-        let child = match self.start(command) {
+        let child = match self.start(command, Lasts::Call) {
             Ok(child) => child,
             Err(error) => return Ok(Err(error)),
         };
@@ -95,7 +113,7 @@ impl HostChild for CallState {
 }
 
 impl CallState {
-    fn start(&self, command: Command) -> Result<Child, Error> {
+    fn start(&self, command: Command, lasts: Lasts) -> Result<Child, Error> {
         let size = command.argv.iter().map(String::len).sum::<usize>();
         if command.argv.len() > MAX_WORDS || size > MAX_COMMAND {
             return Err(Error::Invalid(format!("the command is too long: {} words, {size} bytes", command.argv.len())));
@@ -104,7 +122,7 @@ impl CallState {
         if command.argv.iter().chain(variables).any(|text| text.contains('\0')) {
             return Err(Error::Invalid("a word of the command contains a NUL character".to_owned()));
         }
-        self.shown.command(&command, &self.workspace).map_err(Error::Denied)?;
+        self.shown.command(&command, lasts, &self.workspace).map_err(Error::Denied)?;
         let refuse = |refused| Error::Denied(denial(&refused));
         let permit = self.grants.permit_process(&self.plugin, &command.argv).map_err(refuse)?;
         let Some((program, arguments)) = permit.argv().split_first() else {
@@ -145,11 +163,18 @@ impl CallState {
             StartError::Invalid => Error::Invalid(error.to_string()),
             StartError::System { .. } => Error::Io(format!("`{program}` does not start: {error}")),
         })?;
-        let silence = command.silence_limit.map_or(SILENCE, Duration::from_millis).min(SILENCE);
+        // One in the background has no listener: the call that started it ends before it does.
+        let (silence, cancel, listener) = match lasts {
+            Lasts::Call => {
+                let silence = command.silence_limit.map_or(SILENCE, Duration::from_millis).min(SILENCE);
+                (Some(silence), self.cancel.clone(), Arc::clone(&self.listener))
+            }
+            Lasts::Session => (None, CancellationToken::new(), Arc::new(()) as Arc<dyn CallListener>),
+        };
         let explained = confinement.map(|_| (self.plugin.to_string(), named));
-        let (listener, shared) = (Arc::clone(&self.listener), Arc::clone(&self.shared));
+        let shared = Arc::clone(&self.shared);
         let notes = Notes { first: note, kept_from, explained, listener, shared, argv: permit.argv().to_vec() };
-        Ok(watch(process, notes, command.stdin, silence, self.cancel.clone()))
+        Ok(watch(process, notes, command.stdin, silence, cancel))
     }
 
     /// Checks that a guest may set variables. `LD_PRELOAD`, `PATH`, `GIT_EXTERNAL_DIFF` and others choose what a
@@ -276,7 +301,7 @@ fn watch(
     mut process: Process,
     notes: Notes,
     stdin: Option<Vec<u8>>,
-    silence: Duration,
+    silence: Option<Duration>,
     cancel: CancellationToken,
 ) -> Child {
     let (out, output) = mpsc::channel(WAITING);
@@ -302,14 +327,14 @@ fn watch(
     let supervisor = tokio::spawn(async move {
         let mut timed_out = false;
         let stopped = loop {
-            let quiet_until = *lock(&last) + silence;
+            let quiet_until = silence.map(|silence| *lock(&last) + silence);
             tokio::select! {
                 biased;
                 ended = process.wait() => break Some(ended),
                 () = killed.cancelled() => break None,
                 () = cancel.cancelled() => break None,
-                () = tokio::time::sleep_until(quiet_until) => {
-                    if lock(&last).elapsed() >= silence {
+                () = until(quiet_until) => {
+                    if silence.is_some_and(|silence| lock(&last).elapsed() >= silence) {
                         timed_out = true;
                         break None;
                     }
@@ -344,6 +369,14 @@ fn watch(
         ended.send_replace(Some(Exit { code, signal, timed_out, background }));
     });
     Child { output, exit, kill, supervisor: supervisor.abort_handle() }
+}
+
+/// Waits until then, or for ever.
+async fn until(then: Option<Instant>) {
+    match then {
+        Some(then) => tokio::time::sleep_until(then).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// The end of a program that did not end when it was asked to.

@@ -21,6 +21,7 @@ use wasmtime::{Engine, Store};
 
 use crate::admission::{self, Imports};
 use crate::answer::{self, Confirmation, ToolDef};
+use crate::background::BackgroundPrograms;
 use crate::bindings::{self, EverythingPre};
 use crate::cache::{Cache, Lookup};
 use crate::certificates::Certificates;
@@ -96,6 +97,11 @@ pub struct Invocation {
     pub secrets: Arc<Secrets>,
     /// The destination of its requests.
     pub network: Network,
+    /// The capabilities that the tool needs, by default all that its plugin imports. Of one that it does not need, nothing
+    /// must be granted for the call.
+    pub needs: CapabilitySet,
+    /// The programs in the background of its session; with `None` it can start none.
+    pub background: Option<Arc<BackgroundPrograms>>,
     /// Asks the guest to stop. It does not end the call: dropping the future does.
     pub cancel: CancellationToken,
     /// The receiver of live output.
@@ -145,7 +151,11 @@ impl Runtime {
         let tool = invocation.tool.to_string();
         let imports = plugin.imports()?;
         let grants = Arc::new(invocation.grants.meet(plugin.declared()));
-        let granted = admission::admit(plugin.name(), imports, plugin.declared(), plugin.optional(), &grants)?;
+        let mut optional = plugin.optional();
+        Capability::ALL.into_iter().filter(|capability| !invocation.needs.contains(*capability)).for_each(|unneeded| {
+            optional.insert(unneeded);
+        });
+        let granted = admission::admit(plugin.name(), imports, plugin.declared(), optional, &grants)?;
         let missing = if granted == imports.capabilities { Missing::Refuse } else { Missing::Deny };
         let linked = Linked { granted, missing };
         let limit = self.time_limit(imports);
@@ -169,10 +179,13 @@ impl Runtime {
         let request = invocation.request();
         let grants = invocation.grants.meet(plugin.declared());
         let workspace = Arc::clone(&invocation.workspace);
-        let answer = self
-            .look(plugin, invocation, async |guest, store| guest.host_tool_tool().call_preview(store, &request).await)
+        let (answer, announced) = self
+            .look(plugin, invocation, async |guest, store| {
+                let answer = guest.host_tool_tool().call_preview(&mut *store, &request).await?;
+                Ok((answer, store.data().announced))
+            })
             .await?;
-        let (path, unified, proposed) = match answer::confirmation(&tool, answer)? {
+        let (path, unified, proposed) = match answer::confirmation(&tool, answer, announced)? {
             Some(Confirmation::Edit { path, unified, proposed }) => (path, unified, proposed),
             other => return Ok(other),
         };
@@ -216,6 +229,8 @@ impl Runtime {
         guest: impl AsyncFnOnce(&bindings::Everything, &mut Store<CallState>) -> wasmtime::Result<T>,
     ) -> Result<T, CallError> {
         let imports = plugin.imports()?;
+        // Looking at a call ends no program and takes no output from it.
+        let invocation = Invocation { background: None, ..invocation };
         let grants = Arc::new(invocation.grants.meet(plugin.declared()).reading());
         let linked = Linked { granted: grants.capabilities(), missing: Missing::Trap };
         self.run(plugin, imports, linked, invocation, grants, self.limits.time, guest).await
@@ -296,6 +311,8 @@ impl Runtime {
             secrets: invocation.secrets,
             network: invocation.network,
             cancel: invocation.cancel,
+            background: invocation.background,
+            announced: false,
             listener: invocation.listener,
             emitted: 0,
             logged: 0,
@@ -392,6 +409,7 @@ impl Runtime {
         let (engine, ..) = self.engine().map_err(wasmtime::Error::new)?;
         let mut linker = Linker::<CallState>::new(engine);
         bindings::context::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;
+        bindings::background::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;
         for capability in granted.iter() {
             match capability {
                 Capability::FsRead => bindings::fs_read::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?,
@@ -483,6 +501,8 @@ impl Invocation {
             config: Arc::default(),
             secrets: Arc::default(),
             network: Network::Real,
+            needs: Capability::ALL.into_iter().collect(),
+            background: None,
             cancel: CancellationToken::new(),
             listener: Arc::new(()),
         }

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
+use crate::background::BackgroundPrograms;
 use crate::engine::Ticking;
 use crate::limits::Meter;
 use crate::listener::CallListener;
@@ -37,6 +38,10 @@ pub(crate) struct CallState {
     pub(crate) network: Network,
     /// Whether the call has to stop.
     pub(crate) cancel: CancellationToken,
+    /// The programs in the background of its session; `None` if it can have none.
+    pub(crate) background: Option<Arc<BackgroundPrograms>>,
+    /// Whether a preview said that its command goes on after the call.
+    pub(crate) announced: bool,
     /// The receiver of live output.
     pub(crate) listener: Arc<dyn CallListener>,
     /// Bytes of live output so far.

@@ -113,7 +113,7 @@ mod tests {
 
     fn exec(argv: &[&str]) -> Confirmation {
         let argv = argv.iter().map(|word| (*word).to_owned()).collect();
-        Confirmation::Exec { argv, directory: ".".to_owned(), input: None }
+        Confirmation::Exec { argv, directory: ".".to_owned(), input: None, background: false }
     }
 
     fn edit(path: &str) -> Confirmation {

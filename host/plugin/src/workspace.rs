@@ -58,7 +58,7 @@ impl Workspace {
     }
 
     /// Creates a workspace for calls that have no grants.
-    pub(crate) fn nowhere() -> Self {
+    pub fn nowhere() -> Self {
         Self::new(PathBuf::from("/"))
     }
 

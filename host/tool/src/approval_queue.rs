@@ -4,7 +4,8 @@
 //! or withdrawn. A question without a listener, or whose last listener leaves, fails with [`NobodyListens`] and does
 //! not wait. Dropping the future of [`ApprovalQueue::ask`] withdraws the question.
 //!
-//! Deliberately not here: what an answer means (the gate decides that), and how a question is shown.
+//! A model's own question to the user goes the same way, so that each frontend that can answer the one can answer the
+//! other. Deliberately not here: what an answer means (the gate decides that), and how a question is shown.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ use host_plugin::Confirmation;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{ApprovalMode, Origin, SimpleCommand};
+use crate::{ApprovalMode, ModelAnswer, ModelQuestion, Origin, SimpleCommand};
 
 /// Messages that may wait for a listener. A listener further behind counts as gone: protects the host's memory.
 const WAITING: usize = 256;
@@ -170,6 +171,13 @@ pub enum Notice {
         /// The question.
         question: Arc<Question>,
     },
+    /// A new question of a model's, which is about no call.
+    ModelAsked {
+        /// Its id, to reply with.
+        id: QuestionId,
+        /// The question.
+        question: Arc<ModelQuestion>,
+    },
     /// A question was answered, by this listener or a different one.
     Answered {
         /// Which question.
@@ -203,10 +211,20 @@ struct State {
     open: HashMap<QuestionId, Open>,
 }
 
+/// A question without an answer so far.
 #[derive(Debug)]
-struct Open {
-    question: Arc<Question>,
-    answer: oneshot::Sender<Answer>,
+enum Open {
+    Call { question: Arc<Question>, answer: oneshot::Sender<Answer> },
+    Model { question: Arc<ModelQuestion>, answer: oneshot::Sender<ModelAnswer> },
+}
+
+impl Open {
+    fn notice(&self, id: QuestionId) -> Notice {
+        match self {
+            Self::Call { question, .. } => Notice::Asked { id, question: Arc::clone(question) },
+            Self::Model { question, .. } => Notice::ModelAsked { id, question: Arc::clone(question) },
+        }
+    }
 }
 
 /// A listener. Dropping it ends the subscription; when the last one is dropped, open questions fail.
@@ -227,11 +245,11 @@ impl ApprovalQueue {
     pub fn listen(&self) -> Listener {
         let (sender, notices) = mpsc::channel(WAITING);
         let mut state = self.state();
-        let mut open: Vec<_> = state.open.iter().map(|(id, open)| (*id, Arc::clone(&open.question))).collect();
+        let mut open: Vec<_> = state.open.iter().map(|(id, open)| (*id, open.notice(*id))).collect();
         open.sort_by_key(|(id, _)| *id);
-        for (id, question) in open {
+        for (_, notice) in open {
             // A new channel has room for more than can be open.
-            sender.try_send(Notice::Asked { id, question }).ok();
+            sender.try_send(notice).ok();
         }
         let id = state.number();
         state.listeners.push((id, sender));
@@ -250,16 +268,29 @@ impl ApprovalQueue {
     ///
     /// If there is no listener, or the last one leaves.
     pub async fn ask(&self, question: Question) -> Result<Answer, NobodyListens> {
-        let question = Arc::new(question);
         let (answer, answered) = oneshot::channel();
+        self.wait(Open::Call { question: Arc::new(question), answer }, answered).await
+    }
+
+    /// Asks a model's question, and waits for the first reply.
+    ///
+    /// # Errors
+    ///
+    /// If there is no listener, or the last one leaves.
+    pub async fn ask_for_model(&self, question: ModelQuestion) -> Result<ModelAnswer, NobodyListens> {
+        let (answer, answered) = oneshot::channel();
+        self.wait(Open::Model { question: Arc::new(question), answer }, answered).await
+    }
+
+    async fn wait<T>(&self, open: Open, answered: oneshot::Receiver<T>) -> Result<T, NobodyListens> {
         let id = {
             let mut state = self.state();
             let id = QuestionId(state.number());
-            state.tell(&Notice::Asked { id, question: Arc::clone(&question) });
+            state.tell(&open.notice(id));
             if state.listeners.is_empty() {
                 return Err(NobodyListens);
             }
-            state.open.insert(id, Open { question, answer });
+            state.open.insert(id, open);
             id
         };
         let _withdraws_when_dropped = Withdraw { queue: self, id };
@@ -312,11 +343,36 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// If another listener answered first, or the question was withdrawn.
+    /// If another listener answered first, the question was withdrawn, or it is a model's.
     pub fn answer(&self, id: QuestionId, answer: Answer) -> Result<(), TooLate> {
         let mut state = self.queue.state();
-        let open = state.open.remove(&id).ok_or(TooLate)?;
-        open.answer.send(answer).map_err(|_| TooLate)?;
+        match state.open.remove(&id).ok_or(TooLate)? {
+            Open::Call { answer: sender, .. } => sender.send(answer).map_err(|_| TooLate)?,
+            // An answer that allows something is none to a model's question, which stays open.
+            other @ Open::Model { .. } => {
+                state.open.insert(id, other);
+                return Err(TooLate);
+            }
+        }
+        state.tell(&Notice::Answered { id });
+        Ok(())
+    }
+
+    /// Replies to a model's question.
+    ///
+    /// # Errors
+    ///
+    /// If another listener replied first, the question was withdrawn, or it is about a call.
+    pub fn reply(&self, id: QuestionId, answer: ModelAnswer) -> Result<(), TooLate> {
+        let mut state = self.queue.state();
+        match state.open.remove(&id).ok_or(TooLate)? {
+            Open::Model { answer: sender, .. } => sender.send(answer).map_err(|_| TooLate)?,
+            // No reply to a model allows a call, which stays asked about.
+            other @ Open::Call { .. } => {
+                state.open.insert(id, other);
+                return Err(TooLate);
+            }
+        }
         state.tell(&Notice::Answered { id });
         Ok(())
     }

@@ -11,7 +11,7 @@ use host_capability::Scope;
 use crate::{ApprovalMode, Origin};
 
 /// Asks the user on behalf of one running call. Dropping a future withdraws its question.
-pub trait AskUser: fmt::Debug + Send + Sync {
+pub trait CallAsker: fmt::Debug + Send + Sync {
     /// Asks whether the call of this plugin may read the path, which is absolute and lexically normal.
     fn may_read<'a>(&'a self, path: &'a Path, origin: Option<Origin>) -> BoxFuture<'a, ReadAnswer>;
 

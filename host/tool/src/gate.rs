@@ -143,6 +143,11 @@ impl Gate {
         Self { agent: agent.to_owned(), agent_id: agent_id.clone(), ..self.clone() }
     }
 
+    /// Returns the queue of its questions.
+    pub fn queue(&self) -> &ApprovalQueue {
+        &self.shared.queue
+    }
+
     /// Returns its mode.
     pub fn mode(&self) -> ApprovalMode {
         self.mode

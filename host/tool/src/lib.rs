@@ -20,6 +20,7 @@ mod discovery;
 mod gate;
 mod live;
 mod mode;
+mod model_question;
 mod pausable_clock;
 mod plugin_tool;
 mod policy;
@@ -36,7 +37,7 @@ pub use approval_queue::{
     About, Always, Answer, ApprovalQueue, Lasting, Listener, NobodyListens, Notice, Question, QuestionId, TooLate,
     Until,
 };
-pub use asking::{AskUser, NotAsked, PlanAnswer, ReadAnswer};
+pub use asking::{CallAsker, NotAsked, PlanAnswer, ReadAnswer};
 pub use call::{CallChange, CallEvent, CallState, Decided, SettledCall};
 pub use cancel::{CANCEL_GRACE, Cancel};
 pub use discovery::{Discovered, DiscoveryError, MAX_LIST, Surroundings, discovered};
@@ -45,6 +46,7 @@ pub use host_plugin::ProgramEnd;
 pub use host_schema::{Schema, SchemaError, Violations};
 pub use live::{Live, LiveOutput};
 pub use mode::{ApprovalMode, UnknownMode};
+pub use model_question::{ModelAnswer, ModelQuestion};
 pub use pausable_clock::{PausableClock, PauseGuard};
 pub use plugin_tool::{PluginTool, ProgramInput, Sandbox};
 pub use policy::{

@@ -15,7 +15,8 @@ use host_capability::{Capability, Denied, Grants, Resources, Scope, StateAccess}
 use host_message::{FunctionCall, ToolSpec, with_causes};
 use host_plugin::admission::AdmissionError;
 use host_plugin::{
-    CallError, CallListener, Confirmation, Failure, Invocation, Plugin, ProgramEnd, Runtime, Secrets, Workspace,
+    BackgroundPrograms, CallError, CallListener, Confirmation, Failure, Invocation, Plugin, ProgramEnd, Runtime,
+    Secrets, Workspace,
 };
 use host_text::TitleTemplate;
 use serde_json::{Map, Value};
@@ -66,6 +67,8 @@ pub struct Sandbox {
     pub secrets: Arc<Secrets>,
     /// The standard input of the program that a preview names.
     pub input: ProgramInput,
+    /// The programs in the background of the session; with `None` none can be started.
+    pub background: Option<Arc<BackgroundPrograms>>,
 }
 
 /// The standard input of the program that the preview of a call names.
@@ -83,8 +86,8 @@ impl ProgramInput {
     #[must_use]
     pub fn added(self, previewed: Confirmation, arguments: &Map<String, Value>) -> Confirmation {
         match (self, previewed) {
-            (Self::Arguments, Confirmation::Exec { argv, directory, .. }) => {
-                Confirmation::Exec { argv, directory, input: Some(written(arguments)) }
+            (Self::Arguments, Confirmation::Exec { argv, directory, background, .. }) => {
+                Confirmation::Exec { argv, directory, input: Some(written(arguments)), background }
             }
             (_, previewed) => previewed,
         }
@@ -121,7 +124,9 @@ impl PluginTool {
         let (arguments, workspace) = (written(&call.arguments), Arc::clone(&self.sandbox.workspace));
         let (config, secrets) = (Arc::clone(&self.sandbox.config), Arc::clone(&self.sandbox.secrets));
         let (id, tool) = (call.id.clone(), self.spec.name.clone());
-        Invocation { config, secrets, cancel, ..Invocation::new(id, tool, arguments, grants, workspace) }
+        let (needs, background) = (self.needs.capabilities(), self.sandbox.background.clone());
+        let invocation = Invocation::new(id, tool, arguments, grants, workspace);
+        Invocation { config, secrets, needs, background, cancel, ..invocation }
     }
 
     async fn intend(&self, call: &FunctionCall, cancel: CancellationToken) -> Result<Intent, CallFailure> {
@@ -282,8 +287,8 @@ impl Tool for PluginTool {
     fn is_out_of_reach(&self) -> bool {
         let (optional, ceiling) = (self.plugin.optional(), &self.sandbox.ceiling);
         let is_needed = |scope: &&Scope| !optional.contains(scope.capability());
-        // A plugin is not started without one of these.
-        self.plugin.declared().iter().filter(is_needed).any(|scope| !ceiling.has(scope.capability()))
+        // It is not started without one of these.
+        self.needs.iter().filter(is_needed).any(|scope| !ceiling.has(scope.capability()))
     }
 
     fn intent<'a>(&'a self, call: &'a FunctionCall, cancel: CancellationToken) -> IntentFuture<'a> {

@@ -26,7 +26,7 @@ use crate::gate::CallQuestions;
 use crate::gate::{AtGate, Passed};
 use crate::live::{self, Piece};
 use crate::{
-    AskUser, CallContext, CallEvent, CallFailure, Cancel, Decided, FailureKind, Gate, LiveOutput, Outcome,
+    CallAsker, CallContext, CallEvent, CallFailure, Cancel, Decided, FailureKind, Gate, LiveOutput, Outcome,
     PausableClock, Question, Registry, SettledCall, Tool,
 };
 
@@ -128,7 +128,7 @@ impl<'r> Scheduler<'r> {
         let run_clock = self.run_clock.clone();
         let questions = self.gate.clone().map(|gate| {
             let (call, run_clock) = (Arc::clone(&call), run_clock.clone());
-            Arc::new(CallQuestions::new(gate, call, run_clock, at, channels.questions.clone())) as Arc<dyn AskUser>
+            Arc::new(CallQuestions::new(gate, call, run_clock, at, channels.questions.clone())) as Arc<dyn CallAsker>
         });
         let context = CallContext { cancel: cancel.token().child_token(), live, run_clock, allowance, questions };
         let task = execute(tool, call, context, cancel.clone());

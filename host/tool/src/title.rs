@@ -41,11 +41,12 @@ pub fn of_arguments(call: &FunctionCall) -> String {
 /// arguments of the call is one that the user configured for the tool: there the arguments say more.
 pub(crate) fn of_command(shown: Option<&Confirmation>) -> Option<String> {
     match shown? {
-        Confirmation::Exec { argv, directory, input: None } => {
+        Confirmation::Exec { argv, directory, input: None, background } => {
             let line = title_line(&command_line(argv));
             let place =
                 if matches!(directory.as_str(), "" | ".") { String::new() } else { format!(" (in {directory})") };
-            Some(title_line(&(line + &place)))
+            let behind = if *background { " &" } else { "" };
+            Some(title_line(&(line + behind + &place)))
         }
         Confirmation::Exec { input: Some(_), .. }
         | Confirmation::Edit { .. }
@@ -133,6 +134,7 @@ mod tests {
             argv: argv.iter().map(|word| (*word).to_owned()).collect(),
             directory: directory.to_owned(),
             input: input.map(str::to_owned),
+            background: false,
         };
         for (shown, title) in [
             (exec(&["sh", "-c", "make -j2\nrm -rf x"], ".", None), Some("make -j2↵ rm -rf x")),

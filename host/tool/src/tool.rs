@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::{AskUser, CANCEL_GRACE, LiveOutput, PausableClock, title};
+use crate::{CANCEL_GRACE, CallAsker, LiveOutput, PausableClock, title};
 
 /// Something that a model can call.
 ///
@@ -124,7 +124,7 @@ pub struct CallContext {
     /// What was allowed for this call.
     pub allowance: Arc<Allowance>,
     /// Asks the user on behalf of the call; `None` if the call is not one of an agent.
-    pub questions: Option<Arc<dyn AskUser>>,
+    pub questions: Option<Arc<dyn CallAsker>>,
 }
 
 /// What a call may do, as decided. The default is what its tool is granted for all of its calls.

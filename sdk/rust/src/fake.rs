@@ -37,6 +37,7 @@
 //! a program still runs; limits of time and memory; the files that no tool may change (version control, the host's own);
 //! what a preview named, by which the host holds a call. Those need the real host: `host tool call`.
 
+pub(crate) mod background;
 pub(crate) mod context;
 pub(crate) mod fs_read;
 pub(crate) mod fs_write;
@@ -92,6 +93,9 @@ pub(crate) struct World {
     /// The secrets that each of the requests carried.
     carried: Vec<Vec<String>>,
     commands: Vec<crate::process::Command>,
+    /// Whether a preview announced that its command goes on.
+    announced: bool,
+    background: Vec<self::background::Started>,
     emitted: String,
     progress: Vec<Progress>,
     logged: Vec<(Level, String)>,
@@ -328,6 +332,11 @@ impl FakeHost {
     /// The commands that were run. What was refused is not among them.
     pub fn commands(&self) -> Vec<crate::process::Command> {
         self.world.borrow().commands.clone()
+    }
+
+    /// Whether a preview announced that its command goes on after the call.
+    pub fn announced(&self) -> bool {
+        self.world.borrow().announced
     }
 
     /// What is kept under a key now.

@@ -70,7 +70,7 @@
 //! What a tool touches goes through one module for each capability: [`fs_read`], [`fs_write`], [`process`],
 //! [`http`], [`state`]. Using one makes it an import of the component, and so a request that the user must
 //! grant; a module that is not used leaves no trace. It must stand in the tool's `needs` and in `plugin.toml`.
-//! [`context`] needs no grant.
+//! [`context`] and [`background`] need no grant.
 //!
 //! # Failures
 //!
@@ -97,6 +97,7 @@ pub mod bindings {
             /// Every interface there is. The linker drops those that the plugin does not use.
             world everything {
                 import host:tool/context@0.1.0;
+                import host:tool/background@0.1.0;
                 import host:cap/fs-read@0.1.0;
                 import host:cap/fs-write@0.1.0;
                 import host:cap/process@0.1.0;
@@ -114,6 +115,7 @@ pub mod bindings {
     });
 }
 
+pub mod background;
 pub mod context;
 #[doc(hidden)]
 pub mod export;

@@ -2,10 +2,10 @@
 
 use crate::Failure;
 #[cfg(target_family = "wasm")]
-pub use crate::bindings::host::cap::process::{Child, spawn};
+pub use crate::bindings::host::cap::process::{Child, spawn, spawn_background};
 pub use crate::bindings::host::cap::process::{Chunk, Command, Error, Exit, Source};
 #[cfg(not(target_family = "wasm"))]
-pub use crate::fake::process::{Child, spawn};
+pub use crate::fake::process::{Child, spawn, spawn_background};
 
 impl Command {
     /// A program with its arguments, in the workspace, with nothing to read and the host's own limit.

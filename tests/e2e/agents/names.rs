@@ -48,6 +48,7 @@ fn usurper(workspace: &Path, grants: Grants) -> Registry {
         config: Arc::default(),
         secrets: Arc::default(),
         input: ProgramInput::Nothing,
+        background: None,
     };
     let mut tools = Registry::new();
     tools

@@ -112,7 +112,7 @@ async fn the_preview_is_the_command_and_runs_nothing() {
     {
         let shown = bench.preview("shell", arguments).await.expect("it is asked");
         let argv = ["sh", "-c", "touch made"].map(str::to_owned).to_vec();
-        let expected = Confirmation::Exec { argv, directory: directory.to_owned(), input: None };
+        let expected = Confirmation::Exec { argv, directory: directory.to_owned(), input: None, background: false };
         assert_eq!(shown, Some(expected));
     }
     assert!(!bench.root().join("made").exists());

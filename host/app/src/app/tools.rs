@@ -50,9 +50,9 @@ impl App {
         let mut registry = Registry::new();
         for installed in plugins {
             let (grants, ceiling) = (granted.granted_to(installed), granted.ceiling_of(installed));
-            let (grants, ceiling, secrets) = match holder {
-                Holder::Run => (grants, ceiling, Arc::clone(&installed.secrets)),
-                Holder::Subagent => (grants.reading(), ceiling.reading(), Arc::default()),
+            let (grants, ceiling, secrets, background) = match holder {
+                Holder::Run => (grants, ceiling, Arc::clone(&installed.secrets), Some(Arc::clone(&self.background))),
+                Holder::Subagent => (grants.reading(), ceiling.reading(), Arc::default(), None),
             };
             let sandbox = Sandbox {
                 runtime: Arc::clone(&self.runtime),
@@ -63,6 +63,7 @@ impl App {
                 config: Arc::clone(&installed.config),
                 secrets,
                 input: ProgramInput::Nothing,
+                background,
             };
             for tool in &installed.manifest.tools {
                 let needs = installed.plugin.declared().iter().filter(|scope| tool.needs(scope.capability())).cloned();

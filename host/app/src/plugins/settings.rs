@@ -21,7 +21,7 @@ use crate::configuration::{
 };
 use crate::environment::Environment;
 use crate::error::Failure;
-use crate::plugins::LoadedPlugin;
+use crate::plugins::{LoadedPlugin, PluginOrigin, reach};
 
 /// Bytes of a file with a secret. Protects memory; no header field takes more.
 const MAX_FILE: u64 = 64 << 10;
@@ -39,6 +39,8 @@ pub enum ConfigResolution {
     Applied(Box<LoadedPlugin>),
     /// A required setting is missing; says which.
     Skipped(String),
+    /// It is built in, requires settings, and the user made none for it.
+    Unused,
 }
 
 impl PluginSettings {
@@ -81,12 +83,18 @@ impl PluginSettings {
             false => secrets(manifest, set, &self.environment, &mut missing)?,
             true => withheld(manifest, &mut missing),
         };
+        // Nothing of it was asked for, so nothing is missing.
+        let is_unused = set.config.is_empty() && set.secrets.is_empty();
+        if !missing.is_empty() && is_unused && matches!(installed.origin, PluginOrigin::BuiltIn(_)) {
+            return Ok(ConfigResolution::Unused);
+        }
         if !missing.is_empty() {
             let why = format!("the plugin `{}` is left out until {}", manifest.name, missing.join(" and "));
             return Ok(ConfigResolution::Skipped(why));
         }
+        let reach = reach::of(&installed, &config)?;
         let (config, secrets) = (Arc::new(config), Arc::new(secrets));
-        Ok(ConfigResolution::Applied(Box::new(LoadedPlugin { config, secrets, ..installed })))
+        Ok(ConfigResolution::Applied(Box::new(LoadedPlugin { config, secrets, reach, ..installed })))
     }
 }
 

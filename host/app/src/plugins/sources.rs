@@ -178,6 +178,7 @@ impl PluginSources {
                 match plugin.and_then(|plugin| self.settings.apply(plugin)) {
                     Ok(ConfigResolution::Applied(plugin)) => all.plugins.push(*plugin),
                     Ok(ConfigResolution::Skipped(why)) => all.skipped.push(why),
+                    Ok(ConfigResolution::Unused) => {}
                     Err(failure) if on_invalid == OnInvalid::Fail => return Err(failure),
                     Err(failure) => all.invalid.push((origin, failure)),
                 }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use host_agent::{
-    About, AgentDefinition, ApprovedPlan, Budget, Clock, Executor, Observer, PresentPlan, Reopened, SessionLog, Setup,
-    SubagentSetup,
+    ASK_USER, About, AgentDefinition, ApprovedPlan, AskUser, Budget, Clock, Executor, Observer, PresentPlan, Reopened,
+    SessionLog, Setup, SubagentSetup,
 };
 use host_message::{AgentId, ModelId, ToolName};
 use host_model::Recording;
@@ -208,16 +208,22 @@ impl Tools<'_> {
             let tool = Arc::new(PresentPlan::new(plan.clone()));
             tools.register(tool).map_err(|error| Failure::from_error(ErrorKind::Configuration, &error))?;
         }
+        let mut reading = app.reading_tools_of(plugins, grants)?;
+        reading.leave_out(ToolName::new(ASK_USER));
         let setup = SubagentSetup {
             model: model.id.clone(),
             provider: Arc::clone(&model.provider),
-            tools: app.reading_tools_of(plugins, grants)?,
+            tools: reading,
             spill: Some(context.outputs.to_owned()),
             observer: Arc::clone(context.observers) as Arc<dyn Observer>,
             session: Some(Arc::clone(context.session)),
             parent: Arc::clone(context.budget),
             gate: Some(context.gate.clone()),
         };
+        let ask_user = AskUser::new(context.gate.queue().clone());
+        tools.register(Arc::new(ask_user)).map_err(|error| {
+            Failure::input(format!("a plugin cannot be used: {error}")).help("change the name of the plugin's tool")
+        })?;
         subagents::add(&mut tools, agents, &setup, Asked { model, recording }, &app.configuration, &app.environment)?;
         Ok(tools)
     }

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use host_agent::{CallReport, CallStatus, Logged, ReadError, Record, Stored, TerminateReason};
-use host_message::{CallId, Content, Display, Part, PartData, ResponseBody, Role, Usage};
+use host_message::{CallId, ChecklistItem, Content, Display, Part, PartData, ResponseBody, Role, Usage};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -187,6 +187,21 @@ impl Transcript {
     /// When it cannot be serialised.
     pub fn json(&self) -> Result<String, Failure> {
         to_json(self)
+    }
+
+    /// Returns the list of steps that the main agent wrote last; empty if it wrote none.
+    pub fn checklist(&self) -> &[ChecklistItem] {
+        let calls = self.entries.iter().rev().filter(|entry| entry.agent.as_deref() == Some(super::MAIN));
+        let displays = calls.filter_map(|entry| {
+            let What::Call(call) = &entry.what else { return None };
+            let outcome = call.outcome.as_ref()?;
+            outcome.display.as_ref().filter(|_| outcome.status == CallStatus::Success)
+        });
+        let mut lists = displays.filter_map(|display| match display {
+            Display::Checklist { items } => Some(items.as_slice()),
+            Display::Summary(_) | Display::Difference { .. } => None,
+        });
+        lists.next().unwrap_or_default()
     }
 
     fn take_all(&mut self, stored: &Stored) -> Result<(), ReadError> {

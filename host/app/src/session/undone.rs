@@ -56,10 +56,12 @@ pub(super) fn effects(session: &Session) -> Effects {
             }
             // It was proposed and not made.
             Some(Display::Difference { .. }) => {}
-            Some(Display::Summary(_)) | None if has_run && !only_reads(session, &call.name) => {
+            Some(Display::Summary(_) | Display::Checklist { .. }) | None
+                if has_run && !only_reads(session, &call.name) =>
+            {
                 effects.others.insert(call.name);
             }
-            Some(Display::Summary(_)) | None => {}
+            Some(Display::Summary(_) | Display::Checklist { .. }) | None => {}
         }
     }
     effects

@@ -51,15 +51,19 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
         About::Call => {}
     }
     match &question.confirmation {
-        Confirmation::Exec { argv, directory, input } => {
+        Confirmation::Exec { argv, directory, input, background } => {
             let place = if directory == "." { String::new() } else { format!("in {}", line(directory)) };
-            page.named(&format!("{who} wants to run this command"), &place);
+            let what = if *background { "run this command in the background" } else { "run this command" };
+            page.named(&format!("{who} wants to {what}"), &place);
             let line = command_line(argv);
             page.text(&line, TEXT_LINES);
             page.commands(question, &line);
             if let Some(input) = input {
                 page.note("which reads this:");
                 page.text(input, TEXT_LINES);
+            }
+            if *background {
+                page.note("it runs on after the call, until it ends, is stopped, or this session ends");
             }
         }
         Confirmation::Edit { path, unified, .. } => {
@@ -96,6 +100,16 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
     if question.mode != ApprovalMode::Default {
         page.note(&format!("{} mode", question.mode));
     }
+    page.lines
+}
+
+/// A model's own question, line by line.
+pub(super) fn of_model(text: &str, style: Style, columns: usize) -> Vec<String> {
+    let mut page = Page { lines: vec![String::new()], style, columns: columns.saturating_sub(4).max(NARROWEST) };
+    let mark = style.paint("?", AnsiColor::Cyan);
+    let title = format!("{} (your answer allows nothing):", style.bold("The model asks"));
+    page.lines.push(format!("{mark} {title}"));
+    page.text(text, TEXT_LINES);
     page.lines
 }
 

@@ -238,8 +238,8 @@ async fn show_preview(place: &App, call: FunctionCall, json: bool, out: &Out) ->
     if json {
         let value = match confirmation {
             None => Value::Null,
-            Some(Confirmation::Exec { argv, directory, input }) => {
-                json!({"kind": "exec", "argv": argv, "directory": directory, "input": input})
+            Some(Confirmation::Exec { argv, directory, input, background }) => {
+                json!({"kind": "exec", "argv": argv, "directory": directory, "input": input, "background": background})
             }
             Some(Confirmation::Edit { path, unified, proposed }) => {
                 json!({"kind": "edit", "path": path, "difference": unified, "proposed": proposed})
@@ -255,12 +255,13 @@ async fn show_preview(place: &App, call: FunctionCall, json: bool, out: &Out) ->
     }
     let text = match confirmation {
         None => "it would run without a question\n".to_owned(),
-        Some(Confirmation::Exec { argv, directory, input }) => {
+        Some(Confirmation::Exec { argv, directory, input, background }) => {
             let command = escape_exact(&host_plugin::command_line(&argv), Newlines::Keep).into_owned();
             let input = input
                 .map(|input| format!("which reads:\n{}\n", escape_exact(&input, Newlines::Keep)))
                 .unwrap_or_default();
-            format!("run in {}:\n{command}\n{input}", exact(&directory))
+            let where_to = if background { ", in the background" } else { "" };
+            format!("run in {}{where_to}:\n{command}\n{input}", exact(&directory))
         }
         Some(Confirmation::Edit { unified, .. }) => unified,
         Some(Confirmation::Info { text, .. }) => format!("{}\n", visible(&text)),

@@ -2,6 +2,7 @@
 //! calls of a subagent are indented under a line with its name; its text is for its parent, and not shown.
 
 mod calls;
+pub(crate) mod checklist;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;

@@ -16,6 +16,11 @@ use super::{BuildError, read_text, write};
 /// The name of the world, and so of the files that a binding generator makes for it.
 pub(super) const WORLD: &str = "contract";
 
+/// The interface to programs that a plugin left running, for plugins with the capability [`PROCESS`].
+const BACKGROUND: &str = "background";
+/// See [`BACKGROUND`].
+const PROCESS: &str = "process";
+
 /// Files in one package of a contract. Protects the parser; the largest has six.
 const MAX_FILES: usize = 64;
 
@@ -38,6 +43,8 @@ impl Contract {
         let mut resolve = Resolve::default();
         let mut packages = Vec::new();
         let mut versions = Vec::new();
+        // A package may carry a contract from before there was this interface.
+        let mut has_background = false;
         for name in ["cap", "tool"] {
             let files = files(&folder.join("wit").join(name))?;
             let mut sources = wit_parser::SourceMap::new();
@@ -46,10 +53,11 @@ impl Contract {
             }
             let group = sources.parse().map_err(|(sources, error)| wrong(error.render(&sources)))?;
             let id = resolve.push_group(group).map_err(|error| wrong(error.render(&resolve.source_map)))?;
+            has_background |= resolve.packages[id].interfaces.contains_key(BACKGROUND);
             versions.push(resolve.packages[id].name.version.as_ref().map(|v| format!("@{v}")).unwrap_or_default());
             packages.push((name, files));
         }
-        let world = world(manifest, &versions[0], &versions[1]);
+        let world = world(manifest, &versions[0], &versions[1], has_background);
         let package = resolve.push_source("world.wit", &world).map_err(|error| wrong(format!("{error:#}")))?;
         let id = resolve.select_world(&[package], Some(WORLD)).map_err(|error| wrong(format!("{error:#}")))?;
         let tool = versions.swap_remove(1);
@@ -87,11 +95,14 @@ impl Contract {
 }
 
 /// The text of the package with the world.
-fn world(manifest: &SourceManifest, cap: &str, tool: &str) -> String {
+fn world(manifest: &SourceManifest, cap: &str, tool: &str, has_background: bool) -> String {
     let mut text = format!("package host:build;\n\nworld {WORLD} {{\n    import host:tool/context{tool};\n");
     for capability in manifest.capabilities.keys() {
         // A string takes everything.
         let _ = writeln!(text, "    import host:cap/{capability}{cap};");
+        if capability == PROCESS && has_background {
+            let _ = writeln!(text, "    import host:tool/{BACKGROUND}{tool};");
+        }
     }
     let _ = writeln!(text, "    export host:tool/tool{tool};\n}}");
     text
@@ -159,6 +170,7 @@ mod tests {
             imports.retain(|name| !name.ends_with("/types@0.1.0"));
             imports.sort();
             let mut expected: Vec<String> = capabilities.iter().map(|name| format!("host:cap/{name}@0.1.0")).collect();
+            expected.extend(capabilities.contains(&PROCESS).then(|| "host:tool/background@0.1.0".to_owned()));
             expected.push("host:tool/context@0.1.0".to_owned());
             assert_eq!(imports, expected);
             let exports: Vec<String> = world.exports.keys().map(named).collect();

@@ -138,6 +138,7 @@ fn answer(expect: &Expect, output: &Output, schema: Option<&Schema>, wrong: &mut
                 wrong.push(format!("the summary is different:\n{}", difference(expected, found)));
             }
             Some(Display::Difference { .. }) => wrong.push("the user is shown a diff, not a summary".to_owned()),
+            Some(Display::Checklist { .. }) => wrong.push("the user is shown a checklist, not a summary".to_owned()),
             None => wrong.push("there is no summary".to_owned()),
         }
     }

@@ -112,12 +112,13 @@ impl Plan<'_> {
 
     fn clone_guard(&self, failed: c_int) -> io::Result<Pid> {
         let namespaces = self.walls.as_ref().map_or(0, |walls| walls.namespaces);
+        let host = rustix::process::getpid().as_raw_pid();
         let blocked = Blocked::all()?;
         // SAFETY: a clone without `CLONE_VM` is a fork: the child has a copy of this thread's memory. It does what the
         // head of this file says, and never returns.
         let pid = unsafe { libc::syscall(libc::SYS_clone, c_ulong::from(namespaces | SIGCHLD), 0, 0, 0, 0) };
         if pid == 0 {
-            self.guard(failed);
+            self.guard(failed, host);
         }
         let error = (pid < 0).then(io::Error::last_os_error);
         drop(blocked);
@@ -129,8 +130,10 @@ impl Plan<'_> {
         }
     }
 
-    fn guard(&self, failed: c_int) -> ! {
-        if let Err((step, error)) = self.prepare() {
+    fn guard(&self, failed: c_int, host: c_int) -> ! {
+        // In a PID namespace the end of the guard is that of all. Elsewhere it lives on to end them.
+        let host = (self.walls.map_or(0, |walls| walls.namespaces) == 0).then_some(host);
+        if let Err((step, error)) = self.prepare(host) {
             fail(failed, step, error);
         }
         // SAFETY: as above.
@@ -145,15 +148,20 @@ impl Plan<'_> {
         if program < 0 {
             fail(failed, Step::Fork, errno());
         }
-        watch(program, self.image.map(|(_, streams)| streams.report))
+        watch(program, self.image.map(|(_, streams)| streams.report), host)
     }
 
-    /// The steps of the guard: the surroundings that it shares with the program.
-    fn prepare(&self) -> Result<(), (Step, i32)> {
+    /// The steps of the guard: the surroundings that it shares with the program. `host` is the host if the guard is to end
+    /// what is beneath it once the host is gone.
+    fn prepare(&self, host: Option<c_int>) -> Result<(), (Step, i32)> {
         // SAFETY: system calls without pointers.
         unsafe {
             // If the host is killed, nothing else would end the guard, and with it the program.
-            check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL).into()).map_err(|error| (Step::Guard, error))?;
+            let signal = if host.is_some() { HOST_IS_GONE } else { libc::SIGKILL };
+            check(libc::prctl(libc::PR_SET_PDEATHSIG, signal).into()).map_err(|error| (Step::Guard, error))?;
+            if host.is_some_and(|host| libc::getppid() != host) {
+                libc::_exit(126);
+            }
             check(libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1).into()).map_err(|error| (Step::Guard, error))?;
             check(libc::setsid().into()).map_err(|error| (Step::Guard, error))?;
         }
@@ -242,8 +250,13 @@ fn fail(failed: c_int, step: Step, error: i32) -> ! {
     }
 }
 
-/// Waits for the program, reports how it ended, and then for the rest, until the host ends this process.
-fn watch(program: c_long, report: Option<c_int>) -> ! {
+/// The signal that a guard without a PID namespace gets when the host is gone. Like all signals it is blocked, and waits
+/// until it is looked at.
+const HOST_IS_GONE: c_int = libc::SIGTERM;
+
+/// Waits for the program, reports how it ended, and then for the rest, until the host ends this process. With `host`, ends
+/// all that is left once that process is gone.
+fn watch(program: c_long, report: Option<c_int>, host: Option<c_int>) -> ! {
     // SAFETY: system calls on memory of this process.
     unsafe {
         // Whoever waits for the end of the program's output, or for its start, must not wait for the guard.
@@ -253,9 +266,15 @@ fn watch(program: c_long, report: Option<c_int>) -> ! {
                 libc::close(descriptor);
             });
         }
+        let mut signals = std::mem::zeroed();
+        libc::sigemptyset(&raw mut signals);
+        libc::sigaddset(&raw mut signals, libc::SIGCHLD);
+        if host.is_some() {
+            libc::sigaddset(&raw mut signals, HOST_IS_GONE);
+        }
         loop {
             let mut status = 0;
-            let ended = libc::waitpid(-1, &raw mut status, 0);
+            let ended = libc::waitpid(-1, &raw mut status, libc::WNOHANG);
             if c_long::from(ended) == program {
                 // Whatever is left is a child of this process, or beneath one; those that have ended are reaped here.
                 let next = loop {
@@ -267,13 +286,56 @@ fn watch(program: c_long, report: Option<c_int>) -> ! {
                 };
                 let message = Report { status, left: next == 0 }.bytes();
                 libc::write(0, message.as_ptr().cast::<c_void>(), message.len());
-            } else if ended < 0 {
-                // Nothing is left, and all signals are blocked: only the host's SIGKILL ends this.
-                libc::pause();
+            } else if ended <= 0 {
+                // A program can send the signal too, which changes nothing while the host is there.
+                if host.is_some_and(|host| libc::getppid() != host) {
+                    end_family(program);
+                }
+                libc::sigwaitinfo(&raw const signals, ptr::null_mut());
             }
         }
     }
 }
+
+/// Ends everything beneath this process, and then this process. Children that end hand theirs to this process, which is
+/// their subreaper, so that each round finds those that the one before has left.
+unsafe fn end_family(program: c_long) -> ! {
+    // SAFETY: system calls on memory of this process.
+    unsafe {
+        // Where the system lists no children (it was built without that), the group of the program at least.
+        if let Ok(group) = c_int::try_from(program) {
+            libc::kill(-group, libc::SIGKILL);
+            libc::kill(group, libc::SIGKILL);
+        }
+        let mut listed = [0_u8; CHILDREN];
+        loop {
+            let file = libc::open(OWN_CHILDREN.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+            let length = libc::read(file, listed.as_mut_ptr().cast::<c_void>(), listed.len());
+            libc::close(file);
+            let mut child: c_int = 0;
+            for byte in listed.iter().take(usize::try_from(length).unwrap_or(0)) {
+                match byte {
+                    b'0'..=b'9' => child = child.wrapping_mul(10).wrapping_add(c_int::from(byte - b'0')),
+                    _ if child > 0 => {
+                        libc::kill(child, libc::SIGKILL);
+                        child = 0;
+                    }
+                    _ => {}
+                }
+            }
+            // One of those that were killed; none is left when there is nothing to wait for.
+            if libc::waitpid(-1, ptr::null_mut(), 0) < 0 && errno() != libc::EINTR {
+                libc::_exit(0);
+            }
+        }
+    }
+}
+
+/// The children of this process, which has one thread: their ids, each with a blank behind it.
+const OWN_CHILDREN: &CStr = c"/proc/thread-self/children";
+
+/// How much of that list is read at once, in bytes. What is behind it is found in a later round.
+const CHILDREN: usize = 4096;
 
 /// How many descriptors are closed one by one where `close_range` is missing (before Linux 5.9).
 const OPEN_FILES: c_int = 65_536;

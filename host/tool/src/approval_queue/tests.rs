@@ -143,3 +143,39 @@ fn approval_queue_answer_has_a_stable_json_form() {
     check(Answer::Modify { text: "x".to_owned() }, json!({"outcome": "modify", "text": "x"}));
     check(Answer::Cancel { reason: None }, json!({"outcome": "cancel"}));
 }
+
+// promise ask.allows-nothing: No answer to a model's question allows a call, and no approval answers a model's question.
+#[tokio::test]
+async fn approval_queue_answer_to_a_model_allows_no_call() {
+    let queue = ApprovalQueue::new();
+    let mut listener = queue.listen();
+    let (call, model) = (queue.clone(), queue.clone());
+    let call = tokio::spawn(async move { call.ask(question()).await });
+    let call_id = asked(&mut listener).await;
+    let of_model = ModelQuestion { text: "May I?".to_owned(), choices: vec!["Yes".to_owned()] };
+    let model = tokio::spawn(async move { model.ask_for_model(of_model).await });
+    let Some(Notice::ModelAsked { id: model_id, .. }) = listener.next().await else { panic!("it is asked") };
+    assert_eq!(listener.reply(call_id, ModelAnswer::Choice { index: 0 }), Err(TooLate));
+    assert_eq!(listener.answer(model_id, Answer::ProceedOnce), Err(TooLate));
+    // Both are still open, and a later listener gets both.
+    let mut later = queue.listen();
+    assert_eq!(asked(&mut later).await, call_id);
+    assert!(matches!(later.next().await, Some(Notice::ModelAsked { id, .. }) if id == model_id));
+    assert_eq!(later.reply(model_id, ModelAnswer::Dismissed), Ok(()));
+    assert_eq!(listener.reply(model_id, ModelAnswer::Dismissed), Err(TooLate));
+    assert_eq!(listener.answer(call_id, Answer::Cancel { reason: None }), Ok(()));
+    assert_eq!(model.await.expect("it ends"), Ok(ModelAnswer::Dismissed));
+    assert_eq!(call.await.expect("it ends"), Ok(Answer::Cancel { reason: None }));
+}
+
+#[test]
+fn approval_queue_reply_has_a_stable_json_form() {
+    for (answer, value) in [
+        (ModelAnswer::Choice { index: 1 }, json!({"outcome": "choice", "index": 1})),
+        (ModelAnswer::Text { text: "x".to_owned() }, json!({"outcome": "text", "text": "x"})),
+        (ModelAnswer::Dismissed, json!({"outcome": "dismissed"})),
+    ] {
+        assert_eq!(serde_json::to_value(&answer).expect("it is JSON"), value);
+        assert_eq!(serde_json::from_value::<ModelAnswer>(value).expect("it is an answer"), answer);
+    }
+}

@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 
 use super::{Gate, NOT_OFFERED, REASON_CHARACTERS, declined};
 use crate::{
-    About, Always, Answer, ApprovalMode, AskUser, Decision, Lasting, NobodyListens, NotAsked, Origin, PausableClock,
+    About, Always, Answer, ApprovalMode, CallAsker, Decision, Lasting, NobodyListens, NotAsked, Origin, PausableClock,
     PlanAnswer, Query, Question, ReadAnswer, SessionReads, Until,
 };
 
@@ -165,7 +165,7 @@ impl CallQuestions {
     }
 }
 
-impl AskUser for CallQuestions {
+impl CallAsker for CallQuestions {
     fn may_read<'a>(&'a self, path: &'a Path, origin: Option<Origin>) -> BoxFuture<'a, ReadAnswer> {
         Box::pin(self.ask_to_read(path, origin))
     }

@@ -63,7 +63,7 @@ impl Tool for Fake {
                 let argv = vec!["sh".to_owned(), "-c".to_owned(), line];
                 let touches = Grants::none().with(Scope::for_command(&argv).expect("it has a program"));
                 let directory = text("directory").unwrap_or_else(|| ".".to_owned());
-                (Confirmation::Exec { argv, directory, input: None }, touches)
+                (Confirmation::Exec { argv, directory, input: None, background: false }, touches)
             }
             (None, Some(path)) => {
                 let touches = Grants::none().with(scope(Capability::FsWrite, &path));
@@ -186,7 +186,11 @@ async fn gate_limits_a_call_to_what_its_preview_named_whatever_allowed_it() {
         let allowances = std::mem::take(&mut *allowances.lock().expect("no test panics with it"));
         let shown: Vec<_> = allowances.iter().map(|allowance| allowance.shown.as_deref().cloned()).collect();
         let argv = ["sh", "-c", line].map(str::to_owned).to_vec();
-        assert_eq!(shown, [Some(Confirmation::Exec { argv, directory: ".".to_owned(), input: None })], "{line}");
+        assert_eq!(
+            shown,
+            [Some(Confirmation::Exec { argv, directory: ".".to_owned(), input: None, background: false })],
+            "{line}"
+        );
     }
 }
 

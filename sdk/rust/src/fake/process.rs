@@ -6,6 +6,7 @@ use std::path::Path;
 
 use host_capability::{Capability, Grants, Scope};
 
+use super::background::Started;
 use super::fs_read::may_read;
 use super::grants::{denial, plugin};
 use super::tree::{Node, absolute, shown};
@@ -139,37 +140,55 @@ impl Child {
 /// When there is no such program or directory, the command makes no sense, or it may not be run.
 pub fn spawn(command: &Command) -> Result<Child, Error> {
     ask("process::spawn", |world, grants| {
-        let size = command.argv.iter().map(String::len).sum::<usize>();
-        if command.argv.len() > MAX_WORDS || size > MAX_COMMAND {
-            let words = command.argv.len();
-            return Err(Error::Invalid(format!("the command is too long: {words} words, {size} bytes")));
-        }
-        let variables = command.environment.iter().flat_map(|(name, value)| [name, value]);
-        if command.argv.iter().chain(variables).any(|text| text.contains('\0')) {
-            return Err(Error::Invalid("a word of the command contains a NUL character".to_owned()));
-        }
-        let _permit =
-            grants.permit_process(&plugin(), &command.argv).map_err(|refused| Error::Denied(denial(&refused)))?;
-        let Some(program) = command.argv.first() else {
-            return Err(Error::Invalid("the command does not name a program".to_owned()));
-        };
-        may_set(grants, &command.environment)?;
-        directory(world, grants, &command.directory)?;
-        let Some((_, printed)) = world.programs.iter().rev().find(|(argv, _)| *argv == command.argv) else {
-            let known = world.programs.iter().any(|(argv, _)| argv.first() == Some(program));
-            return Err(match known {
-                true => Error::Io(format!(
-                    "the fake host was not told what {:?} prints; add `.program({:?}, …)`",
-                    command.argv.join(" "),
-                    command.argv
-                )),
-                false => Error::NotFound(program.clone()),
-            });
-        };
-        let Printed { chunks, exit } = printed.clone();
-        world.commands.push(command.clone());
+        let Printed { chunks, exit } = start(world, grants, command)?;
         Ok(Child { output: RefCell::new(chunks.into()), exit: RefCell::new(exit) })
     })
+}
+
+/// Starts a program that goes on after the call; returns its id. Whether a preview announced it is not looked at here.
+///
+/// # Errors
+///
+/// As [`spawn`].
+pub fn spawn_background(command: &Command) -> Result<String, Error> {
+    ask("process::spawn_background", |world, grants| {
+        let Printed { chunks, exit } = start(world, grants, command)?;
+        let id = format!("p{}", world.background.len() + 1);
+        world.background.push(Started::new(id.clone(), command.argv.join(" "), chunks, exit));
+        Ok(id)
+    })
+}
+
+fn start(world: &mut World, grants: &Grants, command: &Command) -> Result<Printed, Error> {
+    let size = command.argv.iter().map(String::len).sum::<usize>();
+    if command.argv.len() > MAX_WORDS || size > MAX_COMMAND {
+        let words = command.argv.len();
+        return Err(Error::Invalid(format!("the command is too long: {words} words, {size} bytes")));
+    }
+    let variables = command.environment.iter().flat_map(|(name, value)| [name, value]);
+    if command.argv.iter().chain(variables).any(|text| text.contains('\0')) {
+        return Err(Error::Invalid("a word of the command contains a NUL character".to_owned()));
+    }
+    let _permit = grants.permit_process(&plugin(), &command.argv).map_err(|refused| Error::Denied(denial(&refused)))?;
+    let Some(program) = command.argv.first() else {
+        return Err(Error::Invalid("the command does not name a program".to_owned()));
+    };
+    may_set(grants, &command.environment)?;
+    directory(world, grants, &command.directory)?;
+    let Some((_, printed)) = world.programs.iter().rev().find(|(argv, _)| *argv == command.argv) else {
+        let known = world.programs.iter().any(|(argv, _)| argv.first() == Some(program));
+        return Err(match known {
+            true => Error::Io(format!(
+                "the fake host was not told what {:?} prints; add `.program({:?}, …)`",
+                command.argv.join(" "),
+                command.argv
+            )),
+            false => Error::NotFound(program.clone()),
+        });
+    };
+    let printed = printed.clone();
+    world.commands.push(command.clone());
+    Ok(printed)
 }
 
 /// Variables can change what a program runs, so setting them needs a grant for any program.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
-use host_agent::COMPLETE_TASK;
+use host_agent::{ASK_USER, COMPLETE_TASK};
 use host_capability::{Capability, Grants, Scope};
 use host_manifest::ToolEntry;
 use host_message::{CallId, Output, OutputPart, ToolName};
@@ -74,7 +74,7 @@ async fn load(
     let tools = others.iter().flat_map(|plugin| &plugin.manifest.tools);
     let mut taken: BTreeSet<&str> = tools.map(|tool| tool.spec.name.as_str()).collect();
     taken.extend(agents.all().iter().map(|agent| agent.name()));
-    taken.extend([DISCOVERED, COMPLETE_TASK]);
+    taken.extend([ASK_USER, DISCOVERED, COMPLETE_TASK]);
     let printed = list(&commands, context, cancel).await?;
     let around = Surroundings {
         listed_by: &command_line(&commands.discovery),
@@ -126,6 +126,7 @@ fn confined(commands: BTreeMap<ToolName, Vec<String>>, tools: Option<Vec<ToolEnt
         manifest,
         plugin: Arc::new(plugin.with_digest(built_in.digest())),
         agreed: Grants::none(),
+        reach: None,
         config: Arc::new(BTreeMap::from_iter([("commands".to_owned(), words)])),
         secrets: Arc::default(),
         commands,

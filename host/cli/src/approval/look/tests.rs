@@ -33,7 +33,7 @@ fn question(confirmation: Confirmation) -> Question {
 
 fn exec(line: &str) -> Question {
     let argv = ["sh", "-c", line].map(str::to_owned).to_vec();
-    question(Confirmation::Exec { argv, directory: ".".to_owned(), input: None })
+    question(Confirmation::Exec { argv, directory: ".".to_owned(), input: None, background: false })
 }
 
 fn shown(question: &Question) -> String {
@@ -186,6 +186,7 @@ fn approval_look_shows_a_long_name_behind_the_bar_to_its_end() {
         argv: vec!["ls".to_owned()],
         directory: format!("{}/end.txt", "d".repeat(200)),
         input: None,
+        background: false,
     };
     for confirmation in [edit, info, agent] {
         let shown = shown(&question(confirmation));

@@ -16,6 +16,7 @@ mod image;
 mod line;
 mod models;
 mod output;
+mod processes;
 mod resumed;
 mod shell;
 mod start_screen;

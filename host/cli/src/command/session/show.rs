@@ -114,7 +114,7 @@ fn shown_call(text: &mut String, call: &Call) {
     let Some(outcome) = &call.outcome else { return };
     let difference = match &outcome.display {
         Some(Display::Difference { unified, .. }) => Some(unified),
-        Some(Display::Summary(_)) | None => None,
+        Some(Display::Summary(_) | Display::Checklist { .. }) | None => None,
     };
     // A change that was made speaks for itself; why one was not is in the response.
     if difference.is_none() || outcome.status != CallStatus::Success {

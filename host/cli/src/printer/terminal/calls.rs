@@ -15,6 +15,7 @@ use host_terminal::{self as terminal, Activity};
 use host_text::{exact, visible_line};
 use host_tool::Decided;
 
+use super::checklist;
 use crate::printer::Style;
 
 /// Columns that a title keeps beside a long result.
@@ -157,7 +158,11 @@ impl Calls {
             {
                 difference(&mut lines, unified, layout);
             }
-            Some(Display::Difference { .. } | Display::Summary(_)) | None => {}
+            Some(Display::Checklist { items }) if end.status == CallStatus::Success => {
+                let before = format!("{}  ", indent(end.agent));
+                lines.push_str(&checklist::lines(items, &before, layout.style, layout.columns));
+            }
+            Some(Display::Difference { .. } | Display::Summary(_) | Display::Checklist { .. }) | None => {}
         }
         output(&mut lines, end, layout);
         lines

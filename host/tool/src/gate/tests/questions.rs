@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::gate::questions::CallQuestions;
-use crate::{About, AskUser, NotAsked, PlanAnswer, ReadAnswer, SessionReads};
+use crate::{About, CallAsker, NotAsked, PlanAnswer, ReadAnswer, SessionReads};
 
 /// A folder with `dir/a`, `dir2/a`, a link `link` to `dir`, and a secret.
 struct Place {

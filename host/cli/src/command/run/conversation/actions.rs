@@ -11,7 +11,7 @@ use host_text::{exact, visible};
 use host_tool::ApprovalMode;
 
 use super::commands::{self, Command};
-use super::{Flow, Repl, clipboard, mode, resumed};
+use super::{Flow, Repl, clipboard, mode, processes, resumed};
 use crate::printer::terminal as drawn;
 
 impl Repl {
@@ -46,6 +46,8 @@ impl Repl {
                 drawn::Thoughts::Subjects => "showing thought titles only",
             }),
             Command::Raw => self.raw(),
+            Command::Processes(argument) => self.processes(argument.as_deref())?,
+            Command::Todo => self.todo()?,
             Command::Model(None) => self.note(&format!("{} · /model ID to change", self.session.model().id)),
             Command::Model(Some(id)) => self.choose(&id)?,
             Command::Compress => self.compress().await?,
@@ -63,6 +65,35 @@ impl Repl {
         let told = self.session.reload(trigger).await;
         told.iter().for_each(|line| self.note(line));
         told.len()
+    }
+
+    /// Lists the programs in the background, or ends one.
+    fn processes(&self, argument: Option<&str>) -> Result<(), Failure> {
+        let background = self.session.background();
+        match argument.map(|argument| argument.split_whitespace().collect::<Vec<_>>()).as_deref() {
+            None => self.terminal.lines(&processes::list(&background.list(), self.style, self.terminal.columns())),
+            Some(["stop", id]) if background.stop(id) => self.note(&format!("stopping {id}")),
+            Some(["stop", id]) => {
+                return Err(Failure::input(format!("no program `{}` runs in the background", exact(id)))
+                    .help("/processes lists those that do"));
+            }
+            Some(_) => {
+                return Err(
+                    Failure::input("`/processes` takes `stop ID` or nothing").help("such as /processes stop p1")
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows the steps that the model wrote down last, in this process or before the session was resumed.
+    fn todo(&self) -> Result<(), Failure> {
+        let items = self.session.checklist()?;
+        match items.is_empty() {
+            true => self.note("the model has no list of steps"),
+            false => self.terminal.lines(&drawn::checklist::lines(&items, "", self.style, self.terminal.columns())),
+        }
+        Ok(())
     }
 
     fn choose(&mut self, id: &str) -> Result<(), Failure> {
