@@ -9,6 +9,7 @@ mod compress;
 mod conformance;
 mod context;
 mod conversation;
+mod day;
 mod ends;
 mod faults;
 mod formats;

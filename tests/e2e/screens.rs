@@ -6,6 +6,7 @@
 
 mod answers;
 mod calls;
+mod commands;
 mod conversation;
 mod errors;
 mod input;

@@ -2,10 +2,12 @@
 //!
 //! Each agent has a budget. What it spends is added to its own budget and to every budget above it, so the run's budget
 //! always holds the total, and a limit that is checked there applies to the whole tree of agents. A budget covers one
-//! run at a time: the next run of the same conversation starts with nothing spent.
+//! run at a time: the next run of the same conversation starts with nothing spent. The budget of a day covers all runs.
 //!
 //! Deliberately not here: the limits of a single agent (its definition has them) and cancelling: the code that starts
 //! an agent cancels it, and a budget only counts.
+
+mod day;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,6 +17,7 @@ use std::time::Duration;
 use host_message::{AgentId, Usage, counted};
 use tokio::time::Instant;
 
+pub use self::day::{DayBudget, DayError, DayExceeded, DayLimits, DaySpending};
 use crate::deadline::Deadline;
 use crate::{RunConfig, TerminateReason};
 
@@ -70,8 +73,17 @@ pub struct Spending {
     pub subagents: u32,
 }
 
+/// What one model has used since a conversation began in this process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ModelSpending {
+    /// Tokens.
+    pub usage: Usage,
+    /// Their cost; `None` if the model has no price.
+    pub cost: Option<Cost>,
+}
+
 /// A limit of the whole tree that was reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Exceeded {
     /// The agent would be nested too deep.
     #[error("agents can be nested only {limit} deep")]
@@ -107,6 +119,9 @@ pub enum Exceeded {
         /// The most.
         limit: u32,
     },
+    /// All runs of the day have used enough.
+    #[error(transparent)]
+    Day(#[from] DayExceeded),
 }
 
 /// What an agent and its subagents have used. All agents that count in it share it.
@@ -116,6 +131,8 @@ pub struct Budget {
     id: AgentId,
     limits: TreeLimits,
     prices: Arc<Prices>,
+    /// Counts the day. Only the topmost budget has it.
+    day: Option<DayBudget>,
     state: Mutex<BudgetState>,
 }
 
@@ -127,6 +144,10 @@ struct BudgetState {
     /// Its id.
     model: Option<String>,
     deadline: Option<Deadline>,
+    /// What each model has used, by its id, over all runs. Only the topmost budget counts it.
+    models: BTreeMap<String, ModelSpending>,
+    /// What could not be added to the day, and why.
+    uncounted: Option<(u64, Cost, DayError)>,
     /// Number of agents ever started beneath this one. Their ids contain it, so it is never reset.
     named: u32,
 }
@@ -139,7 +160,22 @@ impl Budget {
 
     /// Creates such a budget with these prices.
     pub fn with_prices(id: AgentId, limits: TreeLimits, prices: Arc<Prices>) -> Arc<Self> {
-        Arc::new(Self { above: None, id, limits, prices, state: Mutex::default() })
+        Arc::new(Self { above: None, id, limits, prices, day: None, state: Mutex::default() })
+    }
+
+    /// Creates such a budget that also counts the use of the day, with its limits.
+    pub fn with_day(id: AgentId, limits: TreeLimits, prices: Arc<Prices>, day: DayBudget) -> Arc<Self> {
+        Arc::new(Self { above: None, id, limits, prices, day: Some(day), state: Mutex::default() })
+    }
+
+    /// Returns the count of the day, if there is one.
+    pub fn day(&self) -> Option<&DayBudget> {
+        self.top().day.as_ref()
+    }
+
+    /// Returns whether costs are limited, so that every model that may answer needs a price.
+    pub fn limits_cost(&self) -> bool {
+        self.limits.cost.is_some() || self.day().is_some_and(|day| day.limits().cost.is_some())
     }
 
     /// Returns whether any model has a price.
@@ -190,6 +226,7 @@ impl Budget {
             id,
             limits: self.limits,
             prices: Arc::clone(&self.prices),
+            day: None,
             state: Mutex::default(),
         }))
     }
@@ -215,6 +252,12 @@ impl Budget {
         self.state().spent
     }
 
+    /// Returns what each model has used, by the id that the user has for it, over all runs of this conversation and
+    /// with its subagents.
+    pub fn spent_by_model(&self) -> BTreeMap<String, ModelSpending> {
+        self.top().state().models.clone()
+    }
+
     /// Checks whether another turn may be taken.
     ///
     /// # Errors
@@ -237,18 +280,57 @@ impl Budget {
         match (self.limits.tokens, self.limits.cost) {
             (Some(limit), _) if usage.total() >= limit => Err(Exceeded::Tokens { limit, spent: usage.total() }),
             (_, Some(limit)) if spent >= limit => Err(Exceeded::Cost { limit, spent }),
-            _ => Ok(()),
+            _ => self.check_day(),
+        }
+    }
+
+    /// Checks whether the budget of the day allows another request.
+    ///
+    /// # Errors
+    ///
+    /// When it is used up; when it is limited and the use of the day cannot be counted.
+    pub fn check_day(&self) -> Result<(), Exceeded> {
+        let Some(day) = self.day() else { return Ok(()) };
+        day.check()?;
+        let uncounted = self.top().state().uncounted.as_ref().map(|(_, _, error)| error.clone());
+        match uncounted.filter(|_| day.limits() != DayLimits::default()) {
+            Some(error) => Err(Exceeded::Day(error.into())),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds to the use of the day. What cannot be added is kept for the next time.
+    fn add_to_day(&self, usage: Usage, cost: Cost) {
+        let Some(day) = self.day().filter(|_| usage != Usage::default()) else { return };
+        let kept = self.top().state().uncounted.take();
+        let (tokens, sum) = kept.map_or((0, Cost::default()), |(tokens, cost, _)| (tokens, cost));
+        let (tokens, sum) = (tokens.saturating_add(usage.total()), sum.plus(cost));
+        if let Err(error) = day.add(tokens, sum) {
+            tracing::warn!(%error, "the use of the day is not counted");
+            self.top().state().uncounted = Some((tokens, sum, error));
         }
     }
 
     /// Counts the tokens of a reply, and what they cost.
     pub fn add_usage(&self, usage: Usage) {
-        let cost = self.state().price.map_or(Cost::default(), |price| price.cost(usage));
+        let (price, model) = {
+            let state = self.state();
+            (state.price, state.model.clone())
+        };
+        let priced = price.map(|price| price.cost(usage));
+        if let Some(model) = model.filter(|_| usage != Usage::default()) {
+            let mut top = self.top().state();
+            let spending = top.models.entry(model).or_default();
+            spending.usage.add(usage);
+            spending.cost = priced.map(|cost| spending.cost.unwrap_or_default().plus(cost)).or(spending.cost);
+        }
+        let cost = priced.unwrap_or_default();
         self.upwards().for_each(|budget| {
             let Spending { usage: all, cost: sum, .. } = &mut budget.state().spent;
             all.add(usage);
             *sum = sum.plus(cost);
         });
+        self.add_to_day(usage, cost);
     }
 
     /// Counts a turn.
@@ -323,7 +405,8 @@ impl Cost {
         self.0 as f64 / 1e9
     }
 
-    fn plus(self, other: Self) -> Self {
+    /// Returns the sum.
+    pub fn plus(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 }
@@ -342,6 +425,8 @@ impl Exceeded {
     pub fn reason(&self) -> TerminateReason {
         match self {
             Self::Tokens { .. } | Self::Cost { .. } => TerminateReason::Timeout,
+            Self::Day(DayExceeded::Tokens { .. } | DayExceeded::Cost { .. }) => TerminateReason::Timeout,
+            Self::Day(DayExceeded::Unknown(_)) => TerminateReason::Error,
             Self::Depth { .. } | Self::Subagents { .. } | Self::Turns { .. } => TerminateReason::MaxTurns,
         }
     }
@@ -353,6 +438,7 @@ impl Exceeded {
             Self::Subagents { .. } => "do the rest yourself, with the other tools",
             Self::Tokens { .. } => "continue with `host run --resume \"…\"`, or raise --max-tokens",
             Self::Cost { .. } => "continue with `host run --resume \"…\"`, or raise --max-cost",
+            Self::Day(exceeded) => exceeded.help(),
             Self::Turns { .. } => "raise `max_total_turns` in the configuration, or give it a smaller task",
         }
     }
@@ -405,7 +491,7 @@ mod tests {
         assert_eq!((tokens.check(), one.check()), (Ok(()), Ok(())));
         tokens.add_usage(usage);
         let exceeded = Exceeded::Tokens { limit: 1_000_000, spent: 1_400_000 };
-        assert_eq!((tokens.check(), one.check()), (Err(exceeded), Err(exceeded)));
+        assert_eq!((tokens.check(), one.check()), (Err(exceeded.clone()), Err(exceeded.clone())));
         assert_eq!(exceeded.reason(), TerminateReason::Timeout);
 
         let prices = [("m", 1.0, 0.1, 10.0), ("cheap", 0.0, 0.0, 0.5)]
@@ -424,8 +510,50 @@ mod tests {
         cost.add_usage(usage);
         assert_eq!(cost.spent().cost, Cost::from_amount(0.05 + 0.5 + 0.01 + 1.0));
         assert_eq!(one.check(), Ok(()));
+        let by_model = cost.spent_by_model();
+        let names: Vec<&str> = by_model.keys().map(String::as_str).collect();
+        assert_eq!(names, ["cheap", "m"], "what no model is known for is not counted for one");
+        assert_eq!(by_model["cheap"], ModelSpending { usage, cost: Some(Cost::from_amount(0.05)) });
         cost.add_usage(usage);
         assert_eq!(one.check(), Err(Exceeded::Cost { limit: Cost::from_amount(3.0), spent: Cost::from_amount(3.07) }));
+    }
+
+    // promise budget.day
+    #[test]
+    fn day_use_of_subagents_counts_and_what_cannot_be_counted_stops_a_limited_run() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("state/spending.json");
+        let budget = |limits| {
+            let day = DayBudget::new(&file, limits, crate::Clock::system());
+            Budget::with_day(AgentId::new("main"), TreeLimits::default(), Arc::default(), day)
+        };
+        let limited = budget(DayLimits { tokens: Some(10), cost: None });
+        let usage = Usage { input: 6, ..Usage::default() };
+        let one = limited.child("a").expect("there is room");
+        one.add_usage(usage);
+        assert_eq!((limited.check(), one.check()), (Ok(()), Ok(())));
+        limited.begin(Deadline::after(None, &PausableClock::default()));
+        assert_eq!(limited.spent(), Spending::default(), "the run begins with nothing spent, and the day does not");
+        one.add_usage(usage);
+        let exceeded = one.check().expect_err("it is used up");
+        assert!(matches!(exceeded, Exceeded::Day(DayExceeded::Tokens { limit: 10, spent: 12, .. })), "{exceeded}");
+        assert_eq!(exceeded.reason(), TerminateReason::Timeout);
+        // A folder in the place of the lock: nothing can be counted.
+        let (lock, most) = (file.with_extension("lock"), DayLimits { tokens: Some(100), cost: None });
+        std::fs::remove_file(&lock).and_then(|()| std::fs::create_dir(&lock)).expect("made");
+        let (limited, free) = (budget(most), budget(DayLimits::default()));
+        limited.add_usage(usage);
+        free.add_usage(usage);
+        let unknown = limited.check().expect_err("it is not counted");
+        assert!(matches!(unknown, Exceeded::Day(DayExceeded::Unknown(_))), "{unknown}");
+        assert_eq!((unknown.reason(), free.check()), (TerminateReason::Error, Ok(())));
+        // What was not counted is counted as soon as that is possible.
+        std::fs::remove_dir(&lock).expect("removed");
+        limited.add_usage(usage);
+        free.add_usage(usage);
+        assert_eq!(limited.check(), Ok(()));
+        let day = limited.day().expect("it counts");
+        assert_eq!(day.spent().map(|spent| spent.tokens), Ok(36));
     }
 
     #[test]

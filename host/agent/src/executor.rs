@@ -10,6 +10,7 @@ mod result;
 mod run;
 mod turn;
 mod watch;
+mod window;
 
 use std::mem;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use self::compression::{How, Size};
 pub use self::result::{Partial, RunError, RunResult};
 use self::run::Run;
 use self::turn::Stop;
+pub use self::window::{MessageTokens, WindowUse};
 use crate::complete::CompleteTask;
 use crate::compress::last_prompt;
 use crate::deadline::Deadline;
@@ -217,11 +219,13 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// When the session log cannot be written, or the run's tools cannot be put together.
+    /// When the session log cannot be written, the run's tools cannot be put together, or the budget of the day is used
+    /// up.
     pub async fn compress(&mut self, cancel: &CancellationToken) -> Result<CompressionStatus, RunError> {
         let token = cancel.child_token();
         let _cancels_when_dropped = token.clone().drop_guard();
         let deadline = Deadline::after(self.agent.definition.run.max_time, &self.agent.run_clock);
+        self.agent.budget.check_day()?;
         let tools = self.agent.tools_with(None)?;
         let mut run = Run::new(&self.agent, &token, &mut self.state, None);
         let half = estimate_contents(self.history.contents()) / 2;

@@ -35,7 +35,10 @@ mod thought;
 mod warning;
 
 pub use ask_user::{ASK_USER, AskUser};
-pub use budget::{Budget, Cost, Exceeded, Price, Prices, Spending, TreeLimits};
+pub use budget::{
+    Budget, Cost, DayBudget, DayError, DayExceeded, DayLimits, DaySpending, Exceeded, ModelSpending, Price, Prices,
+    Spending, TreeLimits,
+};
 pub use call_report::CallReport;
 pub use clock::Clock;
 pub use complete::COMPLETE_TASK;
@@ -46,7 +49,7 @@ pub use definition::{
     RunConfig, SUBAGENT_TOOLS, ToolConfig,
 };
 pub use event::{CallStatus, CompressionStatus, Event, EventKind, Observer};
-pub use executor::{ChosenModel, Executor, Partial, RunError, RunResult, Setup, SetupError};
+pub use executor::{ChosenModel, Executor, MessageTokens, Partial, RunError, RunResult, Setup, SetupError, WindowUse};
 pub use history::{Exchange, History, HistoryError, Replied, Unsettled};
 pub use loops::Repeated;
 pub use present_plan::{ApprovedPlan, PRESENT_PLAN, PresentPlan};

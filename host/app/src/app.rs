@@ -36,6 +36,10 @@ pub struct App {
     pub folders: Folders,
     /// The configuration, with what a trusted project may set.
     pub configuration: Configuration,
+    /// The access that the user asked for, as the flags have it.
+    pub access: AccessRequest,
+    /// The folder that the user asked for.
+    pub place: FolderRequest,
     /// The folder to work in.
     pub workspace: Arc<Workspace>,
     /// The engine that runs plugins.
@@ -135,6 +139,8 @@ impl App {
             environment: environment.clone(),
             folders,
             configuration,
+            access: access.clone(),
+            place: place.clone(),
             workspace,
             runtime,
             background: Arc::default(),

@@ -8,6 +8,7 @@ mod plugins;
 mod project;
 mod range;
 mod schema;
+mod written;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +16,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use host_agent::{CompressionConfig, LoopDetection, Price, Prices, ReplyPolicy, RunConfig, TreeLimits};
+use host_agent::{
+    CompressionConfig, Cost, DayLimits, LoopDetection, Price, Prices, ReplyPolicy, RunConfig, TreeLimits,
+};
 use host_files::Access;
 use host_model::{Gemini, ProviderId, RetryPolicy, Settings, Vertex};
 use host_process::ConfineMode;
@@ -32,6 +35,7 @@ pub use self::plugins::{
 use self::project::ProjectConfig;
 pub use self::range::{AtLeastOne, InnerShare, OutOfRange};
 pub use self::schema::schema;
+pub use self::written::{NOT_SHOWN, Origin, Setting, Written, address as shown_address};
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::models::saved::SavedModel;
@@ -63,6 +67,8 @@ pub struct Configuration {
     pub confine: Confine,
     /// Limits of a run.
     pub run: Run,
+    /// Limits of all runs of a day together.
+    pub budget: DailyBudget,
     /// What a model reads before the first request.
     pub context: Context,
     /// Behaviour of a conversation in a terminal.
@@ -89,6 +95,9 @@ pub struct Configuration {
     /// The model that the user saved at the first start; not a key of this file.
     #[serde(skip)]
     pub saved: Option<SavedModel>,
+    /// Which file each setting comes from; not a key of this file.
+    #[serde(skip)]
+    pub written: Written,
     /// Other settings of a trusted project; not a key of a file.
     #[serde(skip)]
     pub project: ProjectConfig,
@@ -132,6 +141,17 @@ pub struct Run {
     /// How many turns a run and its subagents may take together.
     #[schemars(extend("default" = TreeLimits::default().turns))]
     pub max_total_turns: Option<AtLeastOne<u32>>,
+}
+
+/// `[budget]`: the limits of all runs of a day together, subagents included, in any folder of this machine. A day is one of
+/// UTC.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DailyBudget {
+    /// How many tokens all runs of a day may send and receive; no limit if it is not set.
+    pub tokens_per_day: Option<AtLeastOne<u64>>,
+    /// What they may cost; no limit if it is not set. Every model that may answer needs a price.
+    pub cost_per_day: Option<Amount>,
 }
 
 /// Context that a model gets before the first message.
@@ -420,12 +440,26 @@ impl Model {
 }
 
 impl Configuration {
-    /// Reads the file that `HOST_CONFIG` names, which must be there, or the usual one, which need not.
-    pub fn read(environment: &Environment, folders: &Folders) -> Result<Self, Failure> {
-        let (path, named) = match environment.variable("HOST_CONFIG") {
+    /// Returns the path of the user's file, and whether `HOST_CONFIG` names it.
+    pub fn path(environment: &Environment, folders: &Folders) -> (PathBuf, bool) {
+        match environment.variable("HOST_CONFIG") {
             Some(path) => (PathBuf::from(path), true),
             None => (folders.configuration.join("config.toml"), false),
-        };
+        }
+    }
+
+    /// Returns the settings that hold by the files alone, with their defaults and where each comes from.
+    pub fn settings(&self) -> Vec<Setting> {
+        let modes = [
+            ("approval_mode", self.approval_mode.map(ApprovalMode::name)),
+            ("confine.mode", self.confine.mode.map(ConfineMode::name)),
+        ];
+        self.written.settings(&modes)
+    }
+
+    /// Reads the file that `HOST_CONFIG` names, which must be there, or the usual one, which need not.
+    pub fn read(environment: &Environment, folders: &Folders) -> Result<Self, Failure> {
+        let (path, named) = Self::path(environment, folders);
         let unreadable = |error: std::io::Error| {
             Failure::configuration(format!("cannot read the configuration `{}`", path.display()))
                 .cause(error.to_string())
@@ -465,15 +499,17 @@ impl Configuration {
         })?;
         configuration.check(path)?;
         configuration.tools.check_pair(path)?;
-        Ok(configuration)
+        Ok(Self { written: Written::read(text), ..configuration })
     }
 
     /// Refuses keys that only some services read and another one has, and a budget that allows nothing.
     fn check(&self, path: &Path) -> Result<(), Failure> {
-        if self.run.max_cost.is_some_and(|Amount(amount)| amount <= 0.0) {
-            return Err(Failure::configuration(format!("invalid configuration `{}`", path.display()))
-                .cause("`run.max_cost` is out of range: `0`; it must be more than 0")
-                .help("omit it to run without a budget"));
+        for (key, cost) in [("run.max_cost", self.run.max_cost), ("budget.cost_per_day", self.budget.cost_per_day)] {
+            if cost.is_some_and(|Amount(amount)| amount <= 0.0) {
+                return Err(Failure::configuration(format!("invalid configuration `{}`", path.display()))
+                    .cause(format!("`{key}` is out of range: `0`; it must be more than 0"))
+                    .help("omit it to run without a budget"));
+            }
         }
         for (kind, service) in &self.providers {
             let keys = [
@@ -505,6 +541,14 @@ impl Configuration {
             Price { input: input.0, cached: cached.0, output: output.0 }
         };
         self.models.iter().filter_map(|(id, options)| Some((id.clone(), price(options.price?)))).collect()
+    }
+
+    /// Returns the limits of a day.
+    pub fn day_limits(&self) -> DayLimits {
+        DayLimits {
+            tokens: self.budget.tokens_per_day.map(AtLeastOne::get),
+            cost: self.budget.cost_per_day.map(|amount| Cost::from_amount(amount.0)),
+        }
     }
 
     /// Returns an agent's limits with the defaults for every agent whose model takes this many tokens at once.
@@ -630,6 +674,8 @@ mod tests {
             ("compression.summarised = -0.5", "`-0.5`", "more than 0 and less than 1"),
             ("compression.summarised = nan", "`NaN`", "more than 0 and less than 1"),
             ("run.max_cost = 0", "`0`", "more than 0"),
+            ("budget.cost_per_day = 0", "`0`", "more than 0"),
+            ("budget.tokens_per_day = 0", "`0`", "the smallest value is 1"),
         ] {
             let failure = parse(text).expect_err(text);
             assert_eq!(failure.kind, crate::error::ErrorKind::Configuration, "{text}");

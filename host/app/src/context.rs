@@ -13,6 +13,7 @@ mod tree;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use host_model::estimate_text;
 use host_plugin::{FileKind, Reader};
 
 use self::files::Files;
@@ -29,6 +30,17 @@ pub struct Context {
     pub warnings: Vec<String>,
     /// The context files that were read, safe to show.
     pub files: Vec<String>,
+    /// The sizes of its parts.
+    pub tokens: ContextTokens,
+}
+
+/// Estimates of how many tokens the parts of a context have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContextTokens {
+    /// The tree of the workspace.
+    pub tree: u64,
+    /// The context files.
+    pub files: u64,
 }
 
 /// Reads the context of a workspace.
@@ -36,6 +48,7 @@ pub fn read(app: &App, grants: &UserGrants) -> Context {
     let Files { text: files, warnings, read } = files::read(app, grants);
     let mut text = String::new();
     let tree = workspace_tree(app, grants);
+    let tokens = ContextTokens { tree: estimate_text(&tree), files: estimate_text(&files) };
     if !tree.is_empty() {
         text.push_str(
             "\n\n# The workspace\n\nIts folders and files, without what is ignored (`…` was not looked into):\n\n",
@@ -46,7 +59,7 @@ pub fn read(app: &App, grants: &UserGrants) -> Context {
         text.push_str("\n\n# Context files\n\n");
         text.push_str(&files);
     }
-    Context { text, warnings, files: read }
+    Context { text, warnings, files: read, tokens }
 }
 
 /// The tree of the files that `ls` could list.

@@ -49,6 +49,8 @@ pub struct Folders {
     pub trust: PathBuf,
     /// The list of folders outside of repositories that the user agreed to work in, a file.
     pub agreed: PathBuf,
+    /// What all runs of a day have used, a file.
+    pub spending: PathBuf,
     /// The list of trusted keys, a file.
     pub keys: PathBuf,
     /// Plugins that were installed, and what was agreed to about them.
@@ -61,10 +63,11 @@ pub struct Folders {
 
 impl Folders {
     /// Returns all of them. No tool may change them, whatever was granted or approved.
-    pub fn all(&self) -> [&Path; 10] {
+    pub fn all(&self) -> [&Path; 11] {
         // One that is added has to be named here, and is protected then.
-        let Self { configuration, cache, state, sessions, trust, agreed, keys, plugins, downloads, programs } = self;
-        [configuration, cache, state, sessions, trust, agreed, keys, plugins, downloads, programs]
+        let Self { configuration, cache, state, sessions, trust, agreed, spending, keys, plugins, downloads, programs } =
+            self;
+        [configuration, cache, state, sessions, trust, agreed, spending, keys, plugins, downloads, programs]
     }
 }
 
@@ -136,6 +139,7 @@ impl Environment {
             sessions: folder("XDG_STATE_HOME", ".local/state")?.join("sessions"),
             trust: folder("XDG_STATE_HOME", ".local/state")?.join("trust.json"),
             agreed: folder("XDG_STATE_HOME", ".local/state")?.join("folders.json"),
+            spending: folder("XDG_STATE_HOME", ".local/state")?.join("spending.json"),
             keys: folder("XDG_CONFIG_HOME", ".config")?.join("keys.toml"),
             plugins: folder("XDG_DATA_HOME", ".local/share")?.join("plugins"),
             downloads: folder("XDG_CACHE_HOME", ".cache")?.join("downloads"),

@@ -169,6 +169,7 @@ fn error_kind(error: &RunError) -> ErrorKind {
         RunError::Reply(_) | RunError::History(_) => ErrorKind::Service,
         RunError::Exceeded(exceeded) => match exceeded.reason() {
             TerminateReason::Timeout => ErrorKind::TimeLimit,
+            TerminateReason::Error => ErrorKind::Configuration,
             _ => ErrorKind::TurnLimit,
         },
     }

@@ -26,6 +26,8 @@ const NEVER_WRITTEN: &str = "*,!.git,!.hg,!.jj,!.svn,!.host,!.bashrc,!.bash_prof
 #[derive(Clone, Debug)]
 pub struct UserGrants {
     mode: ApprovalMode,
+    /// Whether they are for a review, which changes nothing.
+    is_review: bool,
     /// Whether programs are confined, so that the mode `auto` runs them.
     confined: bool,
     /// Everything but protected files.
@@ -80,6 +82,7 @@ impl UserGrants {
         let denies = access.deny.iter().map(|text| deny(text, plugins, workspace)).collect::<Result<_, _>>()?;
         Ok(Self {
             mode,
+            is_review: false,
             confined,
             writable: writable(own, plugins)?,
             secrets: SecretFile::of(own)?,
@@ -161,6 +164,17 @@ impl UserGrants {
         Ok(Self { mode, by_mode: by_mode(mode, self.confined, workspace)?, ..self })
     }
 
+    /// The same for a review, which changes nothing: in the mode `default` at most, tools read, and an approval can let a
+    /// program run and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`UserGrants::in_mode`].
+    pub fn for_review(self, workspace: &Path) -> Result<Self, Failure> {
+        let mode = self.mode.min(ApprovalMode::Default);
+        Ok(Self { is_review: true, ..self.in_mode(mode, workspace)? })
+    }
+
     /// The same with these plugins.
     pub fn with_plugins(self, plugins: &[LoadedPlugin], own: &Folders) -> Result<Self, Failure> {
         Ok(Self { writable: writable(own, plugins)?, ..self })
@@ -184,12 +198,18 @@ impl UserGrants {
         for (_, scope) in self.grants.iter().filter(|(wanted, _)| wanted == name) {
             granted = granted.with(scope.clone());
         }
-        self.bounded(granted, plugin)
+        let granted = self.bounded(granted, plugin);
+        if self.is_review { granted.reading() } else { granted }
     }
 
     /// The most that an approval can let a plugin touch.
     pub fn ceiling_of(&self, plugin: &LoadedPlugin) -> Grants {
-        self.bounded(plugin.plugin.declared().clone(), plugin)
+        let ceiling = self.bounded(plugin.plugin.declared().clone(), plugin);
+        if !self.is_review {
+            return ceiling;
+        }
+        let programs = ceiling.iter().filter(|scope| scope.capability() == Capability::Process).cloned();
+        ceiling.reading().join(&programs.collect())
     }
 
     /// The grants within what the plugin requests, without what is denied or protected; reading alone in a mode that only

@@ -10,17 +10,21 @@
 
 pub mod allowed;
 pub mod aside;
+pub mod costs;
 pub mod ended_calls;
 pub mod find;
 pub mod list;
 pub mod main_agent;
 mod observers;
 pub mod resume;
+pub mod settings;
 mod setup;
 mod subagents;
 pub mod task;
+pub mod tasks;
 pub mod transcript;
 mod undone;
+pub mod window;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,6 +47,7 @@ pub use self::undone::Undone;
 use crate::agents::Agents;
 use crate::app::App;
 use crate::attach::{self, Attached, Author};
+use crate::context::ContextTokens;
 use crate::error::{ErrorKind, Failure};
 use crate::grants::UserGrants;
 use crate::models::{self, Model};
@@ -89,6 +94,7 @@ pub struct Session {
     is_resumed: bool,
     notices: Vec<String>,
     context_files: Vec<String>,
+    context_tokens: ContextTokens,
     /// The commands that the user ran since the last prompt.
     ran: Ran,
 }
@@ -133,7 +139,7 @@ impl Session {
         let (is_resumed, observers) = (reopened.is_some(), Arc::new(Observers::default()));
         let (approvals, run_clock) = (ApprovalQueue::new(), PausableClock::default());
         let job = setup::job(&run, model_before.as_ref().map(ModelId::as_str), &app, &agents, is_attended).await?;
-        let setup::Job { definition, inputs, model, recording, notices, context_files } = job;
+        let setup::Job { definition, inputs, model, recording, notices, context_files, context_tokens } = job;
         let start = setup::Start {
             app: &app,
             agents: &agents,
@@ -165,6 +171,7 @@ impl Session {
             is_resumed,
             notices,
             context_files,
+            context_tokens,
             ran: Ran::default(),
         })
     }

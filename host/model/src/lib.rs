@@ -69,5 +69,5 @@ pub use scripted::Scripted;
 pub use selection::{PROVIDERS, Selection, model_forms};
 pub use spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
 pub use text_mode::TextMode;
-pub use tokens::{estimate, estimate_contents, window};
+pub use tokens::{estimate, estimate_contents, estimate_part, estimate_text, estimate_tools, window};
 pub use vertex::Vertex;

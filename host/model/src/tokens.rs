@@ -1,6 +1,6 @@
 //! Estimates how many tokens a request has without asking a service, and how many a model accepts at once.
 
-use host_message::{Content, Part, PartData};
+use host_message::{Content, Part, PartData, ToolSpec};
 use serde_json::Value;
 
 use crate::Request;
@@ -42,29 +42,39 @@ pub fn window(model: &str) -> u64 {
 
 /// Estimates how many tokens a request has.
 pub fn estimate(request: &Request<'_>) -> u64 {
-    let tools = request.tools.iter().map(|tool| {
-        text(tool.name.as_str()).saturating_add(text(&tool.description)).saturating_add(json(&tool.input_schema))
+    let system = request.system.map_or(0, estimate_text);
+    system.saturating_add(estimate_contents(request.contents)).saturating_add(estimate_tools(request.tools))
+}
+
+/// Estimates how many tokens the declarations of tools have.
+pub fn estimate_tools(tools: &[ToolSpec]) -> u64 {
+    let tools = tools.iter().map(|tool| {
+        estimate_text(tool.name.as_str())
+            .saturating_add(estimate_text(&tool.description))
+            .saturating_add(json(&tool.input_schema))
     });
-    let system = request.system.map_or(0, text);
-    tools.fold(system.saturating_add(estimate_contents(request.contents)), u64::saturating_add)
+    tools.fold(0, u64::saturating_add)
 }
 
 /// Estimates how many tokens messages have. Thoughts count nothing: they are not sent back.
 pub fn estimate_contents(contents: &[Content]) -> u64 {
-    contents.iter().flat_map(|content| &content.parts).map(part).fold(0, u64::saturating_add)
+    contents.iter().flat_map(|content| &content.parts).map(estimate_part).fold(0, u64::saturating_add)
 }
 
-fn part(part: &Part) -> u64 {
+/// Estimates how many tokens a part of a message has. A thought counts nothing: it is not sent back.
+pub fn estimate_part(part: &Part) -> u64 {
     if part.thought {
         return 0;
     }
     match &part.data {
-        PartData::Text(said) => text(said),
+        PartData::Text(said) => estimate_text(said),
         PartData::FunctionCall(call) => {
-            let arguments = call.arguments.iter().map(|(name, value)| text(name).saturating_add(json(value)));
-            arguments.fold(text(call.name.as_str()), u64::saturating_add)
+            let arguments = call.arguments.iter().map(|(name, value)| estimate_text(name).saturating_add(json(value)));
+            arguments.fold(estimate_text(call.name.as_str()), u64::saturating_add)
         }
-        PartData::FunctionResponse(response) => text(response.name.as_str()).saturating_add(text(response.body.text())),
+        PartData::FunctionResponse(response) => {
+            estimate_text(response.name.as_str()).saturating_add(estimate_text(response.body.text()))
+        }
         PartData::InlineData(data) if data.mime_type.starts_with("image/") => IMAGE,
         // Three bytes are four characters of base64.
         PartData::InlineData(data) => (data.base64.len() as u64 / 4 * 3 / DOCUMENT_BYTES).max(IMAGE),
@@ -73,10 +83,11 @@ fn part(part: &Part) -> u64 {
 }
 
 fn json(value: &Value) -> u64 {
-    text(&value.to_string())
+    estimate_text(&value.to_string())
 }
 
-fn text(text: &str) -> u64 {
+/// Estimates how many tokens a text has.
+pub fn estimate_text(text: &str) -> u64 {
     // Most text is ASCII, and finding that out is several times quicker than counting.
     let (ascii, other) = if text.is_ascii() {
         (text.len(), 0)
@@ -96,7 +107,7 @@ mod tests {
     #[test]
     fn tokens_four_ascii_characters_are_one_and_any_other_character_is_one_and_a_half() {
         for (said, tokens) in [("", 0), ("abcd", 1), ("abcde", 2), ("日本", 3), ("abcd日本", 4), ("ä", 2)] {
-            assert_eq!(text(said), tokens, "{said}");
+            assert_eq!(estimate_text(said), tokens, "{said}");
         }
     }
 

@@ -75,10 +75,7 @@ impl Shared {
         }
         match &state.turn {
             Turn::Model(Some(turn)) if turn.is_cancelled() => self.setup.interrupt.end_at_once(),
-            Turn::Model(Some(turn)) => {
-                turn.cancel();
-                state.hint = Some("stopping · Ctrl-C again to quit now".to_owned());
-            }
+            Turn::Model(Some(_)) => Self::stop(state),
             Turn::User | Turn::Model(None) if !state.editor.is_empty() => {
                 state.editor.clear();
                 state.history.left();
@@ -93,6 +90,14 @@ impl Shared {
                     TerminalMode::Dumb => self.lines(state, &format!("{words}\n{}", state.prompt)),
                 }
             }
+        }
+    }
+
+    /// Stops what the model does, if it does something.
+    fn stop(state: &mut State) {
+        if let Turn::Model(Some(turn)) = &state.turn {
+            turn.cancel();
+            state.hint = Some("stopping · Ctrl-C again to quit now".to_owned());
         }
     }
 
@@ -211,7 +216,10 @@ impl Shared {
             }
             Edited::No if *key == Key::Escape => {
                 close(state);
-                state.editor.clear();
+                match state.editor.is_empty() {
+                    true => Self::stop(state),
+                    false => state.editor.clear(),
+                }
             }
             Edited::No => {}
         }

@@ -12,6 +12,7 @@ use super::{Page, cell};
 /// The areas in the order of the page, each with its title.
 const AREAS: &[(&str, &str)] = &[
     ("run", "What a run is granted"),
+    ("budget", "Budgets"),
     ("preview", "What a call shows and then does"),
     ("approval", "Asking before a call"),
     ("policy", "Rules"),

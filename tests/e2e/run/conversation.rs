@@ -4,6 +4,7 @@ mod commands;
 mod ends;
 mod input;
 mod keys;
+mod limits;
 mod looks;
 mod reload;
 

@@ -12,9 +12,9 @@ use host_tool::Registry;
 use tokio::time::timeout;
 use tracing::Instrument;
 
-use super::RunError;
 use super::run::Run;
 use super::turn::Stop;
+use super::{Agent, RunError};
 use crate::compress::{ASK_FOR_SUMMARY, Next, fitted, is_whole, shortened, split, summarised, with_outputs_cut};
 use crate::deadline::Deadline;
 use crate::event::CompressionStatus;
@@ -39,7 +39,7 @@ const LARGEST_SCALE: f64 = 2.0;
 #[derive(Debug)]
 pub(super) struct Size {
     /// Tokens of the last prompt by the service's count, and its number of messages.
-    counted: Option<(u64, usize)>,
+    pub(super) counted: Option<(u64, usize)>,
     /// Whether a summary did not help: then old outputs are shortened, and no summary is requested until that has
     /// helped.
     only_shorten: bool,
@@ -150,21 +150,12 @@ impl Run<'_> {
         Ok(Some(status))
     }
 
-    /// Returns the number of tokens at which a conversation is shortened; 0 is never.
     fn compression_limit(&self) -> u64 {
-        (self.window() as f64 * self.agent.definition.run.compression.threshold) as u64
+        self.agent.compression_limit()
     }
 
-    fn window(&self) -> u64 {
-        let definition = &self.agent.definition;
-        definition.run.compression.window.unwrap_or_else(|| window(&definition.model.model))
-    }
-
-    /// The most tokens that a request may have: the window without room for the reply.
     fn room(&self) -> u64 {
-        let window = self.window();
-        let reply = self.agent.definition.model.settings.max_output_tokens.map_or(REPLY_ROOM, u64::from);
-        window.saturating_sub(reply.min(window / REPLY_SHARE))
+        self.agent.room()
     }
 
     /// The most tokens that the messages of a request may have, by our estimate.
@@ -374,6 +365,26 @@ impl Run<'_> {
             Err(_) => tracing::debug!("the service takes too long to count; the tokens are estimated"),
         }
         Ok(estimated)
+    }
+}
+
+impl Agent {
+    /// The most tokens that the model takes at once.
+    pub(super) fn window(&self) -> u64 {
+        let definition = &self.definition;
+        definition.run.compression.window.unwrap_or_else(|| window(&definition.model.model))
+    }
+
+    /// Returns the number of tokens at which a conversation is shortened; 0 is never.
+    pub(super) fn compression_limit(&self) -> u64 {
+        (self.window() as f64 * self.definition.run.compression.threshold) as u64
+    }
+
+    /// The most tokens that a request may have: the window without room for the reply.
+    pub(super) fn room(&self) -> u64 {
+        let window = self.window();
+        let reply = self.definition.model.settings.max_output_tokens.map_or(REPLY_ROOM, u64::from);
+        window.saturating_sub(reply.min(window / REPLY_SHARE))
     }
 }
 

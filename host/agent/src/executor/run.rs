@@ -12,7 +12,7 @@ use crate::deadline::Deadline;
 use crate::loops::{LoopDetector, note};
 use crate::steering::{self, Steering};
 use crate::warning::WARNING_END;
-use crate::{Completion, Entry, EventKind, History, Repeated, SessionError, TerminateReason};
+use crate::{Completion, Entry, EventKind, Exceeded, History, Repeated, SessionError, TerminateReason};
 
 /// The result of a run that ended because the user approved a plan.
 const PLAN_APPROVED: &str = "The plan was approved.";
@@ -169,7 +169,13 @@ impl<'r> Run<'r> {
                 return Ok(Ending::without_answer(TerminateReason::MaxTurns));
             }
             if let Err(exceeded) = agent.budget.check() {
-                return Ok(Ending { error: Some(exceeded.into()), ..Ending::without_answer(exceeded.reason()) });
+                let reason = exceeded.reason();
+                // A day that was used up before the run began leaves no request to this run, not even a last one.
+                let is_before = self.turns == 0 && matches!(exceeded, Exceeded::Day(_));
+                if is_before || reason == TerminateReason::Error {
+                    return Err(exceeded.into());
+                }
+                return Ok(Ending { error: Some(exceeded.into()), ..Ending::without_answer(reason) });
             }
             if self.turns > 0 {
                 self.hear(message).await;

@@ -14,7 +14,9 @@ use host_tool::ApprovalMode;
 use toml::de::{DeTable, DeValue};
 
 use super::commands::{Owner, ToolCommands};
-use super::{Agent, Amount, Compression, Configuration, Confine, Context, Limits, Model, Routing, Run, overlay};
+use super::{
+    Agent, Amount, Compression, Configuration, Confine, Context, DailyBudget, Limits, Model, Routing, Run, overlay,
+};
 use crate::error::Failure;
 use crate::project::{ProjectFile, shown};
 
@@ -31,6 +33,8 @@ const ALLOWED: &[&[&str]] = &[
     &["run", "max_cost"],
     &["run", "max_subagents"],
     &["run", "max_total_turns"],
+    &["budget", "tokens_per_day"],
+    &["budget", "cost_per_day"],
     &["context", "files"],
     &["tools", "discovery_command"],
     &["tools", "call_command"],
@@ -96,12 +100,14 @@ impl Configuration {
             approval_mode: project.approval_mode.map(mode).or(self.approval_mode),
             any_folder: self.any_folder,
             saved: self.saved,
+            written: self.written.overlaid_by(project.written),
             confine: Confine {
                 // A project may only ask for more.
                 mode: project.confine.mode.max(self.confine.mode),
                 ..self.confine
             },
             run: self.run.narrowed(project.run),
+            budget: self.budget.narrowed(&project.budget),
             conversation: self.conversation,
             context: Context { files: self.context.files },
             limits: self.limits.narrowed(project.limits),
@@ -138,12 +144,18 @@ impl Run {
             grace_seconds: narrower(project.grace_seconds, self.grace_seconds, Some(usual.grace.as_secs())),
             loop_detection: project.loop_detection.or(self.loop_detection),
             max_tokens: narrower(project.max_tokens, self.max_tokens, None),
-            max_cost: match (project.max_cost, self.max_cost) {
-                (Some(Amount(project)), Some(Amount(own))) => Some(Amount(project.min(own))),
-                (project, own) => project.or(own),
-            },
+            max_cost: lower(project.max_cost, self.max_cost),
             max_subagents: narrower(project.max_subagents, self.max_subagents, Some(tree.subagents)),
             max_total_turns: narrower(project.max_total_turns, self.max_total_turns, None),
+        }
+    }
+}
+
+impl DailyBudget {
+    fn narrowed(self, project: &Self) -> Self {
+        Self {
+            tokens_per_day: narrower(project.tokens_per_day, self.tokens_per_day, None),
+            cost_per_day: lower(project.cost_per_day, self.cost_per_day),
         }
     }
 }
@@ -189,6 +201,14 @@ fn narrower<T: Ord + Copy>(project: Option<T>, own: Option<T>, usual: Option<T>)
         (Some(project), Some(most)) => Some(project.min(most)),
         (Some(project), None) => Some(project),
         (None, _) => own,
+    }
+}
+
+/// The same for amounts.
+fn lower(project: Option<Amount>, own: Option<Amount>) -> Option<Amount> {
+    match (project, own) {
+        (Some(Amount(project)), Some(Amount(own))) => Some(Amount(project.min(own))),
+        (project, own) => project.or(own),
     }
 }
 
@@ -343,6 +363,14 @@ mod tests {
         let cost = |run: Run| run.max_cost.map(|amount| amount.0);
         assert_eq!(cost(run("run.max_cost = 1.0", "run.max_cost = 7.0")), Some(1.0));
         assert_eq!(cost(run("", "run.max_cost = 7.0")), Some(7.0));
+        let day = |own: &str, project: &str| {
+            let limits = layered(own, project).expect("it is right").day_limits();
+            (limits.tokens, limits.cost.map(host_agent::Cost::amount))
+        };
+        let own = "budget = { tokens_per_day = 50, cost_per_day = 2.0 }";
+        assert_eq!(day(own, "budget = { tokens_per_day = 500, cost_per_day = 20.0 }"), (Some(50), Some(2.0)));
+        assert_eq!(day(own, "budget = { tokens_per_day = 5, cost_per_day = 0.5 }"), (Some(5), Some(0.5)));
+        assert_eq!(day("", "budget = { tokens_per_day = 5 }"), (Some(5), None));
         assert_eq!(run("", "run.max_subagents = 99").max_subagents, Some(TreeLimits::default().subagents));
         let limits = layered("limits.memory_mib = 64", "limits.memory_mib = 4096").expect("it is right").limits;
         assert_eq!(limits.memory_mib, Some(64));

@@ -157,7 +157,7 @@ impl SavedModel {
     }
 
     /// The model that it names itself.
-    pub(super) fn id(&self) -> Option<&str> {
+    pub(crate) fn id(&self) -> Option<&str> {
         match self {
             Self::Model { id, .. } => Some(id),
             Self::Service { .. } => None,
@@ -165,7 +165,7 @@ impl SavedModel {
     }
 
     /// The key of a service, if it is this one.
-    pub(super) fn key_of(&self, provider: ProviderId) -> Option<ApiKey> {
+    pub(crate) fn key_of(&self, provider: ProviderId) -> Option<ApiKey> {
         match self {
             Self::Service { provider: saved, key } if *saved == provider => key.api_key(),
             Self::Service { .. } | Self::Model { .. } => None,

@@ -314,8 +314,8 @@ fn seconds(milliseconds: u64) -> String {
     format!("{}.{} s", milliseconds / 1000, milliseconds % 1000 / 100)
 }
 
-/// Formats a number for a reader.
-fn count(number: u64) -> String {
+/// Formats a number for a reader: `9999`, `12.3k`, `1.2M`.
+pub fn count(number: u64) -> String {
     match number {
         0..10_000 => number.to_string(),
         10_000..1_000_000 => format!("{}.{}k", number / 1000, number % 1000 / 100),

@@ -22,7 +22,7 @@ const PROMPT: &str = "prompt";
 /// See [`PROMPT`].
 const WORKSPACE: &str = "workspace";
 /// See [`PROMPT`].
-const CONTEXT: &str = "context";
+pub(super) const CONTEXT: &str = "context";
 
 /// The agent, asking this model.
 pub fn definition(

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use host_agent::{
-    ASK_USER, About, AgentDefinition, ApprovedPlan, AskUser, Budget, Clock, Executor, Observer, PresentPlan, Reopened,
-    SessionLog, Setup, SubagentSetup,
+    ASK_USER, About, AgentDefinition, ApprovedPlan, AskUser, Budget, Clock, DayBudget, Executor, Observer, PresentPlan,
+    Reopened, SessionLog, Setup, SubagentSetup,
 };
 use host_message::{AgentId, ModelId, ToolName};
 use host_model::Recording;
@@ -16,7 +16,7 @@ use super::subagents::{self, Asked};
 use super::{Conversation, MAIN, Observers, main_agent, task};
 use crate::agents::Agents;
 use crate::app::App;
-use crate::context::{self, Context};
+use crate::context::{self, Context, ContextTokens};
 use crate::error::{ErrorKind, Failure};
 use crate::grants::UserGrants;
 use crate::models::{self, Model};
@@ -34,6 +34,7 @@ pub(super) struct Job {
     pub(super) notices: Vec<String>,
     /// The context files that were read, safe to show.
     pub(super) context_files: Vec<String>,
+    pub(super) context_tokens: ContextTokens,
 }
 
 /// The job of a request. `model_before` is the model of the session that is resumed.
@@ -56,10 +57,11 @@ async fn main(request: &RunRequest, before: Option<&str>, app: &App, is_attended
     let chosen = models::choose(wanted, &app.configuration, &app.environment).await?;
     let (model, recording) = recorded(request, chosen)?;
     let definition = main_agent::definition(request, app, app.grants.mode(), is_attended, &model)?;
-    let Context { text: context, warnings: mut notices, files: context_files } = context::read(app, &app.grants);
+    let Context { text: context, warnings: mut notices, files: context_files, tokens: context_tokens } =
+        context::read(app, &app.grants);
     notices.extend(models::choice_notice(wanted, &app.configuration, &app.environment));
     let inputs = main_agent::inputs(app, String::new(), context);
-    Ok(Job { definition, inputs, model, recording, notices, context_files })
+    Ok(Job { definition, inputs, model, recording, notices, context_files, context_tokens })
 }
 
 /// A declared agent on the inputs of the request.
@@ -79,7 +81,15 @@ async fn declared_agent(request: &RunRequest, name: &str, app: &App, agents: &Ag
     let (mut definition, model) = agent.asking(model, &app.configuration);
     definition.run.max_turns = request.max_turns.or(definition.run.max_turns);
     definition.run.max_time = request.timeout.or(definition.run.max_time);
-    Ok(Job { definition, inputs, model, recording, notices: Vec::new(), context_files: Vec::new() })
+    Ok(Job {
+        definition,
+        inputs,
+        model,
+        recording,
+        notices: Vec::new(),
+        context_files: Vec::new(),
+        context_tokens: ContextTokens::default(),
+    })
 }
 
 /// The model, recorded if the request asks for it.
@@ -91,7 +101,8 @@ fn recorded(request: &RunRequest, model: Model) -> Result<(Model, Option<Recordi
 
 /// Checks that every model that may answer has a price, where costs are limited.
 pub(super) fn check_price(request: &RunRequest, app: &App, model: &Model) -> Result<(), Failure> {
-    match subagents::tree_limits(request, &app.configuration).cost {
+    let limits = subagents::tree_limits(request, &app.configuration);
+    match limits.cost.or(app.configuration.day_limits().cost) {
         Some(_) => models::check_prices(model, &app.configuration),
         None => Ok(()),
     }
@@ -135,7 +146,9 @@ impl Start<'_> {
         // Large results are stored there, and the response tells the model to read them there.
         let outputs = log.path().with_extension("outputs");
         let grants = grants.reading_outputs(&outputs)?;
-        let budget = Budget::with_prices(AgentId::new(MAIN), limits, Arc::new(app.configuration.prices()));
+        let day = DayBudget::new(&app.folders.spending, app.configuration.day_limits(), Clock::system());
+        let prices = Arc::new(app.configuration.prices());
+        let budget = Budget::with_day(AgentId::new(MAIN), limits, prices, day);
         budget.answered_by(model.id.as_str());
         if let Some((_, started)) = &past {
             budget.skip(*started);

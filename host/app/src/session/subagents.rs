@@ -57,9 +57,9 @@ pub(super) fn add(
                 None => own,
             })
         };
-        let priced = |model: Model| match setup.parent.limits().cost {
-            Some(_) => models::check_prices(&model, configuration).map(|()| model),
-            None => Ok(model),
+        let priced = |model: Model| match setup.parent.limits_cost() {
+            true => models::check_prices(&model, configuration).map(|()| model),
+            false => Ok(model),
         };
         let (definition, Model { id, provider, .. }) = match model.and_then(priced) {
             Ok(model) => agent.asking(model, configuration),

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use host_capability::Capability;
 use host_tool::ApprovalMode;
 use tokio_util::sync::CancellationToken;
 
@@ -53,6 +54,31 @@ async fn session_change_of_mode_that_fails_changes_nothing() {
     let (mode, gate, _, system) = decided(&session);
     assert_eq!((mode, gate.as_str()), (ApprovalMode::Plan, "plan"));
     assert_ne!(system, before.3);
+}
+
+// promise conversation.review
+#[tokio::test]
+async fn session_review_only_narrows_what_tools_may_touch_and_its_end_restores_it() {
+    let (mut session, _folder) = session("").await;
+    let modes = [ApprovalMode::Plan, ApprovalMode::Default, ApprovalMode::AutoEdit, ApprovalMode::Yolo];
+    for mode in modes {
+        session.set_mode(mode).expect("it can be changed");
+        let before = decided(&session);
+        let wide: Vec<_> = session.app.plugins.iter().map(|plugin| session.grants.granted_to(plugin)).collect();
+        let held = session.begin_review().expect("it can be narrowed");
+        assert!(session.mode() <= ApprovalMode::Default && session.mode() <= mode);
+        for (plugin, wide) in session.app.plugins.iter().zip(wide) {
+            let (granted, ceiling) = (session.grants.granted_to(plugin), session.grants.ceiling_of(plugin));
+            let changes = |grants: &host_capability::Grants, capability| grants.has(capability);
+            for capability in [Capability::FsWrite, Capability::Http] {
+                assert!(!changes(&granted, capability) && !changes(&ceiling, capability), "{mode} {granted}");
+            }
+            assert!(!granted.has(Capability::Process), "{mode}: programs that do more than read are asked about");
+            assert!(granted.le(&wide), "{mode}: a review grants nothing: {granted} is not within {wide}");
+        }
+        session.end_review(held).expect("it was so before");
+        assert_eq!(decided(&session), before, "{mode}");
+    }
 }
 
 #[tokio::test]

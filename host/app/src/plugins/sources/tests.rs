@@ -12,6 +12,7 @@ fn folders(home: &Path) -> Folders {
         sessions: at("sessions"),
         trust: at("trust.json"),
         agreed: at("folders.json"),
+        spending: at("spending.json"),
         keys: at("keys.toml"),
         plugins: at("plugins"),
         downloads: at("downloads"),

@@ -12,21 +12,25 @@ mod allowed;
 mod clipboard;
 mod commands;
 mod complete;
+mod cost;
 mod image;
 mod line;
 mod models;
 mod output;
 mod processes;
 mod resumed;
+mod settings;
 mod shell;
 mod start_screen;
 mod stats;
+mod window;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use host_agent::{RunResult, TerminateReason};
+use host_app::attach::Attached;
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure, run_failure};
 use host_app::plugins::reload::ReloadTrigger;
@@ -212,16 +216,11 @@ impl Repl {
 
     /// Runs a prompt, or what was left to do.
     async fn run(&mut self, prompt: Option<&str>) {
-        let turn = self.stop.child_token();
-        self.terminal.works_on(&turn);
+        let turn = self.works();
         let began = Instant::now();
         let result = match prompt {
             Some(prompt) => match self.session.attach(prompt, &turn).await {
-                Ok(attached) => {
-                    attached.notes.iter().for_each(|note| self.note(note));
-                    let steering = line::Steered { terminal: self.terminal.clone(), style: self.style };
-                    self.session.prompt_steered(attached, &steering, &turn).await
-                }
+                Ok(attached) => self.send(attached, &turn).await,
                 Err(failure) => {
                     self.terminal.rests();
                     return self.gives_back(prompt, &failure);
@@ -229,9 +228,33 @@ impl Repl {
             },
             None => self.session.finish_left(&turn).await,
         };
+        self.has_run(&result, began);
+    }
+
+    /// Runs the prompt of a command.
+    async fn run_task(&mut self, prompt: Attached) {
+        let turn = self.works();
+        let began = Instant::now();
+        let result = self.send(prompt, &turn).await;
+        self.has_run(&result, began);
+    }
+
+    fn works(&self) -> CancellationToken {
+        let turn = self.stop.child_token();
+        self.terminal.works_on(&turn);
+        turn
+    }
+
+    async fn send(&mut self, prompt: Attached, turn: &CancellationToken) -> RunResult {
+        prompt.notes.iter().for_each(|note| self.note(note));
+        let steering = line::Steered { terminal: self.terminal.clone(), style: self.style };
+        self.session.prompt_steered(prompt, &steering, turn).await
+    }
+
+    fn has_run(&mut self, result: &RunResult, began: Instant) {
         self.terminal.rests();
-        self.stats.ended(&result, began.elapsed());
-        self.ended(&result);
+        self.stats.ended(result, began.elapsed());
+        self.ended(result);
         let bell = self.session.app().configuration.conversation.bell_seconds;
         if bell.is_some_and(|seconds| began.elapsed().as_secs() >= seconds) {
             self.terminal.steer("\u{7}");

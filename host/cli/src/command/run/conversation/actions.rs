@@ -11,7 +11,7 @@ use host_text::{exact, visible};
 use host_tool::ApprovalMode;
 
 use super::commands::{self, Command};
-use super::{Flow, Repl, clipboard, mode, processes, resumed};
+use super::{Flow, Repl, clipboard, cost, mode, processes, resumed, settings, window};
 use crate::printer::terminal as drawn;
 
 impl Repl {
@@ -41,6 +41,16 @@ impl Repl {
             Command::Stats => {
                 self.terminal.lines(&visible(&self.stats.text(&self.session.model().id, self.session.id())))
             }
+            Command::Cost => self.terminal.lines(&cost::text(&self.session.costs(), self.terminal.columns())),
+            Command::Context => self.terminal.lines(&window::text(
+                &self.session.window(),
+                self.terminal.columns(),
+                self.terminal.mode(),
+                self.style,
+            )),
+            Command::Config => {
+                self.terminal.lines(&settings::text(&self.session.settings(), self.terminal.columns(), self.style))
+            }
             Command::Thoughts => self.note(match self.printer.toggle_thoughts() {
                 drawn::Thoughts::Whole => "showing full thoughts",
                 drawn::Thoughts::Subjects => "showing thought titles only",
@@ -50,6 +60,11 @@ impl Repl {
             Command::Todo => self.todo()?,
             Command::Model(None) => self.note(&format!("{} · /model ID to change", self.session.model().id)),
             Command::Model(Some(id)) => self.choose(&id)?,
+            Command::Init => {
+                let prompt = self.session.init_prompt()?;
+                self.run_task(prompt).await;
+            }
+            Command::Review(what) => self.review(what.as_deref()).await?,
             Command::Compress => self.compress().await?,
             Command::Clear => self.clear()?,
             Command::Copy => self.copy()?,
@@ -108,6 +123,14 @@ impl Repl {
         self.session.set_mode(mode)?;
         self.note(&format!("mode: {mode} – {}", about(mode)));
         Ok(())
+    }
+
+    /// Reviews a change with tools that only read.
+    async fn review(&mut self, what: Option<&str>) -> Result<(), Failure> {
+        let prompt = self.session.review_prompt(what)?;
+        let before = self.session.begin_review()?;
+        self.run_task(prompt).await;
+        self.session.end_review(before)
     }
 
     async fn compress(&mut self) -> Result<(), Failure> {

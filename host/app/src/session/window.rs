@@ -1,0 +1,119 @@
+//! What fills the model's window in a session: an estimate for each kind of content, and the service's own count.
+//!
+//! Deliberately not here: what it looks like, and when a conversation is compressed (`host-agent`).
+
+use host_agent::{MessageTokens, WindowUse, fill};
+use host_model::estimate_text;
+use serde_json::Value;
+
+use super::{Session, main_agent};
+
+/// The use of the model's window, in tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WindowReport {
+    /// The most that the model takes at once.
+    pub window: u64,
+    /// The part of the window that a request leaves free for the reply.
+    pub reply: u64,
+    /// The number at which the conversation is compressed; `None` is never.
+    pub compressed_at: Option<u64>,
+    /// What is in the window, each with its estimate, in the order in which it is sent.
+    pub contents: Vec<(WindowContent, u64)>,
+    /// All of it.
+    pub total: WindowTotal,
+}
+
+/// A kind of content of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowContent {
+    /// The system prompt, without the context.
+    Instructions,
+    /// The tree of the workspace.
+    Tree,
+    /// Context files, such as `AGENTS.md`.
+    ContextFiles,
+    /// The declarations of the tools.
+    Tools,
+    /// What the user said and attached.
+    Prompts,
+    /// What the model said.
+    Answers,
+    /// The calls that the model made.
+    Calls,
+    /// The outcomes of those calls.
+    Results,
+}
+
+/// How many tokens are in the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowTotal {
+    /// The service counted the last request; messages since are estimated.
+    Counted(u64),
+    /// The sum of the estimates.
+    Estimated(u64),
+}
+
+impl WindowContent {
+    /// Returns its name for a user.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Instructions => "instructions",
+            Self::Tree => "file tree",
+            Self::ContextFiles => "context files",
+            Self::Tools => "tools",
+            Self::Prompts => "your messages",
+            Self::Answers => "answers",
+            Self::Calls => "calls",
+            Self::Results => "results",
+        }
+    }
+}
+
+impl WindowTotal {
+    /// Returns the number.
+    pub fn tokens(self) -> u64 {
+        match self {
+            Self::Counted(tokens) | Self::Estimated(tokens) => tokens,
+        }
+    }
+}
+
+impl WindowReport {
+    /// Returns how many tokens still fit beside the reply.
+    pub fn free(&self) -> u64 {
+        self.window.saturating_sub(self.reply).saturating_sub(self.total.tokens())
+    }
+}
+
+impl Session {
+    /// Returns what fills the model's window now.
+    pub fn window(&self) -> WindowReport {
+        let WindowUse { window, reply, compressed_at, tools, messages, counted } =
+            self.conversation.executor.window_use();
+        let MessageTokens { prompts, answers, calls, results } = messages;
+        let contents = vec![
+            (WindowContent::Instructions, self.instructions()),
+            (WindowContent::Tree, self.context_tokens.tree),
+            (WindowContent::ContextFiles, self.context_tokens.files),
+            (WindowContent::Tools, tools),
+            (WindowContent::Prompts, prompts),
+            (WindowContent::Answers, answers),
+            (WindowContent::Calls, calls),
+            (WindowContent::Results, results),
+        ];
+        let sum = contents.iter().fold(0, |sum: u64, (_, tokens)| sum.saturating_add(*tokens));
+        let total = counted.map_or(WindowTotal::Estimated(sum), WindowTotal::Counted);
+        WindowReport { window, reply, compressed_at, contents, total }
+    }
+
+    /// Estimates the tokens of the system prompt without the context.
+    fn instructions(&self) -> u64 {
+        let mut inputs = self.inputs.clone();
+        if let Some(context) = inputs.get_mut(main_agent::CONTEXT) {
+            *context = Value::String(String::new());
+        }
+        let Some(system) = self.definition.prompt.system.as_deref() else { return 0 };
+        // One that cannot be filled in is an error of the next run.
+        fill(system, &inputs).map_or(0, |system| estimate_text(&system))
+    }
+}

@@ -1,0 +1,142 @@
+//! `/cost`: tokens by kind, costs by model, and what the budgets leave.
+//!
+//! Deliberately not here: the numbers (`host_app::session::costs`), and the time and the calls, which `/stats` has.
+
+use host_agent::{Cost, DayError, DayLimits, DaySpending, ModelSpending, Spending};
+use host_app::report::run_stats::count;
+use host_app::session::costs::CostReport;
+use host_message::Usage;
+use host_terminal::wrapped;
+use host_text::exact;
+
+/// Width of the labels.
+const LABELS: usize = 10;
+
+/// The text, in so many columns.
+pub(super) fn text(report: &CostReport, columns: usize) -> String {
+    let mut lines = Vec::new();
+    let mut line = |label: &str, words: &str| lines.push(wrapped(&format!("{label:LABELS$}{words}"), columns, LABELS));
+    if report.models.is_empty() {
+        line("tokens", "none used in this conversation yet");
+    } else {
+        line("tokens", &tokens(report.usage()));
+    }
+    if let Some(cost) = report.cost() {
+        line("cost", &cost.to_string());
+    }
+    for (number, (id, ModelSpending { usage, cost })) in report.models.iter().enumerate() {
+        let cost = cost.map_or_else(|| "no price".to_owned(), |cost| format!("cost {cost}"));
+        line(if number == 0 { "models" } else { "" }, &format!("{}: {}, {cost}", exact(id), tokens(*usage)));
+    }
+    line("budget", &of_a_prompt(report));
+    if let Some(day) = &report.day {
+        line("today", &of_the_day(day, report.day_limits));
+    }
+    for id in report.without_price() {
+        lines.push(wrapped(
+            &format!("To see what {0} costs, set `price` under `[models.\"{0}\"]` in the configuration.", exact(id)),
+            columns,
+            0,
+        ));
+    }
+    lines.join("\n")
+}
+
+/// The tokens by kind.
+fn tokens(usage: Usage) -> String {
+    let Usage { input, output, cached, thought } = usage;
+    let cached = if cached > 0 { format!(" ({} cached)", count(cached)) } else { String::new() };
+    let thought = if thought > 0 { format!(", {} thinking", count(thought)) } else { String::new() };
+    format!("{} in{cached}, {} out{thought}", count(input), count(output))
+}
+
+/// What a prompt may use, and what the last one used.
+fn of_a_prompt(report: &CostReport) -> String {
+    let Spending { usage, cost, .. } = report.last;
+    let limits = [
+        report.limits.tokens.map(|limit| format!("{} of {} tokens", count(usage.total()), count(limit))),
+        report.limits.cost.map(|limit| format!("{cost} of {limit}")),
+    ];
+    let limits: Vec<String> = limits.into_iter().flatten().collect();
+    match limits.as_slice() {
+        [] => "no limit for a prompt (--max-tokens and --max-cost set one)".to_owned(),
+        limits => format!("the last prompt used {}", limits.join(" and ")),
+    }
+}
+
+/// What all runs of the day have used, and what is left of its budget.
+fn of_the_day(day: &Result<DaySpending, DayError>, limits: DayLimits) -> String {
+    let DaySpending { day, tokens, cost } = match day {
+        Ok(day) => day,
+        Err(error) => return exact(&error.to_string()).into_owned(),
+    };
+    let of = |limit: Option<String>| limit.map(|limit| format!(" of {limit}")).unwrap_or_default();
+    let limited = limits != DayLimits::default();
+    let tokens = format!("{}{} tokens", count(*tokens), of(limits.tokens.map(count)));
+    let cost = match (*cost == Cost::default(), limits.cost) {
+        (true, None) => String::new(),
+        (_, limit) => format!(", cost {cost}{}", of(limit.map(|limit| limit.to_string()))),
+    };
+    let no_limit =
+        if limited { "" } else { "; no limit (`tokens_per_day` and `cost_per_day` under `[budget]` set one)" };
+    format!("{tokens}{cost} by all runs of {day} (UTC){no_limit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use host_agent::{Cost, TreeLimits};
+    use jiff::civil::Date;
+
+    use super::*;
+
+    fn day() -> Date {
+        "2026-11-23".parse().expect("a day")
+    }
+
+    #[test]
+    fn cost_fits_any_width_and_names_models_without_a_price() {
+        let usage = Usage { input: 12_345, cached: 8_000, output: 567, thought: 9 };
+        let one = Usage { input: 1_000, output: 5, ..Usage::default() };
+        let models = [
+            ("g/x", ModelSpending { usage, cost: Some(Cost::from_amount(0.0123)) }),
+            ("o\u{1b}/y", ModelSpending { usage: one, cost: None }),
+        ];
+        let report = CostReport {
+            models: models.map(|(id, spending)| (id.to_owned(), spending)).into(),
+            last: Spending { usage: one, ..Spending::default() },
+            limits: TreeLimits { tokens: Some(50_000), ..TreeLimits::default() },
+            day: Some(Ok(DaySpending { day: day(), tokens: 20_000, cost: Cost::from_amount(0.5) })),
+            day_limits: DayLimits { tokens: None, cost: Some(Cost::from_amount(3.0)) },
+        };
+        let expected = "tokens    13.3k in (8000 cached), 572 out, 9 thinking\n\
+                        cost      0.0123\n\
+                        models    g/x: 12.3k in (8000 cached), 567 out, 9 thinking, cost 0.0123\n          \
+                        o\\u{1b}/y: 1000 in, 5 out, no price\n\
+                        budget    the last prompt used 1005 of 50.0k tokens\n\
+                        today     20.0k tokens, cost 0.50 of 3.00 by all runs of 2026-11-23 (UTC)\n\
+                        To see what o\\u{1b}/y costs, set `price` under `[models.\"o\\u{1b}/y\"]` in the configuration.";
+        assert_eq!(text(&report, 120), expected);
+        for columns in [20, 40, 80] {
+            let text = text(&report, columns);
+            assert!(text.lines().all(|line| host_terminal::width(line) <= columns), "{columns}:\n{text}");
+        }
+        let nothing = CostReport {
+            models: BTreeMap::new(),
+            last: Spending::default(),
+            limits: TreeLimits::default(),
+            day: None,
+            day_limits: DayLimits::default(),
+        };
+        assert_eq!(
+            text(&nothing, 80),
+            "tokens    none used in this conversation yet\n\
+             budget    no limit for a prompt (--max-tokens and --max-cost set one)"
+        );
+        let today = Ok(DaySpending { day: day(), tokens: 7, cost: Cost::default() });
+        let words = "7 tokens by all runs of 2026-11-23 (UTC); no limit (`tokens_per_day` and `cost_per_day` under `[budget]` \
+                     set one)";
+        assert_eq!(of_the_day(&today, DayLimits::default()), words);
+    }
+}
