@@ -14,6 +14,7 @@ mod lists;
 mod questions;
 mod runs;
 mod start;
+mod status;
 
 use host_tests::host::{Ended, Host};
 use host_tests::pty::Pty;

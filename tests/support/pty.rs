@@ -175,6 +175,13 @@ impl Pty {
         self
     }
 
+    /// The memory of the program that is in use, in bytes.
+    pub fn resident_memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it has memory");
+        line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
+    }
+
     /// Waits until the program has ended; its exit code. The terminal must be as it was before.
     #[track_caller]
     pub fn ends(&mut self) -> Option<i32> {

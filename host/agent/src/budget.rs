@@ -10,7 +10,6 @@
 mod day;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -19,6 +18,7 @@ use tokio::time::Instant;
 
 pub use self::day::{DayBudget, DayError, DayExceeded, DayLimits, DaySpending};
 use crate::deadline::Deadline;
+use crate::prices::{Charge, Cost, Price, PriceBasis, Prices};
 use crate::{RunConfig, TerminateReason};
 
 /// Maximum nesting depth of agents, not counting the main agent. Protects the user from endless delegation.
@@ -42,24 +42,6 @@ pub struct TreeLimits {
     pub turns: Option<u32>,
 }
 
-/// Price of a model's tokens, per million, in whatever currency the user counts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Price {
-    /// Tokens sent.
-    pub input: f64,
-    /// Tokens sent that the service had cached.
-    pub cached: f64,
-    /// Tokens of the answer, and of thinking.
-    pub output: f64,
-}
-
-/// The prices of models, by the ids that the user has for them.
-pub type Prices = BTreeMap<String, Price>;
-
-/// An amount of the user's currency, in billionths: adding up fractions must not lose any.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Cost(u64);
-
 /// The tokens, cost, turns and subagents used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spending {
@@ -67,6 +49,8 @@ pub struct Spending {
     pub usage: Usage,
     /// Their cost, as far as their models have a price.
     pub cost: Cost,
+    /// The prices that the cost is made of; `None` while nothing with a price was counted.
+    pub basis: Option<PriceBasis>,
     /// Turns.
     pub turns: u32,
     /// Subagents that were started.
@@ -79,7 +63,7 @@ pub struct ModelSpending {
     /// Tokens.
     pub usage: Usage,
     /// Their cost; `None` if the model has no price.
-    pub cost: Option<Cost>,
+    pub charge: Option<Charge>,
 }
 
 /// A limit of the whole tree that was reached.
@@ -140,7 +124,7 @@ pub struct Budget {
 struct BudgetState {
     spent: Spending,
     /// Price of the current model, if known.
-    price: Option<Price>,
+    price: Option<(Price, PriceBasis)>,
     /// Its id.
     model: Option<String>,
     deadline: Option<Deadline>,
@@ -178,15 +162,10 @@ impl Budget {
         self.limits.cost.is_some() || self.day().is_some_and(|day| day.limits().cost.is_some())
     }
 
-    /// Returns whether any model has a price.
-    pub fn has_prices(&self) -> bool {
-        !self.prices.is_empty()
-    }
-
     /// Sets the model that answers the agent now, by the id that the user has for it.
     pub fn answered_by(&self, model: &str) {
         let mut state = self.state();
-        state.price = self.prices.get(model).copied();
+        state.price = self.prices.of(model);
         state.model = Some(model.to_owned());
     }
 
@@ -317,20 +296,21 @@ impl Budget {
             let state = self.state();
             (state.price, state.model.clone())
         };
-        let priced = price.map(|price| price.cost(usage));
+        let charge = price.map(|(price, basis)| Charge { cost: price.cost(usage), basis });
         if let Some(model) = model.filter(|_| usage != Usage::default()) {
             let mut top = self.top().state();
             let spending = top.models.entry(model).or_default();
             spending.usage.add(usage);
-            spending.cost = priced.map(|cost| spending.cost.unwrap_or_default().plus(cost)).or(spending.cost);
+            spending.charge = Charge::sum(spending.charge, charge);
         }
-        let cost = priced.unwrap_or_default();
         self.upwards().for_each(|budget| {
-            let Spending { usage: all, cost: sum, .. } = &mut budget.state().spent;
-            all.add(usage);
-            *sum = sum.plus(cost);
+            let spent = &mut budget.state().spent;
+            spent.usage.add(usage);
+            if let Some(sum) = Charge::sum(spent.charge(), charge) {
+                (spent.cost, spent.basis) = (sum.cost, Some(sum.basis));
+            }
         });
-        self.add_to_day(usage, cost);
+        self.add_to_day(usage, charge.map(|charge| charge.cost).unwrap_or_default());
     }
 
     /// Counts a turn.
@@ -380,43 +360,10 @@ impl Budget {
 /// Time by which a subagent ends before its parent, so that its end is reported before the parent's time is over.
 const MARGIN: Duration = Duration::from_millis(100);
 
-impl Price {
-    /// Returns the cost of a reply.
-    pub fn cost(self, usage: Usage) -> Cost {
-        let Usage { input, output, cached, thought } = usage;
-        let cached = cached.min(input);
-        let cost = (input - cached) as f64 * self.input
-            + cached as f64 * self.cached
-            + output.saturating_add(thought) as f64 * self.output;
-        // Prices are for a million tokens.
-        Cost::from_amount(cost / 1e6)
-    }
-}
-
-impl Cost {
-    /// Creates a cost from an amount of the currency; zero if it is negative or not a number.
-    pub fn from_amount(amount: f64) -> Self {
-        // The cast saturates: a float becomes the nearest representable number.
-        Self((amount * 1e9).round() as u64)
-    }
-
-    /// Returns the amount in the currency.
-    pub fn amount(self) -> f64 {
-        self.0 as f64 / 1e9
-    }
-
-    /// Returns the sum.
-    pub fn plus(self, other: Self) -> Self {
-        Self(self.0.saturating_add(other.0))
-    }
-}
-
-/// With as many decimals as it takes, and two at the least.
-impl fmt::Display for Cost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let decimals = format!("{:09}", self.0 % 1_000_000_000);
-        let decimals = decimals.trim_end_matches('0');
-        write!(f, "{}.{decimals:0<2}", self.0 / 1_000_000_000)
+impl Spending {
+    /// Returns the cost with its basis; `None` while nothing with a price was counted.
+    pub fn charge(&self) -> Option<Charge> {
+        self.basis.map(|basis| Charge { cost: self.cost, basis })
     }
 }
 
@@ -452,6 +399,8 @@ impl Default for TreeLimits {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use host_tool::PausableClock;
 
     use super::*;
@@ -496,10 +445,11 @@ mod tests {
 
         let prices = [("m", 1.0, 0.1, 10.0), ("cheap", 0.0, 0.0, 0.5)]
             .map(|(id, input, cached, output)| (id.to_owned(), Price { input, cached, output }));
+        let prices = Prices::new(prices.into(), BTreeMap::new());
         let limits = TreeLimits { cost: Some(Cost::from_amount(3.0)), ..TreeLimits::default() };
-        let cost = Budget::with_prices(AgentId::new("main"), limits, Arc::new(prices.into()));
+        let cost = Budget::with_prices(AgentId::new("main"), limits, Arc::new(prices));
         cost.add_usage(usage);
-        assert_eq!(cost.spent().cost, Cost::default(), "what has no price costs nothing");
+        assert_eq!(cost.spent().charge(), None, "what has no price has no cost");
         assert_eq!(cost.model(), None);
         cost.answered_by("m");
         let one = cost.child("a").expect("there is room");
@@ -513,7 +463,13 @@ mod tests {
         let by_model = cost.spent_by_model();
         let names: Vec<&str> = by_model.keys().map(String::as_str).collect();
         assert_eq!(names, ["cheap", "m"], "what no model is known for is not counted for one");
-        assert_eq!(by_model["cheap"], ModelSpending { usage, cost: Some(Cost::from_amount(0.05)) });
+        assert_eq!(
+            by_model["cheap"],
+            ModelSpending {
+                usage,
+                charge: Some(Charge { cost: Cost::from_amount(0.05), basis: PriceBasis::Configured })
+            }
+        );
         cost.add_usage(usage);
         assert_eq!(one.check(), Err(Exceeded::Cost { limit: Cost::from_amount(3.0), spent: Cost::from_amount(3.07) }));
     }
@@ -554,21 +510,6 @@ mod tests {
         assert_eq!(limited.check(), Ok(()));
         let day = limited.day().expect("it counts");
         assert_eq!(day.spent().map(|spent| spent.tokens), Ok(36));
-    }
-
-    #[test]
-    fn an_amount_is_written_as_people_write_it() {
-        for (amount, written) in [
-            (0.0, "0.00"),
-            (3.0, "3.00"),
-            (0.1, "0.10"),
-            (1.255, "1.255"),
-            (0.000_001_25, "0.00000125"),
-            (-1.0, "0.00"),
-        ] {
-            assert_eq!(Cost::from_amount(amount).to_string(), written);
-        }
-        assert_eq!(Cost::from_amount(f64::NAN), Cost::default());
     }
 
     #[test]

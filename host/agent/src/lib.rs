@@ -25,6 +25,7 @@ mod executor;
 mod history;
 mod loops;
 mod present_plan;
+mod prices;
 mod reason;
 mod reply;
 mod session;
@@ -36,8 +37,7 @@ mod warning;
 
 pub use ask_user::{ASK_USER, AskUser};
 pub use budget::{
-    Budget, Cost, DayBudget, DayError, DayExceeded, DayLimits, DaySpending, Exceeded, ModelSpending, Price, Prices,
-    Spending, TreeLimits,
+    Budget, DayBudget, DayError, DayExceeded, DayLimits, DaySpending, Exceeded, ModelSpending, Spending, TreeLimits,
 };
 pub use call_report::CallReport;
 pub use clock::Clock;
@@ -53,6 +53,7 @@ pub use executor::{ChosenModel, Executor, MessageTokens, Partial, RunError, RunR
 pub use history::{Exchange, History, HistoryError, Replied, Unsettled};
 pub use loops::Repeated;
 pub use present_plan::{ApprovedPlan, PRESENT_PLAN, PresentPlan};
+pub use prices::{Charge, Cost, Price, PriceBasis, Prices};
 pub use reason::TerminateReason;
 pub use reply::{Reply, ReplyError};
 pub use session::{

@@ -16,9 +16,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use host_agent::{
-    CompressionConfig, Cost, DayLimits, LoopDetection, Price, Prices, ReplyPolicy, RunConfig, TreeLimits,
-};
+use host_agent::{CompressionConfig, Cost, DayLimits, LoopDetection, Price, ReplyPolicy, RunConfig, TreeLimits};
 use host_files::Access;
 use host_model::{Gemini, ProviderId, RetryPolicy, Settings, Vertex};
 use host_process::ConfineMode;
@@ -133,7 +131,8 @@ pub struct Run {
     pub loop_detection: Option<bool>,
     /// How many tokens a run and its subagents may send and receive; no limit if it is not set.
     pub max_tokens: Option<AtLeastOne<u64>>,
-    /// What they may cost; no limit if it is not set. Every model that may answer needs a price.
+    /// What they may cost; no limit if it is not set. Every model that may answer needs a price, configured or of the list
+    /// that comes with the program.
     pub max_cost: Option<Amount>,
     /// How many subagents a run may start; 0 disables them.
     #[schemars(extend("default" = TreeLimits::default().subagents))]
@@ -169,14 +168,38 @@ pub struct Context {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Conversation {
-    /// A prompt that took longer rings the bell when it is done; never if it is not set.
+    /// A prompt that took longer rings the bell when it is done, wherever the user looks; never if it is not set.
     pub bell_seconds: Option<u64>,
+    /// What the terminal is sent when a prompt is done or a question waits, if it reports that the user looks elsewhere.
+    #[schemars(extend("default" = "bell"))]
+    pub notify: Option<Alert>,
+    /// A program with its arguments that is run then too, with the message as a further argument.
+    pub notify_command: Vec<String>,
+    /// Whether the title of the terminal's window says what is going on.
+    #[schemars(extend("default" = true))]
+    pub title: Option<bool>,
     /// Show answers on the terminal as the Markdown that the model wrote, instead of rendered. `/raw` switches it.
     #[schemars(extend("default" = false))]
     pub raw: Option<bool>,
     /// Whose keys the input line has.
     #[schemars(extend("default" = "emacs"))]
     pub keys: Option<Keys>,
+    /// Whether the row below the input line shows model, mode, use of the context, tokens, cost and branch.
+    #[schemars(extend("default" = true))]
+    pub status: Option<bool>,
+}
+
+/// What a terminal is sent to alert a user who looks elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Alert {
+    /// The bell.
+    #[default]
+    Bell,
+    /// The sequence OSC 9: a notification of the desktop in terminals that support it.
+    Osc9,
+    /// Nothing.
+    Off,
 }
 
 /// Whose keys the input line of a conversation has.
@@ -370,7 +393,8 @@ pub struct Model {
     pub fallback: Option<String>,
     /// The most tokens that it takes at once, if its name does not tell.
     pub window: Option<u64>,
-    /// The price of a million tokens, in any currency.
+    /// The price of a million tokens, in any currency; if it is not set, the list price that comes with the program, in US
+    /// dollars, where there is one.
     pub price: Option<ModelPrice>,
     /// How it is offered its tools.
     #[schemars(extend("default" = "native"))]
@@ -534,8 +558,8 @@ impl Configuration {
         of_project.or_else(|| self.tools.commands(Owner::User))
     }
 
-    /// Returns the prices of models.
-    pub fn prices(&self) -> Prices {
+    /// Returns the prices that are configured, by the ids of the models.
+    pub fn prices(&self) -> BTreeMap<String, Price> {
         let price = |ModelPrice { input, output, cached }: ModelPrice| {
             let cached = cached.unwrap_or(input);
             Price { input: input.0, cached: cached.0, output: output.0 }

@@ -23,6 +23,7 @@ pub mod grants;
 pub mod install;
 pub mod model_list;
 pub mod models;
+pub mod notify;
 mod outside;
 pub mod permissions;
 pub mod plugins;

@@ -1,9 +1,11 @@
 //! From a model's name to a provider: which one is asked, where it is, with which key and options.
 //!
 //! The flag wins over the configuration, the configuration over the keys that are set, and a key over a server on this
-//! machine; a choice that the user saved wins over a key in the environment. Deliberately not here: any wire format, and how asking again works; `host-model` has both.
+//! machine; a choice that the user saved wins over a key in the environment. Deliberately not here: any wire format, and how
+//! asking again works; `host-model` has both.
 
 mod newest;
+pub mod prices;
 pub mod saved;
 pub mod ways;
 
@@ -11,6 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use host_agent::Prices;
 use host_message::ModelId;
 use host_model::{
     Access, ApiKey, Asked, Auto, Fallback, LoggingProvider, Login, LoginSpec, Offline, Ollama, PROVIDERS, Provider,
@@ -29,7 +32,7 @@ const SIMPLE: &str = "a simple task: one question, or a change of a few lines in
 const COMPLEX: &str = "everything else: a task of many steps, debugging, design, or one that is not clear yet";
 
 /// The id of the model that picks a different one.
-const AUTO: &str = "auto";
+pub(crate) const AUTO: &str = "auto";
 
 /// How long to wait for a local server to list its models. Users without one must not notice the wait.
 const LOCAL_LIMIT: Duration = Duration::from_secs(1);
@@ -231,8 +234,8 @@ fn auto(configuration: &Configuration, environment: &Environment) -> Result<Mode
 }
 
 /// Sees that everything that may answer has a price, so that a limit of costs is one.
-pub fn check_prices(model: &Model, configuration: &Configuration) -> Result<(), Failure> {
-    let priced = |id: &&String| configuration.models.get(*id).is_some_and(|options| options.price.is_some());
+pub fn check_prices(model: &Model, prices: &Prices) -> Result<(), Failure> {
+    let priced = |id: &&String| prices.of(id).is_some();
     let free = |id: &&String| id.as_str() == Offline::PROVIDER.name();
     match model.answering.iter().find(|id| !priced(id) && !free(id)) {
         None => Ok(()),

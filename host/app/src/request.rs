@@ -51,6 +51,6 @@ pub struct RunRequest {
     pub timeout: Option<Duration>,
     /// The most tokens to send and receive, subagents included.
     pub max_tokens: Option<u64>,
-    /// The highest cost, subagents included, in the currency of the configured prices.
+    /// The highest cost, subagents included, in the currency of the configured prices, or in US dollars by list prices.
     pub max_cost: Option<f64>,
 }

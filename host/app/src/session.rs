@@ -19,6 +19,7 @@ mod observers;
 pub mod resume;
 pub mod settings;
 mod setup;
+pub mod status;
 mod subagents;
 pub mod task;
 pub mod tasks;
@@ -43,6 +44,7 @@ use tokio_util::sync::CancellationToken;
 use self::aside::{Attaching, Ran, RanCommand, Steering};
 pub use self::observers::Observers;
 use self::resume::Resume;
+use self::status::StatusTracker;
 pub use self::undone::Undone;
 use crate::agents::Agents;
 use crate::app::App;
@@ -87,6 +89,7 @@ pub struct Session {
     inputs: Map<String, Value>,
     recording: Option<Recording>,
     observers: Arc<Observers>,
+    status: Arc<StatusTracker>,
     approvals: ApprovalQueue,
     run_clock: PausableClock,
     conversation: Conversation,
@@ -153,6 +156,8 @@ impl Session {
             is_attended,
         };
         let (conversation, grants) = start.conversation(app.grants.clone(), reopened)?;
+        let status = Arc::new(StatusTracker::new(Arc::clone(&conversation.budget)));
+        observers.add(Arc::clone(&status) as Arc<_>);
         Ok(Self {
             app,
             agents,
@@ -164,6 +169,7 @@ impl Session {
             inputs,
             recording,
             observers,
+            status,
             approvals,
             run_clock,
             conversation,
@@ -388,6 +394,7 @@ impl Session {
         // The new conversation knows nothing of them.
         self.app.background.clear();
         self.conversation = conversation;
+        self.status.begin(Arc::clone(&self.conversation.budget));
         self.grants = grants;
         self.left = Left::Nothing;
         self.ran.clear();

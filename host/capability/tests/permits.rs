@@ -63,7 +63,15 @@ fn check(capability: Capability, scope: &str, permitted: &[&str], refused: &[&st
     for request in refused {
         let no = ask(&held, capability, request).expect_err(request);
         assert_eq!((&no.plugin, no.capability), (&plugin(), capability));
-        assert_eq!(no.held, held.scope(capability).map(Scope::to_string), "{request}");
+        match capability {
+            // Without what is denied of them: that is long, and the help says that something is.
+            Capability::FsRead | Capability::FsWrite => {
+                assert_eq!(no.held.as_deref().map(|held| held.contains('!')), held.scope(capability).map(|_| false));
+            }
+            Capability::Process | Capability::Http | Capability::State => {
+                assert_eq!(no.held, held.scope(capability).map(Scope::to_string), "{request}");
+            }
+        }
         // Following the help grants what was denied.
         let text = suggested(&no).unwrap_or_else(|| panic!("{request}: {}", no.help));
         let scope = Scope::parse(capability, &text, Path::new("/")).expect(&text);
@@ -142,7 +150,7 @@ fn a_link_to_a_denied_file_is_found_by_the_recheck() {
     }
     for real in ["/w/.env", ".env", "a/.env/b", "/etc/passwd", "/", "..", "../x", "/w/../x"] {
         let no = permit.recheck(Path::new(real)).expect_err(real);
-        assert_eq!(no.held.as_deref(), Some("/w,!'/**/.env'"), "{real}");
+        assert_eq!(no.held.as_deref(), Some("/w"), "{real}");
     }
     assert!(permit.denies(Path::new("/w/b/.env")) && !permit.denies(Path::new("/w/b")));
 }

@@ -237,7 +237,7 @@ pub(crate) struct Run {
     /// Maximum number of tokens sent and received, subagents included [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_tokens: Option<u64>,
-    /// Maximum cost, subagents included, by the prices in the configuration [default: no limit]
+    /// Maximum cost, subagents included, by configured or list prices [default: no limit]
     #[arg(long, value_name = "AMOUNT", value_parser = amount)]
     pub(crate) max_cost: Option<f64>,
     /// Exit with code 55 if the project brings settings for host and is not trusted, instead of ignoring them

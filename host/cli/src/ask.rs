@@ -81,6 +81,7 @@ impl<'a> Asker<'a> {
             interrupt: self.interrupt.clone(),
             history: History::default(),
             assist: terminal::Assist::default(),
+            attention: terminal::Attention::default(),
             resize: process::resize(self.environment),
             answers: terminal::Answers::default(),
         };

@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 use host_text::visible_line;
 use tokio::sync::oneshot;
 
+use super::attention::Focus;
 use super::menu::MENU_ROWS;
 use super::question::{Answered, Line, Listening, Open};
 use super::screen::Live;
 use super::sent::{Sent, When};
+use super::status::time;
 use super::width::{truncate_to_width, width};
 use super::wrap::{wrap, wrapped_lines};
 use super::{Activity, Chosen, End, Keyboard, Question, Shared, State, TerminalMode, Turn, Voice, raw};
@@ -21,6 +23,12 @@ const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 /// The shortest time between two drawings of a text that comes: 60 in a second look smooth, and more cost as much as the
 /// rest of a run.
 pub(super) const TEXT_FRAME: Duration = Duration::from_millis(16);
+
+/// The key that stops a turn, behind its activity.
+const STOPS: &str = "Ctrl-C to stop";
+
+/// The fewest columns on which the key is shown: words matter more.
+const ROOM_FOR_KEY: usize = 40;
 
 /// How long an activity must take before its time is shown.
 const LONG: Duration = Duration::from_secs(2);
@@ -36,6 +44,11 @@ const WRITTEN_ROWS: usize = 10;
 
 /// The most queued prompts that are shown.
 const QUEUED_ROWS: usize = 3;
+
+/// Whether a Ctrl-C stops the model's turn, and not yet does.
+fn can_stop(state: &State) -> bool {
+    matches!(&state.turn, Turn::Model(Some(turn)) if !turn.is_cancelled())
+}
 
 impl Shared {
     /// Shows text that stays.
@@ -131,7 +144,7 @@ impl Shared {
             }
             TerminalMode::Ansi => {
                 let live = self.live(state);
-                state.screen.draw(text, &live)
+                self.new_title(state) + &state.screen.draw(text, &live)
             }
         };
         self.write(state, &out);
@@ -166,6 +179,7 @@ impl Shared {
         let mut state = self.state();
         state.lent = false;
         state.given_back = Some(Instant::now());
+        self.begin_again(&mut state);
         let reads = self.setup.keyboard == Keyboard::Always || !state.questions.is_empty();
         if reads && self.setup.mode == TerminalMode::Ansi && state.end == End::NotYet {
             raw::enter().ok();
@@ -192,7 +206,14 @@ impl Shared {
         let mut state = self.state();
         let (columns, rows) = raw::size();
         state.screen.resized(columns, rows);
+        // The signal may be that the process continues.
+        state.title = None;
         self.redraw(&mut state);
+    }
+
+    /// Forgets what another program may have changed while it had the terminal.
+    pub(super) fn begin_again(&self, state: &mut State) {
+        (state.title, state.focus) = (None, Focus::Unknown);
     }
 
     /// Ends the use of the terminal.
@@ -235,9 +256,11 @@ impl Shared {
         let left = rows.saturating_sub(below.rows.len() + 1);
         let is_asking = state.questions.front().is_some_and(|open| open.state != Listening::Waits);
         let mut above = if is_asking { Vec::new() } else { state.speech.unfinished(columns) };
-        // Nothing is drawn between a question and its choices.
-        for activity in state.activity.iter().filter(|_| !is_asking) {
-            above.push(self.spinning(activity, state.frame, columns));
+        // While the user is asked, the work waits for them, and nothing is drawn between a question and its choices.
+        let activities: &[Activity] = if is_asking { &[] } else { &state.activity };
+        for (number, activity) in activities.iter().enumerate() {
+            let is_last = number + 1 == activities.len();
+            above.push(self.spinning(activity, state.frame, columns, is_last && can_stop(state)));
             above.extend(activity.below.iter().map(|line| self.setup.style.dim(&format!("    {line}"))));
         }
         above.extend(self.queued(&state.queued));
@@ -282,6 +305,10 @@ impl Shared {
         if let Some(takes_commands) = state.editor.takes_commands() {
             live.rows.push(style.dim(if takes_commands { "-- NORMAL --" } else { "-- INSERT --" }));
         }
+        // A hint takes its place, so that the rows do not jump.
+        if hint.is_none() && state.menu.is_none() {
+            live.rows.extend(super::status::look(state).map(|row| style.dim(&row)));
+        }
         live
     }
 
@@ -297,13 +324,27 @@ impl Shared {
         }
     }
 
-    fn spinning(&self, activity: &Activity, frame: usize, columns: usize) -> String {
+    /// Draws an activity, with the key that stops it if `can_stop`.
+    fn spinning(&self, activity: &Activity, frame: usize, columns: usize, can_stop: bool) -> String {
         let frame = FRAMES.get(frame % FRAMES.len()).copied().unwrap_or_default();
         let frame = self.setup.style.paint(frame, anstyle::AnsiColor::Cyan);
-        let time = activity.since.map(|since| since.elapsed()).filter(|time| *time >= LONG);
-        let time = time.map(|time| format!(" ({} s)", time.as_secs())).unwrap_or_default();
-        let room = columns.saturating_sub(width(&time) + 3);
-        format!("{frame} {}{}", truncate_to_width(&activity.words, room), self.setup.style.dim(&time))
+        let left = activity.wait.as_ref().map(|wait| (wait, wait.until.saturating_duration_since(Instant::now())));
+        let (words, elapsed) = match left {
+            Some((wait, left)) if !left.is_zero() => {
+                // It ends at 1 s and not at 0 s.
+                let left = time(Duration::from_secs(left.as_secs() + 1));
+                (self.setup.style.dim(&format!("waiting {left} {}", wait.words)), None)
+            }
+            Some(_) | None => {
+                let elapsed = activity.since.map(|since| since.elapsed()).filter(|elapsed| *elapsed >= LONG);
+                (activity.words.clone(), elapsed.map(time))
+            }
+        };
+        let key = (can_stop && columns >= ROOM_FOR_KEY).then(|| STOPS.to_owned());
+        let behind: Vec<String> = elapsed.into_iter().chain(key).collect();
+        let behind = if behind.is_empty() { String::new() } else { format!(" ({})", behind.join(" · ")) };
+        let room = columns.saturating_sub(width(&behind) + 3);
+        format!("{frame} {}{}", truncate_to_width(&words, room), self.setup.style.dim(&behind))
     }
 
     fn queued(&self, queued: &VecDeque<Sent>) -> Vec<String> {
@@ -383,6 +424,7 @@ impl Shared {
                     open.state = Listening::NotYet(Instant::now());
                 }
                 self.draw(state, &text);
+                self.alert(state, "a question waits for you");
             }
             Some(_) => {}
             None => {

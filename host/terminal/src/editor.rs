@@ -244,7 +244,9 @@ impl Editor {
             | Key::Edit
             | Key::Chord
             | Key::PasteImage
-            | Key::Expand => return Edited::No,
+            | Key::Expand
+            | Key::FocusIn
+            | Key::FocusOut => return Edited::No,
         }
         Edited::Yes
     }

@@ -2,7 +2,8 @@
 //!
 //! Sequences may come in any pieces, and an Esc counts as a key only when nothing follows: the caller that feeds bytes
 //! calls [`Keys::nothing_more`] after a pause. Whatever comes, nothing here grows without a bound, and anything that is
-//! not a key is dropped: a terminal's answers, mouse and focus reports, unknown sequences.
+//! not a key is dropped: a terminal's answers, mouse reports, unknown sequences. A focus report is one, since the terminal is
+//! asked for it.
 //!
 //! Deliberately not here: what a key does.
 
@@ -62,6 +63,10 @@ pub(crate) enum Key {
     PasteImage,
     /// Ctrl-_, which is also Ctrl-/.
     Undo,
+    /// The terminal reports that keys go to it now.
+    FocusIn,
+    /// The terminal reports that keys go elsewhere.
+    FocusOut,
 }
 
 /// How the terminal passes on a line.
@@ -273,6 +278,8 @@ fn csi(rest: &[u8]) -> Found {
         }
         (b'u', Some(code)) => coded(code, modifiers(number())),
         (b'Z', _) => Some(Key::BackTab),
+        (b'I', _) if parameters.is_empty() => Some(Key::FocusIn),
+        (b'O', _) if parameters.is_empty() => Some(Key::FocusOut),
         (end, _) => arrow(*end, modifiers(number())),
     };
     Found::Key(length, key)
@@ -350,13 +357,30 @@ mod tests {
             (b"\x1b\x1b", vec![Key::Escape, Key::Escape]),
             (b"\x1b[27u\x1b[97u\x1b[65;2u", vec![Key::Escape, Key::Char('a'), Key::Char('A')]),
             (b"\x1b[200~a\r\nb\x1b[31m\x07\x1b[201~c", vec![Key::Paste("a\nb[31m".to_owned()), Key::Char('c')]),
+            // Where the keys go, which the terminal is asked for.
+            (b"a\x1b[Ib\x1b[O", vec![Key::Char('a'), Key::FocusIn, Key::Char('b'), Key::FocusOut]),
             // Answers, reports and unknown sequences.
-            (b"\x1b[24;80R\x1b[I\x1b[<0;1;1M\x1b]11;rgb:0/0/0\x1b\\\x1bP1$r\x1b\\\x1b[?1;2cx", vec![Key::Char('x')]),
+            (b"\x1b[24;80R\x1b[1I\x1b[<0;1;1M\x1b]11;rgb:0/0/0\x1b\\\x1bP1$r\x1b\\\x1b[?1;2cx", vec![Key::Char('x')]),
             (b"\xff\xc3\x28", vec![Key::Char('(')]),
             (b"\x1b[1;\x1b[A", vec![Key::Up]),
         ] {
             assert_eq!(keys(bytes), expected, "{}", bytes.escape_ascii());
         }
+    }
+
+    #[test]
+    fn focus_reports_in_pieces_are_never_text() {
+        for pieces in
+            [&["a\x1b[I", "b\x1b[O"][..], &["a\x1b", "[Ib\x1b[", "O"], &["a", "\x1b", "[", "I", "b", "\x1b", "[", "O"]]
+        {
+            let mut keys = Keys::new(Lines::Raw);
+            let found: Vec<Key> = pieces.iter().flat_map(|piece| keys.feed(piece.as_bytes())).collect();
+            assert_eq!(found, [Key::Char('a'), Key::FocusIn, Key::Char('b'), Key::FocusOut], "{pieces:?}");
+        }
+        // Within a paste it is text of somebody, without its control character.
+        assert_eq!(Keys::new(Lines::Raw).feed(b"\x1b[200~\x1b[O\x1b[201~"), [Key::Paste("[O".to_owned())]);
+        let typed = crate::typed([&b"a\x1b[I"[..], b"b\x1b", b"[O", b"c"], 80, 24);
+        assert_eq!(typed.text, "abc");
     }
 
     #[test]
@@ -382,7 +406,7 @@ mod tests {
     proptest! {
         #[test]
         fn pieces_make_no_difference_and_nothing_panics(bytes in proptest::collection::vec(
-            prop_oneof![Just(ESC), Just(b'['), Just(b';'), Just(b'2'), Just(b'0'), Just(b'~'), any::<u8>()], 0..60,
+            prop_oneof![Just(ESC), Just(b'['), Just(b'I'), Just(b'O'), Just(b';'), Just(b'2'), Just(b'0'), Just(b'~'), any::<u8>()], 0..60,
         ), at in 0usize..60) {
             let at = at.min(bytes.len());
             let mut whole = Keys::new(Lines::Raw);

@@ -15,6 +15,7 @@
 //! where nothing answers, and it reads keys for itself only while a line is written.
 
 mod assist;
+mod attention;
 mod bindings;
 mod completing;
 mod draw;
@@ -31,6 +32,7 @@ mod raw;
 mod screen;
 mod search;
 mod sent;
+mod status;
 mod style;
 mod typed;
 mod width;
@@ -49,6 +51,8 @@ pub use self::assist::{
     Assist, CanSteer, Completer, Completions, Dropped, Edit, Folded, Glance, Keymap, LookUp, Lookup, ModeShown,
     NextMode, TakeImage,
 };
+use self::attention::Focus;
+pub use self::attention::{Alert, Attention, Notify as NotifyUser, Title};
 pub use self::bindings::{BINDINGS, Binding};
 use self::completing::{Jobs, Looking};
 use self::editor::{Draft, Editor};
@@ -65,6 +69,7 @@ pub use self::raw::columns_of_stderr;
 use self::screen::Screen;
 use self::search::Search;
 use self::sent::{Sent, When};
+pub use self::status::StatusPart;
 pub use self::style::Style;
 pub use self::typed::{Typed, typed};
 pub use self::width::{broken_at, truncate_to_width, width};
@@ -95,6 +100,8 @@ pub struct Setup {
     pub answers: Answers,
     /// What is done for the text that is being written.
     pub assist: Assist,
+    /// How the user's attention is drawn; only where prompts are written, and not without a cursor that moves.
+    pub attention: Attention,
 }
 
 /// When keys are read.
@@ -134,8 +141,19 @@ pub struct Activity {
     pub words: String,
     /// When it began; `None` if its time does not count, as while it waits for an answer.
     pub since: Option<Instant>,
+    /// What it waits for, if that is a time.
+    pub wait: Option<Wait>,
     /// Its output, the latest line last.
     pub below: Vec<String>,
+}
+
+/// A wait for a time, which is counted down.
+#[derive(Clone, Debug)]
+pub struct Wait {
+    /// The time.
+    pub until: Instant,
+    /// What happens then, behind `waiting 4 s`. Once the time has come, the activity's own words are shown.
+    pub words: String,
 }
 
 /// What the user did when it was their turn to write.
@@ -202,6 +220,14 @@ struct State {
     /// Whether the user selected another mode, which nobody took so far.
     has_new_mode: bool,
     turn: Turn,
+    /// When the model's turn began.
+    works_since: Option<Instant>,
+    /// The parts of the row below the input line.
+    status: Vec<StatusPart>,
+    /// Whether keys go to the terminal.
+    focus: Focus,
+    /// The title of the window; `None` if it is not ours.
+    title: Option<String>,
     /// A line below the text that is being written, until the next key.
     hint: Option<String>,
     /// Whether another Ctrl-C leaves the conversation.
@@ -243,6 +269,7 @@ impl Terminal {
     pub fn open(mut setup: Setup) -> std::io::Result<Self> {
         let (woken, wake) =
             rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC | rustix::pipe::PipeFlags::NONBLOCK)?;
+        attention::prepare(&mut setup);
         let (columns, rows) = raw::size();
         let answers = match setup.mode {
             TerminalMode::Ansi => setup.answers,
@@ -274,6 +301,10 @@ impl Terminal {
             is_chord: false,
             has_new_mode: false,
             turn: Turn::Model(None),
+            works_since: None,
+            status: Vec::new(),
+            focus: Focus::Unknown,
+            title: None,
             hint: None,
             leaves_next: false,
             lent: false,
@@ -410,7 +441,9 @@ impl Terminal {
 
     /// Makes Ctrl-C cancel this turn.
     pub fn works_on(&self, turn: &CancellationToken) {
-        self.0.state().turn = Turn::Model(Some(turn.clone()));
+        let mut state = self.0.state();
+        state.turn = Turn::Model(Some(turn.clone()));
+        state.works_since = Some(Instant::now());
     }
 
     /// Ends the turn that Ctrl-C cancels.
@@ -537,4 +570,5 @@ pub fn leave() {
         shared.close();
     }
     raw::restore();
+    raw::set_extras(raw::Extras::default());
 }

@@ -4,6 +4,7 @@
 //! panic, before the process stops. It takes no lock that a thread could hold while it panics.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 
 use rustix::termios::{
@@ -14,6 +15,33 @@ use rustix::termios::{
 /// Marks pasted texts as such and reports keys with their modifiers, where the terminal supports it.
 const ON: &str = "\u{1b}[?2004h\u{1b}[>1u";
 const OFF: &str = "\u{1b}[<u\u{1b}[?2004l\u{1b}[0m";
+
+/// Reports whether keys go to the terminal.
+const FOCUS_ON: &str = "\u{1b}[?1004h";
+const FOCUS_OFF: &str = "\u{1b}[?1004l";
+
+/// Keeps the title of the window on the terminal's own stack.
+const TITLE_KEPT: &str = "\u{1b}[22;0t";
+/// Brings it back. A terminal without a stack gets an empty title before, in place of one that is no longer true.
+const TITLE_BACK: &str = "\u{1b}]2;\u{1b}\\\u{1b}[23;0t";
+
+/// Whether the terminal reports its focus while our modes are set.
+static REPORTS_FOCUS: AtomicBool = AtomicBool::new(false);
+/// Whether the title of the window is ours while our modes are set.
+static SETS_TITLE: AtomicBool = AtomicBool::new(false);
+
+/// What else is changed together with the modes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Extras {
+    pub(super) focus: bool,
+    pub(super) title: bool,
+}
+
+/// Sets what else [`enter`] changes from now on, and [`restore`] changes back.
+pub(super) fn set_extras(extras: Extras) {
+    REPORTS_FOCUS.store(extras.focus, Ordering::Relaxed);
+    SETS_TITLE.store(extras.title, Ordering::Relaxed);
+}
 
 /// The modes before ours; `None` while ours are not set.
 static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
@@ -34,6 +62,9 @@ pub(super) fn enter() -> io::Result<()> {
     }
     let modes = tcgetattr(io::stdin())?;
     set_raw(&modes)?;
+    if SETS_TITLE.load(Ordering::Relaxed) {
+        say(TITLE_KEPT);
+    }
     *before = Some(modes);
     Ok(())
 }
@@ -48,6 +79,9 @@ fn set_raw(modes: &Termios) -> io::Result<()> {
     raw.special_codes[SpecialCodeIndex::VTIME] = 0;
     tcsetattr(io::stdin(), OptionalActions::Now, &raw)?;
     say(ON);
+    if REPORTS_FOCUS.load(Ordering::Relaxed) {
+        say(FOCUS_ON);
+    }
     Ok(())
 }
 
@@ -55,6 +89,12 @@ fn set_raw(modes: &Termios) -> io::Result<()> {
 pub(crate) fn restore() {
     let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(modes) = before {
+        if REPORTS_FOCUS.load(Ordering::Relaxed) {
+            say(FOCUS_OFF);
+        }
+        if SETS_TITLE.load(Ordering::Relaxed) {
+            say(TITLE_BACK);
+        }
         say(OFF);
         // If that fails, the terminal is gone.
         tcsetattr(io::stdin(), OptionalActions::Drain, &modes).ok();

@@ -47,6 +47,7 @@ async fn scenario() {
         resize: Resize::default(),
         answers: Answers::default(),
         assist: if scenario == "talk slow" { slow() } else { Assist::default() },
+        attention: Attention { name: "host: a\u{1b}b".to_owned(), title: Title::Set, alert: Alert::Bell, notify: None },
     })
     .expect("there is a terminal");
     terminal.lines("begins\n");
@@ -83,6 +84,10 @@ async fn scenario() {
             terminal.lines(&format!("in time: {}", told.is_ok()));
             let chosen = terminal.ask(question(&["And this?"])).await;
             terminal.lines(&format!("chosen {chosen:?} {}", interrupt.stop.is_cancelled()));
+        }
+        "talk panic" => {
+            let panics = std::thread::spawn(|| panic!("on purpose"));
+            assert!(panics.join().is_err());
         }
         other => panic!("there is no scenario {other}"),
     }
@@ -128,6 +133,21 @@ fn terminal_key_is_shown_while_completions_and_the_clipboard_take_their_time() {
     pty.sees("said @x-completed").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
     assert!(!pty.written().contains("\u{1b}[2J"), "{:?}", pty.written());
+}
+
+// promise conversation.title
+#[test]
+fn terminal_after_a_panic_is_as_it_was_and_its_title_escapes_control_characters() {
+    let mut pty = play("talk panic", 60, 20);
+    pty.saw("on purpose");
+    assert_eq!(pty.ends(), Some(0));
+    let written = pty.written();
+    let at = |text: &str| written.find(text).unwrap_or_else(|| panic!("{text:?} is not in {written:?}"));
+    let panicked = at("on purpose");
+    assert!(at("\u{1b}[?1004h") < at("\u{1b}[?1004l") && at("\u{1b}[?1004l") < panicked);
+    assert!(at("\u{1b}[22;0t") < at("\u{1b}[23;0t") && at("\u{1b}[23;0t") < panicked);
+    assert_eq!(written.matches("\u{1b}[23;0t").count(), 1, "{written:?}");
+    assert!(written.contains("\u{1b}]2;host: a\\u{1b}b\u{1b}\\"), "{written:?}");
 }
 
 /// Starts a scenario that waits for the file `go` in the folder.

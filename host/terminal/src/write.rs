@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use super::assist::Folded;
+use super::attention::Focus;
 use super::completing::close;
 use super::editor::Edited;
 use super::keys::Key;
@@ -16,6 +17,12 @@ impl Shared {
     pub(super) fn key(&self, key: Key) {
         let mut guard = self.state();
         let state = &mut *guard;
+        match key {
+            // No key: it answers, closes and takes back nothing.
+            Key::FocusIn => return state.focus = Focus::Here,
+            Key::FocusOut => return state.focus = Focus::Elsewhere,
+            _ => {}
+        }
         let is_chord = std::mem::take(&mut state.is_chord);
         let opens_editor = key == Key::Edit || (is_chord && key == Key::End);
         if opens_editor && self.can_edit(state) {
@@ -28,6 +35,7 @@ impl Shared {
             let out = if self.setup.mode == TerminalMode::Ansi { state.screen.leave() } else { String::new() };
             self.write(state, &out);
             raw::suspend();
+            self.begin_again(state);
         } else if key == Key::Chord {
             state.is_chord = true;
         } else {

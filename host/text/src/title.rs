@@ -176,7 +176,9 @@ impl Parser {
         let is_name = (1..=MAX_NAME).contains(&name.len())
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
         if !is_name {
-            let why = format!("`{{{name}}}` does not name an argument: use letters, digits, `_` and `-`");
+            // Not `name` here: templates of plugins have a copy of this file, and a placeholder of that name.
+            let argument = name;
+            let why = format!("`{{{argument}}}` does not name an argument: use letters, digits, `_` and `-`");
             return Err(TemplateError(why));
         }
         self.fields += 1;

@@ -73,6 +73,31 @@ fn a_limit_of_costs_without_a_price_is_refused_before_anyone_is_asked() {
     assert_eq!(ended.code, Some(0), "what costs nothing needs no price: {ended:?}");
 }
 
+// promise model.prices
+#[test]
+fn a_limit_of_costs_knows_list_prices_of_services_and_of_no_other_server() {
+    let start = |model: &str, address: Option<&str>| {
+        let mut host = Host::new(["run", "--model", model, "--max-cost", "1", "Look"])
+            .env("ANTHROPIC_API_KEY", "sk-ant-secret")
+            // Nothing leaves the machine: no proxy answers there.
+            .env("HTTPS_PROXY", "http://127.0.0.1:1")
+            .configured("[retry]\nattempts = 1\n");
+        if let Some(address) = address {
+            host = host.env("ANTHROPIC_BASE_URL", address);
+        }
+        host.run()
+    };
+    let listed = start("anthropic/claude-opus-5-20260101", None);
+    assert!(!listed.stderr.contains("price") && listed.code != Some(52), "the model was asked: {listed:?}");
+    for (model, address) in
+        [("anthropic/claude-opus-99", None), ("anthropic/claude-opus-5", Some("http://127.0.0.1:1"))]
+    {
+        let ended = start(model, address);
+        assert_eq!(ended.code, Some(52), "{ended:?}");
+        assert!(ended.stderr.contains(&format!("`{model}` has no price")), "{ended:?}");
+    }
+}
+
 /// A service whose models answer with their own names, and whose smallest one picks.
 async fn service(picks: &'static str) -> Server {
     Server::start(move |request| {

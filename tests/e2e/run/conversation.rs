@@ -1,7 +1,10 @@
 //! A conversation, on a real terminal, with the real binary.
 
+mod activity;
+mod attention;
 mod commands;
 mod ends;
+mod hour;
 mod input;
 mod keys;
 mod limits;
@@ -54,9 +57,9 @@ fn go(host: &Host) {
 fn two_prompts_are_one_conversation_in_one_session() {
     let replies = [answers("first", "One **answer**."), answers("second", "Two.")];
     let (host, mut pty) = talk(&replies, &[]);
-    pty.sees("host 0.").sees("default").sees("/help").sees("default › ");
+    pty.sees("host 0.").sees("default").sees("/help").sees("default › \nscript.jsonl");
     let begins = pty.screen();
-    assert!(begins.trim_end().lines().count() <= 5, "four lines and the prompt:\n{begins}");
+    assert!(begins.trim_end().lines().count() <= 6, "four lines, the prompt and the status:\n{begins}");
     pty.types("the first\r").sees("One answer.").types("the second\r").sees("Two.").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
     let all = pty.everything();

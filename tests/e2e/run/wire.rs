@@ -102,8 +102,8 @@ async fn a_conversation_with_gemini() {
         assert_eq!(request.header("x-goog-api-key"), Some("AIza-secret"));
     }
     let tools = &requests[0].json()["tools"][0]["functionDeclarations"];
-    // The ten tools that are built in, and the one agent.
-    assert!(tools.as_array().is_some_and(|tools| tools.len() == 11), "{tools}");
+    // The twelve tools that are built in and need no settings, `ask_user`, and the one agent.
+    assert!(tools.as_array().is_some_and(|tools| tools.len() == 14), "{tools}");
     let contents = requests[1].json()["contents"].clone();
     assert_eq!(contents[1]["parts"][0]["thoughtSignature"], "c2lnbmF0dXJl");
     let responses: Vec<String> = contents[2]["parts"]

@@ -8,7 +8,7 @@ fn typed(host: &Host, columns: u16, keys: &[(&str, &str)]) -> Pty {
     let mut command = host.command();
     command.env("TERM", "xterm-256color");
     let mut pty = Pty::start(command, columns, 30);
-    pty.sees("default › ");
+    pty.sees("default › \nscript.jsonl · default");
     for (keys, seen) in keys {
         pty.types(keys).sees(seen);
     }
@@ -20,14 +20,19 @@ fn screens_input_line_at_three_widths() {
     let paste = format!("explain \u{1b}[200~{}\u{1b}[201~", "a line\n".repeat(200));
     for columns in [40, 80, 120] {
         for (name, keys) in [
-            ("menu_commands", &[("/", "1/"), ("\u{1b}[B", "2/")][..]),
+            ("menu_commands", &[("/", "\n  1/"), ("\u{1b}[B", "\n  2/")][..]),
             ("menu_modes", &[("/mode ", "yolo")]),
             ("menu_files", &[("see @fuel", "docs/fuel.md"), ("\u{1b}[B", "› docs/fuel.md")]),
             (
                 "search",
-                &[("one prompt\r", "Done."), ("\u{12}", "search ›"), ("pro", "search › pro"), ("", "to cancel")],
+                &[
+                    ("one prompt\r", "Done.\n\ndefault › \nscript.jsonl · "),
+                    ("\u{12}", "search ›"),
+                    ("pro", "search › pro"),
+                    ("", "to cancel"),
+                ],
             ),
-            ("paste", &[(paste.as_str(), "200 lines]"), (" ok", "lines] ok")]),
+            ("paste", &[(paste.as_str(), "200 lines]"), (" ok", "lines] ok\nscript.jsonl · default")]),
             ("keys", &[("?", "suspend")]),
             ("shell", &[("!", "runs as you"), ("git status", "!git status"), ("", "your next prompt")]),
         ] {

@@ -58,7 +58,7 @@ fn screens_start_of_a_conversation() {
             );
         assert_eq!(host.run_of(&["trust", "add"]).code, Some(0));
         let mut pty = begin_on(&host, &["--model", "offline"], columns);
-        pty.sees("default › ");
+        pty.sees("default › \noffline · default");
         shown(&host, &format!("start_{columns}"), &mut pty);
         pty.types("\u{4}");
         assert_eq!(pty.ends(), Some(0));
@@ -85,7 +85,7 @@ fn screens_list_of_sessions() {
             assert_eq!(pty.ends(), Some(130), "{}", pty.everything());
             continue;
         }
-        pty.types("tests").sees("1 of 3");
+        pty.types("tests").sees("search › tests").sees("1 of 3");
         shown(&host, "sessions_found", &mut pty);
         pty.types("\r").sees("resumed session").sees("Done.").sees("default › ").types("\u{4}");
         assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
@@ -103,7 +103,7 @@ fn screens_resumed_conversation() {
     assert_eq!(host.run_of(&["run", "--model", &model, "Where is the fuel counted?"]).code, Some(0));
     for columns in WIDTHS {
         let mut pty = begin_on(&host, &["--model", &model, "-c"], columns);
-        pty.until("the prompt", |screen| screen.trim_end().ends_with("default ›"));
+        pty.until("the prompt", |screen| screen.trim_end().ends_with("of 128k"));
         shown(&host, &format!("resumed_{columns}"), &mut pty);
         pty.types("\u{4}");
         assert_eq!(pty.ends(), Some(0));

@@ -67,7 +67,7 @@ fn trust_question_is_asked_once_and_again_when_something_changed() {
 
 /// Whether a note says so; the terminal wraps it.
 fn is_ignored(seen: &str) -> bool {
-    seen.replace('\n', "").contains("is ignored")
+    seen.split_whitespace().collect::<Vec<_>>().join(" ").contains("is ignored")
 }
 
 // promise project.question

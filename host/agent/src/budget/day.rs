@@ -139,7 +139,7 @@ impl DayBudget {
         let days = self.days()?;
         let day = self.day(&days);
         let Used { tokens, cost_billionths } = days.get(&day).copied().unwrap_or_default();
-        Ok(DaySpending { day, tokens, cost: Cost(cost_billionths) })
+        Ok(DaySpending { day, tokens, cost: Cost::from_billionths(cost_billionths) })
     }
 
     /// Checks whether the limits of the day allow another request. Without limits the file is not read.
@@ -171,7 +171,7 @@ impl DayBudget {
         let mut days = self.days()?;
         let used = days.entry(self.day(&days)).or_default();
         used.tokens = used.tokens.saturating_add(tokens);
-        used.cost_billionths = used.cost_billionths.saturating_add(cost.0);
+        used.cost_billionths = used.cost_billionths.saturating_add(cost.billionths());
         while days.len() > KEPT_DAYS {
             days.pop_first();
         }

@@ -6,7 +6,7 @@ use host_tool::RegistryError;
 
 use super::Agent;
 use crate::{
-    Cost, EventKind, Exceeded, HistoryError, InputError, Repeated, ReplyError, SessionError, TemplateError,
+    Charge, EventKind, Exceeded, HistoryError, InputError, Repeated, ReplyError, SessionError, TemplateError,
     TerminateReason,
 };
 
@@ -27,8 +27,8 @@ pub struct RunResult {
     pub finish: Option<FinishReason>,
     /// Token usage of all its replies and those of the agents that it started.
     pub usage: Usage,
-    /// The cost of that usage, as far as the models have a price.
-    pub cost: Option<Cost>,
+    /// The cost of that usage, as far as the models have a price; `None` if none of them has one.
+    pub cost: Option<Charge>,
     /// Number of its own turns; a recovery does not count.
     pub turns: u32,
 }

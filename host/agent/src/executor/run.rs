@@ -342,7 +342,7 @@ impl<'r> Run<'r> {
             recovered_from,
             finish: self.finish.clone(),
             usage: self.agent.budget.spent().usage,
-            cost: self.agent.budget.has_prices().then(|| self.agent.budget.spent().cost),
+            cost: self.agent.budget.spent().charge(),
             turns: self.turns,
         };
         let recorded = self.report(&result).and_then(|()| self.record_end(&result));

@@ -18,6 +18,7 @@ use super::{
     Agent, Amount, Compression, Configuration, Confine, Context, DailyBudget, Limits, Model, Routing, Run, overlay,
 };
 use crate::error::Failure;
+use crate::models::prices;
 use crate::project::{ProjectFile, shown};
 
 /// The keys that a project may set; `*` is any name.
@@ -91,8 +92,12 @@ impl Configuration {
         let mut routing = self.routing;
         routing.models.extend(project.routing.models);
         let mut models = self.models;
-        for (id, over) in project.models {
+        for (id, mut over) in project.models {
             let model = models.remove(&id).unwrap_or_default();
+            if prices::is_listed(&id) {
+                // A price of the project in place of the listed one could lift the user's limit of costs.
+                over.price = None;
+            }
             models.insert(id, model.overlaid_by(over));
         }
         Self {
@@ -310,6 +315,8 @@ mod tests {
             ("approval_mode = 'auto-edit'\n", 1, "`approval_mode`"),
             ("[confine]\nmode = 'auto'\nwritable = ['/']\n", 3, "`confine.writable`"),
             ("confine.readable = ['~']\n", 1, "`confine.readable`"),
+            ("\n[conversation]\nnotify_command = ['evil']\n", 2, "`conversation`"),
+            ("conversation.notify = 'osc9'\n", 1, "`conversation`"),
             ("[run]\nmax_turns = 3\nloop_detection = false\n", 3, "`run.loop_detection`"),
         ] {
             let failure = layered("", project).expect_err("it is not allowed in a project");
@@ -409,5 +416,10 @@ mod tests {
         assert_eq!(both.models["m"].price.map(|price| price.input.0), Some(2.0));
         let both = layered("", &price("1.0")).expect("it is right");
         assert_eq!(both.models["m"].price.map(|price| price.input.0), Some(1.0));
+        let listed = "[models.\"anthropic/claude-opus-5\"]\nprice = { input = 0.0, output = 0.0 }\n";
+        let both = layered("", listed).expect("it is right");
+        assert!(both.models["anthropic/claude-opus-5"].price.is_none(), "the listed price is the user's");
+        let own = layered(listed, "").expect("it is right");
+        assert!(own.models["anthropic/claude-opus-5"].price.is_some());
     }
 }

@@ -7,12 +7,14 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use host_agent::{CallStatus, Cost, Event, EventKind, RunResult, TerminateReason};
+use host_agent::{CallStatus, Charge, Event, EventKind, PriceBasis, RunResult, TerminateReason};
 use host_message::{CallId, Usage, counted};
 use host_text::exact;
 use host_tool::{Decided, PausableClock};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use crate::models::prices::PRICES_READ;
 
 /// Maximum number of tools in the table. JSON has all.
 const SHOWN_TOOLS: usize = 20;
@@ -116,9 +118,13 @@ pub struct Statistics<'a> {
     user_ms: u64,
     turns: u32,
     tokens: Tokens,
-    /// In the currency of the configured prices; missing without a price.
+    /// In the currency of the configured prices, or in US dollars by list prices; missing without a price.
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<f64>,
+    /// The year and month of the list prices by which the cost, or a part of it, is estimated; missing if all prices are
+    /// configured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    list_prices: Option<&'static str>,
     /// By the tool's name.
     tools: &'a BTreeMap<String, Calls>,
     /// By the agent's name.
@@ -208,7 +214,8 @@ impl RunStats {
             user_ms: milliseconds(self.phases.run_clock.paused_for()),
             turns: result.turns,
             tokens: Tokens { input, output, cached, thought, total: result.usage.total() },
-            cost: result.cost.map(Cost::amount),
+            cost: result.cost.map(|charge| charge.cost.amount()),
+            list_prices: result.cost.and_then(list_prices),
             tools: &self.calls,
             subagents: &self.subagents,
         }
@@ -260,7 +267,7 @@ impl Statistics<'_> {
             let _ = write!(line, ", {} thought", count(tokens.thought));
         }
         if let Some(cost) = self.cost {
-            let _ = write!(line, " · cost {cost:.4}");
+            let _ = write!(line, " · cost {cost:.4}{}", estimate(self.list_prices));
         }
         let _ = write!(line, " · {} (model {}", seconds(self.duration_ms), seconds(self.model_ms));
         for (whose, time) in [("tools", self.tools_ms), ("you", self.user_ms)] {
@@ -304,6 +311,19 @@ impl Statistics<'_> {
         }
         text
     }
+}
+
+/// Returns the year and month of the list prices that a cost is estimated by; `None` if all its prices are configured.
+pub fn list_prices(charge: Charge) -> Option<&'static str> {
+    match charge.basis {
+        PriceBasis::Configured => None,
+        PriceBasis::Listed => Some(PRICES_READ),
+    }
+}
+
+/// Returns the words behind a cost that is estimated by list prices; empty for any other.
+pub fn estimate(list_prices: Option<&str>) -> String {
+    list_prices.map(|read| format!(" (estimate in USD, list prices of {read})")).unwrap_or_default()
 }
 
 fn milliseconds(time: Duration) -> u64 {
@@ -364,6 +384,7 @@ mod tests {
             turns: 3,
             tokens: Tokens { input: 12_345, output: 67, cached: 8_000, thought: 0, total: 12_412 },
             cost: Some(0.5),
+            list_prices: None,
             tools: &tools,
             subagents: &subagents,
         };
@@ -371,5 +392,8 @@ mod tests {
         assert_eq!(statistics.line(), line);
         let rows = "  a\\u{1b}b  2 done, 1 failed, 1.2 s\n  ls        1 done, 1.2 s\n";
         assert_eq!(statistics.table(), format!("{line}\n{rows}"));
+        let estimated = Statistics { list_prices: Some("2026-11"), ..statistics };
+        let words = "cost 0.5000 (estimate in USD, list prices of 2026-11)";
+        assert!(estimated.line().contains(words), "{}", estimated.line());
     }
 }

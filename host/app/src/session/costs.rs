@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use host_agent::{Cost, DayBudget, DayError, DayLimits, DaySpending, ModelSpending, Spending, TreeLimits};
+use host_agent::{Charge, DayBudget, DayError, DayLimits, DaySpending, ModelSpending, Spending, TreeLimits};
 use host_message::Usage;
 
 use super::Session;
@@ -33,13 +33,13 @@ impl CostReport {
     }
 
     /// Returns the cost of all models that have a price; `None` if none has.
-    pub fn cost(&self) -> Option<Cost> {
-        self.models.values().filter_map(|model| model.cost).reduce(Cost::plus)
+    pub fn charge(&self) -> Option<Charge> {
+        self.models.values().fold(None, |sum, model| Charge::sum(sum, model.charge))
     }
 
     /// Returns the ids of models without a price.
     pub fn without_price(&self) -> impl Iterator<Item = &str> {
-        self.models.iter().filter(|(_, spending)| spending.cost.is_none()).map(|(id, _)| id.as_str())
+        self.models.iter().filter(|(_, spending)| spending.charge.is_none()).map(|(id, _)| id.as_str())
     }
 }
 

@@ -103,7 +103,7 @@ fn recorded(request: &RunRequest, model: Model) -> Result<(Model, Option<Recordi
 pub(super) fn check_price(request: &RunRequest, app: &App, model: &Model) -> Result<(), Failure> {
     let limits = subagents::tree_limits(request, &app.configuration);
     match limits.cost.or(app.configuration.day_limits().cost) {
-        Some(_) => models::check_prices(model, &app.configuration),
+        Some(_) => models::check_prices(model, &models::prices::of(&app.configuration, &app.environment)),
         None => Ok(()),
     }
 }
@@ -147,7 +147,7 @@ impl Start<'_> {
         let outputs = log.path().with_extension("outputs");
         let grants = grants.reading_outputs(&outputs)?;
         let day = DayBudget::new(&app.folders.spending, app.configuration.day_limits(), Clock::system());
-        let prices = Arc::new(app.configuration.prices());
+        let prices = Arc::new(models::prices::of(&app.configuration, &app.environment));
         let budget = Budget::with_day(AgentId::new(MAIN), limits, prices, day);
         budget.answered_by(model.id.as_str());
         if let Some((_, started)) = &past {

@@ -43,6 +43,7 @@ pub(super) fn add(
     environment: &Environment,
 ) -> Result<(), Failure> {
     let mut setup = setup.clone();
+    let prices = models::prices::of(configuration, environment);
     agents.all().iter().for_each(|agent| setup.tools.leave_out(ToolName::new(agent.name())));
     let wanted = agents.all().iter().filter(|agent| agent.enabled && configuration.run.max_subagents != Some(0));
     for agent in wanted {
@@ -58,7 +59,7 @@ pub(super) fn add(
             })
         };
         let priced = |model: Model| match setup.parent.limits_cost() {
-            true => models::check_prices(&model, configuration).map(|()| model),
+            true => models::check_prices(&model, &prices).map(|()| model),
             false => Ok(model),
         };
         let (definition, Model { id, provider, .. }) = match model.and_then(priced) {

@@ -178,6 +178,7 @@ fn terminal(
         resize: process::resize(environment),
         answers: process::answers(configuration),
         assist: terminal::Assist::default(),
+        attention: terminal::Attention::default(),
     };
     Ok(Some(Terminal::open(setup).map_err(exit::terminal_unusable)?))
 }

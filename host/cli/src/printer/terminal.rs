@@ -5,13 +5,13 @@ mod calls;
 pub(crate) mod checklist;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use host_agent::{Event, EventKind, Observer, RunResult};
 use host_app::error::Failure;
 use host_app::report::run_stats::RunStats;
 use host_app::report::{About, Report, notices};
-use host_terminal::{self as terminal, Activity, Answers, Keyboard, TerminalMode, Voice};
+use host_terminal::{self as terminal, Activity, Answers, Keyboard, TerminalMode, Voice, Wait};
 use host_text::{exact, visible, visible_line};
 
 use self::calls::{CallEnd, Calls, INDENT, Layout};
@@ -30,13 +30,20 @@ pub(crate) struct Terminal {
 
 struct State {
     /// The reason for waiting, while nothing else is under way.
-    waiting: Option<(String, Instant)>,
+    waiting: Option<Waiting>,
     calls: Calls,
     /// The text of the current reply so far.
     reply: String,
     thoughts: Thoughts,
     /// Whether a piece of a thought was shown last.
     thinks: bool,
+}
+
+/// What the user waits for.
+struct Waiting {
+    words: String,
+    since: Instant,
+    wait: Option<Wait>,
 }
 
 /// The statistics that are printed at the end of a run.
@@ -115,9 +122,10 @@ impl Terminal {
     fn activity(&self, state: &State) -> Vec<Activity> {
         let waiting = state.waiting.as_ref().filter(|_| state.calls.is_empty());
         let mut activity = state.calls.activity(self.style);
-        activity.extend(waiting.map(|(words, since)| Activity {
+        activity.extend(waiting.map(|Waiting { words, since, wait }| Activity {
             words: self.style.dim(words),
             since: Some(*since),
+            wait: wait.clone(),
             below: Vec::new(),
         }));
         activity
@@ -190,7 +198,7 @@ impl Terminal {
     }
 
     fn thought(&self, state: &mut State, subject: Option<&str>, text: &str) {
-        if let (Some(subject), Some((words, _))) = (subject, &mut state.waiting) {
+        if let (Some(subject), Some(Waiting { words, .. })) = (subject, &mut state.waiting) {
             *words = visible_line(subject).into_owned();
         }
         match state.thoughts {
@@ -217,7 +225,15 @@ impl Terminal {
 
 impl State {
     fn wait(&mut self, words: &str) {
-        self.waiting = Some((words.to_owned(), Instant::now()));
+        self.waiting = Some(Waiting { words: words.to_owned(), since: Instant::now(), wait: None });
+    }
+
+    /// Waits for another request, which is sent after this time.
+    fn wait_to_retry(&mut self, milliseconds: u64, words: &str) {
+        let now = Instant::now();
+        let until = now.checked_add(Duration::from_millis(milliseconds)).unwrap_or(now);
+        let wait = Wait { until, words: format!("before retry {words}") };
+        self.waiting = Some(Waiting { words: format!("retrying {words}"), since: until, wait: Some(wait) });
     }
 
     /// Forgets the reply that is being read, and says so in words where there was something of it.
@@ -257,6 +273,9 @@ impl Observer for Terminal {
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
                 let again = notices::again(reason, wait_ms, attempt, attempts);
                 let note = format!("{again}{}", state.void_reply());
+                // The note stays, and the row below it counts down.
+                let words = format!("(attempt {attempt} of {attempts}): {}", visible_line(reason));
+                state.wait_to_retry(wait_ms, &words);
                 self.note(state, &note);
             }
             EventKind::ToolCallRequest { call, title } => {

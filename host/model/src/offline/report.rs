@@ -27,7 +27,7 @@ const SHOWN_CHARS: usize = 160;
 
 /// States what wrote the report. Every report ends with it.
 const SIGNATURE: &str = "_This is the offline planner of `host`, not a language model: it lists, reads and searches, \
-    and understands nothing. For a language model set `GEMINI_API_KEY` and pass `--model gemini/gemini-2.5-pro`, or \
+    and understands nothing. For a language model set `GEMINI_API_KEY` and pass `--model gemini/gemini-3.6-flash`, or \
     set `OPENAI_API_KEY` (and `OPENAI_BASE_URL` for another server) and pass `--model openai/NAME`._\n";
 
 /// Writes the report.

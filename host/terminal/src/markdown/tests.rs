@@ -305,7 +305,8 @@ proptest! {
     }
 
     #[test]
-    fn markdown_tail_never_leaves_the_screen(source in markdown(), columns in 8_usize..60) {
+    // In fewer columns there is no room for an indentation and a character that is four columns wide.
+    fn markdown_tail_never_leaves_the_screen(source in markdown(), columns in 12_usize..60) {
         let mut markdown = Markdown::new(true, Answers::Rendered);
         for character in source.chars() {
             markdown.push(character.encode_utf8(&mut [0; 4]), Voice::Answer, columns);

@@ -31,7 +31,10 @@ fn input_list_of_commands_opens_while_typing_and_enter_runs_what_is_selected() {
         .sees("› /help")
         .types("\u{1b}")
         .until("the list is closed", |screen| !screen.contains("Show the com"));
-    pty.sees("› /he").types("\u{1b}").until("it is cleared", |screen| screen.trim_end().ends_with('›')).types("\u{4}");
+    pty.sees("› /he")
+        .types("\u{1b}")
+        .until("it is cleared", |screen| screen.contains("auto-edit › \nscript.jsonl"))
+        .types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
 }
 
@@ -109,7 +112,7 @@ fn input_command_is_never_one_of_the_model_nor_one_that_is_not_seen() {
     let replies = [answer("!touch pwned"), answer("!touch pwned\n!!"), answers("!touch pwned", "No.")];
     let host = Host::scripted(&replies, &[]).file("notes.txt", "!touch pwned\n").file("AGENTS.md", "!touch pwned\n");
     let mut pty = open(&host, 80, 24);
-    let is_idle = |screen: &str| screen.trim_end().ends_with("!!\n\ndefault ›");
+    let is_idle = |screen: &str| screen.contains("!!\n\ndefault › \nscript.jsonl");
     pty.types("first\r").sees("!touch pwned").types("second @notes.txt\r").until("the second answer", is_idle);
     // A paste whose beginning is folded away is shown before it can run, and one in the middle is text.
     let long = format!("!touch pwned{}", "\n".repeat(30));

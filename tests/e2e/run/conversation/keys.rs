@@ -24,7 +24,7 @@ fn conversation_history_is_kept_for_the_next_one_and_private_to_the_user() {
     assert_eq!(pty.ends(), Some(0));
     let mut pty = open(&host, 80, 24);
     pty.types("\u{1b}[A").sees("› other").types("\u{1b}[A").sees("› first thing").types("\u{1b}[B").sees("› other");
-    pty.types("\u{1b}[B").until("the empty line", |screen| screen.trim_end().ends_with('›'));
+    pty.types("\u{1b}[B").until("the empty line", |screen| screen.contains("default › \nscript.jsonl"));
     pty.types("fi\u{1b}[A").sees("› first thing").types(" again\r").sees("One.").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
     let history = host.home().join(".local/state/host/history");

@@ -63,7 +63,7 @@ async fn a_conversation_with_anthropic() {
     assert_eq!(requests[0].path, "/v1/messages");
     assert_eq!(requests[0].header("x-api-key"), Some("sk-ant-secret"));
     assert_eq!(requests[0].header("anthropic-version"), Some("2023-06-01"));
-    assert_eq!(requests[0].json()["tools"].as_array().map(Vec::len), Some(11));
+    assert_eq!(requests[0].json()["tools"].as_array().map(Vec::len), Some(14));
     let messages = requests[1].json()["messages"].clone();
     let thinking = json!({"type": "thinking", "thinking": "**Look** first", "signature": "c2ln"});
     assert_eq!(messages[1]["content"][0], thinking);

@@ -36,7 +36,7 @@ async fn a_conversation_with_ollama() {
     let requests = server.requests();
     assert_eq!((requests.len(), requests[0].path.as_str()), (2, "/api/chat"));
     assert_eq!(requests[0].json()["model"], "qwen3:8b");
-    assert_eq!(requests[0].json()["tools"].as_array().map(Vec::len), Some(11));
+    assert_eq!(requests[0].json()["tools"].as_array().map(Vec::len), Some(14));
     let messages = requests[1].json()["messages"].clone();
     let of = |role: &str| -> Vec<Value> {
         let messages = messages.as_array().expect("there are messages").iter();

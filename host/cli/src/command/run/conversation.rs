@@ -9,6 +9,7 @@
 
 mod actions;
 mod allowed;
+mod attention;
 mod clipboard;
 mod commands;
 mod complete;
@@ -23,6 +24,7 @@ mod settings;
 mod shell;
 mod start_screen;
 mod stats;
+mod status;
 mod window;
 
 use std::path::PathBuf;
@@ -103,6 +105,9 @@ pub(super) async fn hold(
     let shown = if stats { drawn::Stats::Table } else { drawn::Stats::Nothing };
     let printer = Arc::new(drawn::Terminal::new(terminal.clone(), style, about, shown));
     let stats = Arc::new(Stats::new(Arc::clone(&printer), held));
+    if status::is_shown(&session) {
+        session.observers().add(Arc::new(status::StatusRow::new(&session, terminal.clone())));
+    }
     session.observers().add(Arc::clone(&stats) as Arc<_>);
     let call_pages = CallPages::new(&session, terminal.clone());
     let _pages = call_pages.listen(style);
@@ -137,6 +142,7 @@ fn open(
         resize: process::resize(&session.app().environment),
         answers: process::answers(&session.app().configuration),
         assist: line::assist(session, modes, outputs),
+        attention: attention::of(session),
     })
     .map_err(exit::terminal_unusable)?;
     let told = terminal.clone();
@@ -149,6 +155,7 @@ impl Repl {
         loop {
             let label = line::label(self.session.mode());
             line::now(&self.modes, self.session.mode());
+            self.refresh_status();
             let stop = self.stop.clone();
             let input = tokio::select! {
                 biased;
@@ -255,10 +262,7 @@ impl Repl {
         self.terminal.rests();
         self.stats.ended(result, began.elapsed());
         self.ended(result);
-        let bell = self.session.app().configuration.conversation.bell_seconds;
-        if bell.is_some_and(|seconds| began.elapsed().as_secs() >= seconds) {
-            self.terminal.steer("\u{7}");
-        }
+        self.alert(result, began.elapsed());
     }
 
     fn ended(&mut self, result: &RunResult) {

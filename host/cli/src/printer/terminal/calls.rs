@@ -142,7 +142,7 @@ impl Calls {
                 }
             }
             let below = last.iter().map(|line| format!("{}{}", indent(&running.agent), visible_line(line))).collect();
-            Activity { words, since: running.since, below }
+            Activity { words, since: running.since, wait: None, below }
         };
         self.0.iter().map(of).collect()
     }

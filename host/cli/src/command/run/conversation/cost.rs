@@ -3,7 +3,7 @@
 //! Deliberately not here: the numbers (`host_app::session::costs`), and the time and the calls, which `/stats` has.
 
 use host_agent::{Cost, DayError, DayLimits, DaySpending, ModelSpending, Spending};
-use host_app::report::run_stats::count;
+use host_app::report::run_stats::{count, estimate, list_prices};
 use host_app::session::costs::CostReport;
 use host_message::Usage;
 use host_terminal::wrapped;
@@ -21,11 +21,11 @@ pub(super) fn text(report: &CostReport, columns: usize) -> String {
     } else {
         line("tokens", &tokens(report.usage()));
     }
-    if let Some(cost) = report.cost() {
-        line("cost", &cost.to_string());
+    if let Some(charge) = report.charge() {
+        line("cost", &format!("{}{}", charge.cost, estimate(list_prices(charge))));
     }
-    for (number, (id, ModelSpending { usage, cost })) in report.models.iter().enumerate() {
-        let cost = cost.map_or_else(|| "no price".to_owned(), |cost| format!("cost {cost}"));
+    for (number, (id, ModelSpending { usage, charge })) in report.models.iter().enumerate() {
+        let cost = charge.map_or_else(|| "no price".to_owned(), |charge| format!("cost {}", charge.cost));
         line(if number == 0 { "models" } else { "" }, &format!("{}: {}, {cost}", exact(id), tokens(*usage)));
     }
     line("budget", &of_a_prompt(report));
@@ -86,7 +86,7 @@ fn of_the_day(day: &Result<DaySpending, DayError>, limits: DayLimits) -> String 
 mod tests {
     use std::collections::BTreeMap;
 
-    use host_agent::{Cost, TreeLimits};
+    use host_agent::{Charge, PriceBasis, TreeLimits};
     use jiff::civil::Date;
 
     use super::*;
@@ -99,9 +99,10 @@ mod tests {
     fn cost_fits_any_width_and_names_models_without_a_price() {
         let usage = Usage { input: 12_345, cached: 8_000, output: 567, thought: 9 };
         let one = Usage { input: 1_000, output: 5, ..Usage::default() };
+        let charge = Charge { cost: Cost::from_amount(0.0123), basis: PriceBasis::Listed };
         let models = [
-            ("g/x", ModelSpending { usage, cost: Some(Cost::from_amount(0.0123)) }),
-            ("o\u{1b}/y", ModelSpending { usage: one, cost: None }),
+            ("g/x", ModelSpending { usage, charge: Some(charge) }),
+            ("o\u{1b}/y", ModelSpending { usage: one, charge: None }),
         ];
         let report = CostReport {
             models: models.map(|(id, spending)| (id.to_owned(), spending)).into(),
@@ -111,7 +112,7 @@ mod tests {
             day_limits: DayLimits { tokens: None, cost: Some(Cost::from_amount(3.0)) },
         };
         let expected = "tokens    13.3k in (8000 cached), 572 out, 9 thinking\n\
-                        cost      0.0123\n\
+                        cost      0.0123 (estimate in USD, list prices of 2026-11)\n\
                         models    g/x: 12.3k in (8000 cached), 567 out, 9 thinking, cost 0.0123\n          \
                         o\\u{1b}/y: 1000 in, 5 out, no price\n\
                         budget    the last prompt used 1005 of 50.0k tokens\n\

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use host_agent::{CallStatus, Cost, Event, EventKind, Observer, RunResult};
+use host_agent::{CallStatus, Charge, Event, EventKind, Observer, RunResult};
+use host_app::report::run_stats;
 use host_message::{ModelId, SessionId, Usage, counted};
 use host_tool::{Decided, PausableClock};
 
@@ -30,7 +31,7 @@ struct Counts {
     /// A rule or a grant said no.
     denied: u64,
     usage: Usage,
-    cost: Option<f64>,
+    cost: Option<Charge>,
     working: Duration,
 }
 
@@ -73,9 +74,7 @@ impl Stats {
         counts.turns += u64::from(result.turns);
         counts.usage.add(result.usage);
         counts.working += time;
-        if let Some(cost) = result.cost.map(Cost::amount) {
-            counts.cost = Some(counts.cost.unwrap_or(0.0) + cost);
-        }
+        counts.cost = Charge::sum(counts.cost, result.cost);
     }
 
     /// All of it, for a user.
@@ -84,7 +83,11 @@ impl Stats {
         let Counts { prompts, turns, calls, failed, approved, declined, denied, usage, cost, working, since } =
             &*counts;
         let turns = counted(turns, "turn");
-        let cost = cost.map(|cost| format!("cost      {cost:.4}\n")).unwrap_or_default();
+        let cost = cost.map(|charge| {
+            let estimate = run_stats::estimate(run_stats::list_prices(charge));
+            format!("cost      {:.4}{estimate}\n", charge.cost.amount())
+        });
+        let cost = cost.unwrap_or_default();
         let cached = if usage.cached > 0 { format!(", of which cached {}", usage.cached) } else { String::new() };
         format!(
             "session   {session}\nmodel     {model}\nprompts   {prompts}, {turns}\ncalls     {calls}, {failed} \
