@@ -67,6 +67,16 @@ pub enum EventKind<'a> {
         /// The piece.
         text: &'a str,
     },
+    /// The model writes a call. It is reported when it begins, and when more of it can be told; not every service sends
+    /// what that needs, and the call that runs is the one of `ToolCallRequest`.
+    ToolCallForming {
+        /// Its tool. The model wrote it: it may be none that there is.
+        name: &'a str,
+        /// The first of its arguments on one line, safe to show; empty while it is not known.
+        title: &'a str,
+        /// How many lines its arguments have so far; 0 until there are two.
+        lines: u64,
+    },
     /// The model cites something.
     Citation {
         /// Its address.

@@ -22,6 +22,7 @@ mod deadline;
 mod definition;
 mod event;
 mod executor;
+mod forming;
 mod history;
 mod loops;
 mod present_plan;

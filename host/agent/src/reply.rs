@@ -17,6 +17,7 @@ use host_model::{Chunk, ModelError, ModelEvent, ModelStream, Switched};
 
 use self::visible::is_visible;
 use crate::event::EventKind;
+use crate::forming::Forming;
 use crate::thought::Subjects;
 
 /// A complete and valid reply.
@@ -64,6 +65,7 @@ pub(crate) struct ReplyBuilder<'a> {
     /// Token usage of the earlier attempts, of which nothing else is kept.
     lost: Usage,
     subjects: Subjects,
+    forming: Forming,
 }
 
 /// Reads the stream to its end and reports what arrives. What was read until an error, or until the future is dropped,
@@ -95,7 +97,15 @@ pub(crate) async fn read(
 impl<'a> ReplyBuilder<'a> {
     pub(crate) fn new(prompt: &'a PromptId) -> Self {
         let lost = Usage::default();
-        Self { prompt, parts: Vec::new(), finish: None, usage: None, lost, subjects: Subjects::default() }
+        Self {
+            prompt,
+            parts: Vec::new(),
+            finish: None,
+            usage: None,
+            lost,
+            subjects: Subjects::default(),
+            forming: Forming::default(),
+        }
     }
 
     /// Returns the token usage of the reply with all its attempts, as far as its service reported it.
@@ -154,6 +164,9 @@ impl<'a> ReplyBuilder<'a> {
     fn push(&mut self, chunk: Chunk, tell: &(dyn Fn(EventKind<'_>) + Send + Sync)) {
         for part in chunk.parts {
             self.push_part(part, tell);
+        }
+        for piece in &chunk.forming {
+            self.forming.push(piece, tell);
         }
         for uri in &chunk.citations {
             tell(EventKind::Citation { uri });

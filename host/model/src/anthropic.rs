@@ -24,7 +24,9 @@ use crate::failure::Failure;
 use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
 use crate::text::clip;
 use crate::transport::{Heard, Reader, Transport, Unheard};
-use crate::{Access, ApiKey, Chunk, ModelError, ModelFamily, ModelStream, Provider, ReplyFault, Request, listing};
+use crate::{
+    Access, ApiKey, CallPiece, Chunk, ModelError, ModelFamily, ModelStream, Provider, ReplyFault, Request, listing,
+};
 
 /// The provider of its signatures.
 const NAME: &str = Anthropic::PROVIDER.name();
@@ -190,9 +192,11 @@ impl Reply {
             "redacted_thinking" => self.open = Some(Open::Redacted { data: block.data.unwrap_or_default() }),
             "tool_use" => {
                 self.calls += 1;
+                let name = block.name.unwrap_or_default();
+                chunk.forming.push(CallPiece { name: name.clone(), json: String::new() });
                 self.open = Some(Open::Call {
                     id: block.id.unwrap_or_default(),
-                    name: block.name.unwrap_or_default(),
+                    name,
                     input: block.input.unwrap_or_default(),
                     json: String::new(),
                 });
@@ -216,6 +220,7 @@ impl Reply {
         }
         if let (Some(more), Some(Open::Call { json, .. })) = (delta.partial_json, &mut self.open) {
             json.push_str(&more);
+            chunk.forming.push(CallPiece { name: String::new(), json: more });
         }
         chunk.citations.extend(delta.citation.and_then(|citation| citation.url));
     }

@@ -62,7 +62,7 @@ pub use offline::Offline;
 pub use ollama::Ollama;
 pub use openai::OpenAi;
 pub use openai_responses::OpenAiResponses;
-pub use provider::{Again, Chunk, ModelEvent, ModelStream, Provider, Request, Settings, Switched};
+pub use provider::{Again, CallPiece, Chunk, ModelEvent, ModelStream, Provider, Request, Settings, Switched};
 pub use retry::{Fallback, RetryPolicy, Retrying};
 pub use script_error::ScriptError;
 pub use scripted::Scripted;

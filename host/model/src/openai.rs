@@ -19,7 +19,7 @@ use host_message::{FileReference, FinishReason, InlineData, Part, PartData, Usag
 use serde::Deserialize;
 use serde_json::Value;
 
-use self::calls::{CallPiece, Calls};
+use self::calls::{Calls, WirePiece};
 use crate::failure::Failure;
 use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
 use crate::text::clip;
@@ -122,7 +122,7 @@ impl Reader for Reply {
             let cited = delta.annotations.into_iter().flatten().filter_map(|annotation| annotation.url_citation);
             chunk.citations = cited.map(|citation| citation.url).collect();
             for piece in delta.tool_calls.into_iter().flatten() {
-                self.calls.add(piece);
+                chunk.forming.extend(self.calls.add(piece));
             }
             if let Some(reason) = choice.finish_reason {
                 self.finished = true;
@@ -218,7 +218,7 @@ struct Delta {
     reasoning_content: Option<String>,
     /// The name that Ollama and OpenRouter use.
     reasoning: Option<String>,
-    tool_calls: Option<Vec<CallPiece>>,
+    tool_calls: Option<Vec<WirePiece>>,
     annotations: Option<Vec<Annotation>>,
     /// OpenRouter's name for generated images.
     images: Option<Vec<Image>>,

@@ -145,11 +145,27 @@ pub struct Chunk {
     pub usage: Option<Usage>,
     /// Addresses that the model cites.
     pub citations: Vec<String>,
+    /// What has come of calls that the model still writes, for a user who waits for them: a call that is complete comes as
+    /// a part, with all its arguments. Not every service sends pieces, and no recording has them.
+    pub forming: Vec<CallPiece>,
+}
+
+/// A piece of a call that the model still writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallPiece {
+    /// The name of the tool in the first piece of a call; empty in the others.
+    pub name: String,
+    /// More of the JSON text of its arguments.
+    pub json: String,
 }
 
 impl Chunk {
     /// Whether it is empty, so that it need not be yielded.
     pub fn is_empty(&self) -> bool {
-        self.parts.is_empty() && self.finish.is_none() && self.usage.is_none() && self.citations.is_empty()
+        self.parts.is_empty()
+            && self.finish.is_none()
+            && self.usage.is_none()
+            && self.citations.is_empty()
+            && self.forming.is_empty()
     }
 }

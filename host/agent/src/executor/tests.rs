@@ -115,7 +115,7 @@ impl Provider for Model {
 
 fn chunk(parts: Vec<Part>, finish: Option<FinishReason>) -> Result<ModelEvent, ModelError> {
     let usage = finish.as_ref().map(|_| Usage { input: 10, output: 1, ..Usage::default() });
-    Ok(ModelEvent::Chunk(Chunk { parts, finish, usage, citations: Vec::new() }))
+    Ok(ModelEvent::Chunk(Chunk { parts, finish, usage, ..Chunk::default() }))
 }
 
 fn reply(parts: Vec<Part>) -> Scripted {

@@ -259,6 +259,7 @@ impl Observer for StreamJson {
                 say(Line::Error { severity, message });
             }
             EventKind::TurnStarted { .. }
+            | EventKind::ToolCallForming { .. }
             | EventKind::Citation { .. }
             | EventKind::InvalidStream { .. }
             | EventKind::Finished { .. }

@@ -183,6 +183,7 @@ impl Terminal {
             }
             EventKind::TurnStarted { .. }
             | EventKind::Content { .. }
+            | EventKind::ToolCallForming { .. }
             | EventKind::Thought { subject: None, .. }
             | EventKind::InvalidStream { .. }
             | EventKind::Citation { .. }
@@ -223,6 +224,16 @@ impl Terminal {
     }
 }
 
+/// Returns the words about a call that the model still writes.
+fn forming(name: &str, title: &str, lines: u64) -> String {
+    let what = match title {
+        "" => format!("a call of {}", visible_line(name)),
+        title => visible_line(title).into_owned(),
+    };
+    let lines = if lines > 0 { format!(" · {lines} lines") } else { String::new() };
+    format!("writing {what}{lines}")
+}
+
 impl State {
     fn wait(&mut self, words: &str) {
         self.waiting = Some(Waiting { words: words.to_owned(), since: Instant::now(), wait: None });
@@ -261,6 +272,10 @@ impl Observer for Terminal {
             }
             EventKind::Thought { subject, text } => self.thought(state, subject, text),
             EventKind::Content { text } => self.content(state, text),
+            EventKind::ToolCallForming { name, title, lines } => {
+                state.wait(&forming(name, title, lines));
+                self.update(state);
+            }
             // The retry that follows says why.
             EventKind::InvalidStream { .. } => {}
             EventKind::ChatCompressed { status, tokens_before, tokens_after, reason } => {

@@ -147,6 +147,15 @@ fn calls_come_whole_and_in_their_place() {
 }
 
 #[test]
+fn anthropic_call_is_told_in_pieces_while_it_is_written() {
+    let events = [calling("a", "edit"), input(r#"{"path":"#), input(r#""a"}"#), STOP.to_owned(), finishing("tool_use")];
+    let events: Vec<&str> = events.iter().map(String::as_str).collect();
+    let told = read(&[&events[..], &[END]].concat()).expect("it is whole").into_iter().flat_map(|chunk| chunk.forming);
+    let told: Vec<String> = told.map(|piece| format!("{}|{}", piece.name, piece.json)).collect();
+    assert_eq!(told, ["edit|", r#"|{"path":"#, r#"|"a"}"#]);
+}
+
+#[test]
 fn anthropic_one_unreadable_call_discards_the_others() {
     let check = |broken: &[String], reason: &str, expected: FinishReason| {
         let mut events = vec![calling("a", "ls"), STOP.to_owned(), said("hm")];

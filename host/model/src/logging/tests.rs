@@ -73,7 +73,7 @@ fn told(events: Vec<Result<ModelEvent, ModelError>>) -> Vec<String> {
     let mut pieces = Vec::new();
     for event in events {
         match event {
-            Ok(ModelEvent::Chunk(Chunk { parts, finish, usage, citations })) => {
+            Ok(ModelEvent::Chunk(Chunk { parts, finish, usage, citations, forming: _ })) => {
                 pieces.extend(parts.into_iter().map(|part| piece(Chunk { parts: vec![part], ..Chunk::default() })));
                 pieces
                     .extend(citations.into_iter().map(|uri| piece(Chunk { citations: vec![uri], ..Chunk::default() })));
@@ -113,6 +113,7 @@ fn everything() -> Vec<Result<ModelEvent, ModelError>> {
             finish: Some(FinishReason::Other("odd".to_owned())),
             usage: Some(Usage { input: 1, output: 2, cached: 3, thought: 4 }),
             citations: vec!["https://example.com".to_owned()],
+            forming: Vec::new(),
         })),
     ]
 }

@@ -10,6 +10,7 @@ use host_message::{CallId, FunctionCall, Part, PartData, ToolName};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::CallPiece;
 use crate::text::clip;
 
 /// The most calls of one reply; protects the host from a server that begins new ones endlessly.
@@ -25,7 +26,7 @@ pub(super) struct Calls {
 
 /// One piece of a call as it is sent.
 #[derive(Deserialize)]
-pub(super) struct CallPiece {
+pub(super) struct WirePiece {
     index: Option<u64>,
     id: Option<String>,
     function: Option<FunctionPiece>,
@@ -95,8 +96,8 @@ impl Calls {
         self.pending.is_empty()
     }
 
-    /// Adds a piece to its call, or begins a new one.
-    pub(super) fn add(&mut self, piece: CallPiece) {
+    /// Adds a piece to its call, or begins a new one. Returns what has come, for a user.
+    pub(super) fn add(&mut self, piece: WirePiece) -> Option<CallPiece> {
         let function = piece.function.unwrap_or_default();
         let id = piece.id.unwrap_or_default();
         let name = function.name.unwrap_or_default();
@@ -105,8 +106,9 @@ impl Calls {
         let at = known.unwrap_or(self.pending.len());
         if at == MAX_CALLS {
             self.too_many = true;
-            return;
+            return None;
         }
+        let begins = if known.is_none() { name.clone() } else { String::new() };
         if known.is_none() {
             self.pending.push(Pending { index: piece.index, ..Pending::default() });
         }
@@ -117,11 +119,14 @@ impl Calls {
         if call.name.is_empty() {
             call.name = name;
         }
-        match function.arguments {
-            Some(Arguments::Text(text)) => call.arguments.push_str(&text),
-            Some(Arguments::Object(object)) => call.arguments.push_str(&Value::Object(object).to_string()),
-            None => {}
-        }
+        let json = match function.arguments {
+            Some(Arguments::Text(text)) => text,
+            Some(Arguments::Object(object)) => Value::Object(object).to_string(),
+            None => String::new(),
+        };
+        call.arguments.push_str(&json);
+        // Of calls that come side by side, the last one is shown.
+        (at + 1 == self.pending.len()).then_some(CallPiece { name: begins, json })
     }
 
     /// Returns the complete calls and leaves none.

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::openai::calls::{Malformed, whole};
 use crate::text::clip;
 use crate::transport::{Heard, Reader, Unheard};
-use crate::{Chunk, ReplyFault};
+use crate::{CallPiece, Chunk, ReplyFault};
 
 /// The most calls of one reply; protects the host from a server that makes new ones endlessly.
 const MAX_CALLS: usize = 1_000;
@@ -60,6 +60,9 @@ impl Reader for Reply {
             }
             "response.reasoning_summary_part.added" if event.summary_index.is_some_and(|part| part > 0) => {
                 self.say(&mut chunk, Part::thought("\n\n"));
+            }
+            "response.function_call_arguments.delta" => {
+                chunk.forming.push(CallPiece { name: String::new(), json: delta.to_owned() });
             }
             "response.output_text.annotation.added" => self.cite(&mut chunk, event.annotation.as_ref()),
             "response.output_item.added" => self.begin(&mut chunk, event.item.unwrap_or_default()),
@@ -108,8 +111,12 @@ impl Reply {
         if self.held.is_empty() { chunk.parts.push(part) } else { self.held.push(part) }
     }
 
-    /// Handles the beginning of an item. Only a message's phase is new then: the service needs it back.
+    /// Handles the beginning of an item. New is a message's phase then, which the service needs back, and the name of a
+    /// call.
     fn begin(&mut self, chunk: &mut Chunk, item: Map<String, Value>) {
+        if word(&item, "type") == "function_call" {
+            chunk.forming.push(CallPiece { name: word(&item, "name").to_owned(), json: String::new() });
+        }
         if word(&item, "type") == "message"
             && let Some(phase) = item.get("phase").filter(|phase| phase.is_string())
         {

@@ -179,7 +179,7 @@ impl Item {
     /// Converts an event of a reply to the items of a script.
     pub(crate) fn from_event(event: &ModelEvent) -> Vec<Self> {
         match event {
-            ModelEvent::Chunk(Chunk { parts, finish, usage, citations }) => {
+            ModelEvent::Chunk(Chunk { parts, finish, usage, citations, forming: _ }) => {
                 let parts = parts.iter().map(Self::from_part);
                 let citations = citations.iter().cloned().map(Self::Citation);
                 let usage = usage.iter().copied().map(Self::Usage);

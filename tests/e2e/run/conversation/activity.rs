@@ -67,3 +67,35 @@ fn activity_fits_a_narrow_terminal() {
         assert_eq!(pty.ends(), Some(0));
     }
 }
+
+// promise conversation.writing: While a model writes a call, its first argument and the number of its lines are shown, where the service sends them.
+#[tokio::test]
+async fn activity_names_the_file_that_the_model_writes_and_counts_its_lines() {
+    let piece = |function: Value| {
+        let delta = json!({"tool_calls": [{"index": 0, "id": "a", "type": "function", "function": function}]});
+        json!({"choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
+    };
+    let pieces = [
+        piece(json!({"name": "write_file", "arguments": ""})),
+        piece(json!({"arguments": "{\"path\":\"src/\\u001b[2J"})),
+        piece(json!({"arguments": "a.rs\",\"content\":\"fn a() {}\\nfn b()"})),
+        piece(json!({"arguments": " {}\\n\\n"})),
+    ];
+    let server = Server::start(move |request| match request.method.as_str() {
+        "POST" => Answer::events(&pieces).hanging(),
+        _ => Answer::status(404, ""),
+    })
+    .await;
+    let host = Host::new(["--model", "openai/gpt-5"])
+        .env("OPENAI_API_KEY", "sk-secret")
+        .env("OPENAI_BASE_URL", server.url("/v1"));
+    let talk = move || {
+        let mut pty = open(&host, 120, 24);
+        pty.types("first\r").sees("writing src/\\u{1b}[2Ja.rs · 4 lines (");
+        pty.types("\u{3}").sees("stopped");
+        pty.until("nothing is going on", |screen| turning(screen).is_empty()).types("\u{4}");
+        assert_eq!(pty.ends(), Some(0));
+        assert!(!host.repository().join("src").exists(), "what is not whole does not run");
+    };
+    tokio::task::spawn_blocking(talk).await.expect("it ends");
+}

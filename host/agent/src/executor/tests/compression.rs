@@ -163,7 +163,7 @@ impl Provider for Strict {
             vec![Part::text("done")]
         };
         let usage = Some(Usage { input: tokens, output: 1, ..Usage::default() });
-        let chunk = Chunk { parts, finish: Some(FinishReason::Stop), usage, citations: Vec::new() };
+        let chunk = Chunk { parts, finish: Some(FinishReason::Stop), usage, ..Chunk::default() };
         stream::iter([Ok(ModelEvent::Chunk(chunk))]).boxed()
     }
 }

@@ -156,6 +156,25 @@ fn calls_keep_their_place_among_what_the_model_thought() {
 }
 
 #[test]
+fn openai_responses_call_is_told_in_pieces_while_it_is_written() {
+    let begun = json!({"type": "function_call", "id": "fc_1", "call_id": "a", "name": "edit", "arguments": ""});
+    let delta =
+        |delta: &str| json!({"type": "response.function_call_arguments.delta", "output_index": 0, "delta": delta});
+    let events = [
+        json!({"type": "response.output_item.added", "output_index": 0, "item": begun}),
+        delta("{\"path\":"),
+        delta("\"a\"}"),
+    ];
+    let mut reply = Reply::default();
+    let told = events.iter().flat_map(|event| match reply.event(event.to_string().as_bytes()) {
+        Ok(Heard::More(chunk)) => chunk.forming,
+        Ok(Heard::Done(_)) | Err(_) => panic!("it is not the end: {event}"),
+    });
+    let told: Vec<String> = told.map(|piece| format!("{}|{}", piece.name, piece.json)).collect();
+    assert_eq!(told, ["edit|", "|{\"path\":", "|\"a\"}"]);
+}
+
+#[test]
 fn openai_responses_one_unreadable_call_discards_the_others() {
     let incomplete =
         json!({"type": "response.incomplete", "response": {"incomplete_details": {"reason": "max_output_tokens"}}});
