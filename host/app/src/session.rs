@@ -156,7 +156,7 @@ impl Session {
             is_attended,
         };
         let (conversation, grants) = start.conversation(app.grants.clone(), reopened)?;
-        let status = Arc::new(StatusTracker::new(Arc::clone(&conversation.budget)));
+        let status = Arc::new(StatusTracker::new(Arc::clone(&conversation.budget), Arc::clone(&app.background)));
         observers.add(Arc::clone(&status) as Arc<_>);
         Ok(Self {
             app,

@@ -114,11 +114,18 @@ impl BackgroundPrograms {
         lock(&self.0).running()
     }
 
-    /// Asks a program to end, and ends it a moment later; returns whether there is one with this id that runs.
-    pub fn stop(&self, id: &str) -> bool {
-        let programs = lock(&self.0);
-        let found = programs.all.iter().find(|program| program.id == id && program.is_running());
-        found.map(|program| program.kill.cancel()).is_some()
+    /// Asks a program to end, kills it if it has not half a second later, and returns how it ended; `None` if none with
+    /// this id runs.
+    pub async fn stop(&self, id: &str) -> Option<BackgroundProgram> {
+        let mut ended = {
+            let programs = lock(&self.0);
+            let found = programs.all.iter().find(|program| program.id == id && program.is_running())?;
+            found.kill.cancel();
+            found.ended.clone()
+        };
+        // It fails only if the program was ended with its session.
+        ended.wait_for(Option::is_some).await.ok();
+        lock(&self.0).all.iter().find(|program| program.id == id).map(Program::shown)
     }
 
     /// Ends all programs, and forgets them.

@@ -109,15 +109,20 @@ async fn background_programs_are_listed_and_stopped_by_the_user_and_end_with_the
     let mut pty = Pty::start(command, 100, 30);
     pty.sees("› ").types("/processes\r").sees("nothing runs in the background").types("serve\r");
     pty.sees("wants to run this command in the background:").sees("it runs on after the call").sees("› 1 y").types("y");
-    pty.sees("It serves.").types("/processes\r").sees("p1  echo $$ > pid; exec sleep 1023").sees("running for");
+    pty.sees("It serves.")
+        .sees(" · 1 in background")
+        .types("/processes\r")
+        .sees("p1  echo $$ > pid; exec sleep 1023")
+        .sees("running for");
     let pid = std::fs::read_to_string(host.repository().join("pid")).expect("it ran");
     assert!(is_alive(&pid));
     pty.types("/processes stop p9\r")
         .sees("no program `p9` runs")
         .types("\u{15}/processes stop p1\r")
-        .sees("stopping p1");
-    eventually(|| !is_alive(&pid)).await;
-    pty.types("/processes\r").sees("ended by signal 15").types("/clear\r").sees("new conversation");
+        .sees("ended by signal 15")
+        .sees("default › \nscript.jsonl");
+    assert!(!is_alive(&pid));
+    pty.types("/clear\r").sees("new conversation");
     pty.types("/processes\r")
         .until("nothing is left", |screen| screen.contains("/processes\nnothing runs in the background\ndefault ›"));
     pty.types("\u{4}");

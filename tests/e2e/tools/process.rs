@@ -130,7 +130,9 @@ async fn process_of_another_session_or_plugin_is_not_there() {
     let answer = bench.invoke(invocation).await.expect_err("it is not its own").to_string();
     assert!(answer.contains("nothing runs in the background as `p1`"), "{answer}");
     assert_eq!(one.background.running(), 1);
-    assert!(one.background.stop("p1") && !one.background.stop("p2"));
+    let stopped = one.background.stop("p1").await.expect("it runs");
+    assert_eq!(stopped.state, host_plugin::BackgroundState::Signalled(15));
+    assert!(one.background.stop("p1").await.is_none() && one.background.stop("p2").await.is_none());
 }
 
 // promise background.bounded: The number of programs in the background and the output that is kept of each are limited, and what is lost is counted.

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use host_agent::{Budget, Charge, Event, EventKind, Observer, TerminateReason};
 use host_model::{estimate_contents, window};
+use host_plugin::BackgroundPrograms;
 use host_tool::ApprovalMode;
 
 use super::Session;
@@ -31,6 +32,8 @@ pub struct SessionStatus {
     pub cost: Option<Charge>,
     /// The git branch that is checked out in the workspace, safe to show; `None` if there is none.
     pub branch: Option<String>,
+    /// The number of programs that run in the background.
+    pub background: usize,
 }
 
 /// How much of a model's window a conversation takes.
@@ -51,7 +54,10 @@ impl ContextUse {
 }
 
 /// Keeps the status of a session up to date.
-pub struct StatusTracker(Mutex<State>);
+pub struct StatusTracker {
+    state: Mutex<State>,
+    background: Arc<BackgroundPrograms>,
+}
 
 struct State {
     status: SessionStatus,
@@ -76,14 +82,14 @@ enum Counted {
 }
 
 impl StatusTracker {
-    /// Begins with a conversation whose runs this budget counts.
-    pub(super) fn new(budget: Arc<Budget>) -> Self {
-        Self(Mutex::new(State::new(budget)))
+    /// Begins with a conversation whose runs this budget counts, and which has these programs in the background.
+    pub(super) fn new(budget: Arc<Budget>, background: Arc<BackgroundPrograms>) -> Self {
+        Self { state: Mutex::new(State::new(budget)), background }
     }
 
     /// Returns the present status.
     pub fn status(&self) -> SessionStatus {
-        self.state().status.clone()
+        SessionStatus { background: self.background.running(), ..self.state().status.clone() }
     }
 
     /// Begins to track another conversation.
@@ -93,7 +99,7 @@ impl StatusTracker {
 
     fn state(&self) -> MutexGuard<'_, State> {
         // Each change is complete before the next one begins.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -183,7 +189,8 @@ impl Session {
         let context = ContextUse { tokens, window: own.unwrap_or_else(|| window(&answering)) };
         (state.status.model, state.status.mode) = (answering, self.mode());
         (state.status.context, state.status.branch) = (context, branch);
-        state.status.clone()
+        drop(state);
+        self.status.status()
     }
 }
 
@@ -214,7 +221,7 @@ mod tests {
     #[test]
     fn status_counts_while_a_run_is_under_way_and_what_a_subagent_uses() {
         let budget = budget();
-        let (main, tracker) = (AgentId::new("main"), StatusTracker::new(Arc::clone(&budget)));
+        let (main, tracker) = (AgentId::new("main"), StatusTracker::new(Arc::clone(&budget), Arc::default()));
         let usage = Usage { input: 1_500_000, output: 500_000, ..Usage::default() };
         tell(&tracker, &main, EventKind::RunStarted { model: "a/m", session: None });
         let finished = |usage| EventKind::Finished { reason: &FinishReason::Stop, usage: Some(usage) };
@@ -240,7 +247,7 @@ mod tests {
 
     #[test]
     fn status_names_the_model_that_took_over() {
-        let (main, tracker) = (AgentId::new("main"), StatusTracker::new(budget()));
+        let (main, tracker) = (AgentId::new("main"), StatusTracker::new(budget(), Arc::default()));
         tell(&tracker, &main, EventKind::ModelSwitched { model: "anthropic/claude-haiku-4-5", reason: "quota" });
         let status = tracker.status();
         assert_eq!((status.model.as_str(), status.context.window), ("anthropic/claude-haiku-4-5", 200_000));

@@ -56,7 +56,7 @@ impl Repl {
                 drawn::Thoughts::Subjects => "showing thought titles only",
             }),
             Command::Raw => self.raw(),
-            Command::Processes(argument) => self.processes(argument.as_deref())?,
+            Command::Processes(argument) => self.processes(argument.as_deref()).await?,
             Command::Todo => self.todo()?,
             Command::Model(None) => self.note(&format!("{} · /model ID to change", self.session.model().id)),
             Command::Model(Some(id)) => self.choose(&id)?,
@@ -83,21 +83,21 @@ impl Repl {
     }
 
     /// Lists the programs in the background, or ends one.
-    fn processes(&self, argument: Option<&str>) -> Result<(), Failure> {
+    async fn processes(&self, argument: Option<&str>) -> Result<(), Failure> {
         let background = self.session.background();
-        match argument.map(|argument| argument.split_whitespace().collect::<Vec<_>>()).as_deref() {
-            None => self.terminal.lines(&processes::list(&background.list(), self.style, self.terminal.columns())),
-            Some(["stop", id]) if background.stop(id) => self.note(&format!("stopping {id}")),
-            Some(["stop", id]) => {
-                return Err(Failure::input(format!("no program `{}` runs in the background", exact(id)))
-                    .help("/processes lists those that do"));
-            }
+        let shown = match argument.map(|argument| argument.split_whitespace().collect::<Vec<_>>()).as_deref() {
+            None => background.list(),
+            Some(["stop", id]) => vec![background.stop(id).await.ok_or_else(|| {
+                Failure::input(format!("no program `{}` runs in the background", exact(id)))
+                    .help("/processes lists those that do")
+            })?],
             Some(_) => {
                 return Err(
                     Failure::input("`/processes` takes `stop ID` or nothing").help("such as /processes stop p1")
                 );
             }
-        }
+        };
+        self.terminal.lines(&processes::list(&shown, self.style, self.terminal.columns()));
         Ok(())
     }
 

@@ -17,11 +17,12 @@ const MODEL: usize = 40;
 
 /// The parts of the row, in their order. The mode is the first to be left out: the label before the input has it too.
 fn parts(status: &SessionStatus) -> Vec<StatusPart> {
-    let SessionStatus { model, mode: now, context, tokens, cost, branch } = status;
+    let SessionStatus { model, mode: now, context, tokens, cost, branch, background } = status;
     // `/model` has the provider.
     let name = model.rsplit('/').next().unwrap_or(model);
     let context = context.percent().map(|percent| format!("{percent} % of {}", count(context.window)));
     let tokens = (*tokens > 0).then(|| format!("{} tokens", count(*tokens)));
+    let background = (*background > 0).then(|| format!("{background} in background"));
     [
         (Some(truncate_to_width(&exact(name), MODEL)), 6),
         (Some(mode(*now).to_owned()), 1),
@@ -29,6 +30,7 @@ fn parts(status: &SessionStatus) -> Vec<StatusPart> {
         (tokens, 3),
         (cost.map(money), 4),
         (branch.clone(), 2),
+        (background, 5),
     ]
     .into_iter()
     .filter_map(|(words, importance)| Some(StatusPart { words: words?, importance }))
@@ -73,6 +75,7 @@ impl Observer for StatusRow {
             // The pieces of a reply change nothing, and there are many.
             EventKind::Content { .. }
             | EventKind::Thought { .. }
+            | EventKind::ToolCallForming { .. }
             | EventKind::ToolCallOutput { .. }
             | EventKind::ToolCallProgress { .. } => {}
             _ => self.terminal.set_status(parts(&self.status.status())),
