@@ -16,6 +16,9 @@ mod runs;
 mod start;
 mod status;
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use host_tests::host::{Ended, Host};
 use host_tests::pty::Pty;
 use host_tests::repository;
@@ -57,12 +60,24 @@ fn printed(host: &Host, name: &str, ended: &Ended) {
     compare(host, name, &text);
 }
 
-/// Compares what lies on a terminal with the snapshot of this name.
+/// Compares what lies on a terminal with the snapshot of this name, once all of it is drawn.
 #[track_caller]
 fn shown(host: &Host, name: &str, pty: &mut Pty) {
+    let path = snapshots().join(format!("{name}.snap"));
+    // Behind the head of the file.
+    let stored = std::fs::read_to_string(path).ok().and_then(|text| Some(text.splitn(3, "---\n").nth(2)?.to_owned()));
+    if let Some(stored) = stored {
+        // Whoever writes the snapshots anew expects others.
+        let limit = if std::env::var_os("INSTA_UPDATE").is_some() { 1 } else { 20 };
+        pty.settles(Duration::from_secs(limit), |pty| masked(&still(pty), host).trim() == stored.trim());
+    }
+    compare(host, name, &still(pty));
+}
+
+/// The rows that there are, without what turns while something is waited for.
+fn still(pty: &mut Pty) -> String {
     let text = pty.everything();
-    let rows: Vec<&str> = text.lines().map(str::trim_end).filter(|row| !turns(row)).collect();
-    compare(host, name, &rows.join("\n"));
+    text.lines().map(str::trim_end).filter(|row| !turns(row)).collect::<Vec<_>>().join("\n")
 }
 
 #[track_caller]
@@ -70,8 +85,12 @@ fn compare(host: &Host, name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
-    settings.set_snapshot_path(repository().join("tests/e2e/snapshots"));
+    settings.set_snapshot_path(snapshots());
     settings.bind(|| insta::assert_snapshot!(name, masked(text, host)));
+}
+
+fn snapshots() -> PathBuf {
+    repository().join("tests/e2e/snapshots")
 }
 
 /// Whether a row is the one that turns while something is waited for.

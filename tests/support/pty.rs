@@ -105,6 +105,12 @@ impl Pty {
         self
     }
 
+    /// Waits until this holds, the program has ended, or this time is over.
+    pub fn settles(&mut self, limit: Duration, mut is_so: impl FnMut(&mut Self) -> bool) {
+        let began = Instant::now();
+        while !is_so(self) && began.elapsed() < limit && self.read() {}
+    }
+
     /// Takes what was written; false when nobody is left to write.
     fn read(&mut self) -> bool {
         let mut waited = [PollFd::from_borrowed_fd(self.master.as_fd(), PollFlags::IN)];

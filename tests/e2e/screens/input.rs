@@ -33,7 +33,7 @@ fn screens_input_line_at_three_widths() {
                 ],
             ),
             ("paste", &[(paste.as_str(), "200 lines]"), (" ok", "lines] ok\nscript.jsonl · default")]),
-            ("keys", &[("?", "suspend")]),
+            ("keys", &[("?", "suspend"), ("", "open the ed")]),
             ("shell", &[("!", "runs as you"), ("git status", "!git status"), ("", "your next prompt")]),
         ] {
             let host = Host::scripted(&[answer("Done.")], &[]).file("src/fuel.rs", "").file("docs/fuel.md", "");

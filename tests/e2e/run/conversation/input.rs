@@ -70,7 +70,8 @@ fn input_search_brings_an_earlier_prompt_back() {
     pty.types("zz")
         .sees("no earlier prompt")
         .types("\u{1b}")
-        .until("it is over", |screen| !screen.contains("search ›"));
+        // The status row comes last.
+        .until("it is over", |screen| !screen.contains("search ›") && screen.contains("default › \nscript.jsonl"));
     pty.types("\u{12}\u{12}").sees("› fix the parser").types("\r").sees("default › fix the parser").types(" now\r");
     pty.sees("Three.").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
