@@ -206,10 +206,15 @@ row "  peak memory of one turn" MB 60 $(of_runs "peak memory of one turn (MB)")
 row "    with two calls" MB 60 $(of_runs "peak memory with two calls (MB)")
 row "  a run with an empty answer" ms - $(of_runs "run with an empty answer (ms)")
 of_runs "run with an empty answer (ms)" >"$folder/empty"
+echo "a conversation, from the start of the process"
+row "  to the first prompt on the terminal" ms 60 $(of_runs "start to the first prompt on a terminal (ms)")
 echo "a key in a conversation, until its echo was read from the terminal"
 row "  at rest" ms 5 $(of_runs "echo of a key at rest (ms)")
 row "  while 200 KB stream" ms 5 $(of_runs "echo of a key while an answer streams (ms)")
 row "    the slowest of 60 keys" ms - $(of_runs "slowest echo of 60 keys while an answer streams (ms)")
+of_runs "processor time on a terminal, long answer (ms)" >"$folder/long_drawn"
+of_runs "processor time on a terminal, empty answer (ms)" >"$folder/empty_drawn"
+row "  200 KB rendered on a terminal: more processor time" ms 30 $(beside - "$folder/long_drawn" "$folder/empty_drawn")
 for how in "" ", event by event"; do
     of_runs "run with a long answer$how (ms)" >"$folder/long"
     row "  200 KB in 8,000 events$how: more than that" ms "$([[ -z $how ]] && echo 30 || echo -)" $(beside - "$folder/long" "$folder/empty")

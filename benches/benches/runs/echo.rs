@@ -4,7 +4,7 @@
 //! this machine's clock lets it, so that most keys fall between two of its pieces.
 
 use std::error::Error;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use host_tests::pty::Pty;
 
@@ -21,8 +21,9 @@ const BETWEEN: Duration = Duration::from_millis(15);
 /// The pause between two events.
 const PACE: Duration = Duration::from_micros(300);
 
-/// The times of the echoes, at rest and while an answer streams.
+/// The times of the echoes, at rest and while an answer streams, and how long it took until there was a prompt.
 pub(crate) struct Echoes {
+    pub(crate) start: Duration,
     pub(crate) at_rest: Vec<Duration>,
     pub(crate) streaming: Vec<Duration>,
 }
@@ -32,8 +33,10 @@ pub(crate) fn measure(service: &Service, place: &Place) -> Result<Echoes, Box<dy
     service.will_say(vec![Reply::text(ANSWER, EVENTS).paced(PACE)]);
     let mut command = place.command(&["run", "--model", "openai/x"]);
     command.env("TERM", "xterm-256color");
+    let began = Instant::now();
     let mut pty = Pty::start(command, 100, 40);
     pty.sees("default › ");
+    let start = began.elapsed();
     // Letters that nothing else on the screen has.
     let at_rest = typed(&mut pty, "q");
     pty.types("\u{15}Answer.\r");
@@ -41,7 +44,7 @@ pub(crate) fn measure(service: &Service, place: &Place) -> Result<Echoes, Box<dy
     let streaming = typed(&mut pty, "j");
     // Only an answer that is still coming can be stopped; otherwise something else was measured.
     pty.time_to("\u{3}", "stopping");
-    Ok(Echoes { at_rest, streaming })
+    Ok(Echoes { start, at_rest, streaming })
 }
 
 /// Types a letter again and again, each time until it is seen at the end of what was typed.

@@ -93,6 +93,7 @@ fn measure(host: PathBuf, runs: usize) -> Result<(), Box<dyn Error>> {
         let time = drawn(&service, &place, Reply::markdown(ANSWER, EVENTS).sent_at_once())?;
         counted("processor time on a terminal, long answer (ms)", milliseconds(time));
         let mut echoes = echo::measure(&service, &place)?;
+        counted("start to the first prompt on a terminal (ms)", milliseconds(echoes.start));
         for (usual, slow, times) in [
             ("echo of a key at rest (ms)", "slowest echo of 60 keys at rest (ms)", &mut echoes.at_rest),
             (

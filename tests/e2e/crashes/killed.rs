@@ -162,7 +162,7 @@ fn one_process(
     } else {
         assert!(by_itself, "{status}: {said}");
     }
-    check(host, before.as_deref().unwrap_or_default(), signal == Signal::KILL && hit);
+    check(host, before.as_deref().unwrap_or_default());
     by_itself
 }
 
@@ -178,7 +178,7 @@ fn is_there(host: &Host, from: u64, until: u64, at_an_edit: bool) -> bool {
 }
 
 /// What holds after each end.
-fn check(host: &Host, before: &str, killed: bool) {
+fn check(host: &Host, before: &str) {
     let now = log(host).unwrap_or_default();
     let whole_lines = &before[..before.rfind('\n').map_or(0, |at| at + 1)];
     assert!(now.starts_with(whole_lines), "what was written down is still there");
@@ -192,21 +192,23 @@ fn check(host: &Host, before: &str, killed: bool) {
     let names = std::fs::read_dir(host.repository()).expect("there").map(|entry| entry.expect("read").file_name());
     let others: Vec<_> = names.filter(|name| !known.iter().any(|known| name == known)).collect();
     for left in others {
-        // A host that is killed between writing a file and putting it in its place leaves the new one, whole.
+        // A host that ends between writing a file and putting it in its place leaves the new one, whole. One that is
+        // told to end waits half a second for the disk.
         let path = host.repository().join(&left);
         let is_new = left.to_str().is_some_and(|name| name.starts_with('.') && name.ends_with(".new"));
         let length = std::fs::metadata(&path).expect("it is there").len();
-        assert!(killed && is_new && length > 0, "left: {left:?}, {length} bytes");
+        assert!(is_new && length > 0, "left: {left:?}, {length} bytes");
         std::fs::remove_file(path).expect("removed");
     }
-    // A host that is told to end takes its programs along; one that is killed leaves that to the kernel.
+    // A host that is told to end takes its programs along; one that is killed leaves that to the kernel. Either takes a
+    // moment on a machine that is busy.
     let begun = Instant::now();
     loop {
         let running = programs(host.repository());
         if running.is_empty() {
             break;
         }
-        assert!(killed && begun.elapsed() < Duration::from_secs(30), "still running: {running:?}");
+        assert!(begun.elapsed() < Duration::from_secs(30), "still running: {running:?}");
         std::thread::yield_now();
     }
     if now.contains('\n') {
