@@ -212,9 +212,13 @@ echo "a key in a conversation, until its echo was read from the terminal"
 row "  at rest" ms 5 $(of_runs "echo of a key at rest (ms)")
 row "  while 200 KB stream" ms 5 $(of_runs "echo of a key while an answer streams (ms)")
 row "    the slowest of 60 keys" ms - $(of_runs "slowest echo of 60 keys while an answer streams (ms)")
-of_runs "processor time on a terminal, long answer (ms)" >"$folder/long_drawn"
-of_runs "processor time on a terminal, empty answer (ms)" >"$folder/empty_drawn"
-row "  200 KB rendered on a terminal: more processor time" ms 30 $(beside - "$folder/long_drawn" "$folder/empty_drawn")
+for where in "on a terminal" "in a file"; do
+    of_runs "processor time $where, long answer (ms)" >"$folder/long"
+    of_runs "processor time $where, empty answer (ms)" >"$folder/empty_there"
+    beside - "$folder/long" "$folder/empty_there" >"$folder/more $where"
+done
+row "  200 KB rendered on a terminal: more processor time" ms - $(cat "$folder/more on a terminal")
+row "    than in a file" ms 30 $(beside - "$folder/more on a terminal" "$folder/more in a file")
 for how in "" ", event by event"; do
     of_runs "run with a long answer$how (ms)" >"$folder/long"
     row "  200 KB in 8,000 events$how: more than that" ms "$([[ -z $how ]] && echo 30 || echo -)" $(beside - "$folder/long" "$folder/empty")

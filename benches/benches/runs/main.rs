@@ -88,10 +88,15 @@ fn measure(host: PathBuf, runs: usize) -> Result<(), Box<dyn Error>> {
         let single = run(&service, &place, vec![Reply::text(ANSWER, EVENTS)], 1)?;
         counted("run with a long answer, event by event (ms)", milliseconds(single.ended.wall));
 
+        // What drawing costs: the same answers on a terminal and in a file.
+        let markdown = || Reply::markdown(ANSWER, EVENTS).sent_at_once();
         let time = drawn(&service, &place, Reply::text(1, 1))?;
         counted("processor time on a terminal, empty answer (ms)", milliseconds(time));
-        let time = drawn(&service, &place, Reply::markdown(ANSWER, EVENTS).sent_at_once())?;
+        let time = drawn(&service, &place, markdown())?;
         counted("processor time on a terminal, long answer (ms)", milliseconds(time));
+        counted("processor time in a file, empty answer (ms)", milliseconds(empty.ended.processor));
+        let written = run(&service, &place, vec![markdown()], 1)?;
+        counted("processor time in a file, long answer (ms)", milliseconds(written.ended.processor));
         let mut echoes = echo::measure(&service, &place)?;
         counted("start to the first prompt on a terminal (ms)", milliseconds(echoes.start));
         for (usual, slow, times) in [

@@ -21,6 +21,8 @@ pub(crate) struct Ended {
     pub(crate) started: Instant,
     /// From then to its end.
     pub(crate) wall: Duration,
+    /// The processor time of all its threads, in user mode and in the kernel.
+    pub(crate) processor: Duration,
     /// The most memory that it held at once, in bytes.
     pub(crate) peak_memory: u64,
     /// Bytes on its standard output.
@@ -76,7 +78,8 @@ impl Place {
             let said = fs::read_to_string(&stderr)?;
             return Err(io::Error::other(format!("the host ended with wait status {status}: {}", said.trim_end())));
         }
-        Ok(Ended { started, wall, peak_memory: peak_memory(&usage), printed: fs::metadata(&stdout)?.len() })
+        let (processor, peak_memory) = (processor_time(&usage), peak_memory(&usage));
+        Ok(Ended { started, wall, processor, peak_memory, printed: fs::metadata(&stdout)?.len() })
     }
 }
 
@@ -106,11 +109,15 @@ fn children_time() -> io::Result<Duration> {
     if unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage) } != 0 {
         return Err(io::Error::last_os_error());
     }
+    Ok(processor_time(&usage))
+}
+
+fn processor_time(usage: &libc::rusage) -> Duration {
     let time = |time: libc::timeval| {
         Duration::from_secs(u64::try_from(time.tv_sec).unwrap_or(0))
             + Duration::from_micros(u64::try_from(time.tv_usec).unwrap_or(0))
     };
-    Ok(time(usage.ru_utime) + time(usage.ru_stime))
+    time(usage.ru_utime) + time(usage.ru_stime)
 }
 
 /// In bytes: macOS counts in them, the others in KiB.
