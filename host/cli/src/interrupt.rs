@@ -30,8 +30,7 @@ where
         let _entered = runtime.enter();
         Signals::subscribe()?
     };
-    // A task of its own, so that it runs on the threads that its connections run on. From the thread that blocks here,
-    // each piece of a reply would be two hops from thread to thread, which cost ten times as much as reading it.
+    // A task of its own, so that it runs on the threads of the tasks that it starts and waits for.
     let mut work = runtime.spawn(work(interrupt.clone()));
     let ended = runtime.block_on(async {
         tokio::select! {

@@ -10,6 +10,7 @@
 //! the client uses the environment's by itself, as every program does.
 
 mod address;
+mod network;
 mod receiving;
 mod whole;
 
@@ -27,6 +28,7 @@ use tokio::time::timeout;
 use url::Url;
 
 use self::address::{base_url, shown};
+use self::network::Network;
 use self::receiving::Receiving;
 use crate::client::client;
 use crate::error::{Cause, Service};
@@ -107,6 +109,8 @@ pub(crate) struct Transport {
     silence: Duration,
     /// Created at the first request: reading the machine's root certificates takes some milliseconds.
     client: OnceLock<Client>,
+    /// Started at the first request.
+    network: OnceLock<Network>,
 }
 
 impl Transport {
@@ -161,7 +165,17 @@ impl Transport {
         }
         let service = Service { provider, address: clip(&shown(base.as_str())) };
         let silence = access.silence.unwrap_or(SILENCE_LIMIT);
-        Ok(Self { service, base, key, tokens, headers, proxy, silence, client: OnceLock::new() })
+        Ok(Self {
+            service,
+            base,
+            key,
+            tokens,
+            headers,
+            proxy,
+            silence,
+            client: OnceLock::new(),
+            network: OnceLock::new(),
+        })
     }
 
     /// Returns the base address, for settings that depend on the server.
@@ -188,7 +202,7 @@ impl Transport {
         let replies = async move {
             let response = self.send(url, Some(body().into()), R::FRAMING.media_type()).await?;
             let response = self.event_stream(response).await?;
-            let receiving = Receiving::new(self, response, reader);
+            let receiving = Receiving::new(self, self.network()?.read(response), reader);
             Ok::<_, ModelError>(stream::try_unfold(receiving, async |mut receiving| {
                 let chunk = receiving.next().await?;
                 Ok(chunk.map(|chunk| (ModelEvent::Chunk(chunk), receiving)))
@@ -246,9 +260,10 @@ impl Transport {
             None => client.get(url),
         };
         let request = request.headers(headers);
-        let response = timeout(self.silence, request.send())
+        let response = timeout(self.silence, self.network()?.send(request))
             .await
             .map_err(|_| self.silent())?
+            .ok_or_else(|| self.interrupted(Cause("the HTTP client failed".to_owned())))?
             .map_err(|error| self.send_error(error))?;
         tracing::debug!(status = response.status().as_u16(), "response");
         Ok(response)
@@ -279,6 +294,16 @@ impl Transport {
         Ok(self.client.get_or_init(|| made))
     }
 
+    /// Returns the thread for connections, which is started when first needed.
+    fn network(&self) -> Result<&Network, ModelError> {
+        if let Some(network) = self.network.get() {
+            return Ok(network);
+        }
+        let started = Network::start();
+        let started = started.map_err(|error| ModelError::Client { cause: Cause(clip(&error.to_string())) })?;
+        Ok(self.network.get_or_init(|| started))
+    }
+
     /// Returns the beginning of an error's body, as far as it arrives, without the key.
     async fn error_body(&self, mut response: Response) -> Vec<u8> {
         let mut body = Vec::new();
@@ -306,14 +331,17 @@ impl Transport {
     }
 
     fn send_error(&self, error: reqwest::Error) -> ModelError {
-        let service = self.service.clone();
         if error.is_builder() {
             ModelError::Client { cause: cause(&error) }
         } else if error.is_connect() || error.is_timeout() {
-            ModelError::Unreachable { service, cause: cause(&error) }
+            ModelError::Unreachable { service: self.service.clone(), cause: cause(&error) }
         } else {
-            ModelError::Interrupted { service, cause: cause(&error) }
+            self.interrupted(cause(&error))
         }
+    }
+
+    fn interrupted(&self, cause: Cause) -> ModelError {
+        ModelError::Interrupted { service: self.service.clone(), cause }
     }
 
     fn silent(&self) -> ModelError {

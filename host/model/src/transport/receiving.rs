@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use reqwest::Response;
 use tokio::time::timeout;
 
+use super::network::Body;
 use super::{Heard, Reader, Transport, Unheard, cause};
 use crate::framing::Decoder;
 use crate::text::{clip, clip_bytes};
@@ -14,10 +14,10 @@ use crate::{Chunk, ModelError, ReplyFault};
 /// for the next request; a service that keeps it open costs only this much.
 const TAIL_LIMIT: Duration = Duration::from_millis(100);
 
-/// An arriving reply. Dropping it drops the response, and with it the connection.
+/// An arriving reply. Dropping it closes the connection.
 pub(super) struct Receiving<'a, R> {
     transport: &'a Transport,
-    response: Response,
+    body: Body,
     decoder: Decoder,
     reader: R,
     stage: Stage,
@@ -34,8 +34,8 @@ enum Stage {
 }
 
 impl<'a, R: Reader> Receiving<'a, R> {
-    pub(super) fn new(transport: &'a Transport, response: Response, reader: R) -> Self {
-        Self { transport, response, decoder: Decoder::new(R::FRAMING), reader, stage: Stage::Open }
+    pub(super) fn new(transport: &'a Transport, body: Body, reader: R) -> Self {
+        Self { transport, body, decoder: Decoder::new(R::FRAMING), reader, stage: Stage::Open }
     }
 
     /// Returns the next piece that is not empty; `None` once the reply is complete.
@@ -66,24 +66,21 @@ impl<'a, R: Reader> Receiving<'a, R> {
 
     /// Waits for more bytes.
     async fn receive(&mut self) -> Result<(), ModelError> {
-        match timeout(self.transport.silence, self.response.chunk()).await {
-            Ok(Ok(Some(bytes))) => self.decoder.push(bytes).map_err(|fault| self.transport.fault(fault)),
-            Ok(Ok(None)) => {
+        match timeout(self.transport.silence, self.body.next()).await {
+            Ok(Some(Ok(bytes))) => self.decoder.push(bytes).map_err(|fault| self.transport.fault(fault)),
+            Ok(None) => {
                 self.decoder.end();
                 self.stage = Stage::Ended;
                 Ok(())
             }
-            Ok(Err(error)) => {
-                let service = self.transport.service.clone();
-                Err(ModelError::Interrupted { service, cause: cause(&error) })
-            }
+            Ok(Some(Err(error))) => Err(self.transport.interrupted(cause(&error))),
             Err(_) => Err(self.transport.silent()),
         }
     }
 
     /// Reads the rest of the response to a reply that is over.
     async fn read_tail(&mut self) {
-        let tail = async { while let Ok(Some(_)) = self.response.chunk().await {} };
+        let tail = async { while let Some(Ok(_)) = self.body.next().await {} };
         // Neither an error nor the time limit affects a complete reply.
         let _ = timeout(TAIL_LIMIT, tail).await;
     }

@@ -29,9 +29,7 @@ impl Transport {
                 Ok(Ok(Some(bytes))) if answer.len() + bytes.len() <= MAX_ANSWER_BYTES => answer.extend(bytes),
                 Ok(Ok(Some(_))) => return Err(self.fault(ReplyFault::ReplyTooLarge { limit: MAX_ANSWER_BYTES })),
                 Ok(Ok(None)) => break,
-                Ok(Err(error)) => {
-                    return Err(ModelError::Interrupted { service: self.service.clone(), cause: cause(&error) });
-                }
+                Ok(Err(error)) => return Err(self.interrupted(cause(&error))),
                 Err(_) => return Err(self.silent()),
             }
         }
