@@ -89,6 +89,11 @@ fn screens_question_of_each_kind_at_every_width() {
     );
     at_widths("question_width_memory", &call("memory", json!({"action": "save", "fact": "tabs"})), &[], "", "· Esc");
     at_widths("question_width_read", &call("read_file", json!({"path": "/etc/passwd"})), &[], "", "· Esc");
+    let server = json!({"command": "npm run dev", "background": true, "description": "Starts the server"});
+    at_widths("question_width_background", &call("shell", server), &[], "", "· Esc");
+    let choices = ["Keep the old format, so that nobody has to change anything", "Only the new one"];
+    let ask = json!({"question": "Which formats should the reader accept?", "choices": choices});
+    at_widths("question_width_ask", &call("ask_user", ask), &[], "", "· Esc");
     let plan = json!({"plan": "1. Rename `burn` in `src/fuel.rs`, and its callers.\n2. Run the tests of the workspace, then write the change down in `CHANGELOG.md`."});
     at_widths("question_width_plan", &call("present_plan", plan), &["--approval-mode", "plan"], "", "· Esc");
 }

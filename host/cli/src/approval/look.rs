@@ -9,7 +9,7 @@ mod plain;
 
 use anstyle::AnsiColor;
 use host_plugin::{Confirmation, command_line};
-use host_terminal::{broken_at, width};
+use host_terminal::{broken_at, width, wrapped};
 use host_text::exact;
 use host_tool::{About, ApprovalMode, Question, SimpleCommand};
 
@@ -45,7 +45,7 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
         }
         About::Plan { text, .. } => {
             page.named("The plan", "");
-            page.text(text, PLAN_LINES);
+            page.prose(text, PLAN_LINES);
             return page.lines;
         }
         About::Call => {}
@@ -79,7 +79,7 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
                 (_, false) => "send requests and change files",
             };
             page.named(&format!("{who} wants to {what}"), "");
-            page.text(text, TEXT_LINES);
+            page.prose(text, TEXT_LINES);
             page.whole("it sends", requests.iter().map(|(method, url)| format!("{method} {url}")));
             page.whole("it changes", writes.iter().cloned());
         }
@@ -109,7 +109,7 @@ pub(super) fn of_model(text: &str, style: Style, columns: usize) -> Vec<String> 
     let mark = style.paint("?", AnsiColor::Cyan);
     let title = format!("{} (your answer allows nothing):", style.bold("The model asks"));
     page.lines.push(format!("{mark} {title}"));
-    page.text(text, TEXT_LINES);
+    page.prose(text, TEXT_LINES);
     page.lines
 }
 
@@ -136,6 +136,18 @@ fn escape_confusables(text: &str) -> String {
     let half = LINE_CHARACTERS / 2;
     let (head, tail) = (&text[..at(half)], &text[at(count - half)..]);
     format!("{} … {} characters are not shown here … {}", shown(head), count - 2 * half, shown(tail))
+}
+
+/// Returns where the text of a line begins, behind its blanks and the mark of a list.
+fn hanging(line: &str) -> usize {
+    let text = line.trim_start_matches(' ');
+    let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let mark = match (text.len() - number.len(), number.as_bytes()) {
+        (0, [b'-' | b'*', b' ', ..]) => 2,
+        (digits @ 1..=3, [b'.' | b')', b' ', ..]) => digits + 2,
+        _ => 0,
+    };
+    line.len() - text.len() + mark
 }
 
 /// Whether the character stands between the commands of a list or a pipe.
@@ -200,6 +212,18 @@ impl Page {
     pub(crate) fn text(&mut self, text: &str, most: usize) {
         let lines: Vec<_> = text.split('\n').map(|line| (escape_confusables(line), None)).collect();
         self.barred(&lines, most);
+    }
+
+    /// Adds sentences from outside behind the bar, wrapped at their words.
+    fn prose(&mut self, text: &str, most: usize) {
+        let lines = text.split('\n').map(escape_confusables);
+        let rows: Vec<_> = lines
+            .flat_map(|line| {
+                let wrapped = wrapped(&line, self.columns, hanging(&line));
+                wrapped.split('\n').map(|row| (row.to_owned(), None)).collect::<Vec<_>>()
+            })
+            .collect();
+        self.barred(&rows, most);
     }
 
     fn difference(&mut self, unified: &str) {

@@ -194,3 +194,24 @@ fn approval_look_shows_a_long_name_behind_the_bar_to_its_end() {
         assert!(shown.lines().all(|line| width(line) <= 80 && !line.starts_with('›')), "{shown}");
     }
 }
+
+#[test]
+fn look_sentences_are_wrapped_at_words_under_the_text_of_their_list() {
+    let text = "Some sentences that take more than a row.\n- an item that takes more than one row\n 10. a number that takes more than one row\n1.5 is no number of a list, whatever it is";
+    let lines = of_model(text, PLAIN, 30);
+    let expected = [
+        "  │ Some sentences that take",
+        "  │ more than a row.",
+        "  │ - an item that takes more",
+        "  │   than one row",
+        "  │  10. a number that takes",
+        "  │      more than one row",
+        "  │ 1.5 is no number of a",
+        "  │ list, whatever it is",
+    ];
+    assert_eq!(lines[2..], expected);
+    // What is behind many blanks is shown, and one long word is.
+    let lines = of_model(&format!("fine{}rm -rf / {}", " ".repeat(500), "x".repeat(100)), PLAIN, 30);
+    assert!(lines.iter().any(|line| line.contains("rm -rf /")), "{lines:?}");
+    assert_eq!(lines.concat().matches('x').count(), 100);
+}
