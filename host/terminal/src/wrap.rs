@@ -22,7 +22,7 @@ pub(super) const LINK_END: &str = "\u{1b}]8;;\u{1b}\\";
 const FEWEST: usize = 8;
 
 /// What begins a line whose other rows are indented by two columns: the marks of finished calls, questions and lists.
-const MARKS: [&str; 9] = ["✓ ", "✗ ", "■ ", "▸ ", "· ", "? ", "› ", "- ", "• "];
+const MARKS: [&str; 10] = ["✓ ", "✗ ", "■ ", "▸ ", "· ", "? ", "› ", "- ", "* ", "• "];
 
 /// Breaks a line into rows of at most this width: all of it, without the blanks at a break. A row may be wider only if
 /// one character is. Blanks stand for tabs, so that a row is as wide behind an indentation. The line has no line feed.
@@ -70,7 +70,8 @@ fn rows(line: &str, first: usize, others: usize) -> Vec<String> {
 }
 
 /// Wraps each line of a text at its words. The other rows of a line are indented as its first one is, and those of an
-/// entry, which begins with a mark or with a label such as `help:`, by two columns more.
+/// entry, which begins with a mark or with a label such as `help:`, by two columns more; behind the number of a list they
+/// begin under its text.
 pub fn wrapped_lines(text: &str, columns: usize) -> String {
     if text.lines().all(|line| line.len() <= columns || width(line) <= columns) {
         return text.to_owned();
@@ -96,7 +97,14 @@ fn hanging(line: &str) -> usize {
     let indent = plain.len() - text.len();
     let is_entry = MARKS.iter().any(|mark| text.starts_with(mark))
         || ["error: ", "help: ", "note: ", "warning: ", "caused by: "].iter().any(|label| text.starts_with(label));
-    if is_entry { indent + 2 } else { indent }
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let behind = &text[digits..];
+    let is_number = (1..=3).contains(&digits) && (behind.starts_with(". ") || behind.starts_with(") "));
+    match (is_entry, is_number) {
+        (true, _) => indent + 2,
+        (false, true) => indent + digits + 2,
+        (false, false) => indent,
+    }
 }
 
 /// The colours and the link that hold.

@@ -162,7 +162,7 @@ fn one_process(
     } else {
         assert!(by_itself, "{status}: {said}");
     }
-    check(host, before.as_deref().unwrap_or_default());
+    check(host, before.as_deref().unwrap_or_default(), signal == Signal::KILL && hit);
     by_itself
 }
 
@@ -178,7 +178,9 @@ fn is_there(host: &Host, from: u64, until: u64, at_an_edit: bool) -> bool {
 }
 
 /// What holds after each end.
-fn check(host: &Host, before: &str) {
+fn check(host: &Host, before: &str, killed: bool) {
+    let ended = || std::fs::read_to_string(host.repository().join("ended")).unwrap_or_default();
+    let ended_before = ended();
     let now = log(host).unwrap_or_default();
     let whole_lines = &before[..before.rfind('\n').map_or(0, |at| at + 1)];
     assert!(now.starts_with(whole_lines), "what was written down is still there");
@@ -192,16 +194,15 @@ fn check(host: &Host, before: &str) {
     let names = std::fs::read_dir(host.repository()).expect("there").map(|entry| entry.expect("read").file_name());
     let others: Vec<_> = names.filter(|name| !known.iter().any(|known| name == known)).collect();
     for left in others {
-        // A host that ends between writing a file and putting it in its place leaves the new one, whole. One that is
-        // told to end waits half a second for the disk.
+        // A host that ends between writing a file and putting it in its place leaves the new one, whole. One that gets
+        // a SIGTERM waits half a second for the disk.
         let path = host.repository().join(&left);
         let is_new = left.to_str().is_some_and(|name| name.starts_with('.') && name.ends_with(".new"));
-        let length = std::fs::metadata(&path).expect("it is there").len();
-        assert!(is_new && length > 0, "left: {left:?}, {length} bytes");
+        let text = std::fs::read_to_string(&path).expect("it is there");
+        let is_whole = is_edited(&text) || (0..=ROUNDS).any(|round| text == whole(round));
+        assert!(is_new && is_whole, "left: {left:?}, {} bytes", text.len());
         std::fs::remove_file(path).expect("removed");
     }
-    // A host that is told to end takes its programs along; one that is killed leaves that to the kernel. Either takes a
-    // moment on a machine that is busy.
     let begun = Instant::now();
     loop {
         let running = programs(host.repository());
@@ -211,6 +212,8 @@ fn check(host: &Host, before: &str) {
         assert!(begun.elapsed() < Duration::from_secs(30), "still running: {running:?}");
         std::thread::yield_now();
     }
+    // A host that gets a SIGTERM ends its programs before it ends itself; one that is killed leaves that to the kernel.
+    assert!(killed || ended() == ended_before, "a program went on: {ended_before:?}, then {:?}", ended());
     if now.contains('\n') {
         let first: Value = serde_json::from_str(now.lines().next().expect("a line")).expect("JSON");
         let id = first["id"].as_str().expect("a name");

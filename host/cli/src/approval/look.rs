@@ -9,7 +9,7 @@ mod plain;
 
 use anstyle::AnsiColor;
 use host_plugin::{Confirmation, command_line};
-use host_terminal::{broken_at, width, wrapped};
+use host_terminal::{broken_at, width, wrapped_lines};
 use host_text::exact;
 use host_tool::{About, ApprovalMode, Question, SimpleCommand};
 
@@ -138,18 +138,6 @@ fn escape_confusables(text: &str) -> String {
     format!("{} … {} characters are not shown here … {}", shown(head), count - 2 * half, shown(tail))
 }
 
-/// Returns where the text of a line begins, behind its blanks and the mark of a list.
-fn hanging(line: &str) -> usize {
-    let text = line.trim_start_matches(' ');
-    let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    let mark = match (text.len() - number.len(), number.as_bytes()) {
-        (0, [b'-' | b'*', b' ', ..]) => 2,
-        (digits @ 1..=3, [b'.' | b')', b' ', ..]) => digits + 2,
-        _ => 0,
-    };
-    line.len() - text.len() + mark
-}
-
 /// Whether the character stands between the commands of a list or a pipe.
 fn joins(character: char) -> bool {
     matches!(character, ' ' | '&' | '|' | ';')
@@ -216,13 +204,9 @@ impl Page {
 
     /// Adds sentences from outside behind the bar, wrapped at their words.
     fn prose(&mut self, text: &str, most: usize) {
-        let lines = text.split('\n').map(escape_confusables);
-        let rows: Vec<_> = lines
-            .flat_map(|line| {
-                let wrapped = wrapped(&line, self.columns, hanging(&line));
-                wrapped.split('\n').map(|row| (row.to_owned(), None)).collect::<Vec<_>>()
-            })
-            .collect();
+        let lines: Vec<_> = text.split('\n').map(escape_confusables).collect();
+        let wrapped = wrapped_lines(&lines.join("\n"), self.columns);
+        let rows: Vec<_> = wrapped.split('\n').map(|row| (row.to_owned(), None)).collect();
         self.barred(&rows, most);
     }
 

@@ -273,7 +273,12 @@ impl Observer for Terminal {
             EventKind::Thought { subject, text } => self.thought(state, subject, text),
             EventKind::Content { text } => self.content(state, text),
             EventKind::ToolCallForming { name, title, lines } => {
-                state.wait(&forming(name, title, lines));
+                let words = forming(name, title, lines);
+                match &mut state.waiting {
+                    // The time is that of the whole call.
+                    Some(waiting) if lines > 0 || !title.is_empty() => waiting.words = words,
+                    _ => state.wait(&words),
+                }
                 self.update(state);
             }
             // The retry that follows says why.

@@ -197,7 +197,7 @@ fn approval_look_shows_a_long_name_behind_the_bar_to_its_end() {
 
 #[test]
 fn look_sentences_are_wrapped_at_words_under_the_text_of_their_list() {
-    let text = "Some sentences that take more than a row.\n- an item that takes more than one row\n 10. a number that takes more than one row\n1.5 is no number of a list, whatever it is";
+    let text = "Some sentences that take more than a row.\n- an item that takes more than one row\n 10. a number that takes more than one row\n1.5 litres do not begin a list";
     let lines = of_model(text, PLAIN, 30);
     let expected = [
         "  │ Some sentences that take",
@@ -206,8 +206,8 @@ fn look_sentences_are_wrapped_at_words_under_the_text_of_their_list() {
         "  │   than one row",
         "  │  10. a number that takes",
         "  │      more than one row",
-        "  │ 1.5 is no number of a",
-        "  │ list, whatever it is",
+        "  │ 1.5 litres do not begin a",
+        "  │ list",
     ];
     assert_eq!(lines[2..], expected);
     // What is behind many blanks is shown, and one long word is.
