@@ -33,6 +33,8 @@ const LAYERS: &[(&str, &str)] = &[
     ("host-terminal", "terminal"),
     ("host-app", "app"),
     ("host-devkit", "devkit"),
+    ("host-mcp", "mcp"),
+    ("host-acp", "acp"),
     ("host", "cli"),
 ];
 
@@ -41,6 +43,8 @@ const KEPT: &[(&str, &[&str], &str)] = &[
     ("landlock", &["host-process"], "programs are confined in one place"),
     ("seccompiler", &["host-process"], "programs are confined in one place"),
     ("brush-parser", &["host-shell"], "shell lines are read in one place"),
+    ("rmcp", &["host-mcp"], "one crate knows the Model Context Protocol"),
+    ("agent-client-protocol", &["host-acp"], "one crate knows the Agent Client Protocol"),
     ("anyhow", &["host"], "an error below the binary says which of its cases it is"),
     ("wasmtime", &["host-plugin"], "guests run in one place"),
     ("wasmtime-wasi", &["host-plugin"], "guests run in one place"),
