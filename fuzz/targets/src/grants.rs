@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
-use host_capability::{Authority, Capability, Grants, PluginName, Scope, StateAccess};
+use host_capability::{Authority, Capability, Grants, McpServerName, PluginName, Scope, StateAccess};
 
 use crate::shown;
 
@@ -111,6 +111,12 @@ fn permits<const N: usize>(grants: [&Grants; N], word: &str, rest: &str) -> Opti
         "state" => {
             let access = if rest == "write" { StateAccess::Write } else { StateAccess::Read };
             grants.map(|grants| grants.permit_state(&plugin, access).is_ok())
+        }
+        "mcp" => {
+            let (server, tool) = rest.split_once('/')?;
+            let server = McpServerName::parse(server).ok()?;
+            let (tool, reads) = tool.strip_suffix(" read").map_or((tool, false), |tool| (tool, true));
+            grants.map(|grants| grants.permit_mcp(&plugin, &server, tool, reads).is_ok())
         }
         _ => return None,
     })

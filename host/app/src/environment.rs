@@ -55,6 +55,8 @@ pub struct Folders {
     pub keys: PathBuf,
     /// Plugins that were installed, and what was agreed to about them.
     pub plugins: PathBuf,
+    /// What is known of MCP servers: the tokens of logins, and the revision that each speaks.
+    pub mcp: PathBuf,
     /// Downloads that broke off.
     pub downloads: PathBuf,
     /// Copies of the programs that trusted projects bring.
@@ -63,11 +65,23 @@ pub struct Folders {
 
 impl Folders {
     /// Returns all of them. No tool may change them, whatever was granted or approved.
-    pub fn all(&self) -> [&Path; 11] {
+    pub fn all(&self) -> [&Path; 12] {
         // One that is added has to be named here, and is protected then.
-        let Self { configuration, cache, state, sessions, trust, agreed, spending, keys, plugins, downloads, programs } =
-            self;
-        [configuration, cache, state, sessions, trust, agreed, spending, keys, plugins, downloads, programs]
+        let Self {
+            configuration,
+            cache,
+            state,
+            sessions,
+            trust,
+            agreed,
+            spending,
+            keys,
+            plugins,
+            mcp,
+            downloads,
+            programs,
+        } = self;
+        [configuration, cache, state, sessions, trust, agreed, spending, keys, plugins, mcp, downloads, programs]
     }
 }
 
@@ -142,6 +156,7 @@ impl Environment {
             spending: folder("XDG_STATE_HOME", ".local/state")?.join("spending.json"),
             keys: folder("XDG_CONFIG_HOME", ".config")?.join("keys.toml"),
             plugins: folder("XDG_DATA_HOME", ".local/share")?.join("plugins"),
+            mcp: folder("XDG_DATA_HOME", ".local/share")?.join("mcp"),
             downloads: folder("XDG_CACHE_HOME", ".cache")?.join("downloads"),
             programs: folder("XDG_CACHE_HOME", ".cache")?.join("tools"),
         })

@@ -229,7 +229,7 @@ impl UserGrants {
         let unprotected = |scope: &Scope| match scope.capability() {
             Capability::FsWrite => scope.meet(&self.writable),
             Capability::FsRead => self.secrets.kept_from(scope),
-            Capability::Process | Capability::Http | Capability::State => Some(scope.clone()),
+            Capability::Process | Capability::Http | Capability::State | Capability::Mcp => Some(scope.clone()),
         };
         let granted = plugin.reach.as_ref().map_or_else(|| granted.clone(), |reach| granted.meet(reach));
         let effective: Grants = granted.meet(plugin.plugin.declared()).iter().filter_map(unprotected).collect();
@@ -318,7 +318,7 @@ fn by_mode(mode: ApprovalMode, confined: bool, workspace: &Path) -> Result<Grant
         grants.push((Capability::Process, "*"));
     }
     if mode >= ApprovalMode::Yolo {
-        grants.extend([(Capability::Process, "*;net=*:*"), (Capability::Http, "* *:*")]);
+        grants.extend([(Capability::Process, "*;net=*:*"), (Capability::Http, "* *:*"), (Capability::Mcp, "*")]);
     }
     grants
         .into_iter()
@@ -371,7 +371,7 @@ fn deny(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<Deny, 
                     .map_err(|error| Failure::input(format!("`--deny {text}`: {error}")).help(error.help()))?,
             )
         }
-        (Capability::Process | Capability::Http | Capability::State, Some(_)) => return Err(form()),
+        (Capability::Process | Capability::Http | Capability::State | Capability::Mcp, Some(_)) => return Err(form()),
     };
     Ok(Deny { plugin: plugin.to_owned(), capability, paths })
 }

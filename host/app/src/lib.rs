@@ -21,6 +21,7 @@ pub mod finder;
 pub mod folder;
 pub mod grants;
 pub mod install;
+pub mod mcp;
 pub mod model_list;
 pub mod models;
 pub mod notify;

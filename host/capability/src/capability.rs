@@ -23,11 +23,13 @@ pub enum Capability {
     Http,
     /// Keeping small things between calls.
     State,
+    /// Calling the tools of MCP servers.
+    Mcp,
 }
 
 impl Capability {
     /// All of them, in their order.
-    pub const ALL: [Self; 5] = [Self::FsRead, Self::FsWrite, Self::Process, Self::Http, Self::State];
+    pub const ALL: [Self; 6] = [Self::FsRead, Self::FsWrite, Self::Process, Self::Http, Self::State, Self::Mcp];
 
     /// Returns its name in manifests, flags and messages, which is also the name of its interface in `host:cap`.
     pub fn name(self) -> &'static str {
@@ -37,15 +39,16 @@ impl Capability {
             Self::Process => "process",
             Self::Http => "http",
             Self::State => "state",
+            Self::Mcp => "mcp",
         }
     }
 
     /// Returns whether it always allows more than reading, whatever its scope: files, programs and servers can be
-    /// changed through it. `State` is false here, since its grant can be for reading alone.
+    /// changed through it. `State` and `Mcp` are false here, since their grants can be for reading alone.
     pub fn changes(self) -> bool {
         match self {
             Self::FsWrite | Self::Process | Self::Http => true,
-            Self::FsRead | Self::State => false,
+            Self::FsRead | Self::State | Self::Mcp => false,
         }
     }
 
@@ -56,6 +59,7 @@ impl Capability {
             Self::Process => 1 << 2,
             Self::Http => 1 << 3,
             Self::State => 1 << 4,
+            Self::Mcp => 1 << 5,
         }
     }
 }
@@ -68,7 +72,7 @@ impl fmt::Display for Capability {
 
 /// A text that names no capability.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no capability `{name}`: there are `fs-read`, `fs-write`, `process`, `http` and `state`")]
+#[error("there is no capability `{name}`: there are `fs-read`, `fs-write`, `process`, `http`, `state` and `mcp`")]
 pub struct UnknownCapability {
     /// The text, safe for a terminal.
     pub name: String,

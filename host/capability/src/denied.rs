@@ -62,6 +62,7 @@ impl Denied {
             Capability::Http => ", or --approval-mode yolo for public addresses",
             Capability::State => ", or --approval-mode auto-edit",
             Capability::FsRead => "",
+            Capability::Mcp => ", or --approval-mode yolo",
         };
         Self {
             plugin: plugin.clone(),
@@ -91,7 +92,7 @@ fn held_text(scope: &Scope) -> String {
         Scope::FsRead(paths) | Scope::FsWrite(paths) => {
             paths.roots().map(|root| quote(&root.path().to_string_lossy()).into_owned()).collect::<Vec<_>>().join(",")
         }
-        Scope::Process(_) | Scope::Http(_) | Scope::State(_) => scope.to_string(),
+        Scope::Process(_) | Scope::Http(_) | Scope::State(_) | Scope::Mcp(_) => scope.to_string(),
     }
 }
 

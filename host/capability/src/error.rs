@@ -114,6 +114,12 @@ pub enum ScopeError {
         /// The text before the host.
         text: String,
     },
+    /// Not a tool of an MCP server.
+    #[error("`{text}` is not `SERVER[/TOOL][ read]`")]
+    McpTool {
+        /// The item.
+        text: String,
+    },
     /// Not an access to state.
     #[error("`{text}` is not an access to state")]
     Access {
@@ -148,6 +154,7 @@ impl ScopeError {
             Self::Port { .. } => "write a number from 1 to 65535, or `*`",
             Self::Method { .. } => "write it like `GET+POST`, or `*` for any",
             Self::Access { .. } => "write `read` or `write`",
+            Self::McpTool { .. } => "write it like `github`, `github/search`, `github read` or `*`",
         }
     }
 }

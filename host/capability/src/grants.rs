@@ -68,13 +68,14 @@ impl Grants {
         self.scopes.keys().copied().collect()
     }
 
-    /// Returns the part that only reads: the readable files, and reading the plugin's own state. Fetching is not part
-    /// of it, since a URL can leak what was read.
+    /// Returns the part that only reads: the readable files, reading the plugin's own state, and the tools of MCP servers
+    /// that the host knows to read. Fetching is not part of it, since a URL can leak what was read.
     #[must_use]
     pub fn reading(&self) -> Self {
         let reading = |scope: &Scope| match scope {
             Scope::FsRead(paths) => Some(Scope::FsRead(paths.clone())),
             Scope::State(_) => Some(Scope::State(StateAccess::Read)),
+            Scope::Mcp(tools) => Some(Scope::Mcp(tools.reading())),
             Scope::FsWrite(_) | Scope::Process(_) | Scope::Http(_) => None,
         };
         self.iter().filter_map(reading).collect()
@@ -133,7 +134,14 @@ mod tests {
     }
 
     fn everything() -> Grants {
-        grants(&[("fs-read", "*"), ("fs-write", "*"), ("process", "*"), ("http", "* *:* +private"), ("state", "*")])
+        grants(&[
+            ("fs-read", "*"),
+            ("fs-write", "*"),
+            ("process", "*"),
+            ("http", "* *:* +private"),
+            ("state", "*"),
+            ("mcp", "*"),
+        ])
     }
 
     // promise plugin.nothing: Nothing is granted by default.
@@ -163,7 +171,7 @@ mod tests {
     #[test]
     fn reading_leaves_nothing_that_changes_or_reaches_out() {
         let reading = everything().reading();
-        assert_eq!(reading.to_string(), "fs-read=/ state=read");
+        assert_eq!(reading.to_string(), "fs-read=/ state=read mcp=* read");
         assert!(!reading.capabilities().iter().any(Capability::changes));
     }
 

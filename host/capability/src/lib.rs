@@ -1,7 +1,7 @@
 //! The access of plugins, as a lattice: capabilities, their scopes, grants, and the permits that grants give.
 //!
 //! Owns [`Capability`] (a kind of thing), [`Scope`] (the part of it), [`Grants`] (all that a plugin may touch), the
-//! permits ([`ReadPermit`], [`WritePermit`], [`ProcessPermit`], [`ServerPermit`], [`HttpPermit`], [`StatePermit`]) and [`Denied`], the
+//! permits ([`ReadPermit`], [`WritePermit`], [`ProcessPermit`], [`ServerPermit`], [`HttpPermit`], [`StatePermit`], [`McpPermit`]) and [`Denied`], the
 //! denial that names the grant which would have allowed the use.
 //!
 //! It promises that
@@ -26,6 +26,7 @@ mod deny;
 mod error;
 mod grants;
 mod list;
+mod mcp;
 mod paths;
 mod permit;
 mod plugin;
@@ -41,8 +42,9 @@ pub use denied::Denied;
 pub use deny::escaped;
 pub use error::ScopeError;
 pub use grants::Grants;
+pub use mcp::{InvalidMcpServerName, MAX_MCP_SERVER_NAME, MAX_MCP_TOOL_NAME, McpServerName, McpTools};
 pub use paths::{Paths, Root};
-pub use permit::{HttpPermit, ProcessPermit, ReadPermit, ServerPermit, StatePermit, WritePermit};
+pub use permit::{HttpPermit, McpPermit, ProcessPermit, ReadPermit, ServerPermit, StatePermit, WritePermit};
 pub use plugin::PluginName;
 pub use programs::{Programs, Resources};
 pub use scope::Scope;

@@ -11,7 +11,9 @@ use crate::authorities::{Reach, naming, request};
 use crate::list::quote;
 use crate::paths::{Root, normal};
 use crate::programs::command;
-use crate::{Authority, Capability, Denied, Grants, Paths, PluginName, Programs, Resources, Scope, StateAccess};
+use crate::{
+    Authority, Capability, Denied, Grants, McpServerName, Paths, PluginName, Programs, Resources, Scope, StateAccess,
+};
 
 /// Proof that a file may be read, or a directory listed or walked.
 #[derive(Clone, Debug)]
@@ -61,6 +63,14 @@ pub struct StatePermit {
     access: StateAccess,
 }
 
+/// Proof that a tool of an MCP server may be called.
+#[derive(Clone, Debug)]
+#[must_use = "a permit does nothing by itself"]
+pub struct McpPermit {
+    server: McpServerName,
+    tool: String,
+}
+
 impl Grants {
     /// Checks that the plugin may read the file or folder at the path, which is absolute. `.` and `..` are resolved
     /// lexically.
@@ -87,7 +97,7 @@ impl Grants {
         let path = normal(path).ok_or_else(|| denied(path))?;
         let root = match held {
             Some(Scope::FsRead(paths) | Scope::FsWrite(paths)) => paths.permitting(&path),
-            Some(Scope::Process(_) | Scope::Http(_) | Scope::State(_)) | None => None,
+            Some(Scope::Process(_) | Scope::Http(_) | Scope::State(_) | Scope::Mcp(_)) | None => None,
         };
         let root = root.ok_or_else(|| denied(&path))?;
         let relative = path.strip_prefix(root.path()).map_err(|_| denied(&path))?.to_owned();
@@ -130,6 +140,30 @@ impl Grants {
             return Ok(HttpPermit { plugin, method, authority: to.clone(), reach, held: held.clone() });
         }
         Err(Denied::new(plugin, Capability::Http, &request(method, to), naming(method, to).as_deref(), held))
+    }
+
+    /// Checks that the plugin may call a tool of an MCP server. `reads` says whether the host knows that the tool reads.
+    ///
+    /// # Errors
+    ///
+    /// When no granted item covers the tool.
+    pub fn permit_mcp(
+        &self,
+        plugin: &PluginName,
+        server: &McpServerName,
+        tool: &str,
+        reads: bool,
+    ) -> Result<McpPermit, Denied> {
+        let held = self.scope(Capability::Mcp);
+        match held {
+            Some(Scope::Mcp(tools)) if tools.permits(server, tool, reads) => {
+                Ok(McpPermit { server: server.clone(), tool: tool.to_owned() })
+            }
+            _ => {
+                let wanted = format!("{server}/{tool}");
+                Err(Denied::new(plugin, Capability::Mcp, &wanted, Some(&quote(&wanted)), held))
+            }
+        }
     }
 
     /// Checks that the plugin may use its own state in this way.
@@ -219,7 +253,9 @@ impl PathPermit {
         let root = Paths::from(self.root.clone());
         let held = match self.capability {
             Capability::FsWrite => Scope::FsWrite(root),
-            Capability::FsRead | Capability::Process | Capability::Http | Capability::State => Scope::FsRead(root),
+            Capability::FsRead | Capability::Process | Capability::Http | Capability::State | Capability::Mcp => {
+                Scope::FsRead(root)
+            }
         };
         Err(denied_path(&self.plugin, self.capability, &absolute, Some(&held)))
     }
@@ -234,7 +270,15 @@ fn denied_path(plugin: &PluginName, capability: Capability, path: &Path, held: O
             path.to_str().is_some() && paths.roots().any(|root| path.starts_with(root.path()))
         }
         (
-            Some(Scope::FsRead(_) | Scope::FsWrite(_) | Scope::Process(_) | Scope::Http(_) | Scope::State(_)) | None,
+            Some(
+                Scope::FsRead(_)
+                | Scope::FsWrite(_)
+                | Scope::Process(_)
+                | Scope::Http(_)
+                | Scope::State(_)
+                | Scope::Mcp(_),
+            )
+            | None,
             _,
         ) => false,
     };
@@ -331,6 +375,18 @@ impl HttpPermit {
         let wanted = format!("{} at {address}", request(&self.method, &self.authority));
         let naming = naming(&self.method, &self.authority);
         Err(Denied::new(&self.plugin, Capability::Http, &wanted, naming.as_deref(), Some(&self.held)))
+    }
+}
+
+impl McpPermit {
+    /// The server.
+    pub fn server(&self) -> &McpServerName {
+        &self.server
+    }
+
+    /// The tool, as the server calls it.
+    pub fn tool(&self) -> &str {
+        &self.tool
     }
 }
 

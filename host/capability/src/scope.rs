@@ -13,7 +13,9 @@ use crate::authorities::is_method;
 use crate::deny::escaped;
 use crate::list::{Form, quote};
 use crate::visible::visible;
-use crate::{Authorities, Authority, Capability, Paths, Programs, Resources, ScopeError, StateAccess};
+use crate::{
+    Authorities, Authority, Capability, McpServerName, McpTools, Paths, Programs, Resources, ScopeError, StateAccess,
+};
 
 /// A capability with what it covers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -28,6 +30,8 @@ pub enum Scope {
     Http(Authorities),
     /// Using its own state in this way.
     State(StateAccess),
+    /// Calling these tools of MCP servers.
+    Mcp(McpTools),
 }
 
 impl Scope {
@@ -46,6 +50,8 @@ impl Scope {
     ///   named, or `GET` and `HEAD`. `+private` lets the name lead to this machine and to private networks, which is
     ///   the default for an exact host but not for a pattern.
     /// * `state`: `read`, or `write`, which includes reading; `*` is `write`.
+    /// * `mcp`: `SERVER`, or `SERVER/TOOL` as the server calls it, or `*` for all; with ` read` behind it only tools that
+    ///   the host knows to read.
     ///
     /// # Errors
     ///
@@ -73,7 +79,7 @@ impl Scope {
         let text = path.to_str().unwrap_or("\u{fffd}");
         match capability {
             Capability::FsRead | Capability::FsWrite => Self::parse_absolute(capability, &quote(text)),
-            Capability::Process | Capability::Http | Capability::State => {
+            Capability::Process | Capability::Http | Capability::State | Capability::Mcp => {
                 Err(ScopeError::Relative { path: path.display().to_string() })
             }
         }
@@ -107,6 +113,26 @@ impl Scope {
         Self::parse_absolute(Capability::Http, &format!("{method} {to} {reach}"))
     }
 
+    /// Creates a scope for a tool of an MCP server, as the server calls it; with `reads` it covers the tool only as long as
+    /// the host knows that it reads.
+    pub fn for_mcp_tool(server: &McpServerName, tool: &str, reads: bool) -> Self {
+        Self::Mcp(McpTools::tool(server, tool, reads))
+    }
+
+    /// Creates a scope for the tools of an MCP server that the host knows to read.
+    pub fn for_reading_mcp_tools(server: &McpServerName) -> Self {
+        Self::Mcp(McpTools::reading_of(server))
+    }
+
+    /// Returns the scope of all tools of the MCP servers that this one names; `None` if it names none.
+    #[must_use]
+    pub fn for_whole_mcp_servers(&self) -> Option<Self> {
+        match self {
+            Self::Mcp(tools) => tools.whole_servers().map(Self::Mcp),
+            Self::FsRead(_) | Self::FsWrite(_) | Self::Process(_) | Self::Http(_) | Self::State(_) => None,
+        }
+    }
+
     /// Creates a scope for this command without further arguments; `None` if it names no program.
     pub fn for_command(argv: &[String]) -> Option<Self> {
         Programs::exactly(argv).map(Self::Process)
@@ -128,7 +154,7 @@ impl Scope {
     pub fn requested(self) -> Self {
         match self {
             Self::Process(programs) => Self::Process(programs.with_anything()),
-            Self::FsRead(_) | Self::FsWrite(_) | Self::Http(_) | Self::State(_) => self,
+            Self::FsRead(_) | Self::FsWrite(_) | Self::Http(_) | Self::State(_) | Self::Mcp(_) => self,
         }
     }
 
@@ -137,7 +163,7 @@ impl Scope {
     pub fn without_resources(&self) -> Self {
         match self {
             Self::Process(programs) => Self::Process(programs.alone()),
-            Self::FsRead(_) | Self::FsWrite(_) | Self::Http(_) | Self::State(_) => self.clone(),
+            Self::FsRead(_) | Self::FsWrite(_) | Self::Http(_) | Self::State(_) | Self::Mcp(_) => self.clone(),
         }
     }
 
@@ -148,6 +174,7 @@ impl Scope {
             Capability::Process => Programs::parse(text, form).map(Self::Process),
             Capability::Http => Authorities::parse(text, form).map(Self::Http),
             Capability::State => StateAccess::parse(text, form).map(Self::State),
+            Capability::Mcp => McpTools::parse(text, form).map(Self::Mcp),
         }
     }
 
@@ -159,6 +186,7 @@ impl Scope {
             Self::Process(_) => Capability::Process,
             Self::Http(_) => Capability::Http,
             Self::State(_) => Capability::State,
+            Self::Mcp(_) => Capability::Mcp,
         }
     }
 
@@ -170,7 +198,11 @@ impl Scope {
             (Self::Process(a), Self::Process(b)) => a.meet(b).map(Self::Process),
             (Self::Http(a), Self::Http(b)) => a.meet(b).map(Self::Http),
             (Self::State(a), Self::State(b)) => Some(Self::State(*a.min(b))),
-            (Self::FsRead(_) | Self::FsWrite(_) | Self::Process(_) | Self::Http(_) | Self::State(_), _) => None,
+            (Self::Mcp(a), Self::Mcp(b)) => a.meet(b).map(Self::Mcp),
+            (
+                Self::FsRead(_) | Self::FsWrite(_) | Self::Process(_) | Self::Http(_) | Self::State(_) | Self::Mcp(_),
+                _,
+            ) => None,
         }
     }
 
@@ -182,7 +214,11 @@ impl Scope {
             (Self::Process(a), Self::Process(b)) => Some(Self::Process(a.join(b))),
             (Self::Http(a), Self::Http(b)) => Some(Self::Http(a.join(b))),
             (Self::State(a), Self::State(b)) => Some(Self::State(*a.max(b))),
-            (Self::FsRead(_) | Self::FsWrite(_) | Self::Process(_) | Self::Http(_) | Self::State(_), _) => None,
+            (Self::Mcp(a), Self::Mcp(b)) => Some(Self::Mcp(a.join(b))),
+            (
+                Self::FsRead(_) | Self::FsWrite(_) | Self::Process(_) | Self::Http(_) | Self::State(_) | Self::Mcp(_),
+                _,
+            ) => None,
         }
     }
 
@@ -193,7 +229,11 @@ impl Scope {
             (Self::Process(a), Self::Process(b)) => a.le(b),
             (Self::Http(a), Self::Http(b)) => a.le(b),
             (Self::State(a), Self::State(b)) => a <= b,
-            (Self::FsRead(_) | Self::FsWrite(_) | Self::Process(_) | Self::Http(_) | Self::State(_), _) => false,
+            (Self::Mcp(a), Self::Mcp(b)) => a.le(b),
+            (
+                Self::FsRead(_) | Self::FsWrite(_) | Self::Process(_) | Self::Http(_) | Self::State(_) | Self::Mcp(_),
+                _,
+            ) => false,
         }
     }
 }
@@ -206,6 +246,7 @@ impl fmt::Display for Scope {
             Self::Process(programs) => programs.fmt(f),
             Self::Http(authorities) => authorities.fmt(f),
             Self::State(access) => access.fmt(f),
+            Self::Mcp(tools) => tools.fmt(f),
         }
     }
 }

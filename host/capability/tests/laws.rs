@@ -6,7 +6,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
-use host_capability::{Authority, Capability, Grants, PluginName, Scope, StateAccess};
+use host_capability::{Authority, Capability, Grants, McpServerName, PluginName, Scope, StateAccess};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -15,6 +15,7 @@ const DENIES: &[&str] = &["a", "b", "*/c", "/a/b", "/a/**/c", "/b/*", "**/a/c", 
 const WORDS: &[&str] = &["git", "push", "-f", "git x"];
 const HOSTS: &[&str] = &["a", "b", "a.b", "c.a.b", "x.b", "127.0.0.1"];
 const PATTERNS: &[&str] = &["*", "*.b", "*.a.b"];
+const MCP_TOOLS: &[&str] = &["a/x", "a/y", "b/x"];
 const METHODS: &[&str] = &["GET", "HEAD", "POST"];
 const PORTS: &[u16] = &[443, 80];
 
@@ -27,6 +28,7 @@ enum Request {
     Server(Vec<String>, Authority, IpAddr),
     Http(&'static str, Authority, IpAddr),
     State(StateAccess),
+    Mcp(&'static str, bool),
 }
 
 /// Returns whether the grants permit all of it, including the resolved address.
@@ -44,6 +46,11 @@ fn permits(grants: &Grants, request: &Request) -> bool {
             grants.permit_http(&plugin, method, to).is_ok_and(|permit| permit.permit_address(*address).is_ok())
         }
         Request::State(access) => grants.permit_state(&plugin, *access).is_ok(),
+        Request::Mcp(tool, reads) => {
+            let (server, tool) = tool.split_once('/').expect("SERVER/TOOL");
+            let server = McpServerName::parse(server).expect("a name");
+            grants.permit_mcp(&plugin, &server, tool, *reads).is_ok()
+        }
     }
 }
 
@@ -66,6 +73,7 @@ fn request() -> impl Strategy<Value = Request> {
         3 => (argv(), authority(), address()).prop_map(|(argv, to, address)| Request::Server(argv, to, address)),
         3 => (select(METHODS), authority(), address()).prop_map(|(method, to, address)| Request::Http(method, to, address)),
         1 => select(vec![StateAccess::Read, StateAccess::Write]).prop_map(Request::State),
+        2 => (select(MCP_TOOLS), any::<bool>()).prop_map(|(tool, reads)| Request::Mcp(tool, reads)),
     ]
 }
 
@@ -99,6 +107,12 @@ fn programs_text() -> impl Strategy<Value = String> {
     joined(list, ";")
 }
 
+fn mcp_text() -> impl Strategy<Value = String> {
+    let item = prop_oneof![4 => select(MCP_TOOLS), 2 => select(&["a", "b"][..]), 1 => Just("*")];
+    let item = (item, prop_oneof![Just(""), Just(" read")]).prop_map(|(item, read)| [item, read].concat());
+    joined(item, ",")
+}
+
 fn authorities_text() -> impl Strategy<Value = String> {
     let host = prop_oneof![select(HOSTS), select(PATTERNS)];
     let methods = prop_oneof![Just(""), Just("* "), Just("POST "), Just("GET+POST "), Just("HEAD ")];
@@ -115,6 +129,7 @@ fn scope() -> impl Strategy<Value = Scope> {
         1 => paths_text().prop_map(|text| (Capability::FsWrite, text)),
         2 => programs_text().prop_map(|text| (Capability::Process, text)),
         3 => authorities_text().prop_map(|text| (Capability::Http, text)),
+        2 => mcp_text().prop_map(|text| (Capability::Mcp, text)),
         1 => select(&["read", "write"][..]).prop_map(|text| (Capability::State, text.to_owned())),
     ];
     text.prop_map(|(capability, text)| {
@@ -251,6 +266,7 @@ proptest! {
         let changes = match &request {
             Request::Write(_) | Request::Server(..) | Request::Process(_) | Request::Http(..) | Request::State(StateAccess::Write) => true,
             Request::Read(_) | Request::State(StateAccess::Read) => false,
+            Request::Mcp(_, reads) => !reads,
         };
         prop_assert_eq!(permits(&reading, &request), permits(&a, &request) && !changes);
     }

@@ -5,7 +5,7 @@
 use std::net::IpAddr;
 use std::path::Path;
 
-use host_capability::{Authority, Capability, Denied, Grants, PluginName, Scope, StateAccess};
+use host_capability::{Authority, Capability, Denied, Grants, McpServerName, PluginName, Scope, StateAccess};
 
 fn plugin() -> PluginName {
     PluginName::new("fetch")
@@ -39,6 +39,12 @@ fn ask(grants: &Grants, capability: Capability, request: &str) -> Result<(), Den
             let access = if request == "write" { StateAccess::Write } else { StateAccess::Read };
             grants.permit_state(&plugin, access).map(drop)
         }
+        Capability::Mcp => {
+            let (tool, reads) = request.strip_suffix(" read").map_or((request, false), |tool| (tool, true));
+            let (server, tool) = tool.split_once('/').expect(request);
+            let server = McpServerName::parse(server).expect(request);
+            grants.permit_mcp(&plugin, &server, tool, reads).map(drop)
+        }
     }
 }
 
@@ -68,7 +74,7 @@ fn check(capability: Capability, scope: &str, permitted: &[&str], refused: &[&st
             Capability::FsRead | Capability::FsWrite => {
                 assert_eq!(no.held.as_deref().map(|held| held.contains('!')), held.scope(capability).map(|_| false));
             }
-            Capability::Process | Capability::Http | Capability::State => {
+            Capability::Process | Capability::Http | Capability::State | Capability::Mcp => {
                 assert_eq!(no.held, held.scope(capability).map(Scope::to_string), "{request}");
             }
         }
@@ -123,6 +129,15 @@ fn state_is_permitted_up_to_its_access() {
     check(Capability::State, "", &[], &["read", "write"]);
     check(Capability::State, "read", &["read"], &["write"]);
     check(Capability::State, "write", &["read", "write"], &[]);
+}
+
+#[test]
+fn tools_of_servers_are_permitted_by_name_and_reading_apart() {
+    check(Capability::Mcp, "", &[], &["a/x", "a/x read"]);
+    check(Capability::Mcp, "a", &["a/x", "a/x read"], &["b/x"]);
+    check(Capability::Mcp, "a/x", &["a/x", "a/x read"], &["a/y", "b/x", "A/x"]);
+    check(Capability::Mcp, "a read", &["a/x read"], &["a/x", "b/x"]);
+    check(Capability::Mcp, "*", &["a/x", "b/y z"], &[]);
 }
 
 // promise design.permits

@@ -96,6 +96,8 @@ fn can(capability: Capability, scope: &str) -> String {
         (Capability::Http, _) => requests(scope),
         (Capability::State, "read") => "read the state that it kept in earlier calls".to_owned(),
         (Capability::State, _) => "keep state of its own between calls".to_owned(),
+        (Capability::Mcp, "*") => "call the tools of the MCP servers that you allow".to_owned(),
+        (Capability::Mcp, _) => format!("call tools of MCP servers: {of}"),
     }
 }
 
@@ -125,6 +127,7 @@ fn cannot(capability: Capability) -> &'static str {
         Capability::Process => "run programs",
         Capability::Http => "reach the network",
         Capability::State => "keep anything between calls",
+        Capability::Mcp => "call tools of MCP servers",
     }
 }
 

@@ -223,7 +223,9 @@ pub(crate) fn suggested(asked: &Scope) -> String {
     match asked {
         Scope::FsRead(_) | Scope::FsWrite(_) if text == "/" || text == "*" => ".".to_owned(),
         Scope::Http(_) if text.contains("*:*") => "*".to_owned(),
-        Scope::FsRead(_) | Scope::FsWrite(_) | Scope::Process(_) | Scope::Http(_) | Scope::State(_) => text,
+        Scope::FsRead(_) | Scope::FsWrite(_) | Scope::Process(_) | Scope::Http(_) | Scope::State(_) | Scope::Mcp(_) => {
+            text
+        }
     }
 }
 

@@ -19,6 +19,7 @@ wasmtime::component::bindgen!({
             import host:cap/process@0.1.0;
             import host:cap/http@0.1.0;
             import host:cap/state@0.1.0;
+            import host:cap/mcp@0.1.0;
             export host:tool/tool@0.1.0;
         }
     ",
@@ -35,5 +36,5 @@ wasmtime::component::bindgen!({
 });
 
 pub(crate) use exports::host::tool::tool as exported;
-pub(crate) use host::cap::{fs_read, fs_write, http, process, state, types as cap_types};
+pub(crate) use host::cap::{fs_read, fs_write, http, mcp, process, state, types as cap_types};
 pub(crate) use host::tool::{background, context, types as tool_types};

@@ -31,6 +31,7 @@ mod letter_case;
 mod limits;
 mod listener;
 mod lock;
+mod mcp;
 mod missing;
 mod network;
 mod origin;
@@ -57,6 +58,10 @@ pub use engine::Allocator;
 pub use error::{CallError, Failure, RuntimeError};
 pub use limits::{Limit, Limits, MAX_COMPONENT};
 pub use listener::{CallListener, ProgramEnd};
+pub use mcp::{
+    Answering, Elicitation, ElicitationAnswer, ElicitationField, ElicitationForm, ElicitationKind, McpAnswer,
+    McpClient, McpError,
+};
 pub use network::{Network, PreparedAnswer, PreparedError, PreparedNetwork, SeenRequest};
 pub use plugin::Plugin;
 pub use programs::{CommandsIn, ProgramAccess};

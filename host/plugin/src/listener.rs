@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
+use futures::future::BoxFuture;
 use host_capability::Resources;
 use serde::{Deserialize, Serialize};
+
+use crate::mcp::{Elicitation, ElicitationAnswer};
 
 /// Receives what a running call shows before its end. Called during the call: it must not block.
 pub trait CallListener: Send + Sync {
@@ -16,6 +19,11 @@ pub trait CallListener: Send + Sync {
     fn kept_from(&self, _argv: &[String], _wanted: &Resources) {}
     /// Receives how a program ended, before the guest that started it can know.
     fn ended(&self, _argv: &[String], _end: ProgramEnd) {}
+
+    /// Asks the user what a server wants to know. Without a user, or by default, the question is cancelled.
+    fn elicit(&self, _question: Elicitation) -> BoxFuture<'_, ElicitationAnswer> {
+        Box::pin(async { ElicitationAnswer::Cancelled })
+    }
 
     /// Receives a path that the call wanted to read and has no grant for: absolute and lexically normal.
     fn read_denied(&self, _path: &Path) {}

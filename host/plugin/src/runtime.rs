@@ -31,6 +31,7 @@ use crate::error::{CallError, RuntimeError};
 use crate::limits::{HOST_CALL_FUEL, Limits, MAX_HANDLES, Meter};
 use crate::listener::CallListener;
 use crate::lock::lock;
+use crate::mcp::McpClient;
 use crate::missing::{self, NotThere};
 use crate::network::Network;
 use crate::plugin::{Linked, Missing, Plugin};
@@ -102,6 +103,8 @@ pub struct Invocation {
     pub needs: CapabilitySet,
     /// The programs in the background of its session; with `None` it can start none.
     pub background: Option<Arc<BackgroundPrograms>>,
+    /// Calls the tools of MCP servers; with `None` there are no servers.
+    pub mcp: Option<Arc<dyn McpClient>>,
     /// Asks the guest to stop. It does not end the call: dropping the future does.
     pub cancel: CancellationToken,
     /// The receiver of live output.
@@ -229,8 +232,8 @@ impl Runtime {
         guest: impl AsyncFnOnce(&bindings::Everything, &mut Store<CallState>) -> wasmtime::Result<T>,
     ) -> Result<T, CallError> {
         let imports = plugin.imports()?;
-        // Looking at a call ends no program and takes no output from it.
-        let invocation = Invocation { background: None, ..invocation };
+        // Looking at a call ends no program, takes no output from it, and asks no server.
+        let invocation = Invocation { background: None, mcp: None, ..invocation };
         let grants = Arc::new(invocation.grants.meet(plugin.declared()).reading());
         let linked = Linked { granted: grants.capabilities(), missing: Missing::Trap };
         self.run(plugin, imports, linked, invocation, grants, self.limits.time, guest).await
@@ -312,6 +315,7 @@ impl Runtime {
             network: invocation.network,
             cancel: invocation.cancel,
             background: invocation.background,
+            mcp: invocation.mcp,
             announced: false,
             listener: invocation.listener,
             emitted: 0,
@@ -417,6 +421,7 @@ impl Runtime {
                 Capability::Process => bindings::process::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?,
                 Capability::Http => bindings::http::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?,
                 Capability::State => bindings::state::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?,
+                Capability::Mcp => bindings::mcp::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?,
             }
         }
         if wasi {
@@ -503,6 +508,7 @@ impl Invocation {
             network: Network::Real,
             needs: Capability::ALL.into_iter().collect(),
             background: None,
+            mcp: None,
             cancel: CancellationToken::new(),
             listener: Arc::new(()),
         }

@@ -12,6 +12,7 @@ use crate::background::BackgroundPrograms;
 use crate::engine::Ticking;
 use crate::limits::Meter;
 use crate::listener::CallListener;
+use crate::mcp::McpClient;
 use crate::network::Network;
 use crate::preview_guard::PreviewGuard;
 use crate::secrets::Secrets;
@@ -40,6 +41,8 @@ pub(crate) struct CallState {
     pub(crate) cancel: CancellationToken,
     /// The programs in the background of its session; `None` if it can have none.
     pub(crate) background: Option<Arc<BackgroundPrograms>>,
+    /// Calls the tools of MCP servers; `None` if there are no servers.
+    pub(crate) mcp: Option<Arc<dyn McpClient>>,
     /// Whether a preview said that its command goes on after the call.
     pub(crate) announced: bool,
     /// The receiver of live output.

@@ -15,8 +15,8 @@ use host_capability::{Capability, Denied, Grants, Resources, Scope, StateAccess}
 use host_message::{FunctionCall, ToolSpec, with_causes};
 use host_plugin::admission::AdmissionError;
 use host_plugin::{
-    BackgroundPrograms, CallError, CallListener, Confirmation, Failure, Invocation, Plugin, ProgramEnd, Runtime,
-    Secrets, Workspace,
+    BackgroundPrograms, CallError, CallListener, Confirmation, Failure, Invocation, McpClient, Plugin, ProgramEnd,
+    Runtime, Secrets, Workspace,
 };
 use host_text::TitleTemplate;
 use serde_json::{Map, Value};
@@ -69,6 +69,8 @@ pub struct Sandbox {
     pub input: ProgramInput,
     /// The programs in the background of the session; with `None` none can be started.
     pub background: Option<Arc<BackgroundPrograms>>,
+    /// Calls the tools of MCP servers; `None` if there are no servers.
+    pub mcp: Option<Arc<dyn McpClient>>,
 }
 
 /// The standard input of the program that the preview of a call names.
@@ -125,8 +127,9 @@ impl PluginTool {
         let (config, secrets) = (Arc::clone(&self.sandbox.config), Arc::clone(&self.sandbox.secrets));
         let (id, tool) = (call.id.clone(), self.spec.name.clone());
         let (needs, background) = (self.needs.capabilities(), self.sandbox.background.clone());
+        let mcp = self.sandbox.mcp.clone();
         let invocation = Invocation::new(id, tool, arguments, grants, workspace);
-        Invocation { config, secrets, needs, background, cancel, ..invocation }
+        Invocation { config, secrets, needs, background, mcp, cancel, ..invocation }
     }
 
     async fn intend(&self, call: &FunctionCall, cancel: CancellationToken) -> Result<Intent, CallFailure> {
@@ -160,7 +163,7 @@ impl PluginTool {
                     "`{}` was not run: nobody can allow it to change `{}`, which is protected: files of version control and of host, files that a shell runs when it starts, and what the user denied",
                     call.name, denied.wanted
                 ),
-                Capability::FsRead | Capability::Process | Capability::Http | Capability::State => {
+                Capability::FsRead | Capability::Process | Capability::Http | Capability::State | Capability::Mcp => {
                     self.explained(&denied)
                 }
             };
@@ -252,9 +255,10 @@ impl PluginTool {
 fn without_what_is_denied(touches: Grants, granted: &Grants) -> Grants {
     let narrower = |scope: &Scope| match (scope, granted.scope(scope.capability())) {
         (Scope::FsWrite(_), Some(held)) => scope.meet(held),
-        (Scope::FsWrite(_) | Scope::FsRead(_) | Scope::Process(_) | Scope::Http(_) | Scope::State(_), _) => {
-            Some(scope.clone())
-        }
+        (
+            Scope::FsWrite(_) | Scope::FsRead(_) | Scope::Process(_) | Scope::Http(_) | Scope::State(_) | Scope::Mcp(_),
+            _,
+        ) => Some(scope.clone()),
     };
     touches.iter().filter_map(narrower).collect()
 }
@@ -263,6 +267,7 @@ fn without_what_is_denied(touches: Grants, granted: &Grants) -> Grants {
 fn reads(scope: &Scope) -> bool {
     match scope {
         Scope::FsRead(_) | Scope::State(StateAccess::Read) => true,
+        Scope::Mcp(tools) => tools.only_read(),
         Scope::State(StateAccess::Write) | Scope::FsWrite(_) | Scope::Process(_) | Scope::Http(_) => false,
     }
 }

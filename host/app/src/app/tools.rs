@@ -64,6 +64,7 @@ impl App {
                 secrets,
                 input: ProgramInput::Nothing,
                 background,
+                mcp: None,
             };
             for tool in &installed.manifest.tools {
                 let needs = installed.plugin.declared().iter().filter(|scope| tool.needs(scope.capability())).cloned();

@@ -29,6 +29,7 @@ impl World {
             spending: at("spending.json"),
             keys: at("keys.toml"),
             plugins: at("plugins"),
+            mcp: at("mcp"),
             downloads: at("downloads"),
             programs: at("programs"),
         };

@@ -104,7 +104,9 @@ fn shown(grants: &Grants) -> String {
             let roots: Vec<String> = paths.roots().map(|root| root.path().display().to_string()).collect();
             format!("{}={}", scope.capability(), roots.join(","))
         }
-        Scope::Process(_) | Scope::Http(_) | Scope::State(_) => format!("{}={scope}", scope.capability()),
+        Scope::Process(_) | Scope::Http(_) | Scope::State(_) | Scope::Mcp(_) => {
+            format!("{}={scope}", scope.capability())
+        }
     };
     let scopes: Vec<String> = grants.iter().map(scope).collect();
     if scopes.is_empty() { "nothing".to_owned() } else { scopes.join(" ") }

@@ -154,6 +154,9 @@ impl Gate {
             (Scope::FsWrite(_), _) => scope.meet(workspace.as_ref()?),
             (Scope::Http(servers), Some(Scope::Http(asked))) => servers.at_hosts_of(asked).map(Scope::Http),
             (Scope::Http(_), _) => None,
+            // A tool's lasting answer is for that tool, and a server's for the servers that the call names.
+            (Scope::Mcp(_), Some(asked)) => scope.meet(&asked.for_whole_mcp_servers()?),
+            (Scope::Mcp(_), None) => None,
             (Scope::Process(_) | Scope::State(_), _) => Some(scope.clone()),
         };
         let touched = |scope: &&Scope| intent.touches.has(scope.capability());
@@ -178,6 +181,7 @@ impl Rule {
 fn is_lasting(grants: &Grants) -> bool {
     grants.iter().all(|scope| match scope {
         Scope::Http(servers) => servers.are_named_and_public(),
+        Scope::Mcp(tools) => tools.are_named(),
         Scope::FsRead(_) | Scope::FsWrite(_) | Scope::Process(_) | Scope::State(_) => true,
     })
 }
@@ -214,6 +218,7 @@ pub(super) fn named(grants: &Grants) -> String {
         Scope::FsWrite(files) => format!("changes of files in {}", roots(files)),
         Scope::Process(commands) => format!("the command {commands}"),
         Scope::State(_) => "its own notes".to_owned(),
+        Scope::Mcp(tools) => tools.in_words(),
         Scope::FsRead(files) => format!("reading of files in {}", roots(files)),
     };
     grants.iter().map(words).collect::<Vec<_>>().join(", ")

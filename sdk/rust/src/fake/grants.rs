@@ -42,7 +42,7 @@ pub(super) fn denied(grants: &Grants, words: &str) -> Grants {
                 .filter_map(|held| if held.capability() == capability { held.meet(&rest) } else { Some(held.clone()) })
                 .collect()
         }
-        Capability::Process | Capability::Http | Capability::State => panic!(
+        Capability::Process | Capability::Http | Capability::State | Capability::Mcp => panic!(
             "`{words}`: a part of `{name}` cannot be denied here; deny all of it (`{name}`), or grant less with `grant`"
         ),
     }

@@ -15,6 +15,7 @@ fn folders(home: &Path) -> Folders {
         spending: at("spending.json"),
         keys: at("keys.toml"),
         plugins: at("plugins"),
+        mcp: at("mcp"),
         downloads: at("downloads"),
         programs: at("programs"),
     }

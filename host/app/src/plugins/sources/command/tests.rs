@@ -39,6 +39,7 @@ impl Bench {
             spending: at("spending"),
             keys: at("keys"),
             plugins: at("plugins"),
+            mcp: at("mcp"),
             downloads: at("downloads"),
             programs: at("programs"),
         };
