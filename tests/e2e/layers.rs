@@ -202,6 +202,7 @@ fn only_plugins_and_the_agent_itself_are_tools() {
     let tools = [
         ("tool", "plugin_tool.rs"),
         ("agent", "ask_user.rs"),
+        ("agent", "tool_search.rs"),
         ("agent", "complete.rs"),
         ("agent", "present_plan.rs"),
         ("agent", "subagent.rs"),

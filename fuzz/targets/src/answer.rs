@@ -62,6 +62,9 @@ fn preview_size(shown: &Confirmation) -> usize {
             let requests = requests.iter().map(|(method, url)| method.len() + url.len());
             text.len() + requests.chain(writes.iter().map(String::len)).sum::<usize>()
         }
+        Confirmation::Mcp { server, identity, tool, changed } => {
+            server.len() + identity.len() + tool.len() + changed.as_ref().map_or(0, String::len)
+        }
         Confirmation::Call => 0,
     }
 }

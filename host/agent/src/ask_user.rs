@@ -12,7 +12,8 @@ use futures::future::BoxFuture;
 use host_message::{Annotations, Display, FunctionCall, Output, ToolName, ToolSpec};
 use host_text::{clip, excerpt};
 use host_tool::{
-    ApprovalQueue, CallContext, CallFailure, FailureKind, ModelAnswer, ModelQuestion, NobodyListens, Outcome, Tool,
+    ApprovalQueue, CallContext, CallFailure, FailureKind, ModelAnswer, ModelQuestion, NobodyListens, Outcome,
+    QuestionAuthor, Tool,
 };
 use serde_json::{Map, Value, json};
 
@@ -132,7 +133,8 @@ fn question(arguments: &Map<String, Value>) -> Result<ModelQuestion, String> {
              characters"
         ));
     }
-    Ok(ModelQuestion { text: text.to_owned(), choices: choices.into_iter().map(str::to_owned).collect() })
+    let choices = choices.into_iter().map(str::to_owned).collect();
+    Ok(ModelQuestion { author: QuestionAuthor::Model, text: text.to_owned(), choices })
 }
 
 /// Returns what the model is told, and the line for the user.

@@ -354,6 +354,11 @@ struct Prompts {
 }
 
 impl Agent {
+    /// The tools, with those of the supply as they are now.
+    fn current_tools(&self) -> Registry {
+        self.tools.current(|tool| self.gate.as_ref().is_some_and(|gate| gate.never(tool)))
+    }
+
     fn tell(&self, kind: EventKind<'_>) {
         self.observer.event(&Event { agent: &self.definition.name, agent_id: &self.id, kind });
     }
@@ -363,9 +368,9 @@ impl Agent {
         self.budget.model().unwrap_or_else(|| self.definition.model.model.clone())
     }
 
-    /// The tools of one run: a run that ends by `complete_task` has its own, declared last.
+    /// The tools as they are now: a run that ends by `complete_task` has its own, declared last.
     fn tools_with(&self, complete: Option<&CompleteTask>) -> Result<Registry, RegistryError> {
-        let mut tools = self.tools.clone();
+        let mut tools = self.current_tools();
         if let Some(complete) = complete {
             tools.register(Arc::new(complete.clone()))?;
         }

@@ -34,6 +34,7 @@ mod steering;
 mod subagent;
 mod template;
 mod thought;
+mod tool_search;
 mod warning;
 
 pub use ask_user::{ASK_USER, AskUser};
@@ -64,3 +65,4 @@ pub use session::{
 pub use steering::Steering;
 pub use subagent::{Subagent, SubagentSetup};
 pub use template::{TemplateError, fill};
+pub use tool_search::{DeferredTools, TOOL_SEARCH, ToolSearch};

@@ -1,6 +1,7 @@
 //! The application, opened once: settings, the project and its trust, plugins, the user's grants, rules and the runtime.
 //!
-//! Promises: opening it compiles and runs nothing, except the command that lists tools if one is configured.
+//! Promises: opening it compiles and runs nothing, except the command that lists tools if one is configured; MCP servers
+//! are connected when a session, or a command about tools, wants theirs.
 //! Deliberately not here: a conversation (`session`).
 
 mod reload;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 
 use host_agent::{ASK_USER, COMPLETE_TASK, PRESENT_PLAN};
 use host_plugin::{BackgroundPrograms, ProgramAccess, Runtime, RuntimeOptions, Workspace};
-use host_tool::{ApprovalMode, ApprovalQueue, Gate, Policy, RulesFile};
+use host_tool::{ApprovalMode, ApprovalQueue, Gate, McpDefinitions, Policy, RulesFile};
 use tokio_util::sync::CancellationToken;
 
 use crate::agents::{Agent, Agents};
@@ -21,6 +22,7 @@ use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::folder;
 use crate::grants::{self, UserGrants};
+use crate::mcp::{ConfiguredServers, McpHub, Places};
 use crate::plugins::settings::PluginSettings;
 use crate::plugins::sources::{OnInvalid, PluginSources, SourceContext};
 use crate::plugins::{DISCOVERED, LoadedPlugin};
@@ -46,6 +48,8 @@ pub struct App {
     pub runtime: Arc<Runtime>,
     /// The programs that run in the background. They end with the application, which has one session.
     pub background: Arc<BackgroundPrograms>,
+    /// The MCP servers; `None` if there are none.
+    pub mcp: Option<Arc<McpHub>>,
     /// The plugins whose tools can be called.
     pub plugins: Vec<LoadedPlugin>,
     /// The user's grants at the opening. A session has its own copy, which a change of mode replaces.
@@ -98,7 +102,19 @@ impl App {
             programs: programs.clone(),
             limits: configuration.limits(),
         }));
-        let mut sources = PluginSources::new(&access.plugin, configuration.commands(), settings);
+        let places = Places {
+            configuration: &configuration,
+            files: &files.servers,
+            environment,
+            folders: &folders,
+            workspace: &root,
+        };
+        let ConfiguredServers { servers, notes } = ConfiguredServers::read(&places)?;
+        notes.iter().for_each(|note| notice(note));
+        let connector = environment.mcp().filter(|_| !servers.is_empty());
+        let mcp =
+            connector.map(|connector| Arc::new(McpHub::new(servers, connector, Arc::clone(&runtime), folders.clone())));
+        let mut sources = PluginSources::new(&access.plugin, configuration.commands(), mcp.is_some(), settings);
         sources.look(&project.root, &folders);
         let workspace = Arc::new(Workspace::new(root.clone()));
         let context = SourceContext {
@@ -144,6 +160,7 @@ impl App {
             workspace,
             runtime,
             background: Arc::default(),
+            mcp,
             plugins,
             // A program would read what the user keeps from tools.
             policy: policy.letting_read(!grants.denies_reading()),
@@ -160,6 +177,7 @@ impl App {
     pub fn gate(&self, approvals: ApprovalQueue, grants: &UserGrants) -> Gate {
         let answers = RulesFile::new(policies::answers(&self.folders));
         let gate = Gate::new(self.policy.clone(), approvals, grants.mode(), self.workspace.root(), Some(answers));
+        gate.set_definitions(McpDefinitions::new(self.folders.mcp.join("definitions")));
         gate.set_reads(grants.reads().clone());
         gate.set_added(grants.added().to_vec());
         gate

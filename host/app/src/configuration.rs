@@ -4,6 +4,7 @@
 //! Flags override the environment, the environment overrides the project's file, and that overrides the user's file.
 
 mod commands;
+mod mcp;
 mod plugins;
 mod project;
 mod range;
@@ -27,6 +28,7 @@ use serde::Deserialize;
 
 use self::commands::ToolCommands;
 pub use self::commands::{Commands, Owner};
+pub use self::mcp::{McpConfig, TIMEOUT_SECONDS};
 pub use self::plugins::{
     FileSecret, PluginConfig, PluginConfigs, SecretSource, VARIABLE, VariableSecret, from_environment, overlay,
 };
@@ -44,6 +46,10 @@ const MAX_FILE: u64 = 1 << 20;
 /// The names of context files, unless `[context] files` sets others. [`CONTEXT_FALLBACK`] is read only in a folder without
 /// the first of them: where both are, they usually say the same.
 pub const CONTEXT_FILES: &[&str] = &["AGENTS.md", CONTEXT_FALLBACK, "GEMINI.md"];
+
+/// The share of a model's window that the tools of MCP servers may take, unless `[context] mcp_share` sets another: a
+/// tenth, as Claude Code has it.
+pub const MCP_SHARE: f64 = 0.1;
 
 /// See [`CONTEXT_FILES`].
 pub const CONTEXT_FALLBACK: &str = "CLAUDE.md";
@@ -90,6 +96,8 @@ pub struct Configuration {
     pub agents: BTreeMap<String, Agent>,
     /// Settings of plugins, by their names.
     pub plugins: PluginConfigs,
+    /// MCP servers, by their names.
+    pub mcp: BTreeMap<String, McpConfig>,
     /// The model that the user saved at the first start; not a key of this file.
     #[serde(skip)]
     pub saved: Option<SavedModel>,
@@ -162,6 +170,10 @@ pub struct Context {
     #[serde(deserialize_with = "file_names")]
     #[schemars(extend("default" = schema::context_files()))]
     pub files: Option<Vec<String>>,
+    /// The share of the model's window that the tools of MCP servers may take; above it the model finds them with
+    /// `tool_search`.
+    #[schemars(extend("default" = MCP_SHARE))]
+    pub mcp_share: Option<Share>,
 }
 
 /// Settings of a conversation.
@@ -494,12 +506,12 @@ impl Configuration {
                 let about = file.metadata().map_err(unreadable)?;
                 let text = host_files::read_text_limited(file, MAX_FILE).map_err(|error| unreadable(error.into()))?;
                 let read = Self::parse(&text, &path)?;
-                if plugins::holds_a_secret(&read.plugins)
-                    && let Err(how) = host_files::check(&about, Access::ReadOrWrite)
-                {
+                let holds_a_secret =
+                    plugins::holds_a_secret(&read.plugins) || read.mcp.values().any(McpConfig::holds_a_secret);
+                if holds_a_secret && let Err(how) = host_files::check(&about, Access::ReadOrWrite) {
                     let path = path.display();
                     return Err(Failure::configuration(format!("the configuration `{path}` cannot be used"))
-                        .cause(format!("it contains a plugin's secret, and {how}"))
+                        .cause(format!("it contains a secret of a plugin or an MCP server, and {how}"))
                         .help(format!("chmod 600 '{path}', or write {{ env = \"VARIABLE\" }} for the secret")));
                 }
                 read.tools.check_programs(Owner::User, &path)?;
@@ -534,6 +546,9 @@ impl Configuration {
                     .cause(format!("`{key}` is out of range: `0`; it must be more than 0"))
                     .help("omit it to run without a budget"));
             }
+        }
+        for (name, server) in &self.mcp {
+            server.check(name, path)?;
         }
         for (kind, service) in &self.providers {
             let keys = [
@@ -598,6 +613,11 @@ impl Configuration {
             threshold: self.compression.threshold.map_or(usual.threshold, |share| share.0),
             summarised: self.compression.summarised.map_or(usual.summarised, InnerShare::get),
         }
+    }
+
+    /// Returns the share of a model's window that the tools of MCP servers may take.
+    pub fn mcp_share(&self) -> f64 {
+        self.context.mcp_share.map_or(MCP_SHARE, |share| share.0)
     }
 
     /// Returns the limits of one call.

@@ -5,16 +5,20 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use host_model::CredentialsFile;
 
 use crate::error::Failure;
+use crate::mcp::McpConnector;
 
 /// The environment that the process was started with.
 #[derive(Clone)]
 pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
     home: Option<PathBuf>,
+    /// Connects MCP servers; `None` if this frontend uses none.
+    mcp: Option<Arc<dyn McpConnector>>,
     /// Whether standard output is a terminal.
     pub stdout_is_terminal: bool,
     /// Whether standard error is a terminal.
@@ -89,7 +93,25 @@ impl Environment {
     /// Creates an environment with these variables and this home folder, if it is known.
     pub fn new(variables: BTreeMap<OsString, OsString>, home: Option<PathBuf>, terminals: Terminals) -> Self {
         let Terminals { stdin, stdout, stderr } = terminals;
-        Self { variables, home, stdout_is_terminal: stdout, stderr_is_terminal: stderr, stdin_is_terminal: stdin }
+        Self {
+            variables,
+            home,
+            mcp: None,
+            stdout_is_terminal: stdout,
+            stderr_is_terminal: stderr,
+            stdin_is_terminal: stdin,
+        }
+    }
+
+    /// Sets what connects MCP servers.
+    #[must_use]
+    pub fn with_mcp(self, connector: Arc<dyn McpConnector>) -> Self {
+        Self { mcp: Some(connector), ..self }
+    }
+
+    /// Returns what connects MCP servers.
+    pub(crate) fn mcp(&self) -> Option<Arc<dyn McpConnector>> {
+        self.mcp.clone()
     }
 
     /// The home folder of the user, if it is known.

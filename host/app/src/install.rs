@@ -154,7 +154,7 @@ impl Installer<'_> {
     /// Checks that no other plugin has its name or the names of its tools.
     fn check_names(&self, manifest: &Manifest, target: &Target) -> Result<(), Failure> {
         let name = &manifest.name;
-        if name == plugins::DISCOVERED {
+        if name == plugins::DISCOVERED || name == plugins::MCP {
             return Err(Failure::input(format!("`{name}` cannot be installed"))
                 .cause("this name is reserved for the tools that a command lists")
                 .help("ask its publisher to rename it"));

@@ -3,6 +3,12 @@
 //! Owns [`McpServer`], a configured server, and the interface [`McpServers`] of those that are connected. Deliberately not
 //! here: the protocol and its types.
 
+mod files;
+mod hub;
+mod offer;
+mod settings;
+mod supply;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
@@ -17,6 +23,10 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+pub use self::hub::{McpHub, REQUIRED_PATIENCE};
+pub use self::offer::SEPARATOR;
+pub(crate) use self::settings::{ConfiguredServers, Places};
+pub(crate) use self::supply::{Deferral, McpSupply};
 use crate::environment::Folders;
 
 /// A configured server.

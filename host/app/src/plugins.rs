@@ -19,7 +19,7 @@ use host_manifest::{Manifest, ManifestError, Source};
 use host_message::ToolName;
 use host_plugin::{Digest, Plugin, Secrets};
 
-pub use self::sources::{DISCOVERED, PluginOrigin, ToolSource, built_in_plugins};
+pub use self::sources::{DISCOVERED, MCP, PluginOrigin, ToolSource, built_in_plugins};
 use crate::error::Failure;
 
 /// A plugin with everything that its calls need except grants.

@@ -1,4 +1,4 @@
-//! The files of a project for the host, in its `.host/`, and whether the user trusts them.
+//! The files of a project for the host, in its `.host/`, those that name MCP servers, and whether the user trusts them.
 //!
 //! A project is the nearest folder, from the workspace upward, that is the top of a repository or has a `.host/`.
 //! Promises: nothing of an untrusted `.host/` is used or parsed, and only bytes whose digests were trusted are used of
@@ -98,6 +98,8 @@ pub struct ProjectFiles {
     pub lock: Option<ProjectFile>,
     /// Its rules.
     pub policies: Vec<ProjectFile>,
+    /// Its files that name MCP servers.
+    pub servers: Vec<ProjectFile>,
     /// Programs of its own that find and call tools, by their names in `.host/tools/`.
     pub programs: BTreeMap<String, ProjectFile>,
 }
@@ -202,6 +204,7 @@ impl Project {
                 Part::Lock => files.lock = Some(file.clone()),
                 Part::Agent => files.agents.push(file.clone()),
                 Part::Rules => files.policies.push(file.clone()),
+                Part::Servers => files.servers.push(file.clone()),
                 Part::Program => {
                     let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
                     files.programs.extend(name.map(|name| (name, file.clone())));
@@ -230,9 +233,10 @@ impl Project {
         }
     }
 
-    /// The folder, safe for a terminal.
+    /// The folder, safe for a terminal: its `.host/`, or the project if there is none.
     pub fn shown_folder(&self) -> String {
-        shown::path(&self.root.join(FOLDER))
+        let own = self.root.join(FOLDER);
+        shown::path(if own.exists() { &own } else { &self.root })
     }
 }
 

@@ -31,8 +31,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_agent::{
-    AgentDefinition, ApprovedPlan, Budget, ChosenModel, CompressionStatus, Executor, History, Left, ModelConfig,
-    RunResult, SessionLog, Sessions, TerminateReason,
+    AgentDefinition, ApprovedPlan, Budget, ChosenModel, CompressionStatus, DeferredTools, Executor, History, Left,
+    ModelConfig, RunResult, SessionLog, Sessions, TerminateReason,
 };
 use host_message::{AgentId, ChecklistItem, Content, ModelId, SessionId};
 use host_model::Recording;
@@ -110,6 +110,8 @@ struct Conversation {
     gate: Gate,
     /// The mode in which a plan that the user just approved is to be carried out.
     plan: ApprovedPlan,
+    /// The tools of MCP servers that the model loaded.
+    deferred: Arc<DeferredTools>,
     /// The folder for large outputs.
     outputs: PathBuf,
 }
@@ -182,9 +184,12 @@ impl Session {
         })
     }
 
-    /// Takes the messages for the user about the start, a line each. Empty from the second call on.
+    /// Takes the messages for the user since the last time, a line each: about the start, and about MCP servers that cannot
+    /// be used, or can again.
     pub fn take_notices(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.notices)
+        let mut notices = std::mem::take(&mut self.notices);
+        notices.extend(self.app.mcp.iter().flat_map(|servers| servers.news()));
+        notices
     }
 
     /// The application that the session runs in.
@@ -306,6 +311,7 @@ impl Session {
         steering: Option<&dyn Steering>,
         cancel: &CancellationToken,
     ) -> RunResult {
+        self.wait_for_servers(cancel).await;
         let inputs = main_agent::with_prompt(&self.inputs, prompt.prompt);
         let parts = prompt.parts.into_iter().chain(self.ran.parts()).collect();
         let attaching = steering.map(|steering| Attaching { app: &self.app, grants: &self.grants, steering, cancel });
@@ -321,6 +327,14 @@ impl Session {
             | TerminateReason::ErrorNoCompleteTaskCall => self.ran.clear(),
         }
         result
+    }
+
+    /// Waits a moment for the MCP servers that the user called required.
+    async fn wait_for_servers(&self, cancel: &CancellationToken) {
+        if let Some(servers) = &self.app.mcp {
+            // The run itself ends by the cancel.
+            cancel.run_until_cancelled(servers.wait_for_required()).await;
+        }
     }
 
     /// Gives the model a command that the user ran, with the next prompt.
@@ -350,12 +364,14 @@ impl Session {
 
     /// Runs a declared agent on the inputs that the session was started with.
     pub async fn run_agent(&mut self, cancel: &CancellationToken) -> RunResult {
+        self.wait_for_servers(cancel).await;
         self.conversation.executor.run_with(&self.inputs, Vec::new(), cancel).await
     }
 
     /// Finishes what a resumed session has left to do.
     pub async fn finish_left(&mut self, cancel: &CancellationToken) -> RunResult {
         self.left = Left::Nothing;
+        self.wait_for_servers(cancel).await;
         let result = self.conversation.executor.go_on(&self.inputs, cancel).await;
         self.carry_out(result, cancel).await
     }
@@ -498,7 +514,7 @@ impl Session {
         gate: &Gate,
         model: &Model,
     ) -> Result<Registry, Failure> {
-        let Conversation { log, budget, outputs, plan, .. } = &self.conversation;
+        let Conversation { log, budget, outputs, plan, deferred, .. } = &self.conversation;
         let context = setup::SubagentContext { session: log, observers: &self.observers, budget, gate, outputs };
         let tools = setup::Tools {
             app: &self.app,
@@ -509,6 +525,7 @@ impl Session {
             model,
             recording: self.recording.as_ref(),
             plan: self.is_attended.then_some(plan),
+            deferred,
         };
         tools.with_agents(&context)
     }

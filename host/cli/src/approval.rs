@@ -196,6 +196,9 @@ fn proposed(question: &Question) -> Option<(String, String)> {
         Confirmation::Edit { path, proposed, .. } => Some((proposed.clone(), path.clone())),
         Confirmation::Exec { argv, input: None, .. } => Some((command_line(argv), "command.sh".to_owned())),
         // The user cannot edit the input of a program.
-        Confirmation::Exec { input: Some(_), .. } | Confirmation::Info { .. } | Confirmation::Call => None,
+        Confirmation::Exec { input: Some(_), .. }
+        | Confirmation::Info { .. }
+        | Confirmation::Mcp { .. }
+        | Confirmation::Call => None,
     }
 }

@@ -83,6 +83,18 @@ pub enum Confirmation {
         /// The files that it changes.
         writes: Vec<String>,
     },
+    /// It calls a tool of an MCP server with the arguments of the call. A preview cannot say so: the host knows which tool of
+    /// which server a name means.
+    Mcp {
+        /// The server's name.
+        server: String,
+        /// Its command or its address.
+        identity: String,
+        /// The tool, as the server calls it.
+        tool: String,
+        /// A unified diff from the definition that the user allowed earlier to the present one, if it changed.
+        changed: Option<String>,
+    },
     /// It does what its name and its arguments say, nothing more specific.
     Call,
 }

@@ -137,6 +137,11 @@ fn is_of_range(byte: u8) -> bool {
     byte.is_ascii_digit() || matches!(byte, b'+' | b',')
 }
 
+/// Returns a unified diff between two texts of the host's own.
+pub fn difference(name: &str, old: &str, new: &str) -> String {
+    plain(name, old, new)
+}
+
 /// Formats a diff that replaces everything between the first and the last line that differ.
 fn plain(path: &str, old: &str, new: &str) -> String {
     hunk(&host_text::exact(path), old, new)

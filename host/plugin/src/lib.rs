@@ -53,6 +53,7 @@ mod workspace;
 pub use answer::{Confirmation, MAX_DESCRIPTION, MAX_SCHEMA, MAX_TOOLS, Need, ToolDef, command_line};
 pub use background::{BackgroundProgram, BackgroundPrograms, BackgroundState};
 pub use cache::CacheError;
+pub use difference::difference;
 pub use digest::Digest;
 pub use engine::Allocator;
 pub use error::{CallError, Failure, RuntimeError};

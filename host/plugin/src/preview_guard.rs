@@ -47,7 +47,11 @@ pub(crate) enum Change {
 impl PreviewGuard {
     /// Creates a guard for this preview.
     pub(crate) fn new(confirmation: Option<Arc<Confirmation>>) -> Self {
-        Self(confirmation.filter(|confirmation| **confirmation != Confirmation::Call))
+        // These two name nothing that the guest chooses: the grants bind the call.
+        Self(
+            confirmation
+                .filter(|confirmation| !matches!(**confirmation, Confirmation::Call | Confirmation::Mcp { .. })),
+        )
     }
 
     /// Checks that the program was named with these arguments, this folder and this input, and gets nothing else; and
@@ -92,7 +96,9 @@ impl PreviewGuard {
         let (named, what) = match shown {
             Confirmation::Edit { path, .. } if is_it(path) => (change == Change::Content, "to do this to it"),
             Confirmation::Info { writes, .. } => (writes.iter().any(is_it), "this file"),
-            Confirmation::Edit { .. } | Confirmation::Exec { .. } | Confirmation::Call => (false, "this file"),
+            Confirmation::Edit { .. } | Confirmation::Exec { .. } | Confirmation::Mcp { .. } | Confirmation::Call => {
+                (false, "this file")
+            }
         };
         if named { Ok(()) } else { Err(denial(Capability::FsWrite, &workspace.shown(path), what)) }
     }
@@ -104,7 +110,7 @@ impl PreviewGuard {
                 Err(denial(Capability::FsWrite, &workspace.shown(path), "this content of it"))
             }
             Some(Confirmation::Edit { .. } | Confirmation::Exec { .. } | Confirmation::Info { .. })
-            | Some(Confirmation::Call)
+            | Some(Confirmation::Mcp { .. } | Confirmation::Call)
             | None => Ok(()),
         }
     }
@@ -115,7 +121,10 @@ impl PreviewGuard {
             Some(Confirmation::Edit { path, unified, proposed }) => {
                 difference::still_applies(path, unified, there, proposed)
             }
-            Some(Confirmation::Exec { .. } | Confirmation::Info { .. } | Confirmation::Call) | None => true,
+            Some(
+                Confirmation::Exec { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call,
+            )
+            | None => true,
         }
     }
 
@@ -126,7 +135,9 @@ impl PreviewGuard {
             Confirmation::Info { requests, .. } => {
                 requests.iter().any(|(known, address)| known == method && origin::same_request(address, url))
             }
-            Confirmation::Exec { .. } | Confirmation::Edit { .. } | Confirmation::Call => false,
+            Confirmation::Exec { .. } | Confirmation::Edit { .. } | Confirmation::Mcp { .. } | Confirmation::Call => {
+                false
+            }
         };
         if named { Ok(()) } else { Err(denial(Capability::Http, &format!("{method} {url}"), "this request")) }
     }

@@ -55,7 +55,7 @@ impl Confirmation {
                 let requests = requests.iter().map(|(method, url)| request(method, url));
                 files.chain(requests).collect::<Result<_, _>>()?
             }
-            Self::Call => needs.clone(),
+            Self::Mcp { .. } | Self::Call => needs.clone(),
         };
         let own_state = needs.scope(Capability::State).cloned();
         let all = own_state.into_iter().fold(besides, Grants::with).meet(needs);

@@ -76,7 +76,7 @@ pub enum About {
 }
 
 impl Question {
-    /// Returns its kind in one word: `exec`, `edit`, `info`, `call`, `read` or `plan`.
+    /// Returns its kind in one word: `exec`, `edit`, `info`, `mcp`, `call`, `read` or `plan`.
     pub fn kind(&self) -> &'static str {
         match (&self.about, &self.confirmation) {
             (About::Reading { .. }, _) => "read",
@@ -84,6 +84,7 @@ impl Question {
             (About::Call, Confirmation::Exec { .. }) => "exec",
             (About::Call, Confirmation::Edit { .. }) => "edit",
             (About::Call, Confirmation::Info { .. }) => "info",
+            (About::Call, Confirmation::Mcp { .. }) => "mcp",
             (About::Call, Confirmation::Call) => "call",
         }
     }
@@ -125,7 +126,7 @@ pub enum Lasting {
     Always,
     /// Every call of this tool.
     AlwaysTool,
-    /// Every call of every tool of this plugin.
+    /// Every call of every tool of this plugin, or of this MCP server.
     AlwaysPlugin,
 }
 

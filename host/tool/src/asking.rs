@@ -7,6 +7,7 @@ use std::path::Path;
 
 use futures::future::BoxFuture;
 use host_capability::Scope;
+use host_plugin::{Elicitation, ElicitationAnswer};
 
 use crate::{ApprovalMode, Origin};
 
@@ -14,6 +15,9 @@ use crate::{ApprovalMode, Origin};
 pub trait CallAsker: fmt::Debug + Send + Sync {
     /// Asks whether the call of this plugin may read the path, which is absolute and lexically normal.
     fn may_read<'a>(&'a self, path: &'a Path, origin: Option<Origin>) -> BoxFuture<'a, ReadAnswer>;
+
+    /// Asks the user what an MCP server wants to know. Whatever is answered allows nothing.
+    fn elicit(&self, question: Elicitation) -> BoxFuture<'_, ElicitationAnswer>;
 
     /// Shows the user a plan that the call presents, and asks in which of these approval modes to carry it out.
     fn present_plan(&self, text: String, modes: Vec<ApprovalMode>) -> BoxFuture<'_, PlanAnswer>;

@@ -270,7 +270,7 @@ fn difference(confirmation: &Confirmation) -> Option<Display> {
         Confirmation::Edit { path, unified, .. } => {
             Some(Display::Difference { path: path.clone(), unified: unified.clone() })
         }
-        Confirmation::Exec { .. } | Confirmation::Info { .. } | Confirmation::Call => None,
+        Confirmation::Exec { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call => None,
     }
 }
 

@@ -26,8 +26,8 @@ pub use self::permissions::{Permission, permissions_in};
 pub(crate) use self::questions::CallQuestions;
 use crate::{
     About, Allowance, Answer, ApprovalMode, ApprovalQueue, Because, CallFailure, Decided, Decision, FailureKind,
-    Intent, NobodyListens, PausableClock, Policy, Query, Question, Reason, Registry, Rule, RulesFile, SessionReads,
-    Tool, Until, Verdict, simple_commands,
+    Intent, McpDefinitions, McpTarget, NobodyListens, PausableClock, Policy, Query, Question, Reason, Registry, Rule,
+    RulesFile, SessionReads, Tool, Until, Verdict, simple_commands,
 };
 
 /// The reason for a rejected call if the user gave none.
@@ -60,6 +60,8 @@ struct Shared {
     reads: RwLock<SessionReads>,
     /// The file for the rules that the user's answers make; with `None` they hold for this process only.
     kept: Option<RulesFile>,
+    /// The definitions of MCP servers' tools that those rules are about.
+    definitions: RwLock<Option<McpDefinitions>>,
 }
 
 /// The context of a call at the gate.
@@ -115,6 +117,7 @@ impl Gate {
             added: RwLock::default(),
             reads: RwLock::default(),
             kept,
+            definitions: RwLock::default(),
         };
         Self { shared: Arc::new(shared), mode, agent: "main".to_owned(), agent_id: AgentId::new("main") }
     }
@@ -122,6 +125,15 @@ impl Gate {
     /// Lets the user be asked about reading outside of the workspace, and shares what they allow of it.
     pub fn set_reads(&self, reads: SessionReads) {
         *self.shared.reads.write().unwrap_or_else(PoisonError::into_inner) = reads;
+    }
+
+    /// Sets where the definitions of MCP servers' tools are kept that lasting answers are about.
+    pub fn set_definitions(&self, definitions: McpDefinitions) {
+        *self.shared.definitions.write().unwrap_or_else(PoisonError::into_inner) = Some(definitions);
+    }
+
+    fn definitions(&self) -> Option<McpDefinitions> {
+        self.shared.definitions.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn reads(&self) -> SessionReads {
@@ -221,7 +233,7 @@ impl Gate {
                 Ok(Answer::ProceedOnce) => return considered.run(decided),
                 Ok(Answer::Proceed { lasting, until }) => match self.rule_of(lasting, until, &considered, &question) {
                     Some(rule) => {
-                        objection = self.keep(rule, until).err();
+                        objection = self.keep(rule, until, considered.intent.mcp.as_deref()).err();
                         if objection.is_none() {
                             return considered.run(decided);
                         }
@@ -255,7 +267,10 @@ impl Gate {
     fn verdict(&self, tool: &ToolName, call: &FunctionCall, intent: &Intent) -> Verdict {
         let argv = match &intent.confirmation {
             Some(Confirmation::Exec { argv, .. }) => Some(argv.as_slice()),
-            Some(Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Call) | None => None,
+            Some(
+                Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call,
+            )
+            | None => None,
         };
         let query = Query {
             tool,
@@ -314,10 +329,17 @@ impl Gate {
 
     fn question(&self, considered: &Considered, objection: Option<String>) -> Question {
         let Considered { call, intent, verdict } = considered;
-        let confirmation = intent.confirmation.clone().unwrap_or(Confirmation::Call);
+        let confirmation = match intent.confirmation.clone().unwrap_or(Confirmation::Call) {
+            Confirmation::Mcp { server, identity, tool, changed: _ } => {
+                Confirmation::Mcp { server, identity, tool, changed: self.redefined(considered) }
+            }
+            other => other,
+        };
         let commands = match &confirmation {
             Confirmation::Exec { argv, .. } => simple_commands(argv),
-            Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Call => Vec::new(),
+            Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call => {
+                Vec::new()
+            }
         };
         let besides = self.another_version(considered).into_iter().chain(considered.asked_each_time());
         Question {
@@ -390,7 +412,13 @@ fn declined(reason: Option<String>) -> String {
 impl Gate {
     /// Adds a rule, and stores it if it outlasts the session and there is a file for rules. A rule that cannot be stored
     /// is not added either.
-    fn keep(&self, mut rule: Rule, until: Until) -> Result<(), String> {
+    fn keep(&self, mut rule: Rule, until: Until, target: Option<&McpTarget>) -> Result<(), String> {
+        if let (Some(definitions), Some(target)) = (self.definitions(), target) {
+            let allowed = target.of_server.iter().filter(|definition| rule.digest.contains(&definition.digest));
+            definitions
+                .keep(allowed.map(Arc::as_ref))
+                .map_err(|error| format!("cannot save the definition of the tool: {error}"))?;
+        }
         if let (Some(kept), Until::TakenBack) = (&self.shared.kept, until) {
             kept.add(&rule).map_err(|error| format!("cannot save the rule: {}", with_causes(&error)))?;
             rule.source.file = Some(kept.path().to_owned());

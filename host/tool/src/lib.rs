@@ -17,8 +17,10 @@ mod asking;
 mod call;
 mod cancel;
 mod discovery;
+mod elicitation;
 mod gate;
 mod live;
+mod mcp_target;
 mod mode;
 mod model_question;
 mod pausable_clock;
@@ -45,8 +47,9 @@ pub use gate::{Gate, Permission, permissions_in};
 pub use host_plugin::ProgramEnd;
 pub use host_schema::{Schema, SchemaError, Violations};
 pub use live::{Live, LiveOutput};
+pub use mcp_target::{McpDefinition, McpDefinitions, McpTarget};
 pub use mode::{ApprovalMode, UnknownMode};
-pub use model_question::{ModelAnswer, ModelQuestion};
+pub use model_question::{ModelAnswer, ModelQuestion, QuestionAuthor};
 pub use pausable_clock::{PausableClock, PauseGuard};
 pub use plugin_tool::{PluginTool, ProgramInput, Sandbox};
 pub use policy::{
@@ -54,7 +57,7 @@ pub use policy::{
     Rule, RuleSource, SimpleCommand, Suggestion, Tier, Verdict, commands_in, simple_commands, suggestion,
 };
 pub use printed::Printed;
-pub use registry::{Registry, RegistryError};
+pub use registry::{Registry, RegistryError, Supplied, ToolSupply};
 pub use response::{Responder, Response, Spill};
 pub use rules_file::{RulesFile, RulesFileError};
 pub use scheduler::{Observe, Scheduler};

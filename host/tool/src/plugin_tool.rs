@@ -15,8 +15,8 @@ use host_capability::{Capability, Denied, Grants, Resources, Scope, StateAccess}
 use host_message::{FunctionCall, ToolSpec, with_causes};
 use host_plugin::admission::AdmissionError;
 use host_plugin::{
-    BackgroundPrograms, CallError, CallListener, Confirmation, Failure, Invocation, McpClient, Plugin, ProgramEnd,
-    Runtime, Secrets, Workspace,
+    BackgroundPrograms, CallError, CallListener, Confirmation, Elicitation, ElicitationAnswer, Failure, Invocation,
+    McpClient, Plugin, ProgramEnd, Runtime, Secrets, Workspace,
 };
 use host_text::TitleTemplate;
 use serde_json::{Map, Value};
@@ -24,8 +24,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::tool::{IntentFuture, ReviseFuture};
 use crate::{
-    CallContext, CallFailure, FailureKind, Intent, LiveOutput, Origin, Outcome, SessionReads, SimpleCommand, Tool,
-    simple_commands, suggestion, title,
+    CallAsker, CallContext, CallFailure, FailureKind, Intent, LiveOutput, McpTarget, Origin, Outcome, SessionReads,
+    SimpleCommand, Tool, simple_commands, suggestion, title,
 };
 
 /// One tool of a plugin, with what a call of it may touch.
@@ -39,6 +39,8 @@ pub struct PluginTool {
     template: Option<TitleTemplate>,
     /// What commands were kept from: who runs one again is asked about it.
     wanted: Arc<Wanted>,
+    /// The tool of an MCP server that it calls.
+    mcp: Option<Arc<McpTarget>>,
 }
 
 /// What confined commands were kept from, by their words.
@@ -104,7 +106,13 @@ fn written(arguments: &Map<String, Value>) -> String {
 impl PluginTool {
     /// Creates the tool with this spec and these needs, from the plugin's manifest.
     pub fn new(spec: ToolSpec, needs: Grants, plugin: Arc<Plugin>, sandbox: Sandbox) -> Self {
-        Self { spec, needs, plugin, sandbox, template: None, wanted: Arc::default() }
+        Self { spec, needs, plugin, sandbox, template: None, wanted: Arc::default(), mcp: None }
+    }
+
+    /// Sets the tool of an MCP server that it calls.
+    #[must_use]
+    pub fn calling(self, target: McpTarget) -> Self {
+        Self { mcp: Some(Arc::new(target)), ..self }
     }
 
     /// Sets the template for the titles of its calls, from the plugin's manifest.
@@ -143,6 +151,7 @@ impl PluginTool {
             at_most: at_most.clone(),
             origin: self.origin(),
             refusal: None,
+            mcp: self.mcp.clone(),
         };
         if at_most.le(&at_most.reading()) {
             return Ok(quiet);
@@ -152,6 +161,15 @@ impl PluginTool {
             self.sandbox.runtime.preview(&self.plugin, invocation).await.map_err(|error| self.failure(error))?;
         let Some(confirmation) = previewed else { return Ok(quiet) };
         let confirmation = self.sandbox.input.added(confirmation, &call.arguments);
+        let confirmation = match &self.mcp {
+            Some(target) => Confirmation::Mcp {
+                server: target.server.to_string(),
+                identity: target.identity.clone(),
+                tool: target.definition.original.clone(),
+                changed: None,
+            },
+            None => confirmation,
+        };
         let touches = confirmation.touches(&self.needs, &self.sandbox.workspace).map_err(|error| {
             let words = with_causes(&error);
             CallFailure::new(FailureKind::Denied, format!("`{}` was not run: {words}", call.name))
@@ -170,7 +188,7 @@ impl PluginTool {
             return Err(CallFailure::new(FailureKind::Denied, words));
         }
         let touches = match confirmation {
-            Confirmation::Call => self.unnamed(&touches, &granted, &at_most),
+            Confirmation::Mcp { .. } | Confirmation::Call => self.unnamed(&touches, &granted, &at_most),
             Confirmation::Exec { ref argv, .. } => self.with_wanted(argv, touches).meet(&at_most),
             Confirmation::Edit { .. } | Confirmation::Info { .. } => touches.meet(&at_most),
         };
@@ -209,7 +227,7 @@ impl PluginTool {
             Confirmation::Exec { argv, .. } => grants.permit_process(self.plugin.name(), argv).err(),
             Confirmation::Edit { path, .. } => self.unwritable(path, grants),
             Confirmation::Info { writes, .. } => writes.iter().find_map(|path| self.unwritable(path, grants)),
-            Confirmation::Call => None,
+            Confirmation::Mcp { .. } | Confirmation::Call => None,
         }
     }
 
@@ -286,7 +304,11 @@ impl Tool for PluginTool {
     }
 
     fn origin(&self) -> Option<Origin> {
-        Some(Origin { plugin: self.plugin.name().clone(), digest: self.plugin.digest().to_string() })
+        let digest = match &self.mcp {
+            Some(target) => target.definition.digest.clone(),
+            None => self.plugin.digest().to_string(),
+        };
+        Some(Origin { plugin: self.plugin.name().clone(), digest })
     }
 
     fn is_out_of_reach(&self) -> bool {
@@ -314,6 +336,8 @@ struct Listener {
     live: LiveOutput,
     shown: Option<Arc<Confirmation>>,
     wanted: Arc<Wanted>,
+    /// Asks the user for a server; `None` if nobody can be asked.
+    questions: Option<Arc<dyn CallAsker>>,
     /// The last path that it was not let read.
     denied: Mutex<Option<PathBuf>>,
 }
@@ -332,6 +356,13 @@ impl CallListener for Listener {
             && shown == argv
         {
             self.live.command_ended(end);
+        }
+    }
+
+    fn elicit(&self, question: Elicitation) -> BoxFuture<'_, ElicitationAnswer> {
+        match &self.questions {
+            Some(questions) => questions.elicit(question),
+            None => Box::pin(async { ElicitationAnswer::Cancelled }),
         }
     }
 

@@ -15,6 +15,9 @@ use crate::{CallFailure, FailureKind, Schema, SchemaError, Tool, title};
 /// How many names the error of an unknown name suggests.
 const NEAREST: usize = 3;
 
+/// What the name of a supplied tool contains: it separates a server from its tool.
+const SUPPLIED: &str = "__";
+
 /// How much of an unknown name is repeated, in characters: a model may write anything as a name.
 const SHOWN_NAME: usize = 64;
 
@@ -26,6 +29,33 @@ pub struct Registry {
     index: HashMap<ToolName, usize>,
     elsewhere: BTreeSet<ToolName>,
     undeclared: BTreeMap<ToolName, Arc<Entry>>,
+    supply: Option<Supply>,
+}
+
+/// Supplies tools that come and go while a registry is in use, such as those of MCP servers.
+///
+/// For the implementer: [`tools`](ToolSupply::tools) is called before each request to a model and must be cheap; it waits
+/// for nothing. A name that a registry has already is left out.
+pub trait ToolSupply: Send + Sync {
+    /// Returns the tools that there are now, in the order in which they are declared.
+    fn tools(&self) -> Vec<Supplied>;
+}
+
+/// A tool of a supply.
+#[derive(Clone)]
+pub struct Supplied {
+    /// The tool.
+    pub tool: Arc<dyn Tool>,
+    /// Whether it is declared to the model. A call of one that is not is admitted all the same.
+    pub is_declared: bool,
+}
+
+/// A supply, and which of its tools are used.
+#[derive(Clone)]
+struct Supply {
+    supply: Arc<dyn ToolSupply>,
+    /// Names of tools; `None` is all.
+    only: Option<BTreeSet<ToolName>>,
 }
 
 struct Entry {
@@ -95,6 +125,36 @@ impl Registry {
         Ok(())
     }
 
+    /// Sets what supplies further tools; [`Registry::current`] has them.
+    pub fn set_supply(&mut self, supply: Arc<dyn ToolSupply>) {
+        self.supply = Some(Supply { supply, only: None });
+    }
+
+    /// Returns whether further tools can come.
+    pub fn is_supplied(&self) -> bool {
+        self.supply.is_some()
+    }
+
+    /// Returns a registry with the tools of the supply as they are now, after the others. Those for which `is_undeclared`
+    /// is true are not declared.
+    #[must_use]
+    pub fn current(&self, is_undeclared: impl Fn(&dyn Tool) -> bool) -> Self {
+        let mut all = self.clone();
+        let Some(Supply { supply, only }) = all.supply.take() else { return all };
+        for Supplied { tool, is_declared } in supply.tools() {
+            let name = tool.spec().name.clone();
+            if only.as_ref().is_some_and(|only| !only.contains(&name)) {
+                all.leave_out(name);
+            } else if is_declared && !is_undeclared(tool.as_ref()) {
+                // One whose name is taken is left out.
+                all.register(tool).ok();
+            } else if !all.index.contains_key(&name) {
+                all.undeclared.entry(name).or_insert_with(|| Arc::new(Entry { tool, schema: OnceLock::new() }));
+            }
+        }
+        all
+    }
+
     /// Compiles every input schema that is not compiled yet.
     ///
     /// # Errors
@@ -115,9 +175,14 @@ impl Registry {
     ///
     /// If no tool here has one of the names.
     pub fn only<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Result<Self, RegistryError> {
-        let mut kept = BTreeSet::new();
+        let (mut kept, mut supplied) = (BTreeSet::new(), BTreeSet::new());
         for name in names {
             let Some(at) = self.index.get(&ToolName::new(name)) else {
+                // A tool that is supplied need not be there yet.
+                if self.supply.is_some() && name.contains(SUPPLIED) {
+                    supplied.insert(ToolName::new(name));
+                    continue;
+                }
                 return Err(RegistryError::NoSuchTool {
                     name: clip(name, SHOWN_NAME).into_owned(),
                     nearest: self.nearest(name),
@@ -125,7 +190,11 @@ impl Registry {
             };
             kept.insert(*at);
         }
-        let mut smaller = Self { elsewhere: self.elsewhere.clone(), ..Self::default() };
+        let supply = self.supply.as_ref().map(|held| {
+            let only = |name: &ToolName| held.only.as_ref().is_none_or(|only| only.contains(name));
+            Supply { supply: Arc::clone(&held.supply), only: Some(supplied.into_iter().filter(only).collect()) }
+        });
+        let mut smaller = Self { elsewhere: self.elsewhere.clone(), supply, ..Self::default() };
         for (at, (spec, entry)) in self.specs.iter().zip(&self.entries).enumerate() {
             if kept.contains(&at) {
                 smaller.add(spec.name.clone(), spec.clone(), Arc::clone(entry));
@@ -141,8 +210,12 @@ impl Registry {
     /// same, so that whatever prevents it answers in its own words.
     #[must_use]
     pub fn undeclaring(&self, is_undeclared: impl Fn(&dyn Tool) -> bool) -> Self {
-        let mut smaller =
-            Self { elsewhere: self.elsewhere.clone(), undeclared: self.undeclared.clone(), ..Self::default() };
+        let mut smaller = Self {
+            elsewhere: self.elsewhere.clone(),
+            undeclared: self.undeclared.clone(),
+            supply: self.supply.clone(),
+            ..Self::default()
+        };
         for (spec, entry) in self.specs.iter().zip(&self.entries) {
             if is_undeclared(entry.tool.as_ref()) {
                 smaller.undeclared.insert(spec.name.clone(), Arc::clone(entry));

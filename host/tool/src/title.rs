@@ -51,6 +51,7 @@ pub(crate) fn of_command(shown: Option<&Confirmation>) -> Option<String> {
         Confirmation::Exec { input: Some(_), .. }
         | Confirmation::Edit { .. }
         | Confirmation::Info { .. }
+        | Confirmation::Mcp { .. }
         | Confirmation::Call => None,
     }
 }

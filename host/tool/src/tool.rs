@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::{CANCEL_GRACE, CallAsker, LiveOutput, PausableClock, title};
+use crate::{CANCEL_GRACE, CallAsker, LiveOutput, McpTarget, PausableClock, title};
 
 /// Something that a model can call.
 ///
@@ -101,6 +101,8 @@ pub struct Intent {
     pub origin: Option<Origin>,
     /// The denial for the model if the call ran with what is granted; `None` if that covers it.
     pub refusal: Option<String>,
+    /// The tool of an MCP server that it calls.
+    pub mcp: Option<Arc<McpTarget>>,
 }
 
 /// The origin of a tool's code.
@@ -108,7 +110,7 @@ pub struct Intent {
 pub struct Origin {
     /// The plugin.
     pub plugin: PluginName,
-    /// The SHA-256 of its component, as hexadecimal digits.
+    /// The SHA-256 of its component, as hexadecimal digits; for a tool of an MCP server that of the tool's definition.
     pub digest: String,
 }
 

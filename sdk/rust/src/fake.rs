@@ -24,7 +24,7 @@
 //! [`FakeHost::text`], [`FakeHost::requests`], [`FakeHost::commands`], [`FakeHost::emitted`] and so on.
 //!
 //! What a new one grants is what there is to test with: reading and changing the workspace, every program, every server,
-//! the plugin's state. [`FakeHost::grant`] and [`FakeHost::deny`] take the words of `--grant` and `--deny`, read by the
+//! the plugin's state, every tool of an MCP server. [`FakeHost::grant`] and [`FakeHost::deny`] take the words of `--grant` and `--deny`, read by the
 //! host's own code, which also makes the refusals.
 //!
 //! As in the real one: what a path means, which errors there are and what they hold, digests and versions that must
@@ -44,6 +44,7 @@ pub(crate) mod fs_write;
 mod grants;
 pub(crate) mod http;
 mod ignored;
+pub(crate) mod mcp;
 pub(crate) mod process;
 pub(crate) mod state;
 mod tree;
@@ -57,6 +58,7 @@ use serde_json::Value;
 
 pub use self::context::Progress;
 pub use self::http::Answer;
+pub use self::mcp::McpCall;
 pub use self::process::Printed;
 use self::tree::Tree;
 use crate::context::Level;
@@ -84,6 +86,9 @@ pub(crate) struct World {
     programs: Vec<(Vec<String>, Printed)>,
     answers: Vec<(String, String, Answer)>,
     state: BTreeMap<String, Vec<u8>>,
+    /// The tools of MCP servers: the server, the tool, and what it answers.
+    mcp: Vec<(String, String, Result<crate::mcp::Answer, crate::mcp::Error>)>,
+    mcp_calls: Vec<McpCall>,
     config: BTreeMap<String, String>,
     /// The servers of each secret.
     secrets: BTreeMap<String, Grants>,
@@ -182,6 +187,13 @@ impl FakeHost {
     #[must_use]
     pub fn http(self, method: &str, url: &str, answer: impl Into<Answer>) -> Self {
         self.world.borrow_mut().answers.push((method.to_owned(), url.to_owned(), answer.into()));
+        self
+    }
+
+    /// A tool of an MCP server that gives this answer. The last one that was said counts.
+    #[must_use]
+    pub fn mcp(self, server: &str, tool: &str, answer: Result<crate::mcp::Answer, crate::mcp::Error>) -> Self {
+        self.world.borrow_mut().mcp.push((server.to_owned(), tool.to_owned(), answer));
         self
     }
 
@@ -327,6 +339,11 @@ impl FakeHost {
     /// The names of the secrets that each of the [requests](Self::requests) carried.
     pub fn carried(&self) -> Vec<Vec<String>> {
         self.world.borrow().carried.clone()
+    }
+
+    /// The calls of tools of MCP servers. What was refused is not among them.
+    pub fn mcp_calls(&self) -> Vec<McpCall> {
+        self.world.borrow().mcp_calls.clone()
     }
 
     /// The commands that were run. What was refused is not among them.

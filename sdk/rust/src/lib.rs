@@ -68,7 +68,7 @@
 //! # Capabilities
 //!
 //! What a tool touches goes through one module for each capability: [`fs_read`], [`fs_write`], [`process`],
-//! [`http`], [`state`]. Using one makes it an import of the component, and so a request that the user must
+//! [`http`], [`state`], [`mcp`]. Using one makes it an import of the component, and so a request that the user must
 //! grant; a module that is not used leaves no trace. It must stand in the tool's `needs` and in `plugin.toml`.
 //! [`context`] and [`background`] need no grant.
 //!
@@ -103,6 +103,7 @@ pub mod bindings {
                 import host:cap/process@0.1.0;
                 import host:cap/http@0.1.0;
                 import host:cap/state@0.1.0;
+                import host:cap/mcp@0.1.0;
                 export host:tool/tool@0.1.0;
             }
         ",
@@ -125,6 +126,7 @@ pub mod fake;
 pub mod fs_read;
 pub mod fs_write;
 pub mod http;
+pub mod mcp;
 mod outcome;
 pub mod process;
 #[cfg(feature = "macros")]

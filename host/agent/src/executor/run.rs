@@ -163,7 +163,7 @@ impl<'r> Run<'r> {
             }
             self.state.recorded = true;
         }
-        let tools = agent.tools_with(self.complete.as_ref())?;
+        let mut tools = agent.tools_with(self.complete.as_ref())?;
         loop {
             if limits.max_turns.is_some_and(|limit| self.turns >= limit) {
                 return Ok(Ending::without_answer(TerminateReason::MaxTurns));
@@ -186,6 +186,10 @@ impl<'r> Run<'r> {
             }
             if deadline.has_passed() {
                 return Ok(Ending::without_answer(TerminateReason::Timeout));
+            }
+            if self.turns > 0 && agent.tools.is_supplied() {
+                // A server's tools come when they come: each turn has those of its time.
+                tools = agent.tools_with(self.complete.as_ref())?;
             }
             if let Err(stop) = self.compress_if_long(history, message.as_deref(), &tools, &deadline).await {
                 return stop.ending(TerminateReason::Timeout);

@@ -83,7 +83,7 @@ impl Executor {
             window,
             reply: window.saturating_sub(self.agent.room()),
             compressed_at: Some(self.agent.compression_limit()).filter(|limit| *limit > 0),
-            tools: estimate_tools(self.agent.tools.specs()),
+            tools: estimate_tools(self.agent.current_tools().specs()),
             messages: MessageTokens::of(contents),
             counted,
         }

@@ -8,7 +8,8 @@ use host_tool::{PluginTool, ProgramInput, Registry, Sandbox};
 use super::App;
 use crate::error::Failure;
 use crate::grants::UserGrants;
-use crate::plugins::LoadedPlugin;
+use crate::mcp::{Deferral, McpSupply};
+use crate::plugins::{LoadedPlugin, PluginOrigin};
 
 /// The agent that holds the tools, which decides how much of the grants they have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,13 +21,48 @@ enum Holder {
 }
 
 impl App {
-    /// The tools, each with what these grants let it touch.
+    /// The tools, each with what these grants let it touch; those of MCP servers as they come, which begin to be connected.
     ///
     /// # Errors
     ///
     /// If two tools have one name.
     pub fn tools(&self, grants: &UserGrants) -> Result<Registry, Failure> {
-        self.tools_of(&self.plugins, grants)
+        let mut tools = self.tools_of(&self.plugins, grants)?;
+        self.supply(&mut tools, &self.plugins, grants, None);
+        Ok(tools)
+    }
+
+    /// Lets the registry have the tools of MCP servers, as they come. The definitions are deferred as this says; with `None`
+    /// all are declared.
+    pub(crate) fn supply(
+        &self,
+        tools: &mut Registry,
+        plugins: &[LoadedPlugin],
+        grants: &UserGrants,
+        deferral: Option<Deferral>,
+    ) {
+        let installed = plugins.iter().find(|plugin| plugin.origin == PluginOrigin::Mcp);
+        let (Some(hub), Some(installed)) = (&self.mcp, installed) else { return };
+        let (granted, ceiling) = (grants.granted_to(installed), grants.ceiling_of(installed));
+        let sandbox = Sandbox { background: None, ..self.sandbox(installed, grants, granted, ceiling) };
+        let plugin = Arc::clone(&installed.plugin);
+        tools.set_supply(Arc::new(McpSupply::new(Arc::clone(hub), plugin, sandbox, deferral)));
+    }
+
+    /// What the calls of a plugin get.
+    fn sandbox(&self, installed: &LoadedPlugin, granted: &UserGrants, grants: Grants, ceiling: Grants) -> Sandbox {
+        Sandbox {
+            runtime: Arc::clone(&self.runtime),
+            grants: Arc::new(grants),
+            ceiling: Arc::new(ceiling),
+            reads: granted.reads().clone(),
+            workspace: Arc::clone(&self.workspace),
+            config: Arc::clone(&installed.config),
+            secrets: Arc::clone(&installed.secrets),
+            input: ProgramInput::Nothing,
+            background: Some(Arc::clone(&self.background)),
+            mcp: None,
+        }
     }
 
     /// The tools as a subagent has them: each with the part of its grants that only reads.
@@ -50,21 +86,13 @@ impl App {
         let mut registry = Registry::new();
         for installed in plugins {
             let (grants, ceiling) = (granted.granted_to(installed), granted.ceiling_of(installed));
-            let (grants, ceiling, secrets, background) = match holder {
-                Holder::Run => (grants, ceiling, Arc::clone(&installed.secrets), Some(Arc::clone(&self.background))),
-                Holder::Subagent => (grants.reading(), ceiling.reading(), Arc::default(), None),
-            };
-            let sandbox = Sandbox {
-                runtime: Arc::clone(&self.runtime),
-                grants: Arc::new(grants),
-                ceiling: Arc::new(ceiling),
-                reads: granted.reads().clone(),
-                workspace: Arc::clone(&self.workspace),
-                config: Arc::clone(&installed.config),
-                secrets,
-                input: ProgramInput::Nothing,
-                background,
-                mcp: None,
+            let sandbox = match holder {
+                Holder::Run => self.sandbox(installed, granted, grants, ceiling),
+                Holder::Subagent => Sandbox {
+                    secrets: Arc::default(),
+                    background: None,
+                    ..self.sandbox(installed, granted, grants.reading(), ceiling.reading())
+                },
             };
             for tool in &installed.manifest.tools {
                 let needs = installed.plugin.declared().iter().filter(|scope| tool.needs(scope.capability())).cloned();

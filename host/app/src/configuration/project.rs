@@ -14,9 +14,7 @@ use host_tool::ApprovalMode;
 use toml::de::{DeTable, DeValue};
 
 use super::commands::{Owner, ToolCommands};
-use super::{
-    Agent, Amount, Compression, Configuration, Confine, Context, DailyBudget, Limits, Model, Routing, Run, overlay,
-};
+use super::{Agent, Amount, Compression, Configuration, Confine, DailyBudget, Limits, Model, Routing, Run, overlay};
 use crate::error::Failure;
 use crate::models::prices;
 use crate::project::{ProjectFile, shown};
@@ -114,7 +112,7 @@ impl Configuration {
             run: self.run.narrowed(project.run),
             budget: self.budget.narrowed(&project.budget),
             conversation: self.conversation,
-            context: Context { files: self.context.files },
+            context: self.context,
             limits: self.limits.narrowed(project.limits),
             tools: self.tools,
             retry: self.retry,
@@ -131,6 +129,7 @@ impl Configuration {
             models,
             agents: self.agents,
             plugins: overlay(self.plugins, project.plugins),
+            mcp: self.mcp,
             project: ProjectConfig {
                 context_files: project.context.files,
                 agents: project.agents,

@@ -22,7 +22,13 @@ pub const NOT_SHOWN: &str = "(set, not shown)";
 const NO_LIMIT: &str = "no limit";
 
 /// Keys whose values may be secrets; `*` is any name.
-const HIDDEN: &[&[&str]] = &[&["providers", "*", "headers"], &["plugins", "*", "secrets"], &["plugins", "*", "config"]];
+const HIDDEN: &[&[&str]] = &[
+    &["providers", "*", "headers"],
+    &["plugins", "*", "secrets"],
+    &["plugins", "*", "config"],
+    &["mcp", "*", "env"],
+    &["mcp", "*", "headers"],
+];
 
 /// Where a setting comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -30,6 +30,8 @@ const MAX_FILE: u64 = 64 << 10;
 #[derive(Clone)]
 pub struct PluginSettings {
     of_plugins: PluginConfigs,
+    /// Variables with secrets of MCP servers.
+    of_servers: Vec<String>,
     environment: Environment,
 }
 
@@ -47,7 +49,13 @@ impl PluginSettings {
     /// Reads the configuration, and over it the variable.
     pub fn read(configuration: &Configuration, environment: &Environment) -> Result<Self, Failure> {
         let of_plugins = overlay(configuration.plugins.clone(), from_environment(environment)?);
-        Ok(Self { of_plugins, environment: environment.clone() })
+        let servers = configuration.mcp.values().flat_map(|server| server.env.values().chain(server.headers.values()));
+        let variable = |source: &SecretSource| match source {
+            SecretSource::Variable(VariableSecret { env }) => Some(env.clone()),
+            SecretSource::Here(_) | SecretSource::File(_) => None,
+        };
+        let of_servers = servers.filter_map(variable).collect();
+        Ok(Self { of_plugins, of_servers, environment: environment.clone() })
     }
 
     /// The environment without the variables that have secrets: no program that a plugin runs may see them.
@@ -58,6 +66,7 @@ impl PluginSettings {
                 SecretSource::Variable(VariableSecret { env }) => Some(env.as_str()),
                 SecretSource::Here(_) | SecretSource::File(_) => None,
             })
+            .chain(self.of_servers.iter().map(String::as_str))
             .chain([VARIABLE])
             .collect();
         let mut variables = self.environment.all();
@@ -224,7 +233,11 @@ fn secret(declared: &DeclaredSecret, value: &str, of: &str) -> Result<Secret, Fa
 }
 
 /// The value; the inner error says how to set one.
-fn value(source: &SecretSource, of: &str, environment: &Environment) -> Result<Result<String, String>, Failure> {
+pub(crate) fn value(
+    source: &SecretSource,
+    of: &str,
+    environment: &Environment,
+) -> Result<Result<String, String>, Failure> {
     match source {
         SecretSource::Here(value) => Ok(Ok(value.clone())),
         SecretSource::Variable(VariableSecret { env }) => Ok(match environment.text(env) {
@@ -238,7 +251,7 @@ fn value(source: &SecretSource, of: &str, environment: &Environment) -> Result<R
     }
 }
 
-fn absolute(file: &Path, of: &str, environment: &Environment) -> Result<PathBuf, Failure> {
+pub(crate) fn absolute(file: &Path, of: &str, environment: &Environment) -> Result<PathBuf, Failure> {
     let home = || environment.variable("HOME").map(PathBuf::from);
     let path = match file.strip_prefix("~") {
         Ok(beneath) => home().map(|home| home.join(beneath)),

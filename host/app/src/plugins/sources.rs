@@ -33,6 +33,9 @@ use crate::project::ProjectFiles;
 /// The name of the plugin whose tools are those that a command lists.
 pub const DISCOVERED: &str = "discovered";
 
+/// The name of the plugin whose tools are those of MCP servers.
+pub const MCP: &str = "mcp";
+
 /// A place that plugins or tools come from.
 #[derive(Clone, Debug)]
 pub enum ToolSource {
@@ -46,6 +49,8 @@ pub enum ToolSource {
     Path(PathBuf),
     /// A command that lists tools, and one that calls them.
     Command(Commands),
+    /// MCP servers, whose tools come when they are connected.
+    Mcp,
 }
 
 /// The place where a plugin was found.
@@ -61,6 +66,8 @@ pub enum PluginOrigin {
     Path(PathBuf),
     /// Behind the command that lists tools.
     Command,
+    /// Behind the MCP servers.
+    Mcp,
 }
 
 /// A plugin that a source has, or why it cannot be used.
@@ -125,13 +132,14 @@ impl ToolSource {
             Self::Project => project::find(context.project, workspace),
             Self::Path(path) => path::find(path, workspace),
             Self::Command(commands) => vec![command::find(commands, context, &others.plugins, cancel).await],
+            Self::Mcp => vec![built_in::mcp(workspace)],
         })
     }
 
     /// Adds the files whose changes show that its plugins changed.
     fn add_stamps(&self, project: &Path, folders: &Folders, stamps: &mut FileStamps) {
         match self {
-            Self::BuiltIn => {}
+            Self::BuiltIn | Self::Mcp => {}
             Self::Store => store::add_stamps(folders, stamps),
             Self::Project => project::add_stamps(project, folders, stamps),
             Self::Path(path) => path::add_stamps(path, stamps),
@@ -142,11 +150,17 @@ impl ToolSource {
 
 impl PluginSources {
     /// The sources of a run: `paths` are those that the user named, `commands` those of the configuration.
-    pub(crate) fn new(paths: &[PathBuf], commands: Option<Commands>, settings: PluginSettings) -> Self {
+    pub(crate) fn new(
+        paths: &[PathBuf],
+        commands: Option<Commands>,
+        has_servers: bool,
+        settings: PluginSettings,
+    ) -> Self {
         let mut sources = vec![ToolSource::BuiltIn, ToolSource::Store, ToolSource::Project];
         sources.extend(paths.iter().cloned().map(ToolSource::Path));
         // The last one: a name that a command lists gives way to all others.
         sources.extend(commands.map(ToolSource::Command));
+        sources.extend(has_servers.then_some(ToolSource::Mcp));
         Self { sources, settings, stamps: FileStamps::default() }
     }
 
@@ -195,10 +209,14 @@ impl PluginSources {
 ///
 /// # Errors
 ///
-/// If two plugins have one name, or one has the name that is reserved for the tools of a command.
+/// If two plugins have one name, or one has a name that is reserved for the tools of a command or of MCP servers.
 pub(crate) fn check_names(plugins: &[LoadedPlugin]) -> Result<(), Failure> {
     for (at, plugin) in plugins.iter().enumerate() {
-        let is_reserved = plugin.manifest.name == DISCOVERED && plugin.origin != PluginOrigin::Command;
+        let is_reserved = match plugin.manifest.name.as_str() {
+            DISCOVERED => plugin.origin != PluginOrigin::Command,
+            MCP => plugin.origin != PluginOrigin::Mcp,
+            _ => false,
+        };
         if is_reserved || plugins.iter().take(at).any(|other| other.manifest.name == plugin.manifest.name) {
             return Err(Failure::input(format!("there is a plugin `{}` already", plugin.manifest.name))
                 .cause(format!("{} has the same name", plugin.origin))
@@ -213,7 +231,7 @@ impl PluginOrigin {
     pub(crate) fn is_project(&self) -> bool {
         match self {
             Self::Project(_) => true,
-            Self::BuiltIn(_) | Self::Store(_) | Self::Path(_) | Self::Command => false,
+            Self::BuiltIn(_) | Self::Store(_) | Self::Path(_) | Self::Command | Self::Mcp => false,
         }
     }
 
@@ -221,7 +239,7 @@ impl PluginOrigin {
     pub(crate) fn file(&self) -> Option<&Path> {
         match self {
             Self::Project(file) | Self::Path(file) => Some(file),
-            Self::BuiltIn(_) | Self::Store(_) | Self::Command => None,
+            Self::BuiltIn(_) | Self::Store(_) | Self::Command | Self::Mcp => None,
         }
     }
 }
@@ -233,6 +251,7 @@ impl fmt::Display for PluginOrigin {
             Self::Store(name) => write!(f, "the installed plugin `{name}`"),
             Self::Project(path) | Self::Path(path) => write!(f, "`{}`", path.display()),
             Self::Command => f.write_str("the command that lists tools"),
+            Self::Mcp => f.write_str("the MCP servers"),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The files in a project's `.host/`: first the names, then the bytes, each read once.
+//! The files in a project's `.host/`, and those of other agents that name MCP servers: first the names, then the bytes,
+//! each read once.
 //!
 //! Promises: no symbolic link is followed, not even one that leads back into the folder; only regular files are opened;
 //! reads are bounded; the bytes that are used are those whose digest was taken, since there is no second read.
@@ -56,6 +57,8 @@ pub enum Part {
     Lock,
     /// Rules of a policy.
     Rules,
+    /// MCP servers, in a file that other agents read too.
+    Servers,
     /// The configuration.
     Configuration,
     /// The definition of an agent.
@@ -73,6 +76,13 @@ const FOLDERS: &[(&str, &[(&str, Part)])] = &[
     // All of it: a program can run or read every file next to it.
     ("tools", &[(ANY, Part::Program)]),
 ];
+
+/// The files with MCP servers, by their folders beneath the project and their names: Claude Code's, and the settings of Gemini
+/// CLI.
+const SERVERS: &[(&str, &str)] = &[(TOP, ".mcp.json"), (".gemini", "settings.json")];
+
+/// The project's own folder.
+const TOP: &str = ".";
 
 /// The end of every name.
 const ANY: &str = "";
@@ -97,6 +107,7 @@ struct Entry {
     part: Part,
     folder: &'static str,
     file: String,
+    path: PathBuf,
 }
 
 /// A file of a project.
@@ -112,7 +123,8 @@ pub struct ProjectFile {
     pub digest: Digest,
 }
 
-/// All files, by their names beneath `.host/`. Clones are the same bytes.
+/// All files, by their names beneath `.host/`; those with MCP servers by their names beneath the project. Clones are the same
+/// bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Contents(Arc<BTreeMap<String, ProjectFile>>);
 
@@ -128,6 +140,9 @@ impl Listing {
     pub fn scan(root: &Path) -> Result<Self, Unusable> {
         let mut listing = Self { root: root.to_owned(), folders: BTreeMap::new(), entries: BTreeMap::new() };
         let top = rustix::fs::open(root, folder_flags(), Mode::empty()).map_err(|error| unreadable(root, error))?;
+        for (folder, file) in SERVERS {
+            listing.add_servers(&top, folder, file)?;
+        }
         let above = root.join(FOLDER);
         let Some(host) = open_folder(&top, FOLDER, &above)? else { return Ok(listing) };
         for (name, part) in [(CONFIGURATION, Part::Configuration), (LOCK, Part::Lock)] {
@@ -143,6 +158,33 @@ impl Listing {
         }
         listing.folders.insert("", host);
         Ok(listing)
+    }
+
+    /// Adds a file with MCP servers, if it is there.
+    fn add_servers(&mut self, top: &OwnedFd, folder: &'static str, file: &str) -> Result<(), Unusable> {
+        let (path, opened) = match folder {
+            TOP => {
+                let own =
+                    openat(top, TOP, folder_flags(), Mode::empty()).map_err(|error| unreadable(&self.root, error))?;
+                (self.root.clone(), own)
+            }
+            beneath => {
+                let path = self.root.join(beneath);
+                // A link is somebody's own arrangement for another agent, and nothing of it is used.
+                if kind_of(top, beneath, &self.root)? != Some(FileType::Directory) {
+                    return Ok(());
+                }
+                let Some(opened) = open_folder(top, beneath, &path)? else { return Ok(()) };
+                (path, opened)
+            }
+        };
+        if kind_of(&opened, file, &path)? == Some(FileType::RegularFile) {
+            let name = if folder == TOP { file.to_owned() } else { format!("{folder}/{file}") };
+            let path = path.join(file);
+            self.entries.insert(name, Entry { part: Part::Servers, folder, file: file.to_owned(), path });
+            self.folders.insert(folder, opened);
+        }
+        Ok(())
     }
 
     fn add_all(
@@ -184,7 +226,8 @@ impl Listing {
         if let Some(wrong) = wrong {
             return Err(Unusable(format!("`{}` is {wrong}", place(&self.root.join(FOLDER).join(name)))));
         }
-        self.entries.insert(name, Entry { part, folder, file });
+        let path = self.root.join(FOLDER).join(&name);
+        self.entries.insert(name, Entry { part, folder, file, path });
         if self.entries.len() > MAX_FILES {
             let folder = place(&self.root.join(FOLDER));
             return Err(Unusable(format!(
@@ -208,13 +251,12 @@ impl Listing {
     pub fn read(&self) -> Result<Contents, Unusable> {
         let mut left = MAX_TOTAL;
         let mut files = BTreeMap::new();
-        for (name, Entry { part, folder, file }) in &self.entries {
-            let path = self.root.join(FOLDER).join(name);
+        for (name, Entry { part, folder, file, path }) in &self.entries {
             let Some(opened) = self.folders.get(folder) else { continue };
-            let bytes = read(opened, file, &path, part.limit().min(left))?;
+            let bytes = read(opened, file, path, part.limit().min(left))?;
             left = left.saturating_sub(bytes.len() as u64);
             let digest = Digest::of(&bytes);
-            files.insert(name.clone(), ProjectFile { path, part: *part, bytes, digest });
+            files.insert(name.clone(), ProjectFile { path: path.clone(), part: *part, bytes, digest });
         }
         Ok(Contents(Arc::new(files)))
     }
@@ -224,7 +266,7 @@ impl Part {
     /// The largest size of such a file.
     fn limit(self) -> u64 {
         match self {
-            Self::Configuration | Self::Rules => MAX_TEXT,
+            Self::Configuration | Self::Rules | Self::Servers => MAX_TEXT,
             Self::Lock => MAX_LOCK,
             Self::Agent => MAX_DEFINITION_BYTES as u64,
             Self::Component => MAX_COMPONENT as u64,

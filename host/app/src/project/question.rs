@@ -63,7 +63,7 @@ impl TrustQuestion {
         shown::list(&self.contents, length)
     }
 
-    /// The configuration and the rules as they are now, for the user to read.
+    /// The configuration, the rules and the MCP servers as they are now, for the user to read.
     pub fn contents(&self) -> Vec<ShownFile> {
         shown::contents(&self.contents)
     }

@@ -72,10 +72,10 @@ pub struct ShownFile {
     pub text: String,
 }
 
-/// The files that say in words what the project sets: its configuration and its rules.
+/// The files that say in words what the project sets: its configuration, its rules and its MCP servers.
 pub fn contents(contents: &Contents) -> Vec<ShownFile> {
     let is_shown = |part| match part {
-        Part::Configuration | Part::Rules => true,
+        Part::Configuration | Part::Rules | Part::Servers => true,
         Part::Program | Part::Component | Part::Lock | Part::Agent | Part::Manifest => false,
     };
     let shown = contents.iter().filter(|(_, file)| is_shown(file.part));
@@ -90,8 +90,12 @@ pub fn summary(contents: &Contents) -> String {
     let parts = [(Part::Program, "program"), (Part::Component, "plugin"), (Part::Agent, "agent")];
     let counted = parts.map(|(part, noun)| (count(part), noun)).into_iter().filter(|(count, _)| *count > 0);
     let mut all: Vec<String> = counted.map(|(count, noun)| host_text::count(count, noun)).collect();
-    for (part, word) in [(Part::Lock, "locked plugins"), (Part::Configuration, "configuration"), (Part::Rules, "rules")]
-    {
+    for (part, word) in [
+        (Part::Lock, "locked plugins"),
+        (Part::Configuration, "configuration"),
+        (Part::Rules, "rules"),
+        (Part::Servers, "MCP servers"),
+    ] {
         if count(part) > 0 {
             all.push(word.to_owned());
         }
@@ -106,6 +110,7 @@ fn what(path: &str, file: &ProjectFile, contents: &Contents) -> String {
         Part::Configuration => "configuration".to_owned(),
         Part::Agent => "an agent that the model can call".to_owned(),
         Part::Rules => "rules for calls".to_owned(),
+        Part::Servers => "MCP servers, which are programs that run and addresses that are reached".to_owned(),
         Part::Lock => match LockFile::parse(&String::from_utf8_lossy(&file.bytes)) {
             Ok(lock) => {
                 let plugins: Vec<String> = lock

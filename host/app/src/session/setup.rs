@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use host_agent::{
-    ASK_USER, About, AgentDefinition, ApprovedPlan, AskUser, Budget, Clock, DayBudget, Executor, Observer, PresentPlan,
-    Reopened, SessionLog, Setup, SubagentSetup,
+    ASK_USER, About, AgentDefinition, ApprovedPlan, AskUser, Budget, Clock, DayBudget, DeferredTools, Executor,
+    Observer, PresentPlan, Reopened, SessionLog, Setup, SubagentSetup,
 };
-use host_message::{AgentId, ModelId, ToolName};
+use host_message::{AgentId, Content, ModelId, ToolName};
 use host_model::Recording;
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, PausableClock, Registry, Responder, Spill};
 use serde_json::{Map, Value};
@@ -19,6 +19,7 @@ use crate::app::App;
 use crate::context::{self, Context, ContextTokens};
 use crate::error::{ErrorKind, Failure};
 use crate::grants::UserGrants;
+use crate::mcp::Deferral;
 use crate::models::{self, Model};
 use crate::plugins::LoadedPlugin;
 use crate::request::RunRequest;
@@ -163,8 +164,9 @@ impl Start<'_> {
         };
         let (plugins, recording, approved) = (app.plugins.as_slice(), self.recording, ApprovedPlan::default());
         let plan = self.is_attended.then_some(&approved);
-        let tools =
-            Tools { app, agents, plugins, grants: &grants, request, model, recording, plan }.with_agents(&context)?;
+        let deferred = Arc::new(DeferredTools::default());
+        let all = Tools { app, agents, plugins, grants: &grants, request, model, recording, plan, deferred: &deferred };
+        let tools = all.with_agents(&context)?;
         let setup = Setup {
             provider: Arc::clone(&model.provider),
             tools,
@@ -181,7 +183,9 @@ impl Start<'_> {
             executor = executor.resume(past);
         }
         executor.ends_with(approved.clone());
-        Ok((Conversation { executor, log, budget, gate, plan: approved, outputs }, grants))
+        // What the conversation called stays declared: a service may reject calls of tools that are not.
+        deferred.load(called(executor.history().contents()));
+        Ok((Conversation { executor, log, budget, gate, plan: approved, deferred, outputs }, grants))
     }
 }
 
@@ -205,13 +209,23 @@ pub(super) struct Tools<'a> {
     pub(super) recording: Option<&'a Recording>,
     /// Receives the mode when the user approves a plan; `None` if there is no user to show one.
     pub(super) plan: Option<&'a ApprovedPlan>,
+    /// The tools of MCP servers that the model loaded in this conversation.
+    pub(super) deferred: &'a Arc<DeferredTools>,
 }
 
 impl Tools<'_> {
+    /// When the definitions of MCP servers' tools are deferred.
+    fn deferral(&self) -> Deferral {
+        let window = self.model.window.unwrap_or_else(|| host_model::window(&self.model.name));
+        let share = self.app.configuration.mcp_share();
+        Deferral { most_tokens: (window as f64 * share) as u64, tools: Arc::clone(self.deferred) }
+    }
+
     /// The tools, with the agents that are tools of the main one. They are loaded in the background.
     pub(super) fn with_agents(&self, context: &SubagentContext<'_>) -> Result<Registry, Failure> {
-        let Self { app, agents, plugins, grants, request, model, recording, plan } = *self;
+        let Self { app, agents, plugins, grants, request, model, recording, plan, deferred: _ } = *self;
         let mut tools = app.tools_of(plugins, grants)?;
+        app.supply(&mut tools, plugins, grants, Some(self.deferral()));
         app.warm(plugins, &tools);
         if request.agent.is_some() {
             agents.all().iter().for_each(|agent| tools.leave_out(ToolName::new(agent.name())));
@@ -240,6 +254,12 @@ impl Tools<'_> {
         subagents::add(&mut tools, agents, &setup, Asked { model, recording }, &app.configuration, &app.environment)?;
         Ok(tools)
     }
+}
+
+/// The tools that a conversation called.
+fn called(contents: &[Content]) -> impl Iterator<Item = ToolName> {
+    let calls = contents.iter().flat_map(Content::function_calls).map(|call| call.name.clone());
+    calls.collect::<Vec<_>>().into_iter()
 }
 
 /// A log for a new session.

@@ -11,7 +11,7 @@ use anstyle::AnsiColor;
 use host_plugin::{Confirmation, command_line};
 use host_terminal::{broken_at, width, wrapped_lines};
 use host_text::exact;
-use host_tool::{About, ApprovalMode, Question, SimpleCommand};
+use host_tool::{About, ApprovalMode, Question, QuestionAuthor, SimpleCommand};
 
 use crate::printer::Style;
 
@@ -83,6 +83,16 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
             page.whole("it sends", requests.iter().map(|(method, url)| format!("{method} {url}")));
             page.whole("it changes", writes.iter().cloned());
         }
+        Confirmation::Mcp { server, identity, tool, changed } => {
+            page.named(&format!("{who} wants to call the tool"), &format!("{} of {server}", line(tool)));
+            let arguments = serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default();
+            page.text(&arguments, TEXT_LINES);
+            page.note(&format!("the MCP server `{server}` is {}", line(identity)));
+            if let Some(changed) = changed {
+                page.note("what the server says about this tool has changed since you allowed it:");
+                page.difference(changed);
+            }
+        }
         Confirmation::Call => {
             page.named(&format!("{who} wants to run with these arguments"), "");
             let arguments = serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default();
@@ -92,8 +102,9 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
         }
     }
     page.list("reason", question.reasons.iter().cloned());
+    let is_of_server = matches!(question.confirmation, Confirmation::Mcp { .. });
     if let Some(origin) =
-        question.origin.as_ref().filter(|origin| origin.plugin.as_str() != question.call.name.as_str())
+        question.origin.as_ref().filter(|origin| !is_of_server && origin.plugin.as_str() != question.call.name.as_str())
     {
         page.note(&format!("plugin {}", line(origin.plugin.as_str())));
     }
@@ -103,11 +114,19 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
     page.lines
 }
 
-/// A model's own question, line by line.
-pub(super) fn of_model(text: &str, style: Style, columns: usize) -> Vec<String> {
+/// The question of a model or of an MCP server, line by line.
+pub(super) fn of_author(author: &QuestionAuthor, text: &str, style: Style, columns: usize) -> Vec<String> {
     let mut page = Page { lines: vec![String::new()], style, columns: columns.saturating_sub(4).max(NARROWEST) };
     let mark = style.paint("?", AnsiColor::Cyan);
-    let title = format!("{} (your answer allows nothing):", style.bold("The model asks"));
+    let title = match author {
+        QuestionAuthor::Model => {
+            format!("{} (your answer allows nothing):", style.bold("The model asks"))
+        }
+        QuestionAuthor::McpServer(server) => {
+            let who = style.bold(&format!("The MCP server {server} asks"));
+            format!("{who} (your answer goes to it, and allows nothing):")
+        }
+    };
     page.lines.push(format!("{mark} {title}"));
     page.prose(text, TEXT_LINES);
     page.lines

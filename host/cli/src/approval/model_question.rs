@@ -1,11 +1,11 @@
-//! A question that a model asks the user, at the terminal.
+//! A question that a model, or an MCP server, asks the user, at the terminal.
 //!
 //! Promises: it cannot look like a question about a call. Its title says that the model asks and that an answer allows
 //! nothing; what the model wrote is behind a bar or in quotes, with each invisible or confusable character shown by its
 //! code; and its choices have digits and the letters of a list, never those of a question about a call.
 
 use host_terminal::{Choice, Chosen, Line, Question, Terminal};
-use host_tool::{ModelAnswer, ModelQuestion};
+use host_tool::{ModelAnswer, ModelQuestion, QuestionAuthor};
 
 use super::look;
 use crate::printer::Style;
@@ -20,7 +20,10 @@ pub(super) async fn ask(terminal: &Terminal, style: Style, question: &ModelQuest
     let line = Line {
         choice: own,
         label: "answer › ".to_owned(),
-        help: "Enter to send it to the model · Esc to go back".to_owned(),
+        help: match &question.author {
+            QuestionAuthor::Model => "Enter to send it to the model · Esc to go back".to_owned(),
+            QuestionAuthor::McpServer(server) => format!("Enter to send it to {server} · Esc to go back"),
+        },
     };
     Some(match terminal.ask_with_line(asked, line).await {
         (Chosen::Choice(index), _) if index < own => ModelAnswer::Choice { index },
@@ -36,7 +39,7 @@ fn asked(question: &ModelQuestion, style: Style, columns: usize) -> Question {
         of_model.map(|(text, letter)| Choice { letter, label: format!("“{}”", look::line(text)) }).collect();
     choices.push(Choice { letter: 'w', label: "Write an answer".to_owned() });
     choices.push(Choice { letter: 'x', label: "Do not answer".to_owned() });
-    Question { lines: look::of_model(&question.text, style, columns), choices, preselected: 0 }
+    Question { lines: look::of_author(&question.author, &question.text, style, columns), choices, preselected: 0 }
 }
 
 #[cfg(test)]
@@ -46,7 +49,8 @@ mod tests {
     const PLAIN: Style = Style { colour: false };
 
     fn question(text: &str, choices: &[&str]) -> ModelQuestion {
-        ModelQuestion { text: text.to_owned(), choices: choices.iter().map(|&choice| choice.to_owned()).collect() }
+        let choices = choices.iter().map(|&choice| choice.to_owned()).collect();
+        ModelQuestion { author: QuestionAuthor::Model, text: text.to_owned(), choices }
     }
 
     #[test]

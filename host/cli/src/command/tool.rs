@@ -249,6 +249,9 @@ async fn show_preview(place: &App, call: FunctionCall, json: bool, out: &Out) ->
                 let requests: Vec<Value> = requests.collect();
                 json!({"kind": "info", "text": text, "requests": requests, "writes": writes})
             }
+            Some(Confirmation::Mcp { server, identity, tool, changed: _ }) => {
+                json!({"kind": "mcp", "server": server, "identity": identity, "tool": tool})
+            }
             Some(Confirmation::Call) => json!({"kind": "call"}),
         };
         return print_json(&value, out);
@@ -265,6 +268,9 @@ async fn show_preview(place: &App, call: FunctionCall, json: bool, out: &Out) ->
         }
         Some(Confirmation::Edit { unified, .. }) => unified,
         Some(Confirmation::Info { text, .. }) => format!("{}\n", visible(&text)),
+        Some(Confirmation::Mcp { server, identity, tool, changed: _ }) => {
+            format!("call `{}` of the MCP server `{server}` ({})\n", exact(&tool), exact(&identity))
+        }
         Some(Confirmation::Call) => "it has no preview: the question would show its name and arguments\n".to_owned(),
     };
     out.write(&text);

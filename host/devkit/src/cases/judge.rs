@@ -95,7 +95,7 @@ fn preview(expect: &Expect, seen: &Seen, wrong: &mut Vec<String>) {
         Ok(Some(Confirmation::Exec { .. })) => Preview::Exec,
         Ok(Some(Confirmation::Edit { .. })) => Preview::Edit,
         Ok(Some(Confirmation::Info { .. })) => Preview::Info,
-        Ok(Some(Confirmation::Call)) => Preview::Call,
+        Ok(Some(Confirmation::Mcp { .. } | Confirmation::Call)) => Preview::Call,
     };
     if found != expected {
         wrong.push(format!("expected the preview `{}`, and it is `{}`", expected.word(), found.word()));

@@ -152,7 +152,11 @@ async fn approval_queue_answer_to_a_model_allows_no_call() {
     let (call, model) = (queue.clone(), queue.clone());
     let call = tokio::spawn(async move { call.ask(question()).await });
     let call_id = asked(&mut listener).await;
-    let of_model = ModelQuestion { text: "May I?".to_owned(), choices: vec!["Yes".to_owned()] };
+    let of_model = ModelQuestion {
+        author: crate::QuestionAuthor::Model,
+        text: "May I?".to_owned(),
+        choices: vec!["Yes".to_owned()],
+    };
     let model = tokio::spawn(async move { model.ask_for_model(of_model).await });
     let Some(Notice::ModelAsked { id: model_id, .. }) = listener.next().await else { panic!("it is asked") };
     assert_eq!(listener.reply(call_id, ModelAnswer::Choice { index: 0 }), Err(TooLate));

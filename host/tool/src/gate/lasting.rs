@@ -13,7 +13,7 @@
 use std::sync::PoisonError;
 
 use host_capability::{Capability, Grants, Paths, Scope};
-use host_plugin::{Confirmation, command_line};
+use host_plugin::{Confirmation, command_line, difference};
 
 use super::{Considered, Gate};
 use crate::{
@@ -61,6 +61,13 @@ impl Gate {
                     .filter(|within| *within != intent.touches)
                     .map(|within| offer(Lasting::AlwaysTool, of_tool(&within))),
             ],
+            Confirmation::Mcp { server, .. } => {
+                let of_server = of_whole_server(intent);
+                [
+                    exact.map(|_| offer(Lasting::AlwaysTool, format!("`{}`", call.name))),
+                    of_server.map(|_| offer(Lasting::AlwaysPlugin, format!("every tool of the MCP server `{server}`"))),
+                ]
+            }
             Confirmation::Info { .. } | Confirmation::Call => [
                 within.as_ref().map(|within| offer(Lasting::AlwaysTool, of_tool(within))),
                 within.as_ref().map(|within| offer(Lasting::AlwaysPlugin, of_plugin(within))),
@@ -88,7 +95,7 @@ impl Gate {
         let tool = || vec![call.name.to_string()];
         let bound = Rule {
             plugin: Some(plugin.as_str().to_owned()),
-            digest: Some(digest),
+            digest: vec![digest],
             workspace: Some(self.shared.workspace.clone()),
             agent: match until {
                 Until::SessionEnds => vec![self.agent.clone()],
@@ -101,6 +108,14 @@ impl Gate {
                 let words = suggestions(&question.commands)?;
                 let command = words.iter().map(|suggestion| suggestion.words().to_vec().into()).collect();
                 Rule { tool: tool(), command, ..bound }
+            }
+            (Lasting::AlwaysTool, Confirmation::Mcp { .. }) => {
+                Rule { tool: tool(), scope: Some(intent.touches.clone()), ..bound }
+            }
+            (Lasting::AlwaysPlugin, Confirmation::Mcp { .. }) => {
+                let digest =
+                    intent.mcp.as_ref()?.of_server.iter().map(|definition| definition.digest.clone()).collect();
+                Rule { scope: of_whole_server(intent), digest, ..bound }
             }
             (Lasting::Always, _) => Rule { tool: tool(), scope: Some(intent.touches.clone()), ..bound },
             (Lasting::AlwaysTool, _) => Rule { tool: tool(), scope: Some(self.within(intent)?), ..bound },
@@ -127,12 +142,18 @@ impl Gate {
             let is_of_tool = rule.tool.is_empty() || rule.tool.iter().any(|name| name == call.name.as_str());
             rule.decision == Decision::Allow
                 && rule.plugin.as_deref() == Some(plugin.as_str())
-                && rule.digest.as_ref().is_some_and(|before| before != digest)
+                && !rule.digest.is_empty()
+                && !rule.digest.contains(digest)
+                && is_of_same_server(rule, intent)
                 && rule.workspace.as_ref().is_none_or(|workspace| *workspace == self.shared.workspace)
                 && is_of_tool
         });
         let rule = earlier.next()?;
-        let mut words = format!("the plugin `{plugin}` has changed since you allowed this at {}", rule.source);
+        let what = match &intent.mcp {
+            Some(target) => format!("what the MCP server `{}` says about this tool", target.server),
+            None => format!("the plugin `{plugin}`"),
+        };
+        let mut words = format!("{what} has changed since you allowed this at {}", rule.source);
         if let Some(before) = &rule.scope {
             let covered = |scope: &&Scope| before.scope(scope.capability()).is_some_and(|held| scope.le(held));
             let besides: Grants = intent.touches.iter().filter(|scope| !covered(scope)).cloned().collect();
@@ -141,6 +162,22 @@ impl Gate {
             }
         }
         Some(words)
+    }
+
+    /// Returns how the definition of the MCP server's tool differs from the one that the user allowed lastingly; `None` if
+    /// it is the same, or they allowed none.
+    pub(super) fn redefined(&self, considered: &Considered) -> Option<String> {
+        let Considered { intent, .. } = considered;
+        let (target, kept) = (intent.mcp.as_ref()?, self.definitions()?);
+        let policy = self.shared.policy.read().unwrap_or_else(PoisonError::into_inner);
+        let digest = &target.definition.digest;
+        let digests = policy.rules().iter().filter(|rule| {
+            rule.decision == Decision::Allow && !rule.digest.contains(digest) && is_of_same_server(rule, intent)
+        });
+        let before =
+            kept.earlier(&target.definition.original, digests.flat_map(|rule| &rule.digest).map(String::as_str));
+        let before = before.filter(|before| *before != target.definition.text)?;
+        Some(difference(&target.definition.original, &(before + "\n"), &format!("{}\n", target.definition.text)))
     }
 
     /// Returns all that a lasting answer could allow the tool, of what this call touches: files in this workspace,
@@ -154,9 +191,8 @@ impl Gate {
             (Scope::FsWrite(_), _) => scope.meet(workspace.as_ref()?),
             (Scope::Http(servers), Some(Scope::Http(asked))) => servers.at_hosts_of(asked).map(Scope::Http),
             (Scope::Http(_), _) => None,
-            // A tool's lasting answer is for that tool, and a server's for the servers that the call names.
-            (Scope::Mcp(_), Some(asked)) => scope.meet(&asked.for_whole_mcp_servers()?),
-            (Scope::Mcp(_), None) => None,
+            // A plugin that can call any tool of a server is allowed only the tools that the call names.
+            (Scope::Mcp(_), asked) => scope.meet(asked?),
             (Scope::Process(_) | Scope::State(_), _) => Some(scope.clone()),
         };
         let touched = |scope: &&Scope| intent.touches.has(scope.capability());
@@ -174,6 +210,21 @@ impl Rule {
             (Decision::Allow, Some(scope)) => is_lasting(scope),
             (Decision::Allow, None) => !self.command.is_empty(),
         }
+    }
+}
+
+/// Returns all tools of the MCP server that a call names, as its server defines them now.
+fn of_whole_server(intent: &Intent) -> Option<Grants> {
+    let scope = intent.touches.scope(Capability::Mcp)?.for_whole_mcp_servers()?;
+    Some(Grants::none().with(scope)).filter(|_| intent.mcp.is_some())
+}
+
+/// Whether a rule for a tool of an MCP server is about the server that the call names: one plugin calls all of them.
+fn is_of_same_server(rule: &Rule, intent: &Intent) -> bool {
+    match (&intent.mcp, &rule.scope) {
+        (Some(_), Some(scope)) => intent.touches.le(scope),
+        (Some(_), None) => false,
+        (None, _) => true,
     }
 }
 

@@ -14,14 +14,14 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use host_capability::{Grants, PluginName};
 use host_message::FunctionCall;
-use host_plugin::Confirmation;
+use host_plugin::{Confirmation, Elicitation, ElicitationAnswer};
 use host_text::{clip, exact};
 use tokio::sync::mpsc;
 
 use super::{Gate, NOT_OFFERED, REASON_CHARACTERS, declined};
 use crate::{
     About, Always, Answer, ApprovalMode, CallAsker, Decision, Lasting, NobodyListens, NotAsked, Origin, PausableClock,
-    PlanAnswer, Query, Question, ReadAnswer, SessionReads, Until,
+    PlanAnswer, Query, Question, ReadAnswer, SessionReads, Until, elicitation,
 };
 
 /// Asks the user on behalf of one running call.
@@ -168,6 +168,14 @@ impl CallQuestions {
 impl CallAsker for CallQuestions {
     fn may_read<'a>(&'a self, path: &'a Path, origin: Option<Origin>) -> BoxFuture<'a, ReadAnswer> {
         Box::pin(self.ask_to_read(path, origin))
+    }
+
+    fn elicit(&self, question: Elicitation) -> BoxFuture<'_, ElicitationAnswer> {
+        Box::pin(async move {
+            let _asking = self.run_clock.pause();
+            let _one_at_a_time = self.gate.shared.turn.acquire().await;
+            elicitation::ask(&self.gate.shared.queue, question).await
+        })
     }
 
     fn present_plan(&self, text: String, modes: Vec<ApprovalMode>) -> BoxFuture<'_, PlanAnswer> {

@@ -71,7 +71,8 @@ impl PluginTool {
     ) -> (Result<Output, CallError>, Option<std::path::PathBuf>) {
         let Allowance { shown, .. } = context.allowance.as_ref();
         let (live, wanted) = (context.live.clone(), Arc::clone(&self.wanted));
-        let listener = Arc::new(Listener { live, wanted, shown: shown.clone(), denied: Mutex::default() });
+        let questions = context.questions.clone();
+        let listener = Arc::new(Listener { live, wanted, questions, shown: shown.clone(), denied: Mutex::default() });
         let invocation = Invocation {
             listener: Arc::clone(&listener) as Arc<_>,
             shown: shown.clone(),

@@ -148,7 +148,7 @@ fn rule(raw: RawRule, source: RuleSource) -> Result<Rule, PolicyProblem> {
     let rule = Rule {
         tool: raw.tool.0,
         plugin: raw.plugin,
-        digest: raw.digest,
+        digest: raw.digest.0,
         scope: raw.scope,
         workspace: raw.workspace,
         arguments: match raw.arguments {

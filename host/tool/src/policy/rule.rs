@@ -142,8 +142,8 @@ pub struct Rule {
     pub tool: Vec<String>,
     /// The plugin's name.
     pub plugin: Option<String>,
-    /// The digest of the plugin's component.
-    pub digest: Option<String>,
+    /// Digests, one of which has to be that of the plugin's component, or of the definition of an MCP server's tool.
+    pub digest: Vec<String>,
     /// What the call touches has to be within these grants.
     pub scope: Option<Grants>,
     /// The absolute path of the workspace.
@@ -180,7 +180,7 @@ impl Rule {
         Self {
             tool: Vec::new(),
             plugin: None,
-            digest: None,
+            digest: Vec::new(),
             scope: None,
             workspace: None,
             arguments: None,
@@ -210,7 +210,7 @@ impl Rule {
         let any = |names: &[String], name: &str| names.is_empty() || names.iter().any(|known| known == name);
         self.is_of(who.tool)
             && self.plugin.as_deref().is_none_or(|plugin| who.plugin == Some(plugin))
-            && self.digest.as_deref().is_none_or(|digest| who.digest == Some(digest))
+            && (self.digest.is_empty() || self.digest.iter().any(|digest| who.digest == Some(digest)))
             && self.workspace.as_deref().is_none_or(|workspace| who.workspace == workspace)
             && any(&self.agent, who.agent)
             && (self.mode.is_empty() || self.mode.contains(&who.mode))
@@ -256,7 +256,7 @@ impl Rule {
         let option = |text: Option<&str>| text.map(|text| format!("{text:?}")).into_iter().collect::<Vec<_>>();
         add("tool", self.tool.iter().map(|tool| format!("{tool:?}")).collect());
         add("plugin", option(self.plugin.as_deref()));
-        add("digest", option(self.digest.as_deref()));
+        add("digest", self.digest.iter().map(|digest| format!("{digest:?}")).collect());
         add("scope", self.scope.iter().map(|scope| format!("{:?}", scope.to_string())).collect());
         add("arguments", option(self.arguments.as_ref().map(ArgumentsPattern::as_str)));
         add("command", self.command.iter().map(|prefix| format!("{:?}", prefix.to_string())).collect());

@@ -27,7 +27,7 @@ impl Rule {
         let names = |names: &[String]| list(names.to_vec());
         add("tool", names(&self.tool));
         add("plugin", self.plugin.as_deref().map(string));
-        add("digest", self.digest.as_deref().map(string));
+        add("digest", names(&self.digest));
         add(
             "scope",
             self.scope.as_ref().map(|scope| {

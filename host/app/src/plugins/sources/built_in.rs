@@ -1,7 +1,7 @@
 //! The plugins that are part of the binary.
 //!
-//! Deliberately not here: the tools that a command lists; their plugin is built in too, but each of its tools comes from
-//! the command (`command`).
+//! Deliberately not here: the tools that a command lists, and those of MCP servers; their plugins are built in too, but each
+//! of their tools comes from the command (`command`) or a server (`crate::mcp`).
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 use host_manifest::{Manifest, Source};
 use host_plugin::Digest;
 
-use super::{DISCOVERED, Found, PluginOrigin};
+use super::{DISCOVERED, Found, MCP, PluginOrigin};
 use crate::error::Failure;
 use crate::plugins::{LoadedPlugin, parse_manifest};
 
@@ -44,7 +44,18 @@ pub(super) fn find(workspace: &Path) -> Result<Vec<Found>, Failure> {
     Ok(plugins.map(|plugin| Found { origin: plugin.origin.clone(), plugin: Ok(plugin) }).collect())
 }
 
-/// The plugins that are part of the binary, but for the one behind the tools that a command lists.
+/// The plugin behind the tools of MCP servers. It has none of its own: those of the servers come when they are connected.
+pub(super) fn mcp(workspace: &Path) -> Found {
+    let missing = || Failure::configuration(format!("this build has no plugin `{MCP}`"));
+    let plugin = BuiltIn::find(MCP).ok_or_else(missing).and_then(|built_in| {
+        let manifest = Manifest { tools: Vec::new(), ..built_in.manifest()? };
+        let component = Cow::Borrowed(built_in.component);
+        LoadedPlugin::new(PluginOrigin::Mcp, manifest, component, Some(built_in.digest()), workspace)
+    });
+    Found { origin: PluginOrigin::Mcp, plugin }
+}
+
+/// The plugins that are part of the binary, but for those behind the tools that a command lists and those of MCP servers.
 ///
 /// # Errors
 ///
@@ -55,7 +66,7 @@ pub fn built_in_plugins(workspace: &Path) -> Result<Vec<LoadedPlugin>, Failure> 
         let component = Cow::Borrowed(built_in.component);
         LoadedPlugin::new(origin, built_in.manifest()?, component, Some(built_in.digest()), workspace)
     };
-    BUILT_IN.iter().filter(|built_in| built_in.name != DISCOVERED).map(plugin).collect()
+    BUILT_IN.iter().filter(|built_in| ![DISCOVERED, MCP].contains(&built_in.name)).map(plugin).collect()
 }
 
 #[cfg(test)]

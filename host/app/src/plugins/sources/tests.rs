@@ -36,7 +36,7 @@ fn sources_notice_a_change_of_every_file_that_they_read() {
     let commands = Commands { discovery: words.clone(), call: words, owner: Owner::User };
     let environment = Environment::new(Default::default(), None, Terminals::default());
     let settings = PluginSettings::read(&Configuration::default(), &environment).expect("nothing is set");
-    let mut sources = PluginSources::new(&[dist.clone(), one.clone()], Some(commands), settings);
+    let mut sources = PluginSources::new(&[dist.clone(), one.clone()], Some(commands), false, settings);
     let mut changed = || sources.look(&project, &folders);
     for (file, counts) in [
         (dist.join("a.wasm"), true),

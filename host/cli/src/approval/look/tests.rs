@@ -12,7 +12,9 @@ const PLAIN: Style = Style { colour: false };
 fn question(confirmation: Confirmation) -> Question {
     let commands = match &confirmation {
         Confirmation::Exec { argv, .. } => simple_commands(argv),
-        Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Call => Vec::new(),
+        Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call => {
+            Vec::new()
+        }
     };
     let arguments = Map::from_iter([("n".to_owned(), json!("x\u{1b}[2J"))]);
     Question {
@@ -198,7 +200,7 @@ fn approval_look_shows_a_long_name_behind_the_bar_to_its_end() {
 #[test]
 fn look_sentences_are_wrapped_at_words_under_the_text_of_their_list() {
     let text = "Some sentences that take more than a row.\n- an item that takes more than one row\n 10. a number that takes more than one row\n1.5 litres do not begin a list";
-    let lines = of_model(text, PLAIN, 30);
+    let lines = of_author(&QuestionAuthor::Model, text, PLAIN, 30);
     let expected = [
         "  │ Some sentences that take",
         "  │ more than a row.",
@@ -211,7 +213,8 @@ fn look_sentences_are_wrapped_at_words_under_the_text_of_their_list() {
     ];
     assert_eq!(lines[2..], expected);
     // What is behind many blanks is shown, and one long word is.
-    let lines = of_model(&format!("fine{}rm -rf / {}", " ".repeat(500), "x".repeat(100)), PLAIN, 30);
+    let lines =
+        of_author(&QuestionAuthor::Model, &format!("fine{}rm -rf / {}", " ".repeat(500), "x".repeat(100)), PLAIN, 30);
     assert!(lines.iter().any(|line| line.contains("rm -rf /")), "{lines:?}");
     assert_eq!(lines.concat().matches('x').count(), 100);
 }

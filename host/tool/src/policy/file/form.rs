@@ -24,7 +24,8 @@ pub(super) struct RawRule {
     #[serde(default)]
     pub(super) tool: OneOrMore<String>,
     pub(super) plugin: Option<String>,
-    pub(super) digest: Option<String>,
+    #[serde(default)]
+    pub(super) digest: OneOrMore<String>,
     pub(super) scope: Option<Grants>,
     pub(super) workspace: Option<PathBuf>,
     pub(super) arguments: Option<String>,

@@ -125,7 +125,7 @@ fn policy_file_rule_that_is_written_is_read_back() {
     check(Rule {
         tool: words(&["a", "mcp_*"]),
         plugin: Some("p \"q\"".to_owned()),
-        digest: Some("blake3:00".to_owned()),
+        digest: vec!["blake3:00".to_owned(), "blake3:01".to_owned()],
         scope: Some(grants("fs-write=src,!.env;http=example.com")),
         workspace: Some("/w/a b".into()),
         arguments: Some(ArgumentsPattern::new("^\\{\"a\":'\n").expect("a pattern")),

@@ -1,0 +1,260 @@
+//! Which MCP servers there are: those of the user's configuration, and those of a trusted project with what the user adds to
+//! them.
+//!
+//! Promises: a server of the user's own is never replaced by a project's; two names that look alike are not both used; a
+//! secret that is missing keeps only its server from being used, and says where to set it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use host_capability::{McpServerName, Resources, Scope};
+use host_text::exact;
+
+use super::files::{self, FileServer};
+use super::{McpAddress, McpProgram, McpServer, McpTransport, SecretText};
+use crate::configuration::{Configuration, McpConfig, TIMEOUT_SECONDS};
+use crate::environment::{Environment, Folders};
+use crate::error::Failure;
+use crate::plugins::settings::{absolute, value};
+use crate::project::ProjectFile;
+
+/// The servers of a session, and what the user should know about others, a line each.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ConfiguredServers {
+    pub(crate) servers: Vec<McpServer>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Where servers are looked for.
+pub(crate) struct Places<'a> {
+    pub(crate) configuration: &'a Configuration,
+    pub(crate) files: &'a [ProjectFile],
+    pub(crate) environment: &'a Environment,
+    pub(crate) folders: &'a Folders,
+    pub(crate) workspace: &'a Path,
+}
+
+impl ConfiguredServers {
+    /// Reads all of them.
+    ///
+    /// # Errors
+    ///
+    /// If a server of the user's configuration is invalid.
+    pub(crate) fn read(places: &Places<'_>) -> Result<Self, Failure> {
+        let own = &places.configuration.mcp;
+        let mut all = Self::default();
+        let is_on = |config: &McpConfig| config.enabled != Some(false);
+        let (origin, _) = Configuration::path(places.environment, places.folders);
+        for (name, config) in own.iter().filter(|(_, config)| config.is_server() && is_on(config)) {
+            let Ok(name) = McpServerName::parse(name) else { continue };
+            match of_user(&name, config, &origin, places)? {
+                Ok(server) => all.add(server, None),
+                Err(why) => all.notes.push(format!("the MCP server `{name}` is left out until {why}")),
+            }
+        }
+        for file in places.files {
+            let found = files::read(file, own, places.environment);
+            all.notes.extend(found.notes);
+            for (name, server) in found.servers {
+                let config = own.get(name.as_str()).cloned().unwrap_or_default();
+                if !is_on(&config) {
+                    continue;
+                }
+                match of_file(&name, server, &config, file, places) {
+                    Ok(server) => all.add(server, Some(&file.path)),
+                    Err(failure) => all.notes.push(format!("the MCP server `{name}` is not used: {}", failure.message)),
+                }
+            }
+        }
+        for (name, _) in own.iter().filter(|(_, config)| !config.is_server() && is_on(config)) {
+            let is_known = all.servers.iter().any(|server| server.name.as_str() == name);
+            // Of an untrusted project nothing is known, and the file may be about another one.
+            if !is_known {
+                tracing::debug!(server = %exact(name), "`[mcp]` is about a server that no file names here");
+            }
+        }
+        Ok(all)
+    }
+
+    fn add(&mut self, server: McpServer, file: Option<&Path>) {
+        let alike = |other: &&McpServer| skeleton(other.name.as_str()) == skeleton(server.name.as_str());
+        match (self.servers.iter().find(alike), file) {
+            (None, _) => self.servers.push(server),
+            (Some(other), file) if other.name == server.name && file.is_some() => {
+                let file = file.map(|file| exact(&file.display().to_string()).into_owned()).unwrap_or_default();
+                let other_file = exact(&other.origin.display().to_string()).into_owned();
+                self.notes
+                    .push(format!("the MCP server `{}` is the one of `{other_file}`, not of `{file}`", server.name));
+            }
+            (Some(other), _) => self.notes.push(format!(
+                "the MCP server `{}` is not used: its name looks like `{}`; change one of them",
+                server.name, other.name
+            )),
+        }
+    }
+}
+
+/// A name without what a reader overlooks: case, separators, and digits that look like letters.
+pub(super) fn skeleton(name: &str) -> String {
+    let plain = |c: char| match c.to_ascii_lowercase() {
+        '-' | '_' | '.' | '/' => None,
+        '0' => Some('o'),
+        '1' | 'i' => Some('l'),
+        other => Some(other),
+    };
+    name.chars().filter_map(plain).collect()
+}
+
+/// A server of the user's configuration; the inner error says what is missing.
+fn of_user(
+    name: &McpServerName,
+    config: &McpConfig,
+    origin: &Path,
+    places: &Places<'_>,
+) -> Result<Result<McpServer, String>, Failure> {
+    let secrets = |table: &str, sources: &std::collections::BTreeMap<String, _>| {
+        let mut values = std::collections::BTreeMap::new();
+        for (key, source) in sources {
+            let of = format!("mcp.{name}.{table}.{key}");
+            match value(source, &of, places.environment)? {
+                Ok(text) => values.insert(key.clone(), SecretText(text)),
+                Err(why) => return Ok(Err(why)),
+            };
+        }
+        Ok::<_, Failure>(Ok(values))
+    };
+    let transport = match (&config.command, &config.url) {
+        (Some(command), _) => {
+            let environment = match secrets("env", &config.env)? {
+                Ok(environment) => environment,
+                Err(why) => return Ok(Err(why)),
+            };
+            let command: Vec<String> = std::iter::once(command).chain(&config.args).cloned().collect();
+            let directory = match &config.directory {
+                Some(folder) => absolute(folder, &format!("mcp.{name}.directory"), places.environment)?,
+                None => places.workspace.to_owned(),
+            };
+            let resources = resources(name, config, &command, places)?;
+            McpTransport::Program(McpProgram { command, directory, environment, resources })
+        }
+        (None, Some(url)) => {
+            let headers = match secrets("headers", &config.headers)? {
+                Ok(headers) => headers,
+                Err(why) => return Ok(Err(why)),
+            };
+            McpTransport::Http(address(name, url, headers, config)?)
+        }
+        (None, None) => return Ok(Err("you set its `command` or its `url`".to_owned())),
+    };
+    Ok(Ok(server(name, transport, config, origin)))
+}
+
+/// A server of a project's file, with what the user adds to it.
+fn of_file(
+    name: &McpServerName,
+    found: FileServer,
+    config: &McpConfig,
+    file: &ProjectFile,
+    places: &Places<'_>,
+) -> Result<McpServer, Failure> {
+    let secret = |all: std::collections::BTreeMap<String, String>| {
+        all.into_iter().map(|(key, value)| (key, SecretText(value))).collect()
+    };
+    let transport = match found.url {
+        Some(url) => McpTransport::Http(address(name, &url, secret(found.headers), config)?),
+        None => {
+            let project = files::project_of(&file.path);
+            let mut command = found.command;
+            // A path is the project's own, whatever folder is worked in.
+            if let Some(program) = command.first_mut().filter(|program| program.contains('/')) {
+                *program = project.join(&program).to_string_lossy().into_owned();
+            }
+            let directory = found.directory.map_or_else(|| project.to_owned(), |folder| project.join(folder));
+            let resources = resources(name, config, &command, places)?;
+            McpTransport::Program(McpProgram { command, directory, environment: secret(found.environment), resources })
+        }
+    };
+    let of_file = server(name, transport, config, &file.path);
+    let tools = match (found.tools, of_file.tools) {
+        (Some(theirs), Some(own)) => Some(theirs.intersection(&own).cloned().collect()),
+        (theirs, own) => own.or(theirs),
+    };
+    let timeout = match (config.timeout_seconds, found.timeout_milliseconds) {
+        (None, Some(milliseconds)) => Duration::from_millis(milliseconds.clamp(1_000, 3_600_000)),
+        (Some(_) | None, _) => of_file.timeout,
+    };
+    Ok(McpServer { tools, timeout, ..of_file })
+}
+
+fn server(name: &McpServerName, transport: McpTransport, config: &McpConfig, origin: &Path) -> McpServer {
+    McpServer {
+        name: name.clone(),
+        transport,
+        timeout: Duration::from_secs(config.timeout_seconds.map_or(TIMEOUT_SECONDS, |seconds| seconds.get())),
+        tools: config.tools.clone(),
+        is_required: config.required.unwrap_or_default(),
+        trusts_hints: config.trust_read_only_hints.unwrap_or_default(),
+        origin: origin.to_owned(),
+    }
+}
+
+fn address(
+    name: &McpServerName,
+    url: &str,
+    headers: std::collections::BTreeMap<String, SecretText>,
+    config: &McpConfig,
+) -> Result<McpAddress, Failure> {
+    let is_web = ["https://", "http://"]
+        .iter()
+        .any(|scheme| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+    if !is_web {
+        return Err(Failure::configuration(format!("`mcp.{name}.url` is `{}`", host_text::excerpt(url, 120)))
+            .help("write an address that begins with `https://`"));
+    }
+    Ok(McpAddress {
+        url: url.to_owned(),
+        headers,
+        reaches_private: config.private.unwrap_or_default(),
+        client_id: config.client_id.clone(),
+    })
+}
+
+/// What the program may use besides when it is confined, checked.
+fn resources(
+    name: &McpServerName,
+    config: &McpConfig,
+    command: &[String],
+    places: &Places<'_>,
+) -> Result<Resources, Failure> {
+    let path = |path: &PathBuf| {
+        let named = absolute(path, &format!("mcp.{name}"), places.environment)?;
+        // As programs' paths are held against it; what is not there yet stays as it is written.
+        Ok::<_, Failure>(std::fs::canonicalize(&named).unwrap_or(named))
+    };
+    let resources = Resources {
+        servers: config.net.clone(),
+        reads: config.read.iter().map(path).collect::<Result<_, _>>()?,
+        writes: config.write.iter().map(path).collect::<Result<_, _>>()?,
+    };
+    Scope::for_command_using(command, &resources).map_err(|error| {
+        Failure::configuration(format!("`[mcp.{name}]` cannot be used: {error}")).help(error.help())
+    })?;
+    Ok(resources)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mcp_names_that_look_alike_have_one_skeleton() {
+        for (one, other) in
+            [("git_hub", "GitHub"), ("list.files", "list-files"), ("read_fi1e", "read_file"), ("l0g", "log")]
+        {
+            assert_eq!(skeleton(one), skeleton(other));
+        }
+        for (one, other) in [("github", "gitlab"), ("read", "reads"), ("a", "b")] {
+            assert_ne!(skeleton(one), skeleton(other));
+        }
+    }
+}
