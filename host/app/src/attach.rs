@@ -1,4 +1,5 @@
-//! `@path` in a prompt puts a file, a folder's listing or the files that match a glob behind the prompt.
+//! `@path` in a prompt puts a file, a folder's listing or the files that match a glob behind the prompt, and `@server:uri` a
+//! resource of an MCP server.
 //!
 //! The tools that a model reads with read them (`read_file`, `ls`, `read_many_files`), in the same sandbox and with the
 //! same grants, limits and ignore rules. A file or folder outside of the workspace that the user typed counts as asked
@@ -7,6 +8,7 @@
 //! (`@Override`, `@types/node`).
 
 mod mention;
+mod resource;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,6 +22,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use self::mention::{Mention, Prompt};
+use self::resource::Resource;
 use crate::app::App;
 use crate::context::name;
 use crate::error::{ErrorKind, Failure};
@@ -54,7 +57,14 @@ pub struct Attached {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Attachment {
     path: String,
-    tool: ReadingTool,
+    by: ReadBy,
+}
+
+/// What reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum ReadBy {
+    Tool(ReadingTool),
+    Server(Resource),
 }
 
 /// The tool that reads it.
@@ -92,11 +102,18 @@ pub async fn attach(
     grants: &UserGrants,
     stop: &CancellationToken,
 ) -> Result<Attached, Failure> {
-    let tools = app.tools(grants)?;
+    let tools = app.tools_of(&app.plugins, grants)?;
     let Prompt { text, mentions } = Prompt::read(prompt);
     let mut attached = Attached { prompt: text, parts: Vec::new(), notes: Vec::new() };
     let mut all: Vec<Attachment> = Vec::new();
     for mention in &mentions {
+        if let Some(resource) = resource::resolve(mention, author, app, grants)? {
+            let attachment = Attachment { path: resource.shown(), by: ReadBy::Server(resource) };
+            if !all.contains(&attachment) {
+                all.push(attachment);
+            }
+            continue;
+        }
         match resolve(mention, author, app, grants)? {
             Some((attachment, _)) if all.contains(&attachment) => {}
             Some((attachment, place)) => {
@@ -120,7 +137,15 @@ pub async fn attach(
     }
     let mut budget = Budget { characters: MAX_TEXT, bytes: MAX_DATA };
     for (number, attachment) in all.iter().enumerate() {
-        attached.parts.extend(parts(attachment, read(attachment, number, &tools, stop).await?, &mut budget));
+        let read = match &attachment.by {
+            ReadBy::Tool(tool) => read(attachment, *tool, number, &tools, stop).await?,
+            ReadBy::Server(resource) => tokio::select! {
+                biased;
+                () = stop.cancelled() => return Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
+                read = resource.read(app) => Ok(read?),
+            },
+        };
+        attached.parts.extend(parts(attachment, read, &mut budget));
     }
     Ok(attached)
 }
@@ -164,7 +189,7 @@ fn resolve(
             place = Place::Outside;
             found = reader(&grants.reads().grants()).stat(&path);
         }
-        let of_tool = |tool| Ok(Some((Attachment { path: path.clone(), tool }, place)));
+        let of_tool = |tool| Ok(Some((Attachment { path: path.clone(), by: ReadBy::Tool(tool) }, place)));
         match found {
             Ok(Found { ignored: true, .. }) => {
                 return Err(refused(&path)
@@ -187,7 +212,9 @@ fn resolve(
             Err(ReadError::Io(why)) => return Err(refused(&path).cause(why)),
         }
     }
-    Ok(mention.glob().map(|glob| (Attachment { path: glob.to_owned(), tool: ReadingTool::Glob }, Place::Granted)))
+    Ok(mention
+        .glob()
+        .map(|glob| (Attachment { path: glob.to_owned(), by: ReadBy::Tool(ReadingTool::Glob) }, Place::Granted)))
 }
 
 /// The path as a user writes it; `~/` is the home.
@@ -214,11 +241,12 @@ fn looks_like_a_path(path: &str) -> bool {
 /// Returns the tool's output; the inner error explains to the model why there is no output.
 async fn read(
     attachment: &Attachment,
+    tool: ReadingTool,
     number: usize,
     tools: &Registry,
     stop: &CancellationToken,
 ) -> Result<Result<Output, String>, Failure> {
-    let (tool, arguments) = match attachment.tool {
+    let (tool, arguments) = match tool {
         ReadingTool::File => ("read_file", json!({"path": attachment.path})),
         ReadingTool::Folder => ("ls", json!({"path": attachment.path})),
         ReadingTool::Glob => ("read_many_files", json!({"include": [attachment.path.trim_start_matches("./")]})),
@@ -300,7 +328,7 @@ mod tests {
     use super::*;
 
     fn attachment(path: &str) -> Attachment {
-        Attachment { path: path.to_owned(), tool: ReadingTool::File }
+        Attachment { path: path.to_owned(), by: ReadBy::Tool(ReadingTool::File) }
     }
 
     fn texts(parts: &[Part]) -> Vec<&str> {

@@ -6,6 +6,7 @@
 mod files;
 mod hub;
 mod offer;
+mod report;
 mod settings;
 mod supply;
 
@@ -25,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::hub::{McpHub, REQUIRED_PATIENCE};
 pub use self::offer::SEPARATOR;
+pub use self::report::{McpReport, PATIENCE};
 pub(crate) use self::settings::{ConfiguredServers, Places};
 pub(crate) use self::supply::{Deferral, McpSupply};
 use crate::environment::Folders;

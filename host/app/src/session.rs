@@ -17,6 +17,7 @@ pub mod list;
 pub mod main_agent;
 mod observers;
 pub mod resume;
+pub mod servers;
 pub mod settings;
 mod setup;
 pub mod status;

@@ -3,7 +3,9 @@
 //! Every number is an estimate, as compression makes them, but the service's own count of the last request. Deliberately
 //! not here: what the system prompt is made of, which only its author knows.
 
-use host_message::{Content, Part, PartData, Role};
+use std::collections::BTreeSet;
+
+use host_message::{Content, Part, PartData, Role, ToolName};
 use host_model::{estimate_contents, estimate_part, estimate_tools};
 
 use super::Executor;
@@ -71,6 +73,11 @@ impl MessageTokens {
 }
 
 impl Executor {
+    /// Returns the names of the tools that the model is offered now.
+    pub fn declared_tools(&self) -> BTreeSet<ToolName> {
+        self.agent.current_tools().specs().iter().map(|spec| spec.name.clone()).collect()
+    }
+
     /// Returns how the conversation until now fills the model's window, without the system prompt.
     pub fn window_use(&self) -> WindowUse {
         let contents = self.history.contents();
@@ -92,7 +99,7 @@ impl Executor {
 
 #[cfg(test)]
 mod tests {
-    use host_message::{CallId, FunctionCall, FunctionResponse, ResponseBody, ToolName};
+    use host_message::{CallId, FunctionCall, FunctionResponse, ResponseBody};
     use serde_json::Map;
 
     use super::*;

@@ -6,6 +6,7 @@ use host_agent::{MessageTokens, WindowUse, fill};
 use host_model::estimate_text;
 use serde_json::Value;
 
+use super::servers::ServerTokens;
 use super::{Session, main_agent};
 
 /// The use of the model's window, in tokens.
@@ -19,6 +20,8 @@ pub struct WindowReport {
     pub compressed_at: Option<u64>,
     /// What is in the window, each with its estimate, in the order in which it is sent.
     pub contents: Vec<(WindowContent, u64)>,
+    /// What the tools of each MCP server take, in order. Those that are declared are part of `contents`.
+    pub servers: Vec<ServerTokens>,
     /// All of it.
     pub total: WindowTotal,
 }
@@ -103,7 +106,7 @@ impl Session {
         ];
         let sum = contents.iter().fold(0, |sum: u64, (_, tokens)| sum.saturating_add(*tokens));
         let total = counted.map_or(WindowTotal::Estimated(sum), WindowTotal::Counted);
-        WindowReport { window, reply, compressed_at, contents, total }
+        WindowReport { window, reply, compressed_at, contents, servers: self.server_tokens(), total }
     }
 
     /// Estimates the tokens of the system prompt without the context.

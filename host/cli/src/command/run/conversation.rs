@@ -20,6 +20,7 @@ mod models;
 mod output;
 mod processes;
 mod resumed;
+mod servers;
 mod settings;
 mod shell;
 mod start_screen;
@@ -173,6 +174,7 @@ impl Repl {
             match commands::parse(&text) {
                 ParsedLine::Prompt(prompt) => {
                     self.reload(ReloadTrigger::FilesChanged).await;
+                    self.news();
                     self.run(Some(&prompt)).await;
                 }
                 ParsedLine::Command(command) => match self.command(command).await {
@@ -258,10 +260,16 @@ impl Repl {
         self.session.prompt_steered(prompt, &steering, turn).await
     }
 
+    /// Prints what happened to MCP servers meanwhile.
+    fn news(&mut self) {
+        self.session.take_notices().iter().for_each(|line| self.note(line));
+    }
+
     fn has_run(&mut self, result: &RunResult, began: Instant) {
         self.terminal.rests();
         self.stats.ended(result, began.elapsed());
         self.ended(result);
+        self.news();
         self.alert(result, began.elapsed());
     }
 

@@ -10,8 +10,8 @@ use host_terminal::{self as terminal, Answers, Choice, Chosen, Question, Termina
 use host_text::{exact, visible};
 use host_tool::ApprovalMode;
 
-use super::commands::{self, Command};
-use super::{Flow, Repl, clipboard, cost, mode, processes, resumed, settings, window};
+use super::commands::{self, Command, ServerPrompt};
+use super::{Flow, Repl, clipboard, cost, mode, processes, resumed, servers, settings, window};
 use crate::printer::terminal as drawn;
 
 impl Repl {
@@ -31,6 +31,16 @@ impl Repl {
             Command::Agents => {
                 let agents = self.session.agents().all();
                 self.terminal.lines(&crate::command::agent::list(agents));
+            }
+            Command::Servers => self.terminal.lines(&servers::text(self.session.app(), self.terminal.columns())),
+            Command::ServerPrompt(ServerPrompt { server, prompt, written }) => {
+                let turn = self.works();
+                let prompt = turn.run_until_cancelled(self.session.server_prompt(&server, &prompt, &written)).await;
+                self.terminal.rests();
+                match prompt {
+                    Some(prompt) => self.run_task(prompt?).await,
+                    None => self.note("stopped"),
+                }
             }
             Command::Mode(None) => {
                 self.terminal.lines(&about_mode(self.session.mode(), self.terminal.columns()));

@@ -12,6 +12,8 @@ pub(super) enum Command {
     Tools,
     Reload,
     Agents,
+    Servers,
+    ServerPrompt(ServerPrompt),
     Mode(Option<String>),
     Permissions(Option<String>),
     AddDir(Option<String>),
@@ -32,6 +34,14 @@ pub(super) enum Command {
     Export(Option<String>),
     UndoLastPrompt,
     Quit,
+}
+
+/// A prompt of an MCP server, with what is written behind its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ServerPrompt {
+    pub(super) server: String,
+    pub(super) prompt: String,
+    pub(super) written: String,
 }
 
 /// The meaning of a line.
@@ -66,6 +76,7 @@ pub(super) const ALL: &[CommandSpec] = &[
     alone("/tools", "List the tools and what they may touch", Command::Tools),
     alone("/reload", "Reload plugins that changed (also done before each prompt)", Command::Reload),
     alone("/agents", "List the agents that the model can call", Command::Agents),
+    alone("/mcp", "List the MCP servers, their tools and prompts", Command::Servers),
     with("/mode", "[MODE]", "Show or change what is allowed without asking", Command::Mode),
     with(
         "/permissions",
@@ -140,6 +151,12 @@ pub(super) fn parse(line: &str) -> ParsedLine {
             ParsedLine::Invalid(Failure::input(format!("`{name}` takes no argument")).help(as_prompt))
         }
         (Some(Arguments::With(build)), argument) => ParsedLine::Command(build(argument)),
+        (None, argument) if is_server_prompt(name) => {
+            let (server, prompt) = name.trim_start_matches('/').split_once(':').unwrap_or_default();
+            let written = argument.unwrap_or_default();
+            let prompt = ServerPrompt { server: server.to_owned(), prompt: prompt.to_owned(), written };
+            ParsedLine::Command(Command::ServerPrompt(prompt))
+        }
         (None, _) => {
             let failure = Failure::input(format!("there is no command `{}`", first_line(name)));
             let is_path = name.get(1..).is_some_and(|rest| rest.contains(['/', '*', '.']));
@@ -149,6 +166,13 @@ pub(super) fn parse(line: &str) -> ParsedLine {
             })
         }
     }
+}
+
+/// Whether a name is that of a server's prompt, such as `/github:review`: nobody calls a file so.
+fn is_server_prompt(name: &str) -> bool {
+    let Some((server, prompt)) = name.get(1..).and_then(|name| name.split_once(':')) else { return false };
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    !server.is_empty() && server.chars().all(is_plain) && !prompt.is_empty() && !prompt.starts_with('/')
 }
 
 /// Returns enough of a text to recognise it.
@@ -190,6 +214,15 @@ mod tests {
             ("/compact", Command::Compress),
             ("/review", Command::Review(None)),
             ("/review main..x", Command::Review(Some("main..x".to_owned()))),
+            ("/mcp", Command::Servers),
+            (
+                "/github:review 7 deep",
+                Command::ServerPrompt(ServerPrompt {
+                    server: "github".to_owned(),
+                    prompt: "review".to_owned(),
+                    written: "7 deep".to_owned(),
+                }),
+            ),
         ] {
             assert!(matches!(parse(line), ParsedLine::Command(command) if command == expected), "{line}");
         }

@@ -8,15 +8,32 @@ use host_app::finder::{FileFinder, FoundPath};
 use host_terminal::{Candidate, Completer, Completions, Lookup};
 use host_tool::ApprovalMode;
 
+use host_app::mcp::McpHub;
+use host_text::{exact, excerpt};
+
 use super::actions::about;
 use super::commands;
 use super::models::ModelList;
 
+/// How much of what a server says about a prompt or a resource is shown, in characters.
+const PROMPT_WORDS: usize = 60;
+
+/// The most resources that are offered. Protects the list of files below them.
+const MAX_RESOURCES: usize = 20;
+
 /// Completes what can be completed in this workspace. `models` lists those that can be asked.
-pub(super) fn completer(finder: Option<FileFinder>, models: Arc<Mutex<ModelList>>) -> Completer {
+pub(super) fn completer(
+    finder: Option<FileFinder>,
+    models: Arc<Mutex<ModelList>>,
+    servers: Option<Arc<McpHub>>,
+) -> Completer {
     let has_files = finder.is_some();
+    let prompts = servers.clone();
     Completer {
-        at_once: Some(Box::new(move |before| at_once(before, has_files))),
+        at_once: Some(Box::new(move |before| match (at_once(before, has_files), &prompts) {
+            (Lookup::Now(found), Some(servers)) => Lookup::Now(with_prompts(found, before, servers)),
+            (found, _) => found,
+        })),
         looked_up: Some(Box::new(move |before| match (model(before), mention(before), &finder) {
             (Some(written), _, _) => {
                 let listed = models.lock().unwrap_or_else(PoisonError::into_inner).look_up();
@@ -24,7 +41,12 @@ pub(super) fn completer(finder: Option<FileFinder>, models: Arc<Mutex<ModelList>
                 found.note = listed.note;
                 found
             }
-            (None, Some(mention), Some(finder)) => paths(mention, finder),
+            (None, Some(mention), Some(finder)) => {
+                let mut found = servers.iter().map(|servers| resources(mention, servers)).next().unwrap_or_default();
+                let files = paths(mention, finder);
+                found.candidates.extend(files.candidates);
+                Completions { candidates: found.candidates, ..files }
+            }
             (None, _, _) => Completions::default(),
         })),
     }
@@ -61,6 +83,49 @@ fn command(before: &str) -> Option<Completions> {
     };
     is_name
         .then(|| matching(before, commands::ALL.iter().filter(|known| known.name.starts_with(before)).map(candidate)))
+}
+
+/// The commands, and behind them the prompts of MCP servers.
+fn with_prompts(mut found: Completions, before: &str, servers: &McpHub) -> Completions {
+    for status in servers.statuses() {
+        for prompt in status.prompts {
+            let name = format!("/{}:{}", status.name, prompt.name);
+            // A name with blanks or signs could not be typed as one word.
+            if !name.starts_with(before) || exact(&name) != name || name.contains(char::is_whitespace) {
+                continue;
+            }
+            let words = prompt.description.as_deref().map(|text| excerpt(text, PROMPT_WORDS)).unwrap_or_default();
+            found.candidates.push(Candidate {
+                label: Some(name.clone()),
+                words,
+                sends: prompt.arguments.is_empty(),
+                ..Candidate::new(format!("{name} "))
+            });
+        }
+    }
+    found
+}
+
+/// The resources of MCP servers that a mention may mean.
+fn resources(mention: Mention<'_>, servers: &McpHub) -> Completions {
+    let statuses = servers.statuses();
+    let all = statuses.iter().flat_map(|status| status.resources.iter().map(move |one| (&status.name, one)));
+    let wanted = mention.path.to_lowercase();
+    let found = all.filter_map(|(server, resource)| {
+        let path = format!("{server}:{}", resource.uri);
+        let is_meant = path.to_lowercase().contains(&wanted) && exact(&path) == path && !path.contains('"');
+        let text = match mention.is_quoted || path.contains(char::is_whitespace) {
+            true => format!("\"{path}\" "),
+            false => format!("{path} "),
+        };
+        is_meant.then(|| Candidate {
+            label: Some(path),
+            words: excerpt(&resource.name, PROMPT_WORDS),
+            ..Candidate::new(text)
+        })
+    });
+    let candidates = found.take(MAX_RESOURCES).collect();
+    Completions { replaced: mention.written.len(), candidates, ..Completions::default() }
 }
 
 /// The argument of a command, as far as it is written.

@@ -56,7 +56,7 @@ pub(super) fn assist(session: &Session, modes: &SharedModes, outputs: &Arc<Mutex
             Keys::Emacs => Keymap::Emacs,
             Keys::Vim => Keymap::Vim,
         },
-        completer: complete::completer(FileFinder::new(app), Arc::new(Mutex::new(models))),
+        completer: complete::completer(FileFinder::new(app), Arc::new(Mutex::new(models)), app.mcp.clone()),
         edit: Some(Box::new(move |text| editor.edit_now(text, "prompt.md"))),
         image: Some(Box::new(move || {
             let folder = outputs.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -6,7 +6,9 @@
 use std::fmt::Write as _;
 
 use host_app::report::run_stats::count;
+use host_app::session::servers::ServerTokens;
 use host_app::session::window::{WindowReport, WindowTotal};
+use host_message::counted;
 use host_terminal::{Style, TerminalMode, truncate_to_width, wrapped};
 
 /// Width of the names of rows.
@@ -23,7 +25,7 @@ const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
 /// The text, in so many columns.
 pub(super) fn text(report: &WindowReport, columns: usize, mode: TerminalMode, style: Style) -> String {
-    let WindowReport { window, reply, compressed_at, contents, total } = report;
+    let WindowReport { window, reply, compressed_at, contents, servers, total } = report;
     let share = |tokens: u64| tokens as f64 / (*window).max(1) as f64;
     let percent = |tokens: u64| format!("{:.1} %", share(tokens) * 100.0);
     let how = match total {
@@ -49,6 +51,15 @@ pub(super) fn text(report: &WindowReport, columns: usize, mode: TerminalMode, st
     }
     row("free", report.free(), false);
     row("for the reply", *reply, false);
+    for ServerTokens { name, tools, declared, tokens } in servers {
+        let declared = match declared {
+            declared if declared == tools => "declared".to_owned(),
+            declared => format!("{declared} declared; the model finds the others with tool_search"),
+        };
+        let line = format!("MCP server {name}: {} in {}, {declared}", count(*tokens), counted(*tools, "tool"));
+        text.push_str(&wrapped(&line, columns, 2));
+        text.push('\n');
+    }
     let compressed = match compressed_at {
         Some(at) => {
             format!(
@@ -93,7 +104,13 @@ mod tests {
             (WindowContent::Results, 50_000),
         ];
         let total = WindowTotal::Counted(63_000);
-        WindowReport { window: 100_000, reply: 8_192, compressed_at: Some(70_000), contents, total }
+        let servers = vec![ServerTokens {
+            name: host_capability::McpServerName::parse("github").expect("a name"),
+            tools: 30,
+            declared: 2,
+            tokens: 11_000,
+        }];
+        WindowReport { window: 100_000, reply: 8_192, compressed_at: Some(70_000), contents, servers, total }
     }
 
     #[test]
@@ -117,6 +134,9 @@ mod tests {
                 "results          50.0k  50.0 % ████▌",
                 "free             28.8k  28.8 % ██▋",
                 "for the reply     8192   8.2 % ▊",
+                "MCP server github: 11.0k in 30 tools, 2",
+                "  declared; the model finds the others",
+                "  with tool_search",
                 "The conversation is compressed at 70.0k",
                 "tokens (70.0 %); /compress does it now.",
                 "The rows are estimates.",
