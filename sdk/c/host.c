@@ -317,7 +317,7 @@ void host_panic(const char *format, ...) {
 
 /* ---- Capabilities ---- */
 
-#if defined HOST_FS_READ || defined HOST_FS_WRITE || defined HOST_PROCESS || defined HOST_HTTP || defined HOST_STATE
+#if defined HOST_FS_READ || defined HOST_FS_WRITE || defined HOST_PROCESS || defined HOST_HTTP || defined HOST_STATE || defined HOST_MCP
 static bool fail_with(host_failure *failure, uint8_t kind, host_string words) {
     failure->tag = kind;
     failure->val.failed = words;
@@ -403,6 +403,19 @@ bool host_fail_state(const host_cap_state_error_t *error, host_failure *failure)
     case HOST_CAP_STATE_ERROR_INVALID: return fail_with(failure, HOST_INVALID_ARGUMENTS, error->val.invalid);
     case HOST_CAP_STATE_ERROR_FULL: return fail_with(failure, HOST_FAILED, error->val.full);
     default: return fail_with(failure, HOST_FAILED, error->val.io);
+    }
+}
+#endif
+
+#ifdef HOST_MCP
+bool host_fail_mcp(const host_cap_mcp_error_t *error, host_failure *failure) {
+    switch (error->tag) {
+    case HOST_CAP_MCP_ERROR_DENIED: return fail_denied(failure, &error->val.denied);
+    case HOST_CAP_MCP_ERROR_NOT_FOUND: return fail_with(failure, HOST_NOT_FOUND, error->val.not_found);
+    case HOST_CAP_MCP_ERROR_INVALID: return fail_with(failure, HOST_INVALID_ARGUMENTS, error->val.invalid);
+    case HOST_CAP_MCP_ERROR_UNAVAILABLE: return fail_with(failure, HOST_UNAVAILABLE, error->val.unavailable);
+    case HOST_CAP_MCP_ERROR_CANCELLED: return host_fail(failure, HOST_CANCELLED, "");
+    default: return fail_with(failure, HOST_FAILED, error->val.failed);
     }
 }
 #endif

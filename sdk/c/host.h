@@ -8,7 +8,7 @@
  *
  * `contract.h` is generated from the folder `wit` when the plugin is built, with the capabilities that plugin.toml
  * declares; its functions can be called as they are. Each declared capability also defines HOST_FS_READ, HOST_FS_WRITE,
- * HOST_PROCESS, HOST_HTTP or HOST_STATE. */
+ * HOST_PROCESS, HOST_HTTP, HOST_STATE or HOST_MCP. */
 #ifndef HOST_H
 #define HOST_H
 
@@ -108,6 +108,9 @@ bool host_fail_http(const host_cap_http_error_t *error, host_failure *failure);
 #endif
 #ifdef HOST_STATE
 bool host_fail_state(const host_cap_state_error_t *error, host_failure *failure);
+#endif
+#ifdef HOST_MCP
+bool host_fail_mcp(const host_cap_mcp_error_t *error, host_failure *failure);
 #endif
 
 /* ---- The tools ---- */

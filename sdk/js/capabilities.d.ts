@@ -136,3 +136,18 @@ declare module 'host:cap/state@0.1.0' {
   export { forget as delete };
   export function list(): string[];
 }
+
+declare module 'host:cap/mcp@0.1.0' {
+  import type { Denial } from 'host:cap/types@0.1.0';
+  export type Content =
+    | { tag: 'text'; val: string }
+    | { tag: 'blob'; val: { mimeType: string; data: Uint8Array } }
+    | { tag: 'link'; val: { uri: string; title?: string } };
+  export interface Answer { content: Content[]; structured?: string; isError: boolean }
+  export type Problem =
+    | { tag: 'denied'; val: Denial }
+    | { tag: 'not-found' | 'invalid' | 'unavailable' | 'failed'; val: string }
+    | { tag: 'cancelled' };
+  /** Calls a tool of an MCP server that the user configured; `arguments_` is a JSON object as text. */
+  export function call(server: string, tool: string, arguments_: string): Answer;
+}

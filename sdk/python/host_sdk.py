@@ -4,7 +4,7 @@ A plugin is a module `plugin` with `Tool = export(...)`, given one or more funct
 function takes the arguments, a dict that met the tool's schema, and returns an `Answer` or text; it fails by raising a
 `Failure`. What a capability refuses is raised as a `Failure` too, and a function that does not catch it passes it on.
 
-The capabilities are `fs_read`, `fs_write`, `process`, `http` and `state`: the generated modules of those that plugin.toml
+The capabilities are `fs_read`, `fs_write`, `process`, `http`, `state` and `mcp`: the generated modules of those that plugin.toml
 declares, None for the others.
 
 Import whatever you use at the top of a module. The plugin is a snapshot taken when those imports have run: there are no
@@ -278,3 +278,4 @@ fs_write = _capability("fs_write")
 process = _capability("process")
 http = _capability("http")
 state = _capability("state")
+mcp = _capability("mcp")

@@ -44,7 +44,7 @@ fn markdown(path: &Path) -> Option<String> {
 
 #[test]
 fn documents_stay_short() {
-    for (document, most) in [("README.md", 1_100), ("SECURITY.md", 1_800), ("ARCHITECTURE.md", 3_000)] {
+    for (document, most) in [("README.md", 1_100), ("SECURITY.md", 1_900), ("ARCHITECTURE.md", 3_000)] {
         let words = read(document).split_whitespace().count();
         assert!(words <= most, "{document} has {words} words, over its limit of {most}");
     }

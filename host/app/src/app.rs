@@ -10,7 +10,7 @@ mod tools;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use host_agent::{ASK_USER, COMPLETE_TASK, PRESENT_PLAN};
+use host_agent::{ASK_USER, COMPLETE_TASK, PRESENT_PLAN, TOOL_SEARCH};
 use host_plugin::{BackgroundPrograms, ProgramAccess, Runtime, RuntimeOptions, Workspace};
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, McpDefinitions, Policy, RulesFile};
 use tokio_util::sync::CancellationToken;
@@ -22,7 +22,7 @@ use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::folder;
 use crate::grants::{self, UserGrants};
-use crate::mcp::{ConfiguredServers, McpHub, Places};
+use crate::mcp::{ConfiguredServers, McpHub, Places, SEPARATOR};
 use crate::plugins::settings::PluginSettings;
 use crate::plugins::sources::{OnInvalid, PluginSources, SourceContext};
 use crate::plugins::{DISCOVERED, LoadedPlugin};
@@ -142,14 +142,21 @@ impl App {
         let own = (&folders, environment);
         let grants = UserGrants::read(access, configuration.approval_mode, &plugins, &root, own, confined)?;
         runtime.set_program_access(confinement::with_added(programs.clone(), grants.added()));
-        let mut tools: Vec<&str> =
-            plugins.iter().flat_map(LoadedPlugin::tools).chain([ASK_USER, COMPLETE_TASK, PRESENT_PLAN]).collect();
+        let mut tools: Vec<&str> = plugins
+            .iter()
+            .flat_map(LoadedPlugin::tools)
+            .chain([ASK_USER, COMPLETE_TASK, PRESENT_PLAN, TOOL_SEARCH])
+            .collect();
         // What an untrusted project may bring is not known; agents are read where a rule may be about one.
         let is_whole = !project.withholds(Part::Component) && !project.withholds(Part::Program);
-        if is_whole && !policies::about_no_tool(&policy, &tools).is_empty() {
+        let is_of_server = |name: &str| {
+            let server = name.split_once(SEPARATOR).map(|(server, _)| server);
+            mcp.iter().flat_map(|servers| servers.servers()).any(|known| Some(known.name.as_str()) == server)
+        };
+        if is_whole && !policies::about_no_tool(&policy, &tools, is_of_server).is_empty() {
             let agents = Agents::read(&folders, &configuration, &files.agents)?;
             tools.extend(agents.all().iter().map(Agent::name));
-            policies::about_no_tool(&policy, &tools).iter().for_each(|note| notice(note));
+            policies::about_no_tool(&policy, &tools, is_of_server).iter().for_each(|note| notice(note));
         }
         Ok(Self {
             environment: environment.clone(),

@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::hub::{McpHub, REQUIRED_PATIENCE};
 pub use self::offer::SEPARATOR;
-pub use self::report::{McpReport, PATIENCE};
+pub use self::report::{McpReport, PATIENCE, ReportedTool};
 pub(crate) use self::settings::{ConfiguredServers, Places};
 pub(crate) use self::supply::{Deferral, McpSupply};
 use crate::environment::Folders;

@@ -65,11 +65,12 @@ pub fn read(folders: &Folders, of_project: &[ProjectFile]) -> Result<Policies, F
 }
 
 /// Returns a line for each rule about a tool that is not among these: one that denies it would hold for nothing, and
-/// nobody would know. A rule for one folder or one plugin, as answers make them, and a pattern can be about other tools.
-pub fn about_no_tool(policy: &Policy, tools: &[&str]) -> Vec<String> {
+/// nobody would know. A rule for one folder or one plugin, as answers make them, and a pattern can be about other tools, and so
+/// can one for which `comes_later` is true: the tool of an MCP server that is not connected yet.
+pub fn about_no_tool(policy: &Policy, tools: &[&str], comes_later: impl Fn(&str) -> bool) -> Vec<String> {
     let general = policy.rules().iter().filter(|rule| rule.plugin.is_none() && rule.workspace.is_none());
     let names = general.flat_map(|rule| rule.tool.iter().map(move |name| (rule, name.as_str())));
-    let missing = names.filter(|(_, name)| !name.ends_with('*') && !tools.contains(name));
+    let missing = names.filter(|(_, name)| !name.ends_with('*') && !tools.contains(name) && !comes_later(name));
     let words = |(rule, name): (&Rule, &str)| {
         let nearest = host_text::suggestion(name, tools.iter().copied());
         let help = nearest.unwrap_or_else(|| format!("write `{name}*` if it is one of other projects"));

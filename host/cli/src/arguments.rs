@@ -2,6 +2,7 @@
 
 pub(crate) mod bundles;
 pub(crate) mod dev;
+pub(crate) mod mcp;
 mod start;
 pub(crate) mod store;
 
@@ -62,6 +63,9 @@ pub(crate) enum Command {
     /// List, show or call the tools, through the same sandbox and without a model
     #[command(subcommand)]
     Tool(Tool),
+    /// List, show, test and log in at MCP servers
+    #[command(subcommand, after_help = mcp::MCP_HELP)]
+    Mcp(mcp::Mcp),
     /// Create, build, test, publish and install plugins
     #[command(subcommand)]
     Plugin(Plugin),

@@ -2,14 +2,31 @@
 
 use std::sync::Arc;
 
-use host_capability::{Capability, Grants, Scope};
-use host_plugin::{CallError, Confirmation, Failure, Placement, Secret, Secrets};
+use host_capability::{Capability, Grants, McpPermit, McpServerName, Scope};
+use host_message::OutputPart;
+use host_plugin::{
+    Answering, CallError, CallListener, Confirmation, Failure, McpAnswer, McpClient, Placement, Secret, Secrets,
+};
 use host_tests::languages::{LANGUAGES, Language, Project, kept, load};
 use host_tests::server::{Answer, Server};
 use host_tests::{Bench, runtime, text};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 const VALUE: &str = "s3cret-of-a-person";
+
+/// A server that says what was called.
+struct Echo;
+
+impl McpClient for Echo {
+    fn only_reads(&self, _server: &McpServerName, _tool: &str) -> bool {
+        false
+    }
+
+    fn call(&self, permit: McpPermit, arguments: Map<String, Value>, _: Arc<dyn CallListener>) -> Answering {
+        let said = format!("{}/{} {}", permit.server(), permit.tool(), Value::Object(arguments));
+        Box::pin(async { Ok(McpAnswer { content: vec![OutputPart::Text(said)], ..McpAnswer::default() }) })
+    }
+}
 
 fn built(language: Language) -> std::path::PathBuf {
     let (file, source) = match language.name {
@@ -37,7 +54,8 @@ async fn every_capability_is_used_by_every_language() {
     for language in LANGUAGES {
         let name = language.name;
         let http = format!("http={place}");
-        let bench = Bench::with(load(&built(language)), &["fs-write=.", "process=cat", "state=write", &http]);
+        let bench =
+            Bench::with(load(&built(language)), &["fs-write=.", "process=cat", "state=write", "mcp=files/read", &http]);
         let servers = Grants::none().with(Scope::parse_absolute(Capability::Http, &place).expect("a scope"));
         let mut secrets = Secrets::default();
         let placement = Placement::new("authorization", "Bearer {}").expect("a place");
@@ -47,6 +65,7 @@ async fn every_capability_is_used_by_every_language() {
             let mut invocation = bench.invocation(tool, arguments);
             invocation.secrets = Arc::clone(&secrets);
             invocation.config = Arc::new(config.clone().into());
+            invocation.mcp = Some(Arc::new(Echo));
             let bench = &bench;
             async move { bench.invoke(invocation).await.map(|output| text(&output)) }
         };
@@ -68,6 +87,9 @@ async fn every_capability_is_used_by_every_language() {
         assert!(matches!(denied, Err(CallError::Failure(Failure::Denied { .. }))), "{name}: {denied:?}");
         check(call("keep", json!({"key": "k"})).await, "nothing, hello");
         check(call("keep", json!({"key": "k"})).await, "kept, hello");
+        check(call("ask", json!({"tool": "read"})).await, "files/read {\"a\":1}");
+        let denied = call("ask", json!({"tool": "write"})).await;
+        assert!(matches!(denied, Err(CallError::Failure(Failure::Denied { .. }))), "{name}: {denied:?}");
     }
 }
 

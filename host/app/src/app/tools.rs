@@ -8,7 +8,7 @@ use host_tool::{PluginTool, ProgramInput, Registry, Sandbox};
 use super::App;
 use crate::error::Failure;
 use crate::grants::UserGrants;
-use crate::mcp::{Deferral, McpSupply};
+use crate::mcp::{Deferral, McpSupply, SEPARATOR};
 use crate::plugins::{LoadedPlugin, PluginOrigin};
 
 /// The agent that holds the tools, which decides how much of the grants they have.
@@ -30,6 +30,19 @@ impl App {
         let mut tools = self.tools_of(&self.plugins, grants)?;
         self.supply(&mut tools, &self.plugins, grants, None);
         Ok(tools)
+    }
+
+    /// The tools, with those of MCP servers that answered within [`PATIENCE`](crate::mcp::PATIENCE); a tool that is not a server's waits for none.
+    ///
+    /// # Errors
+    ///
+    /// If two tools have one name.
+    pub async fn settled_tools(&self, grants: &UserGrants, wanted: Option<&str>) -> Result<Registry, Failure> {
+        let is_wanted = wanted.is_none_or(|name| name.contains(SEPARATOR));
+        if let Some(servers) = self.mcp.as_ref().filter(|_| is_wanted) {
+            servers.settled_reports().await;
+        }
+        Ok(self.tools(grants)?.current(|_| false))
     }
 
     /// Lets the registry have the tools of MCP servers, as they come. The definitions are deferred as this says; with `None`

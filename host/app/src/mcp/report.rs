@@ -20,7 +20,21 @@ pub struct McpReport {
     pub status: McpStatus,
     /// What of it is not used, and why: a line each, safe to show.
     pub notes: Vec<String>,
-    tools: Vec<String>,
+    /// The tools that a model can call.
+    pub tools: Vec<ReportedTool>,
+}
+
+/// A tool that a model can call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportedTool {
+    /// The name by which a model calls it.
+    pub name: String,
+    /// The server's title for it.
+    pub title: Option<String>,
+    /// What the server says about it.
+    pub description: String,
+    /// Whether it only reads, as far as the host believes the server.
+    pub only_reads: bool,
 }
 
 impl McpHub {
@@ -33,7 +47,13 @@ impl McpHub {
             let not_offered = offer.notes.iter().filter(|(name, _)| of_server(name)).map(|(_, note)| note.clone());
             let notes = status.notes.iter().cloned().chain(not_offered).collect();
             let tools = offer.tools.iter().filter(|tool| of_server(&tool.target.server));
-            let tools = tools.map(|tool| tool.spec.name.to_string()).collect();
+            let tools = tools.map(|tool| ReportedTool {
+                name: tool.spec.name.to_string(),
+                title: tool.spec.title.clone(),
+                description: tool.spec.description.clone(),
+                only_reads: tool.spec.annotations.read_only,
+            });
+            let tools = tools.collect();
             Some(McpReport { server, status, notes, tools })
         };
         self.statuses().into_iter().filter_map(report).collect()
@@ -49,11 +69,6 @@ impl McpHub {
 }
 
 impl McpReport {
-    /// Returns the names by which a model calls its tools.
-    pub fn tool_names(&self) -> Vec<String> {
-        self.tools.clone()
-    }
-
     /// Returns its state in words, safe to show.
     pub fn state(&self) -> String {
         match &self.status.state {
@@ -111,7 +126,7 @@ impl McpReport {
             "program": program.as_ref().map(|(name, version)| json!({"name": name, "version": version})),
             "revision": revision,
             "instructions": instructions,
-            "called": self.tools,
+            "called": self.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(),
             "tools": tools.collect::<Vec<_>>(),
             "resources": resources.collect::<Vec<_>>(),
             "prompts": prompts.collect::<Vec<_>>(),

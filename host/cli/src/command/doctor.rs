@@ -4,17 +4,21 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anstyle::AnsiColor;
-use host_app::configuration::{Commands, Configuration};
+use host_app::app::{self, App};
+use host_app::configuration::{Commands, Configuration, McpConfig};
 use host_app::environment::Environment;
 use host_app::error::Failure;
+use host_app::mcp::{McpReport, McpState};
 use host_app::models;
 use host_app::plugins;
+use host_app::request::{AccessRequest, FolderRequest};
 use host_model::PROVIDERS;
 use host_plugin::{Allocator, Runtime, RuntimeOptions, Workspace, command_line};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Doctor;
+use crate::command::mcp::listed;
 use crate::exit::Code;
 use crate::printer::{self, Out, Style};
 
@@ -117,6 +121,9 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
             Some(program) => find("discovered tools", State::Bad, format!("the program `{program}` does not exist")),
         }
     }
+    for (state, said) in servers(&configuration, &environment).await {
+        find("MCP servers", state, said);
+    }
     for provider in PROVIDERS.iter().filter(|provider| provider.usual_models.is_some()) {
         let Some(variable) = provider.key_variable else { continue };
         match environment.variable(variable) {
@@ -140,6 +147,43 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
     let bad = findings.iter().any(|finding| finding.state == State::Bad);
     print(&findings, &doctor, &environment)?;
     if bad { Err(Failure::configuration("some checks failed (see above)")) } else { Ok(Code::Done) }
+}
+
+/// The MCP servers of the user's configuration, each connected once. Those of a project are `host mcp list`'s.
+async fn servers(configuration: &Configuration, environment: &Environment) -> Vec<(State, String)> {
+    if !configuration.mcp.values().any(McpConfig::is_server) {
+        return Vec::new();
+    }
+    let place = FolderRequest { folder: None, any_folder: true };
+    let nothing = |_: &str| {};
+    let opened = match app::project(
+        &place,
+        &match environment.folders() {
+            Ok(folders) => folders,
+            Err(failure) => return vec![(State::Bad, failure.message)],
+        },
+    ) {
+        Ok(project) => {
+            let stop = CancellationToken::new();
+            App::open(&place, &AccessRequest::default(), project, environment, &nothing, &stop).await
+        }
+        Err(failure) => Err(failure),
+    };
+    let app = match opened {
+        Ok(app) => app,
+        Err(failure) => return vec![(State::Bad, failure.message)],
+    };
+    let Some(servers) = &app.mcp else { return Vec::new() };
+    let reports = servers.settled_reports().await;
+    let finding = |report: &McpReport| {
+        let state = match report.status.state {
+            McpState::Ready => State::Good,
+            McpState::NeedsLogin => State::Note,
+            McpState::Starting | McpState::Unavailable { .. } => State::Bad,
+        };
+        (state, listed(report))
+    };
+    reports.iter().map(finding).collect()
 }
 
 fn print(findings: &[Finding], doctor: &Doctor, environment: &Environment) -> Result<(), Failure> {

@@ -1,13 +1,91 @@
 //! `host mcp`: MCP servers.
 
-use host_app::mcp::McpReport;
+mod list;
+mod login;
+mod show;
+mod test;
 
-/// A server in one line.
-pub(crate) fn listed(report: &McpReport) -> String {
-    let mut line = format!("{}: {}", report.server.name, report.state());
-    if report.status.revision.is_some() {
-        line.push_str(&format!(" · {}", report.offers()));
+use std::sync::Arc;
+use std::time::Duration;
+
+use host_app::app::App;
+use host_app::environment::Environment;
+use host_app::error::{ErrorKind, Failure};
+use host_app::mcp::{McpHub, McpReport};
+use host_text::{exact, name_help};
+use tokio_util::sync::CancellationToken;
+
+use super::tool::open;
+use crate::arguments::mcp::Mcp;
+use crate::exit::Code;
+use crate::printer::{self, Out};
+
+pub(crate) use self::list::listed;
+
+/// How long nothing is said while servers are waited for.
+const SILENCE: Duration = Duration::from_secs(1);
+
+pub(crate) async fn run(mcp: Mcp, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
+    let out = Out::new(stop.clone());
+    match mcp {
+        Mcp::List { place, access, json } => {
+            let app = open(&place, &access, &environment, &stop).await?;
+            list::run(&app, json, &out, &stop).await
+        }
+        Mcp::Show { name, place, access, json } => {
+            let app = open(&place, &access, &environment, &stop).await?;
+            show::run(&app, &name, json, &out, &stop).await
+        }
+        Mcp::Test { name, place, access } => {
+            let app = open(&place, &access, &environment, &stop).await?;
+            test::run(&app, &name, &out, &stop).await
+        }
+        Mcp::Login { name, place, access } => {
+            let app = open(&place, &access, &environment, &stop).await?;
+            login::run(&app, &name, &out, &stop).await
+        }
     }
-    line.push_str(&format!(" · {}", report.identity()));
-    line
+}
+
+/// The reports on all servers once they answered; says on standard error what is waited for.
+async fn reports(app: &App, servers: &Arc<McpHub>, stop: &CancellationToken) -> Result<Vec<McpReport>, Failure> {
+    let settled = servers.settled_reports();
+    tokio::pin!(settled);
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => return Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
+        reports = &mut settled => return Ok(reports),
+        () = tokio::time::sleep(SILENCE) => {}
+    }
+    if app.environment.stderr_is_terminal {
+        let names: Vec<&str> = servers.servers().iter().map(|server| server.name.as_str()).collect();
+        printer::notes(&[format!("waiting for MCP servers: {}", names.join(", "))], &app.environment);
+    }
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
+        reports = settled => Ok(reports),
+    }
+}
+
+/// The servers of the application.
+fn configured(app: &App) -> Result<&Arc<McpHub>, Failure> {
+    app.mcp.as_ref().ok_or_else(|| {
+        let failure = Failure::input("no MCP server is configured");
+        failure.help("`host mcp --help` shows how to configure one; docs/mcp.md has all keys")
+    })
+}
+
+/// The servers, if this one is among them.
+fn named<'a>(app: &'a App, name: &str) -> Result<&'a Arc<McpHub>, Failure> {
+    let servers = configured(app)?;
+    if servers.servers().iter().any(|server| server.name.as_str() == name) {
+        return Ok(servers);
+    }
+    let known = servers.servers().iter().map(|server| server.name.as_str());
+    Err(Failure::input(format!("there is no MCP server `{}`", exact(name))).help(name_help(
+        name,
+        known,
+        "`host mcp list` lists all",
+    )))
 }

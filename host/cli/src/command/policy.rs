@@ -26,7 +26,10 @@ pub(crate) async fn run(policy: Policy, environment: Environment, stop: Cancella
             let call = call_of(tool, arguments)?;
             // As a subagent has it, when it is one that calls.
             let is_main = agent == "main";
-            let tools = if is_main { place.tools(&place.grants)? } else { place.reading_tools(&place.grants)? };
+            let tools = match is_main {
+                true => place.settled_tools(&place.grants, Some(call.name.as_str())).await?,
+                false => place.reading_tools(&place.grants)?,
+            };
             let tool = tools.admit(&call).map_err(|failure| Failure::input(failure.message))?;
             let gate = place.gate(ApprovalQueue::new(), &place.grants).for_agent(&agent, &AgentId::new(&agent));
             let told = match gate.explain(&call, &tool, &stop).await {

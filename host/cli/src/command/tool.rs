@@ -8,12 +8,13 @@ use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
 use host_app::folder;
 use host_app::grants::UserGrants;
-use host_app::plugins::LoadedPlugin;
+use host_app::mcp::{McpHub, ReportedTool, SEPARATOR};
+use host_app::plugins::{LoadedPlugin, MCP};
 use host_capability::Capability;
-use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName};
+use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName, ToolSpec};
 use host_plugin::{Confirmation, Invocation};
 use host_text::{Newlines, did_you_mean, escape_exact, exact, visible, visible_line};
-use host_tool::{CallContext, LiveOutput, Outcome, PausableClock, ProgramInput};
+use host_tool::{CallContext, LiveOutput, Outcome, PausableClock, ProgramInput, Registry};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -24,9 +25,16 @@ use crate::printer::{self, Out};
 pub(crate) async fn run(tool: Tool, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     let out = Out::new(stop.clone());
     match tool {
-        Tool::List { place, access, json } => list(&open(&place, &access, &environment, &stop).await?, json, &out),
+        Tool::List { place, access, json } => {
+            let place = open(&place, &access, &environment, &stop).await?;
+            // The list has what servers offer once they answered.
+            place.settled_tools(&place.grants, None).await?;
+            list(&place, json, &out)
+        }
         Tool::Show { name, place, access, json } => {
-            show(&open(&place, &access, &environment, &stop).await?, &name, json, &out)
+            let place = open(&place, &access, &environment, &stop).await?;
+            let tools = place.settled_tools(&place.grants, Some(&name)).await?;
+            show(&place, &tools, &name, json, &out)
         }
         Tool::Call { name, arguments, preview, place, access, json } => {
             let place = open(&place, &access, &environment, &stop).await?;
@@ -98,7 +106,20 @@ fn rows(place: &App, grants: &UserGrants) -> Vec<Row> {
             rows.push((tool.spec.name.to_string(), installed.manifest.name.clone(), title, needs));
         }
     }
+    rows.extend(place.mcp.iter().flat_map(|servers| of_servers(place, grants, servers)));
     rows
+}
+
+/// The tools of MCP servers.
+fn of_servers(place: &App, grants: &UserGrants, servers: &McpHub) -> Vec<Row> {
+    let plugin = place.plugin(MCP).map(|plugin| grants.granted_to(plugin));
+    let is_granted = plugin.is_some_and(|granted| granted.has(Capability::Mcp));
+    let tools = servers.reports().into_iter().flat_map(|report| report.tools);
+    let row = |tool: ReportedTool| {
+        let needs = vec![(Capability::Mcp, is_granted || tool.only_reads)];
+        (tool.name, MCP.to_owned(), tool.title.unwrap_or_default(), needs)
+    };
+    tools.map(row).collect()
 }
 
 fn list(place: &App, json: bool, out: &Out) -> Result<Code, Failure> {
@@ -135,7 +156,10 @@ pub(crate) fn listed(app: &App, grants: &UserGrants) -> String {
     text
 }
 
-fn show(place: &App, name: &str, json: bool, out: &Out) -> Result<Code, Failure> {
+fn show(place: &App, tools: &Registry, name: &str, json: bool, out: &Out) -> Result<Code, Failure> {
+    if let Some(tool) = tools.get(&ToolName::new(name)).filter(|_| name.contains(SEPARATOR)) {
+        return show_of_server(tool.spec(), json, out);
+    }
     let (installed, tool) = find(place, name)?;
     let imports = installed.plugin.imports().map_err(|error| Failure::input(error.to_string()))?;
     let granted = place.grants.granted_to(installed);
@@ -181,6 +205,25 @@ fn show(place: &App, name: &str, json: bool, out: &Out) -> Result<Code, Failure>
     Ok(Code::Done)
 }
 
+/// A tool of an MCP server. All that is known of it is what its server says.
+fn show_of_server(spec: &ToolSpec, json: bool, out: &Out) -> Result<Code, Failure> {
+    if json {
+        return print_json(&json!({"tool": spec, "plugin": {"name": MCP}}), out);
+    }
+    let mut text = format!("{}", spec.name);
+    if let Some(title) = &spec.title {
+        let _ = write!(text, ": {}", visible_line(title));
+    }
+    let schema = serde_json::to_string_pretty(&spec.input_schema).unwrap_or_default();
+    let _ = writeln!(text, "\n\n{}\n\nArguments:\n{}", visible(spec.description.trim()), visible(&schema));
+    let _ = writeln!(
+        text,
+        "\nIts MCP server says this about it. Calls run in the plugin `{MCP}`, which may call this tool alone."
+    );
+    out.write(&text);
+    Ok(Code::Done)
+}
+
 async fn run_call(
     place: &App,
     call: FunctionCall,
@@ -188,7 +231,8 @@ async fn run_call(
     out: &Out,
     stop: CancellationToken,
 ) -> Result<Code, Failure> {
-    let tool = place.tools(&place.grants)?.admit(&call).map_err(|failure| Failure::input(failure.message))?;
+    let tools = place.settled_tools(&place.grants, Some(call.name.as_str())).await?;
+    let tool = tools.admit(&call).map_err(|failure| Failure::input(failure.message))?;
     let context = CallContext {
         cancel: stop.clone(),
         live: LiveOutput::nowhere(),
@@ -220,7 +264,13 @@ async fn run_call(
 }
 
 async fn show_preview(place: &App, call: FunctionCall, json: bool, out: &Out) -> Result<Code, Failure> {
-    place.tools(&place.grants)?.admit(&call).map_err(|failure| Failure::input(failure.message))?;
+    let tools = place.settled_tools(&place.grants, Some(call.name.as_str())).await?;
+    let tool = tools.admit(&call).map_err(|failure| Failure::input(failure.message))?;
+    if call.name.as_str().contains(SEPARATOR) {
+        let intent = tool.intent(&call, CancellationToken::new()).await;
+        let intent = intent.map_err(|failure| Failure::new(ErrorKind::Tool, failure.message))?;
+        return print_preview(intent.confirmation, json, out);
+    }
     let (installed, _) = find(place, call.name.as_str())?;
     let (grants, workspace) = (Arc::new(place.grants.granted_to(installed)), Arc::clone(&place.workspace));
     let arguments = Value::Object(call.arguments.clone()).to_string();
@@ -234,7 +284,10 @@ async fn show_preview(place: &App, call: FunctionCall, json: bool, out: &Out) ->
         true => ProgramInput::Arguments,
         false => ProgramInput::Nothing,
     };
-    let confirmation = confirmation.map(|confirmation| input.added(confirmation, &call.arguments));
+    print_preview(confirmation.map(|confirmation| input.added(confirmation, &call.arguments)), json, out)
+}
+
+fn print_preview(confirmation: Option<Confirmation>, json: bool, out: &Out) -> Result<Code, Failure> {
     if json {
         let value = match confirmation {
             None => Value::Null,

@@ -120,6 +120,15 @@ static bool keep(const host_json *arguments, host_outcome *outcome, host_failure
                                             (const char *)says.ptr), (host_string){0});
 }
 
+static bool ask(const host_json *arguments, host_outcome *outcome, host_failure *failure) {
+    host_string server = host_literal("files"), tool = of(arguments, "tool"), given = host_literal("{\"a\":1}");
+    host_cap_mcp_answer_t answer;
+    host_cap_mcp_error_t error;
+    if (!host_cap_mcp_call(&server, &tool, &given, &answer, &error)) return host_fail_mcp(&error, failure);
+    host_string said = answer.content.len ? answer.content.ptr[0].val.text : host_literal("nothing");
+    return host_answer(outcome, host_format("%.*s", (int)said.len, (const char *)said.ptr), (host_string){0});
+}
+
 #define NEEDS(name, scope) (const host_need[]){{name, scope, "to try it"}, {0}}
 #define SCHEMA "{\"type\": \"object\"}"
 
@@ -131,5 +140,6 @@ const host_tool host_tools[] = {
     {.name = "fetch", .description = "Tries.", .input_schema = SCHEMA, .needs = NEEDS("http", "*"),
      .call = fetch, .preview = fetch_preview},
     {.name = "keep", .description = "Tries.", .input_schema = SCHEMA, .needs = NEEDS("state", "write"), .call = keep},
+    {.name = "ask", .description = "Tries.", .input_schema = SCHEMA, .needs = NEEDS("mcp", "*"), .call = ask},
 };
 const size_t host_tool_count = sizeof host_tools / sizeof *host_tools;

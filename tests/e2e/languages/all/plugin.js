@@ -3,6 +3,7 @@ import * as fsWrite from 'host:cap/fs-write@0.1.0';
 import * as process from 'host:cap/process@0.1.0';
 import * as http from 'host:cap/http@0.1.0';
 import * as state from 'host:cap/state@0.1.0';
+import * as mcp from 'host:cap/mcp@0.1.0';
 
 const needs = (name, scope) => [{ name, scope, reason: 'to try it' }];
 const inputSchema = { type: 'object' };
@@ -43,5 +44,9 @@ export const tool = plugin(
       state.put(key, encodeUtf8('kept'), { tag: 'anything' });
       return `${before == null ? 'nothing' : decodeUtf8(before.value)}, ${config('greeting') ?? 'no greeting'}`;
     },
+  },
+  {
+    name: 'ask', description, inputSchema, needs: needs('mcp', '*'),
+    call: ({ tool }) => mcp.call('files', tool, '{"a":1}').content[0].val,
   },
 );

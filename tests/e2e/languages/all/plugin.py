@@ -1,4 +1,4 @@
-from host_sdk import Need, config, export, fs_write, http, process, state, tool, types
+from host_sdk import Need, config, export, fs_write, http, mcp, process, state, tool, types
 
 SCHEMA = {"type": "object"}
 
@@ -53,4 +53,10 @@ def keep(values):
     return f"{'nothing' if before is None else before.value.decode()}, {config('greeting') or 'no greeting'}"
 
 
-Tool = export(note, run, fetch, keep)
+@tool("ask", "Tries.", SCHEMA, needs=needs("mcp", "*"))
+def ask(values):
+    answer = mcp.call("files", values["tool"], '{"a":1}')
+    return answer.content[0].value
+
+
+Tool = export(note, run, fetch, keep, ask)

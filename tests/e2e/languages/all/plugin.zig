@@ -6,6 +6,7 @@ const Note = struct { path: []const u8, text: []const u8 };
 const Run = struct { argv: []const []const u8 };
 const Fetch = struct { url: []const u8 };
 const Keep = struct { key: []const u8 };
+const Ask = struct { tool: []const u8 };
 
 fn string(text: []const u8) contract.contract_string_t {
     return .{ .ptr = @constCast(text.ptr), .len = text.len };
@@ -92,6 +93,18 @@ fn keep(call: *host.Call, values: Keep) host.Error!host.Outcome {
     return .{ .text = try std.fmt.allocPrint(host.allocator, "{s}, {s}", .{ was, says }) };
 }
 
+fn ask(call: *host.Call, values: Ask) host.Error!host.Outcome {
+    var server = string("files");
+    var name = string(values.tool);
+    var given = string("{\"a\":1}");
+    var answer: contract.host_cap_mcp_answer_t = undefined;
+    var err: contract.host_cap_mcp_error_t = undefined;
+    if (!contract.host_cap_mcp_call(&server, &name, &given, &answer, &err)) return call.mcpFailure(err);
+    if (answer.content.len == 0) return .{ .text = "nothing" };
+    const said = answer.content.ptr[0].val.text;
+    return .{ .text = said.ptr[0..said.len] };
+}
+
 fn tool(comptime name: []const u8, comptime capability: []const u8, comptime scope: []const u8, of: host.Tool) host.Tool {
     var made = of;
     made.name = name;
@@ -118,5 +131,6 @@ comptime {
         tool("run", "process", "*", running),
         tool("fetch", "http", "*", fetching),
         tool("keep", "state", "write", any(host.Tool.function(Keep, keep))),
+        tool("ask", "mcp", "*", any(host.Tool.function(Ask, ask))),
     });
 }

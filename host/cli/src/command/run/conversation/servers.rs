@@ -16,7 +16,9 @@ pub(super) fn text(app: &App, columns: usize) -> String {
     for report in servers.reports() {
         text.push_str(&wrapped(&listed(&report), columns, 2));
         text.push('\n');
-        for (what, names) in [("tools", report.tool_names()), ("prompts", prompts(&report))] {
+        for (what, names) in
+            [("tools", report.tools.iter().map(|tool| tool.name.clone()).collect()), ("prompts", prompts(&report))]
+        {
             if !names.is_empty() {
                 text.push_str(&wrapped(&format!("  {what}: {}", names.join(", ")), columns, 4));
                 text.push('\n');

@@ -1,0 +1,40 @@
+//! `host mcp list`: the servers, a line each.
+
+use host_app::app::App;
+use host_app::error::Failure;
+use host_app::mcp::McpReport;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::super::tool::print_json;
+use crate::exit::Code;
+use crate::printer::{self, Out};
+
+pub(super) async fn run(app: &App, json: bool, out: &Out, stop: &CancellationToken) -> Result<Code, Failure> {
+    let Some(servers) = &app.mcp else {
+        if json {
+            return print_json(&json!([]), out);
+        }
+        printer::notes(&["no MCP server is configured; `host mcp --help` shows how".to_owned()], &app.environment);
+        return Ok(Code::Done);
+    };
+    let reports = super::reports(app, servers, stop).await?;
+    if json {
+        return print_json(&Value::Array(reports.iter().map(McpReport::json).collect()), out);
+    }
+    for report in &reports {
+        out.write(&format!("{}\n", listed(report)));
+        report.notes.iter().for_each(|note| out.write(&format!("  {note}\n")));
+    }
+    Ok(Code::Done)
+}
+
+/// A server in one line.
+pub(crate) fn listed(report: &McpReport) -> String {
+    let mut line = format!("{}: {}", report.server.name, report.state());
+    if report.status.revision.is_some() {
+        line.push_str(&format!(" · {}", report.offers()));
+    }
+    line.push_str(&format!(" · {}", report.identity()));
+    line
+}

@@ -1,0 +1,127 @@
+//! Calls of servers' tools: granted or denied, what they return, and what never reaches a server.
+
+use super::*;
+
+#[test]
+fn mcp_tool_of_a_granted_server_is_called_with_its_arguments_and_its_answer_reaches_the_model() {
+    let server = Server::new(&json!([tool("read.file", "Reads.")]), &text("the content"));
+    let calls = [call("files__read_file", json!({"path": "a.txt"}))];
+    let host = server.of(calling(&calls, &["the content"], &["--grant", GRANT, "Do it"]), "");
+    went_well(&host.run());
+    let calls = asked(&host, "tools/call");
+    let [call] = calls.as_slice() else { panic!("one call: {calls:?}") };
+    assert_eq!(call["params"]["name"], "read.file");
+    assert_eq!(call["params"]["arguments"], json!({"path": "a.txt"}));
+}
+
+// promise mcp.asked: A call of an MCP server's tool needs a grant or an answer like any other; without one it is denied with the flag that allows it, and the server is not called.
+#[test]
+fn mcp_tool_without_a_grant_is_denied_where_nobody_can_be_asked_and_never_called() {
+    let server = Server::new(&json!([tool("read", "Reads.")]), &text("x"));
+    let told = ["to allow it, add --grant mcp:mcp=files/read"];
+    for arguments in [&["Do it"][..], &["--grant", "mcp:mcp=other", "Do it"], &["--approval-mode", "auto", "Do it"]] {
+        let host = server.of(calling(&[call("files__read", json!({"path": "a"}))], &told, arguments), "");
+        went_well(&host.run());
+        assert!(asked(&host, "tools/call").is_empty(), "{arguments:?}");
+    }
+    let one = ["--grant", "mcp:mcp=files/read", "Do it"];
+    let calls = [call("files__read", json!({"path": "a"})), call("files__write", json!({"path": "a"}))];
+    let server = Server::new(&json!([tool("read", "Reads."), tool("write", "Writes.")]), &text("x"));
+    let host = server.of(calling(&calls, &["x", "mcp:mcp=files/write"], &one), "");
+    went_well(&host.run());
+    assert_eq!(asked(&host, "tools/call").len(), 1, "the grant of one tool is not that of another");
+}
+
+// promise mcp.plan: In the mode `plan` and for subagents only tools that a marked server calls reading can be called.
+#[test]
+fn mcp_hint_that_a_tool_reads_lets_it_run_without_asking_only_for_a_marked_server() {
+    let mut reads = tool("read", "Reads.");
+    reads["annotations"] = json!({"readOnlyHint": true});
+    let server = Server::new(&json!([reads, tool("write", "Writes.")]), &text("x"));
+    let calls = [call("files__read", json!({"path": "a"})), call("files__write", json!({"path": "a"}))];
+    for mode in ["plan", "default"] {
+        let arguments = ["--approval-mode", mode, "Do it"];
+        let marked = server.of(calling(&calls, &["x", "mcp"], &arguments), "trust_read_only_hints = true\n");
+        went_well(&marked.run());
+        assert_eq!(asked(&marked, "tools/call").len(), 1, "{mode}");
+        let unmarked = server.of(calling(&calls, &["mcp", "mcp"], &arguments), "");
+        went_well(&unmarked.run());
+        assert!(asked(&unmarked, "tools/call").is_empty(), "{mode}");
+    }
+}
+
+#[test]
+fn mcp_answer_that_says_error_is_a_failure_with_its_text() {
+    let mut answer = text("no such file");
+    answer["isError"] = json!(true);
+    let server = Server::new(&json!([tool("read", "Reads.")]), &answer);
+    let calls = [call("files__read", json!({"path": "a"}))];
+    let host =
+        server.of(calling(&calls, &["no such file"], &["--grant", GRANT, "--output-format", "json", "Do it"]), "");
+    let ended = host.run();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(ended.json()["stats"]["tools"]["by_name"]["files__read"]["failed"], 1, "{}", ended.json());
+}
+
+#[test]
+fn mcp_arguments_are_checked_against_the_schema_before_the_server_gets_them() {
+    let nested = json!({
+        "name": "walk",
+        "inputSchema": {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "$defs": {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}, "id": {"type": "integer"}}}},
+            "properties": {"root": {"$ref": "#/$defs/node"}},
+            "required": ["root"],
+        },
+    });
+    let server = Server::new(&json!([nested]), &text("walked"));
+    let calls = [
+        call("files__walk", json!({"root": {"next": {"next": {"id": "seven"}}}})),
+        call("files__walk", json!({"root": {"next": {"next": {"id": 7}}}})),
+    ];
+    let host = server.of(calling(&calls, &["invalid arguments", "walked"], &["--grant", GRANT, "Do it"]), "");
+    went_well(&host.run());
+    assert_eq!(asked(&host, "tools/call").len(), 1);
+}
+
+#[test]
+fn mcp_images_and_structured_content_reach_the_model() {
+    let mut made = tool("draw", "Draws.");
+    made["outputSchema"] = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+    let answer = json!({
+        "content": [{"type": "text", "text": "{\"n\":1}"}, {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}],
+        "structuredContent": {"n": 1},
+    });
+    let host = Server::new(&json!([made]), &answer)
+        .of(Host::new(["tool", "call", "files__draw", r#"{"path": "a"}"#, "--json", "--grant", GRANT]), "");
+    let ended = host.run();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let output = ended.json();
+    assert_eq!(output["structured"], json!({"n": 1}), "{output}");
+    assert!(output.to_string().contains("iVBORw0KGgo="), "{output}");
+}
+
+#[test]
+fn mcp_server_that_is_not_there_delays_nothing_and_its_tools_say_why() {
+    let host = calling(&[call("files__read", json!({}))], &["there is no tool `files__read`"], &["Do it"]);
+    let host = host.configured("[mcp.files]\ncommand = \"/no/such/program\"\nrequired = true\n");
+    went_well(&host.run());
+    let listed = host.run_of(&["mcp", "list"]);
+    assert!(listed.stdout.contains("files: unavailable") && listed.stdout.contains("/no/such/program"), "{listed:?}");
+}
+
+// promise mcp.secrets: A program gets only the variables that every program gets, and those that its server's configuration names.
+#[test]
+fn mcp_program_gets_no_variable_with_a_secret_that_is_not_its_own() {
+    let server = Server::new(&json!([tool("read", "Reads.")]), &text("x"));
+    let host = Host::new(["mcp", "test", "files"]).env("GEMINI_API_KEY", "sec-ret").env("TOKEN", "own");
+    let host = server.of(host, "env = { FILES_TOKEN = { env = \"TOKEN\" } }\n");
+    let with_env = SERVER.replace("echo start >> asked", "echo start >> asked; env > environment");
+    let host = host.home_file("files/server.sh", with_env);
+    let ended = host.run();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let environment = std::fs::read_to_string(host.home().join("files/environment")).expect("it wrote it");
+    assert!(environment.contains("FILES_TOKEN=own"), "{environment}");
+    assert!(!environment.contains("sec-ret") && !environment.contains("\nTOKEN="), "{environment}");
+}
