@@ -8,12 +8,13 @@ use host_plugin::Digest;
 use host_tests::{built_in, built_in_manifest, repository};
 
 /// Each built-in tool with the smallest list of capabilities that it can do its work with.
-const SMALLEST: [(&str, &[&str]); 13] = [
+const SMALLEST: [(&str, &[&str]); 14] = [
     ("discovered", &["process"]),
     ("edit", &["fs-read", "fs-write"]),
     ("glob", &["fs-read"]),
     ("grep", &["fs-read"]),
     ("ls", &["fs-read"]),
+    ("mcp", &["mcp"]),
     ("memory", &["state"]),
     ("read_file", &["fs-read"]),
     ("read_many_files", &["fs-read"]),

@@ -31,7 +31,7 @@ It asks to
     it says: list the entries of a directory
 Unless you grant more, it can only read: the workspace and its own state, and only what it asks for above.
 
-Whatever is granted, it cannot change files, run programs, reach the network or keep anything between calls: its component \
+Whatever is granted, it cannot change files, run programs, reach the network, keep anything between calls or call tools of MCP servers: its component \
 has no import for that.
 ";
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), says), "{ended:?}");

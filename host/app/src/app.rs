@@ -22,13 +22,13 @@ use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::folder;
 use crate::grants::{self, UserGrants};
-use crate::mcp::{ConfiguredServers, McpHub, Places, SEPARATOR};
 use crate::plugins::settings::PluginSettings;
 use crate::plugins::sources::{OnInvalid, PluginSources, SourceContext};
 use crate::plugins::{DISCOVERED, LoadedPlugin};
 use crate::policies::{self, Policies};
 use crate::project::{Part, Project, ProjectFile};
 use crate::request::{AccessRequest, FolderRequest};
+use crate::servers::{ConfiguredServers, McpHub, Places, SEPARATOR};
 
 /// Everything that a command with tools needs.
 pub struct App {
@@ -112,8 +112,8 @@ impl App {
         let ConfiguredServers { servers, notes } = ConfiguredServers::read(&places)?;
         notes.iter().for_each(|note| notice(note));
         let connector = environment.mcp().filter(|_| !servers.is_empty());
-        let mcp =
-            connector.map(|connector| Arc::new(McpHub::new(servers, connector, Arc::clone(&runtime), folders.clone())));
+        let mcp = connector
+            .map(|connector| Arc::new(McpHub::new(servers, connector, Arc::clone(&runtime), folders.mcp.clone())));
         let mut sources = PluginSources::new(&access.plugin, configuration.commands(), mcp.is_some(), settings);
         sources.look(&project.root, &folders);
         let workspace = Arc::new(Workspace::new(root.clone()));

@@ -33,4 +33,5 @@ pub mod project;
 pub mod report;
 pub mod repository;
 pub mod request;
+pub mod servers;
 pub mod session;

@@ -1,14 +1,7 @@
-//! MCP servers: which ones there are, and what the application needs of the layer that speaks the protocol.
+//! What the application needs of the layer that speaks the Model Context Protocol.
 //!
 //! Owns [`McpServer`], a configured server, and the interface [`McpServers`] of those that are connected. Deliberately not
-//! here: the protocol and its types.
-
-mod files;
-mod hub;
-mod offer;
-mod report;
-mod settings;
-mod supply;
+//! here: the protocol and its types, and which servers there are (`servers`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -23,13 +16,6 @@ use host_plugin::{McpClient, McpError, Runtime};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-
-pub use self::hub::{McpHub, REQUIRED_PATIENCE};
-pub use self::offer::SEPARATOR;
-pub use self::report::{McpReport, PATIENCE, ReportedTool};
-pub(crate) use self::settings::{ConfiguredServers, Places};
-pub(crate) use self::supply::{Deferral, McpSupply};
-use crate::environment::Folders;
 
 /// A configured server.
 #[derive(Clone, Debug, PartialEq)]
@@ -263,6 +249,6 @@ pub struct McpSetup {
     pub servers: Vec<McpServer>,
     /// Starts their programs, confined like those of calls, and checks addresses.
     pub runtime: Arc<Runtime>,
-    /// Where tokens and the revision of each server are stored.
-    pub folders: Folders,
+    /// The folder where tokens and the revision of each server are stored.
+    pub folder: PathBuf,
 }

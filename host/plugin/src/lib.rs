@@ -22,6 +22,7 @@ mod context;
 mod counted;
 mod difference;
 mod digest;
+mod elicitation;
 mod engine;
 mod error;
 mod fs_read;
@@ -32,6 +33,7 @@ mod limits;
 mod listener;
 mod lock;
 mod mcp;
+mod mcp_client;
 mod missing;
 mod network;
 mod origin;
@@ -55,14 +57,12 @@ pub use background::{BackgroundProgram, BackgroundPrograms, BackgroundState};
 pub use cache::CacheError;
 pub use difference::difference;
 pub use digest::Digest;
+pub use elicitation::{Elicitation, ElicitationAnswer, ElicitationField, ElicitationForm, ElicitationKind};
 pub use engine::Allocator;
 pub use error::{CallError, Failure, RuntimeError};
 pub use limits::{Limit, Limits, MAX_COMPONENT};
 pub use listener::{CallListener, ProgramEnd};
-pub use mcp::{
-    Answering, Elicitation, ElicitationAnswer, ElicitationField, ElicitationForm, ElicitationKind, McpAnswer,
-    McpClient, McpError,
-};
+pub use mcp_client::{Answering, McpAnswer, McpClient, McpError};
 pub use network::{Network, PreparedAnswer, PreparedError, PreparedNetwork, SeenRequest};
 pub use plugin::Plugin;
 pub use programs::{CommandsIn, ProgramAccess};

@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use host_capability::Resources;
 use serde::{Deserialize, Serialize};
 
-use crate::mcp::{Elicitation, ElicitationAnswer};
+use crate::elicitation::{Elicitation, ElicitationAnswer};
 
 /// Receives what a running call shows before its end. Called during the call: it must not block.
 pub trait CallListener: Send + Sync {

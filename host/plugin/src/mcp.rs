@@ -1,152 +1,22 @@
 //! The host side of `host:cap/mcp`: calls of the tools of MCP servers.
 //!
-//! Owns [`McpClient`], by which a layer above makes the calls. Promises: a call is made with a permit for its tool and no
-//! other way; what a server answers is limited in size before a guest gets it; a call that has to stop is cancelled at its
+//! Promises: what a server answers is limited in size before a guest gets it; a call that has to stop is cancelled at its
 //! server.
 //!
-//! Deliberately not here: the protocol, and which servers there are.
+//! Deliberately not here: who makes the calls (`mcp_client`).
 
-use std::fmt;
 use std::sync::Arc;
 
 use base64::Engine as _;
-use futures::future::BoxFuture;
-use host_capability::{McpPermit, McpServerName};
+use host_capability::McpServerName;
 use host_message::{InlineData, OutputPart};
 use serde_json::{Map, Value};
 
 use crate::bindings::denial::denial;
 use crate::bindings::mcp as wit;
 use crate::limits::{MAX_OUTPUT_DATA, MAX_OUTPUT_TEXT, MAX_PARTS};
-use crate::listener::CallListener;
+use crate::mcp_client::{Answering, McpAnswer, McpError};
 use crate::store::CallState;
-
-/// Calls the tools of MCP servers.
-///
-/// For the implementer:
-///
-/// * Dropping the future of a [`call`](McpClient::call) cancels the call at the server, and frees what it holds.
-/// * What a server says of itself is a claim: [`only_reads`](McpClient::only_reads) is true only if the user said that the
-///   server's claims about reading count, too.
-/// * A call that may have reached the server is never repeated: it may have had its effect.
-pub trait McpClient: Send + Sync {
-    /// Returns whether the host knows that the tool, as the server calls it, only reads.
-    fn only_reads(&self, server: &McpServerName, tool: &str) -> bool;
-
-    /// Calls a tool. `listener` gets its progress, and the questions that the server asks meanwhile.
-    ///
-    /// # Errors
-    ///
-    /// If the server does not answer with a result of the tool. A tool that failed is an answer.
-    fn call(&self, permit: McpPermit, arguments: Map<String, Value>, listener: Arc<dyn CallListener>) -> Answering;
-}
-
-/// A call under way.
-pub type Answering = BoxFuture<'static, Result<McpAnswer, McpError>>;
-
-impl fmt::Debug for dyn McpClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("McpClient")
-    }
-}
-
-/// What a tool of a server answered. Already limited in size; its texts are the server's.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct McpAnswer {
-    /// The content, in order.
-    pub content: Vec<OutputPart>,
-    /// The same as one JSON value, if the tool has an output schema.
-    pub structured: Option<Value>,
-    /// Whether the tool says that it failed.
-    pub is_error: bool,
-}
-
-/// Why a server did not answer with a result. The texts are safe to show.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum McpError {
-    /// There is no such server, or it has no such tool, prompt or resource.
-    #[error("{0}")]
-    NotFound(String),
-    /// The server says that the request is invalid.
-    #[error("{0}")]
-    Invalid(String),
-    /// The server is not connected, ended or does not answer. Says why, and what to do.
-    #[error("{0}")]
-    Unavailable(String),
-    /// The server wants the user to log in first. Says how.
-    #[error("{0}")]
-    NeedsLogin(String),
-    /// The server's answer is over a limit, or not what the protocol says.
-    #[error("{0}")]
-    Protocol(String),
-}
-
-/// A server's question to the user during a call (MCP: elicitation). Its texts are the server's: make them safe before they
-/// are shown, and show them so that they cannot be mistaken for a question of the host.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Elicitation {
-    /// The server that asks.
-    pub server: McpServerName,
-    /// What it wants to know, and why.
-    pub message: String,
-    /// How it is to be answered.
-    pub form: ElicitationForm,
-}
-
-/// How a server's question is to be answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ElicitationForm {
-    /// With a value for each field, or for some.
-    Fields(Vec<ElicitationField>),
-    /// By visiting an address in a browser, which the host does not open by itself.
-    Visit {
-        /// The address.
-        url: String,
-    },
-}
-
-/// One field of a form.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ElicitationField {
-    /// Its name in the answer.
-    pub name: String,
-    /// Its title for users.
-    pub title: Option<String>,
-    /// What it is.
-    pub description: Option<String>,
-    /// Whether it needs a value.
-    pub is_required: bool,
-    /// Which values it takes.
-    pub kind: ElicitationKind,
-}
-
-/// The values that a field takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ElicitationKind {
-    /// Any text. The server checks its form.
-    Text,
-    /// A number.
-    Number,
-    /// A whole number.
-    Integer,
-    /// Yes or no.
-    Boolean,
-    /// One of these values, each with a title for users.
-    Choice(Vec<(String, String)>),
-    /// Some of these values, each with a title for users.
-    Choices(Vec<(String, String)>),
-}
-
-/// The answer to a server's question.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ElicitationAnswer {
-    /// These values; for [`ElicitationForm::Visit`] none.
-    Accepted(Map<String, Value>),
-    /// The user does not want to answer.
-    Declined,
-    /// The user closed the question, or nobody can be asked.
-    Cancelled,
-}
 
 impl wit::Host for CallState {
     async fn call(

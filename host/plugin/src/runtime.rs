@@ -31,7 +31,7 @@ use crate::error::{CallError, RuntimeError};
 use crate::limits::{HOST_CALL_FUEL, Limits, MAX_HANDLES, Meter};
 use crate::listener::CallListener;
 use crate::lock::lock;
-use crate::mcp::McpClient;
+use crate::mcp_client::McpClient;
 use crate::missing::{self, NotThere};
 use crate::network::Network;
 use crate::plugin::{Linked, Missing, Plugin};

@@ -12,7 +12,7 @@ use crate::background::BackgroundPrograms;
 use crate::engine::Ticking;
 use crate::limits::Meter;
 use crate::listener::CallListener;
-use crate::mcp::McpClient;
+use crate::mcp_client::McpClient;
 use crate::network::Network;
 use crate::preview_guard::PreviewGuard;
 use crate::secrets::Secrets;

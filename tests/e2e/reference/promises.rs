@@ -37,7 +37,6 @@ const AREAS: &[(&str, &str)] = &[
     ("conversation", "A conversation"),
     ("ask", "Questions of a model"),
     ("mcp", "MCP servers and clients"),
-    ("acp", "Editors"),
     ("todo", "The list of steps"),
     ("background", "Commands in the background"),
     ("search", "Searching the web"),

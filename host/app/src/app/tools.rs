@@ -8,8 +8,8 @@ use host_tool::{PluginTool, ProgramInput, Registry, Sandbox};
 use super::App;
 use crate::error::Failure;
 use crate::grants::UserGrants;
-use crate::mcp::{Deferral, McpSupply, SEPARATOR};
 use crate::plugins::{LoadedPlugin, PluginOrigin};
+use crate::servers::{Deferral, McpSupply, SEPARATOR};
 
 /// The agent that holds the tools, which decides how much of the grants they have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl App {
         Ok(tools)
     }
 
-    /// The tools, with those of MCP servers that answered within [`PATIENCE`](crate::mcp::PATIENCE); a tool that is not a server's waits for none.
+    /// The tools, with those of MCP servers that answered within [`PATIENCE`](crate::servers::PATIENCE); a tool that is not a server's waits for none.
     ///
     /// # Errors
     ///

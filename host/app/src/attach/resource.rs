@@ -12,8 +12,8 @@ use super::{Author, refused};
 use crate::app::App;
 use crate::error::Failure;
 use crate::grants::UserGrants;
-use crate::mcp::McpHub;
 use crate::plugins::PluginOrigin;
+use crate::servers::McpHub;
 
 /// A resource of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -19,10 +19,10 @@ use crate::app::App;
 use crate::context::{self, Context, ContextTokens};
 use crate::error::{ErrorKind, Failure};
 use crate::grants::UserGrants;
-use crate::mcp::Deferral;
 use crate::models::{self, Model};
 use crate::plugins::LoadedPlugin;
 use crate::request::RunRequest;
+use crate::servers::Deferral;
 
 /// The agent to run, the inputs of its prompts, and its model.
 pub(super) struct Job {

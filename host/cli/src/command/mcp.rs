@@ -11,7 +11,7 @@ use std::time::Duration;
 use host_app::app::App;
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
-use host_app::mcp::{McpHub, McpReport};
+use host_app::servers::{McpHub, McpReport};
 use host_text::{exact, name_help};
 use tokio_util::sync::CancellationToken;
 

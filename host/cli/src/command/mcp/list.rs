@@ -2,7 +2,7 @@
 
 use host_app::app::App;
 use host_app::error::Failure;
-use host_app::mcp::McpReport;
+use host_app::servers::McpReport;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

@@ -8,7 +8,7 @@ use host_app::finder::{FileFinder, FoundPath};
 use host_terminal::{Candidate, Completer, Completions, Lookup};
 use host_tool::ApprovalMode;
 
-use host_app::mcp::McpHub;
+use host_app::servers::McpHub;
 use host_text::{exact, excerpt};
 
 use super::actions::about;

@@ -32,7 +32,7 @@ pub(super) fn text(app: &App, columns: usize) -> String {
     text
 }
 
-fn prompts(report: &host_app::mcp::McpReport) -> Vec<String> {
+fn prompts(report: &host_app::servers::McpReport) -> Vec<String> {
     let argument = |one: &McpPromptArgument| match one.is_required {
         true => format!(" <{}>", exact(&one.name)),
         false => format!(" [{}]", exact(&one.name)),

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -12,8 +13,7 @@ use host_capability::McpServerName;
 use host_plugin::Runtime;
 
 use super::offer::Offer;
-use super::{McpConnector, McpServer, McpServers, McpSetup, McpState, McpStatus};
-use crate::environment::Folders;
+use crate::mcp::{McpConnector, McpServer, McpServers, McpSetup, McpState, McpStatus};
 
 /// How long the first request to a model waits for servers that the user called required. Protects the start from a server
 /// that never answers.
@@ -42,10 +42,10 @@ impl McpHub {
         servers: Vec<McpServer>,
         connector: Arc<dyn McpConnector>,
         runtime: Arc<Runtime>,
-        folders: Folders,
+        folder: PathBuf,
     ) -> Self {
         Self {
-            setup: McpSetup { servers, runtime, folders },
+            setup: McpSetup { servers, runtime, folder },
             connector,
             connected: OnceLock::new(),
             offer: Mutex::default(),

@@ -6,7 +6,8 @@ use host_message::counted;
 use host_text::{exact, excerpt};
 use serde_json::{Value, json};
 
-use super::{McpHub, McpServer, McpState, McpStatus, McpTransport};
+use super::McpHub;
+use crate::mcp::{McpServer, McpState, McpStatus, McpTransport};
 
 /// How long a command about servers waits for them. Protects the user from one that never answers.
 pub const PATIENCE: Duration = Duration::from_secs(30);

@@ -16,7 +16,7 @@ use host_tool::{McpDefinition, McpTarget};
 use serde_json::json;
 
 use super::settings::skeleton;
-use super::{McpServer, McpStatus, McpTool};
+use crate::mcp::{McpServer, McpStatus, McpTool};
 
 /// What separates the name of a server from that of its tool.
 pub const SEPARATOR: &str = "__";

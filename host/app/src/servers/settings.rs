@@ -11,7 +11,8 @@ use host_capability::{McpServerName, Resources, Scope};
 use host_text::exact;
 
 use super::files::{self, FileServer};
-use super::{McpAddress, McpProgram, McpServer, McpTransport, SecretText};
+use crate::mcp::{McpAddress, McpProgram, McpServer, McpTransport, SecretText};
+
 use crate::configuration::{Configuration, McpConfig, TIMEOUT_SECONDS};
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
