@@ -6,6 +6,7 @@
 //! Deliberately not here: the protocol, and which programs there are.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 
 use host_capability::{Grants, PluginName, Resources, Scope};
@@ -18,7 +19,7 @@ use crate::programs::Confined;
 use crate::runtime::Runtime;
 
 /// A program that serves a session.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ServerCommand {
     /// The server's name in the configuration, for messages.
     pub name: String,
@@ -30,6 +31,14 @@ pub struct ServerCommand {
     pub environment: Vec<(String, String)>,
     /// What it may use when it is confined, besides what every program may.
     pub resources: Resources,
+}
+
+/// Without the values of variables, which may be secrets.
+impl fmt::Debug for ServerCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.environment.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("ServerCommand").field("name", &self.name).field("environment", &names).finish_non_exhaustive()
+    }
 }
 
 /// Why a program does not start. The texts are safe to show.
