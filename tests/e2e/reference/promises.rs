@@ -36,6 +36,7 @@ const AREAS: &[(&str, &str)] = &[
     ("terminal", "Answers on a terminal"),
     ("conversation", "A conversation"),
     ("ask", "Questions of a model"),
+    ("mcp", "MCP servers and clients"),
     ("todo", "The list of steps"),
     ("background", "Commands in the background"),
     ("search", "Searching the web"),
