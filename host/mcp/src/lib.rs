@@ -5,3 +5,7 @@
 //!
 //! Deliberately not here: which servers there are and what a call may do (`host-app`, `host-capability`), printing, and
 //! reading the environment.
+
+mod client;
+
+pub use client::Connector;

@@ -7,7 +7,7 @@
 //! not used: behind one, the host could not check the resolved address.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, StatusCode, Url};
 
+use crate::addresses::{Unresolved, resolve};
 use crate::bindings::denial::denial;
 use crate::bindings::http::{Denial, Error, Host, Request, Response};
 use crate::certificates::Certificates;
@@ -198,17 +199,16 @@ impl Resolve for Permits {
         let known = Arc::clone(&self.0);
         Box::pin(async move {
             let host = name.as_str().to_ascii_lowercase();
-            let found: Vec<SocketAddr> = tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
-            let mut known = lock(&known);
-            let permit = known.permits.get(&host).ok_or("no permit for this name")?;
-            // A single address that is not covered denies the name, because which one is used is arbitrary.
-            let refused = found.iter().find_map(|address| permit.permit_address(address.ip()).err());
-            if let Some(refused) = refused {
-                let text = refused.to_string();
-                known.refused = Some(refused);
-                return Err(text.into());
+            let permit = lock(&known).permits.get(&host).cloned().ok_or("no permit for this name")?;
+            match resolve(&host, 0, |address| permit.permit_address(address)).await {
+                Ok(found) => Ok(Box::new(found.into_iter()) as Addrs),
+                Err(Unresolved::Unknown(error)) => Err(error.into()),
+                Err(Unresolved::Denied(refused)) => {
+                    let text = refused.to_string();
+                    lock(&known).refused = Some(refused);
+                    Err(text.into())
+                }
             }
-            Ok(Box::new(found.into_iter()) as Addrs)
         })
     }
 }

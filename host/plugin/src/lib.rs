@@ -10,6 +10,7 @@
 //! Deliberately not here: where plugins come from and which keys are trusted (`host-bundle`), whether a call should run
 //! at all (`host-tool`), models and agents. Nothing here prints, or reads the environment or the home folder.
 
+mod addresses;
 pub mod admission;
 mod answer;
 mod background;
@@ -43,8 +44,10 @@ mod process;
 mod programs;
 mod readable;
 mod reader;
+mod remote;
 mod runtime;
 mod secrets;
+mod server_program;
 mod shared;
 mod state;
 mod store;
@@ -67,7 +70,9 @@ pub use network::{Network, PreparedAnswer, PreparedError, PreparedNetwork, SeenR
 pub use plugin::Plugin;
 pub use programs::{CommandsIn, ProgramAccess};
 pub use reader::{FileKind, Found, Listed, ReadError, Reader};
+pub use remote::{Redirects, RemoteClient, RemoteError, RemoteFailure, remote_failure};
 pub use runtime::{Invocation, Runtime, RuntimeOptions};
 pub use secrets::{Placement, Secret, SecretError, Secrets};
+pub use server_program::{ServerCommand, ServerProgram, ServerStartError, ServerStreams, ServerWalls};
 pub use touches::TouchError;
 pub use workspace::{PathError, Workspace};

@@ -35,8 +35,8 @@ use crate::preview_guard::Lasts;
 use crate::programs::{Confined, Offer};
 use crate::shared::Shared;
 use crate::store::CallState;
-use connect::{KeptFrom, network};
 
+pub(crate) use connect::{AllowedBy, KeptFrom, network};
 pub(crate) use environment::without_secrets;
 
 /// The size of one chunk of output, in bytes.
@@ -54,7 +54,7 @@ const MAX_COMMAND: usize = 1 << 20;
 
 /// Variables by which programs know that no user is at a terminal: they must not page, ask for a password or draw. Set
 /// here, not by plugins, whose variables need a grant for any program.
-const NOBODY_THERE: &[(&str, &str)] =
+pub(crate) const NOBODY_THERE: &[(&str, &str)] =
     &[("GIT_PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0"), ("PAGER", "cat"), ("TERM", "dumb")];
 
 impl Host for CallState {
@@ -137,7 +137,8 @@ impl CallState {
         let kept = self.shared.environment.iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name));
         let Confined { mut confinement, mut note } = self.shared.programs.next().map_err(Error::Io)?;
         let named = named_program(permit.argv());
-        let kept_from = KeptFrom::new(self.plugin.as_str(), &named);
+        let allowed_by = AllowedBy::Grant { plugin: self.plugin.to_string(), program: named.clone() };
+        let kept_from = KeptFrom::new(allowed_by);
         // Only a confined program needs its grant for servers and files. Where it has none, what it asks for is remembered.
         let network = confinement.as_mut().map(|confinement| {
             let permit = permit.clone().running(self.shared.programs.commands_in(permit.argv()));
@@ -212,7 +213,7 @@ impl CallState {
 
 /// Returns the file of a program, and the arguments that come before its own. `sh` is the shell that lines are read for,
 /// whatever the machine or `PATH` calls by that name.
-fn file_of(program: &str) -> Result<(OsString, Vec<OsString>), Error> {
+pub(crate) fn file_of(program: &str) -> Result<(OsString, Vec<OsString>), Error> {
     if program != "sh" {
         return Ok((program.into(), Vec::new()));
     }
@@ -220,6 +221,19 @@ fn file_of(program: &str) -> Result<(OsString, Vec<OsString>), Error> {
         Error::NotFound("dash, bash or busybox in /bin or /usr/bin, one of which runs the lines of `sh`".to_owned())
     })?;
     Ok((shell.program.clone().into(), shell.arguments.clone()))
+}
+
+/// Returns what confinement may have kept an MCP server from, going by what it reported last.
+pub(crate) fn kept_from_files(server: &str, errors: &str, knows_servers: bool) -> Vec<String> {
+    let mut lines: Vec<String> = explain::files(errors).iter().map(|file| file.line_of_server(server)).collect();
+    // What it asked the proxy for is known, and need not be guessed.
+    if !knows_servers && explain::names_network(errors) {
+        lines.push(format!(
+            "this program is confined and reaches no server that `net` of [mcp.{server}] does not name; to allow one, add \
+             `net = [\"HOST\"]` to [mcp.{server}]"
+        ));
+    }
+    lines
 }
 
 /// The host's notes in a program's standard error.
@@ -268,7 +282,7 @@ impl Notes {
 
 /// Adds what a program was granted besides. Returns what the user should know: that a path is not as it was granted, so
 /// that the program does without.
-fn widen(confinement: &mut Confinement, granted: Resources) -> Option<String> {
+pub(crate) fn widen(confinement: &mut Confinement, granted: Resources) -> Option<String> {
     let mut notes = String::new();
     let mut add = |paths: Vec<PathBuf>, to: &mut Vec<PathBuf>| {
         for path in paths {

@@ -136,6 +136,11 @@ impl Runtime {
         }
     }
 
+    /// Returns what all calls share, for what else starts programs and sends requests.
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
     /// Returns how instances get their memory; starts the engine.
     ///
     /// # Errors

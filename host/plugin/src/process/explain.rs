@@ -104,12 +104,24 @@ impl File<'_> {
             host_text::exact(self.path)
         )
     }
+
+    /// Says what would allow it to an MCP server.
+    pub(super) fn line_of_server(&self, server: &str) -> String {
+        let path = host_text::exact(self.path);
+        let key = if self.changes { format!("`write = [\"{path}\"]`") } else { format!("`read = [\"{path}\"]`") };
+        format!("this program is confined: if it needs `{path}`, add {key} to [mcp.{server}]")
+    }
+}
+
+/// Whether a program's errors are about reaching a server.
+pub(super) fn names_network(errors: &str) -> bool {
+    let lower = errors.to_lowercase();
+    NETWORK.iter().any(|message| lower.contains(message))
 }
 
 /// Returns a line if a failed program may have been kept from a server without asking the proxy for it.
 pub(super) fn network(plugin: &str, program: &str, errors: &str) -> Option<String> {
-    let lower = errors.to_lowercase();
-    NETWORK.iter().any(|message| lower.contains(message)).then(|| {
+    names_network(errors).then(|| {
         format!(
             "this program is confined and reaches only granted servers; to allow one, add --grant \
              '{plugin}:process={program};net=HOST'"

@@ -1,0 +1,200 @@
+//! The client as the conformance suite of the protocol runs it: with the address of a server as its last argument, and the name
+//! of a scenario in `MCP_CONFORMANCE_SCENARIO`.
+//!
+//! It does what a session does: it connects, logs in if the server wants that, reads the lists, and calls the tools. A user who
+//! logs in is played by a request to the address that is shown, and to where that leads.
+
+#![expect(clippy::print_stderr, reason = "the suite shows it beside what failed")]
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use host_app::environment::Folders;
+use host_app::mcp::{McpAddress, McpConnector, McpServer, McpServers, McpSetup, McpState, McpStatus, McpTransport};
+use host_capability::{Capability, Grants, McpServerName, PluginName, Scope};
+use host_mcp::Connector;
+use host_plugin::{
+    CallListener, Elicitation, ElicitationAnswer, McpAnswer, McpClient, McpError, Runtime, RuntimeOptions,
+};
+use serde_json::{Map, Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio_util::sync::CancellationToken;
+
+/// How often a scenario may want another login.
+const LOGINS: usize = 3;
+
+/// The address of a document about this client, which a scenario expects.
+const CLIENT_DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let url = std::env::args().next_back().unwrap_or_default();
+    let scenario = std::env::var("MCP_CONFORMANCE_SCENARIO").unwrap_or_default();
+    let context = std::env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
+    let context = serde_json::from_str(&context).unwrap_or_default();
+    match run(&url, &scenario, &context).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{scenario}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Accepts every question, with the form's own values.
+struct Accepts;
+
+impl CallListener for Accepts {
+    fn output(&self, _text: &str) {}
+    fn progress(&self, _done: u64, _total: Option<u64>, _message: &str) {}
+    fn elicit(&self, question: Elicitation) -> BoxFuture<'_, ElicitationAnswer> {
+        eprintln!("asked: {question:?}");
+        Box::pin(async { ElicitationAnswer::Accepted(Map::new()) })
+    }
+}
+
+async fn run(url: &str, scenario: &str, context: &Value) -> Result<(), String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let name = McpServerName::parse("suite").map_err(|error| error.to_string())?;
+    let client_id = match scenario {
+        "auth/basic-cimd" => Some(CLIENT_DOCUMENT.to_owned()),
+        _ => context["client_id"].as_str().map(str::to_owned),
+    };
+    let address = McpAddress { url: url.to_owned(), headers: BTreeMap::new(), reaches_private: false, client_id };
+    let server = McpServer {
+        name: name.clone(),
+        transport: McpTransport::Http(address),
+        timeout: Duration::from_secs(20),
+        tools: None,
+        is_required: true,
+        trusts_hints: false,
+        origin: PathBuf::new(),
+    };
+    let setup = McpSetup {
+        servers: vec![server],
+        runtime: Arc::new(Runtime::new(RuntimeOptions::default())),
+        folders: folders(folder.path()),
+    };
+    let servers = Connector.connect(setup);
+    let status = ready(&*servers, &name).await?;
+    eprintln!("ready: {:?} with {} tools", status.revision, status.tools.len());
+    for tool in &status.tools {
+        let mut answer = call(&*servers, &name, &tool.name, arguments(&tool.input_schema)).await;
+        for _ in 0..LOGINS {
+            if !matches!(answer, Err(McpError::NeedsLogin(_))) {
+                break;
+            }
+            log_in(&*servers, &name).await?;
+            ready(&*servers, &name).await?;
+            answer = call(&*servers, &name, &tool.name, arguments(&tool.input_schema)).await;
+        }
+        eprintln!("{}: {answer:?}", tool.name);
+    }
+    for prompt in &status.prompts {
+        eprintln!("{}: {:?}", prompt.name, servers.prompt(&name, &prompt.name, Map::new()).await);
+    }
+    for resource in &status.resources {
+        eprintln!("{}: {:?}", resource.uri, servers.resource(&name, &resource.uri).await);
+    }
+    Ok(())
+}
+
+/// Waits until the server answers, and logs in when it wants that.
+async fn ready(servers: &dyn McpServers, name: &McpServerName) -> Result<McpStatus, String> {
+    let (mut changes, mut logins) = (servers.changes(), 0);
+    loop {
+        let status = servers.statuses().into_iter().find(|status| status.name == *name).ok_or("no server")?;
+        match &status.state {
+            McpState::Ready => return Ok(status),
+            McpState::Starting => {}
+            McpState::NeedsLogin if logins < LOGINS => {
+                logins += 1;
+                log_in(servers, name).await?;
+            }
+            McpState::NeedsLogin => return Err("it wants another login".to_owned()),
+            McpState::Unavailable { why, .. } => return Err(why.clone()),
+        }
+        changes.changed().await.map_err(|error| error.to_string())?;
+    }
+}
+
+async fn log_in(servers: &dyn McpServers, name: &McpServerName) -> Result<(), String> {
+    let show = |url: &str| {
+        eprintln!("visits {url}");
+        tokio::spawn(visit(url.to_owned()));
+    };
+    servers.login(name, &show, &CancellationToken::new()).await.map_err(|error| error.to_string())
+}
+
+async fn call(
+    servers: &dyn McpServers,
+    name: &McpServerName,
+    tool: &str,
+    arguments: Map<String, Value>,
+) -> Result<McpAnswer, McpError> {
+    let scope = Scope::parse_absolute(Capability::Mcp, "*").map_err(|error| McpError::Invalid(error.to_string()))?;
+    let permit = Grants::none().with(scope).permit_mcp(&PluginName::new("mcp"), name, tool, false);
+    let permit = permit.map_err(|denied| McpError::Invalid(denied.to_string()))?;
+    let client: &dyn McpClient = servers;
+    client.call(permit, arguments, Arc::new(Accepts)).await
+}
+
+/// Arguments that a schema accepts: its examples and defaults, or the plainest value of each type.
+fn arguments(schema: &Value) -> Map<String, Value> {
+    let properties = schema["properties"].as_object().cloned().unwrap_or_default();
+    let value = |of: &Value| match of["type"].as_str() {
+        _ if of.get("default").is_some() => of["default"].clone(),
+        Some("number" | "integer") => json!(5),
+        Some("boolean") => json!(true),
+        Some("array") => json!([]),
+        Some("object") => json!({}),
+        _ => of["enum"].get(0).cloned().unwrap_or_else(|| json!("text")),
+    };
+    properties.iter().map(|(name, of)| (name.clone(), value(of))).collect()
+}
+
+/// Visits an address and where it leads to, as a browser does whose user agrees to everything.
+async fn visit(mut url: String) {
+    for _ in 0..5 {
+        let Ok(parsed) = url::Url::parse(&url) else { return };
+        let (Some(host), Some(port)) = (parsed.host_str(), parsed.port_or_known_default()) else { return };
+        let Ok(mut stream) = tokio::net::TcpStream::connect((host, port)).await else { return };
+        let path = &parsed[url::Position::BeforePath..url::Position::AfterQuery];
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n");
+        if stream.write_all(request.as_bytes()).await.is_err() {
+            return;
+        }
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.ok();
+        let location = answer.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.eq_ignore_ascii_case("location").then(|| value.trim().to_owned())
+        });
+        match location.and_then(|location| parsed.join(&location).ok()) {
+            Some(next) => url = next.into(),
+            None => return,
+        }
+    }
+}
+
+fn folders(root: &std::path::Path) -> Folders {
+    let at = |name: &str| root.join(name);
+    Folders {
+        configuration: at("configuration"),
+        cache: at("cache"),
+        state: at("state"),
+        sessions: at("sessions"),
+        trust: at("trust"),
+        agreed: at("agreed"),
+        spending: at("spending"),
+        keys: at("keys"),
+        plugins: at("plugins"),
+        mcp: at("mcp"),
+        downloads: at("downloads"),
+        programs: at("programs"),
+    }
+}
