@@ -1,6 +1,7 @@
 //! The process that the binary runs in: its environment and what its terminal can do.
 
 use std::io::IsTerminal as _;
+use std::sync::Arc;
 
 use host_app::configuration::Configuration;
 use host_app::environment::{Environment, Terminals};
@@ -14,7 +15,7 @@ pub(crate) fn environment() -> Environment {
         stderr: std::io::stderr().is_terminal(),
     };
     let home = std::env::home_dir().filter(|home| home.is_absolute());
-    Environment::new(std::env::vars_os().collect(), home, terminals)
+    Environment::new(std::env::vars_os().collect(), home, terminals).with_mcp(Arc::new(host_mcp::Connector::default()))
 }
 
 /// Returns how answers are shown on a terminal.

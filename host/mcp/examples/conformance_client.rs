@@ -77,7 +77,7 @@ async fn run(url: &str, scenario: &str, context: &Value) -> Result<(), String> {
     let setup = McpSetup {
         servers: vec![server],
         runtime: Arc::new(Runtime::new(RuntimeOptions::default())),
-        folders: folders(folder.path()),
+        folder: folders(folder.path()).mcp,
     };
     let servers = Connector.connect(setup);
     let status = ready(&*servers, &name).await?;

@@ -58,10 +58,10 @@ pub struct Connector;
 impl McpConnector for Connector {
     fn connect(&self, setup: McpSetup) -> Arc<dyn McpServers> {
         let (counter, changes) = watch::channel(0);
-        let McpSetup { servers, runtime, folders } = setup;
+        let McpSetup { servers, runtime, folder } = setup;
         let connect = |config| {
             let shared = Arc::new(Shared::new(config, counter.clone()));
-            let opener = || Opener { runtime: Arc::clone(&runtime), folder: folders.mcp.clone() };
+            let opener = || Opener { runtime: Arc::clone(&runtime), folder: folder.clone() };
             let task = tokio::spawn(server::run(Arc::clone(&shared), opener()));
             Server { shared, opener: opener(), task }
         };

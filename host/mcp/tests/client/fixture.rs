@@ -109,7 +109,7 @@ impl Fixture {
             programs: self.access.clone().unwrap_or_default(),
             ..RuntimeOptions::default()
         });
-        let setup = McpSetup { servers: vec![server], runtime: Arc::new(runtime), folders: self.folders() };
+        let setup = McpSetup { servers: vec![server], runtime: Arc::new(runtime), folder: self.folders().mcp };
         Session { servers: Connector.connect(setup), log: self.path("log") }
     }
 
