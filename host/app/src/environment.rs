@@ -57,17 +57,31 @@ pub struct Folders {
     pub plugins: PathBuf,
     /// Downloads that broke off.
     pub downloads: PathBuf,
+    /// The token for clients of the tools on HTTP, a file.
+    pub mcp_token: PathBuf,
     /// Copies of the programs that trusted projects bring.
     pub programs: PathBuf,
 }
 
 impl Folders {
     /// Returns all of them. No tool may change them, whatever was granted or approved.
-    pub fn all(&self) -> [&Path; 11] {
+    pub fn all(&self) -> [&Path; 12] {
         // One that is added has to be named here, and is protected then.
-        let Self { configuration, cache, state, sessions, trust, agreed, spending, keys, plugins, downloads, programs } =
-            self;
-        [configuration, cache, state, sessions, trust, agreed, spending, keys, plugins, downloads, programs]
+        let Self {
+            configuration,
+            cache,
+            state,
+            sessions,
+            trust,
+            agreed,
+            spending,
+            keys,
+            plugins,
+            downloads,
+            mcp_token,
+            programs,
+        } = self;
+        [configuration, cache, state, sessions, trust, agreed, spending, keys, plugins, downloads, mcp_token, programs]
     }
 }
 
@@ -143,6 +157,7 @@ impl Environment {
             keys: folder("XDG_CONFIG_HOME", ".config")?.join("keys.toml"),
             plugins: folder("XDG_DATA_HOME", ".local/share")?.join("plugins"),
             downloads: folder("XDG_CACHE_HOME", ".cache")?.join("downloads"),
+            mcp_token: folder("XDG_STATE_HOME", ".local/state")?.join("mcp-token"),
             programs: folder("XDG_CACHE_HOME", ".cache")?.join("tools"),
         })
     }

@@ -30,6 +30,7 @@ impl World {
             keys: at("keys.toml"),
             plugins: at("plugins"),
             downloads: at("downloads"),
+            mcp_token: at("mcp-token"),
             programs: at("programs"),
         };
         let key = SecretKey::without_password().expect("a key");

@@ -16,6 +16,7 @@ fn folders(home: &Path) -> Folders {
         keys: at("keys.toml"),
         plugins: at("plugins"),
         downloads: at("downloads"),
+        mcp_token: at("mcp-token"),
         programs: at("programs"),
     }
 }

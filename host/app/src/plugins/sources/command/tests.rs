@@ -40,6 +40,7 @@ impl Bench {
             keys: at("keys"),
             plugins: at("plugins"),
             downloads: at("downloads"),
+            mcp_token: at("mcp-token"),
             programs: at("programs"),
         };
         let path = std::env::var_os("PATH").unwrap_or_default();
