@@ -19,6 +19,7 @@ mod installed;
 mod languages;
 mod layers;
 mod limits;
+mod mcp_serve;
 mod plugin_check;
 mod plugin_dev;
 mod plugin_test;

@@ -2,6 +2,7 @@
 
 pub(crate) mod bundles;
 pub(crate) mod dev;
+pub(crate) mod mcp;
 mod start;
 pub(crate) mod store;
 
@@ -62,6 +63,9 @@ pub(crate) enum Command {
     /// List, show or call the tools, through the same sandbox and without a model
     #[command(subcommand)]
     Tool(Tool),
+    /// Serve the tools to other agents, over the Model Context Protocol
+    #[command(subcommand)]
+    Mcp(mcp::Mcp),
     /// Create, build, test, publish and install plugins
     #[command(subcommand)]
     Plugin(Plugin),

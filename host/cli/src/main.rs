@@ -51,6 +51,7 @@ fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Fail
         Command::Run(run) => interrupt::block_on(|interrupt| command::run::run(run, environment, interrupt)),
         Command::Agent(agent) => command::agent::run(agent, &environment),
         Command::Tool(tool) => interrupt::block_on(|interrupt| command::tool::run(tool, environment, interrupt.stop)),
+        Command::Mcp(mcp) => interrupt::block_on(|interrupt| command::mcp::run(mcp, environment, interrupt.stop)),
         Command::Plugin(plugin) => {
             interrupt::block_on(|interrupt| command::plugin::run(plugin, environment, interrupt.stop))
         }

@@ -5,3 +5,7 @@
 //!
 //! Deliberately not here: which servers there are and what a call may do (`host-app`, `host-capability`), printing, and
 //! reading the environment.
+
+mod server;
+
+pub use server::{HttpOptions, ServeError, Token, serve_http, serve_stdio};
