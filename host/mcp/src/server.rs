@@ -31,7 +31,6 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
-use serde_json::Map;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -162,7 +161,7 @@ impl ToolServer {
                 }
                 (Step::Asked { id, question }, Asks::InResult) => {
                     return match form::required(&question) {
-                        Some(requests) => self.shared.parked.park(ParkedCall { call, id, question }, requests).into(),
+                        Some(requests) => self.shared.parked.park(ParkedCall { call, id, question }, requests),
                         None => {
                             call.leave();
                             continue;
@@ -175,25 +174,23 @@ impl ToolServer {
         }
     }
 
-    /// Continues the call that waits for the answer in this request.
+    /// Continues the call that waits for the answer in this request. Without an answer it is asked about again.
     async fn resume(
         &self,
+        state: &str,
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let CallToolRequestParams { name, arguments, input_responses, request_state, .. } = request;
-        let Some(state) = request_state else {
-            return Err(ErrorData::invalid_params(
-                "`inputResponses` without the `requestState` that they answer",
-                None,
-            ));
-        };
-        let parked = self.shared.parked.take(&state, &name, &arguments.unwrap_or_default());
+        let CallToolRequestParams { name, arguments, input_responses, .. } = request;
+        let parked = self.shared.parked.take(state, &name, &arguments.unwrap_or_default());
         let ParkedCall { mut call, id, question } = parked.map_err(|error| {
             ErrorData::invalid_params(format!("{error}; call the tool again without `requestState`"), None)
         })?;
-        let answered = input_responses.unwrap_or_default().remove(form::KEY);
-        call.answer(id, form::of_response(answered, &question));
+        match (input_responses.unwrap_or_default().remove(form::KEY), form::required(&question)) {
+            (Some(answered), _) => call.answer(id, form::of_response(answered, &question)),
+            (None, Some(requests)) => return Ok(self.shared.parked.park(ParkedCall { call, id, question }, requests)),
+            (None, None) => call.leave(),
+        }
         Ok(self.run(call, context).await)
     }
 }
@@ -233,12 +230,13 @@ impl ServerHandler for ToolServer {
 
     async fn call_tool(
         &self,
-        request: CallToolRequestParams,
+        mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if request.request_state.is_some() || request.input_responses.is_some() {
-            return self.resume(request, &context).await;
+        if let Some(state) = request.request_state.take() {
+            return self.resume(&state, request, &context).await;
         }
+        // An answer without a state belongs to no call: this one is new, and is asked about.
         if !self.shared.service.has(&request.name) {
             return Err(ErrorData::invalid_params(self.shared.service.unknown(&request.name), None));
         }
@@ -247,7 +245,7 @@ impl ServerHandler for ToolServer {
             return Ok(CallToolResult::error(vec![ContentBlock::text(words)]).into());
         };
         let asks = Asks::of(&context);
-        let arguments = request.arguments.unwrap_or_else(Map::new);
+        let arguments = request.arguments.unwrap_or_default();
         let call = RunningCall::start(&self.shared.service, request.name.into_owned(), arguments, asks, slot);
         Ok(self.run(call, &context).await)
     }

@@ -146,7 +146,14 @@ fn mcp_serve_takes_an_answer_for_the_call_that_asked_and_no_other() {
         "tools/call",
         json!({"name": "write_file", "arguments": write("d.txt"), "inputResponses": {"approval": accept("once")}}),
     );
-    assert_eq!(bare["error"]["code"], -32602, "{bare}");
+    assert_eq!(bare["result"]["resultType"], "input_required", "{bare}");
+    let state = bare["result"]["requestState"].as_str().expect("a state");
+    let without = client.request(
+        "tools/call",
+        json!({"name": "write_file", "arguments": write("d.txt"), "requestState": state, "inputResponses": {}}),
+    );
+    assert_eq!(without["result"]["resultType"], "input_required", "{without}");
+    assert_ne!(without["result"]["requestState"], state);
     assert!(!exists(&host, "d.txt"));
 }
 

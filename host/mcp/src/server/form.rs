@@ -78,10 +78,10 @@ pub(super) fn required(question: &Question) -> Option<InputRequests> {
 }
 
 /// Returns the answer in the response to a required input.
-pub(super) fn of_response(response: Option<Value>, question: &Question) -> Answer {
-    match response.map(serde_json::from_value::<ElicitResult>) {
-        Some(Ok(result)) => of_result(result, question),
-        Some(Err(_)) | None => not_offered(),
+pub(super) fn of_response(response: Value, question: &Question) -> Answer {
+    match serde_json::from_value::<ElicitResult>(response) {
+        Ok(result) => of_result(result, question),
+        Err(_) => not_offered(),
     }
 }
 
