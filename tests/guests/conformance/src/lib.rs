@@ -16,6 +16,9 @@ const ANYTHING: &str = r#"{"type":"object"}"#;
 /// A schema with what drafts before 2020-12 do not have.
 const SCHEMA_2020: &str = r##"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","$defs":{"address":{"$anchor":"addressDef","type":"object","properties":{"street":{"type":"string"},"city":{"type":"string"}}}},"properties":{"name":{"type":"string"},"address":{"$ref":"#/$defs/address"},"contactMethod":{"type":"string","enum":["phone","email"]},"phone":{"type":"string"},"email":{"type":"string"}},"allOf":[{"anyOf":[{"required":["phone"]},{"required":["email"]}]}],"if":{"properties":{"contactMethod":{"const":"phone"}},"required":["contactMethod"]},"then":{"required":["phone"]},"else":{"required":["email"]},"additionalProperties":false}"##;
 
+/// A schema with an argument that clients repeat in a header.
+const HEADERS: &str = r#"{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}"#;
+
 /// A schema of a number in words.
 const ADDED: &str = r#"{"type":"object","properties":{"sum":{"type":"integer"}},"required":["sum"]}"#;
 
@@ -50,8 +53,18 @@ export_plugin!(
     .annotations(Annotations::READ_ONLY)
     .title("Add")
     .output_schema(ADDED),
+    Tool::new("test_headers", "Has an argument that is in a header too.", HEADERS, |_: Anything| {
+        Ok(Outcome::text("the headers agree"))
+    })
+    .annotations(Annotations::READ_ONLY),
+    reading("test_logging_tool", |_| {
+        context::emit("nobody asked for this\n");
+        Ok(Outcome::text("done"))
+    }),
+    asking("test_input_required_result_capabilities"),
     asking("test_input_required_result_elicitation"),
     asking("test_input_required_result_tampered_state"),
+    asking("test_streaming_elicitation"),
 );
 
 /// Arguments that do not matter.
