@@ -1,9 +1,11 @@
-//! One conversation through each frontend: in process, as a page or an editor would hold it, and on a terminal.
+//! One conversation through each frontend: in process, as a page or an editor would hold it, on a terminal, and over the
+//! Model Context Protocol.
 //!
-//! A frontend decides nothing, so both leave the same files and the same decisions in the session log. Deliberately not
+//! A frontend decides nothing, so all leave the same files and the same decisions. Deliberately not
 //! here: what each frontend looks like.
 
 mod in_process;
+mod over_mcp;
 mod terminal;
 
 use std::path::Path;
@@ -12,6 +14,7 @@ use host_tests::host::Host;
 use serde_json::{Value, json};
 
 use self::in_process::InProcess;
+use self::over_mcp::OverMcp;
 use self::terminal::OnTerminal;
 use crate::publisher::{self, Publisher, READS};
 
@@ -40,6 +43,12 @@ trait Frontend: Sized {
 
     /// Leaves the conversation.
     fn leave(self);
+
+    /// What was decided about each call, with how it ended: from the session log.
+    fn decided(host: &Host) -> Vec<Value> {
+        let settled = host.session().into_iter().filter(|entry| entry["type"] == "call_settled");
+        settled.map(|entry| json!([entry["status"], entry["decided"]])).collect()
+    }
 }
 
 fn write(path: &str, content: &str) -> Value {
@@ -108,9 +117,7 @@ fn hold<F: Frontend>() -> (Vec<(String, String)>, Vec<Value>) {
     frontend.leave();
     let files = ["denied.txt", "approved.txt", "changed.txt"];
     let read = |name: &&str| Some(((*name).to_owned(), std::fs::read_to_string(host.repository().join(name)).ok()?));
-    let settled = host.session().into_iter().filter(|entry| entry["type"] == "call_settled");
-    let decided = settled.map(|entry| json!([entry["status"], entry["decided"]])).collect();
-    (files.iter().filter_map(read).collect(), decided)
+    (files.iter().filter_map(read).collect(), F::decided(&host))
 }
 
 #[test]
@@ -120,5 +127,7 @@ fn frontends_hold_the_same_conversation_with_the_same_decisions() {
     assert_eq!(files, expected.map(|(name, text)| (name.to_owned(), text.to_owned())));
     let statuses: Vec<&str> = decided.iter().map(|one| one[0].as_str().unwrap_or_default()).collect();
     assert_eq!(statuses, ["cancelled", "success", "success", "success", "cancelled"], "{decided:?}");
-    assert_eq!(hold::<OnTerminal>(), (files, decided));
+    assert_eq!(hold::<OnTerminal>(), (files.clone(), decided.clone()));
+    // A client gets no response to a call that it cancelled.
+    assert_eq!(hold::<OverMcp>(), (files, decided[..4].to_vec()));
 }

@@ -20,6 +20,7 @@ mod languages;
 mod layers;
 mod limits;
 mod mcp;
+mod mcp_serve;
 mod plugin_check;
 mod plugin_dev;
 mod plugin_test;

@@ -71,19 +71,23 @@ impl Subagent {
     pub fn new(definition: AgentDefinition, setup: SubagentSetup) -> Result<Self, SetupError> {
         // A subagent says when it is done: its parent cannot ask what it meant.
         let definition = AgentDefinition { completion: Completion::Tool, ..definition };
-        let spec = ToolSpec {
+        let subagent = Self { spec: Self::spec_of(&definition), definition, setup };
+        // Its own budget is made when it is called; this one only serves to try.
+        let trial = Budget::new(subagent.setup.parent.id().clone(), TreeLimits::default());
+        subagent.executor(trial, PausableClock::default())?;
+        Ok(subagent)
+    }
+
+    /// Returns the description of the tool that a definition makes, without a model.
+    pub fn spec_of(definition: &AgentDefinition) -> ToolSpec {
+        ToolSpec {
             name: ToolName::new(&definition.name),
             title: Some(definition.display_name.clone()),
             description: definition.description.clone(),
             input_schema: definition.inputs.schema(),
             output_schema: None,
             annotations: Annotations { read_only: true, destructive: false, idempotent: false, open_world: false },
-        };
-        let subagent = Self { spec, definition, setup };
-        // Its own budget is made when it is called; this one only serves to try.
-        let trial = Budget::new(subagent.setup.parent.id().clone(), TreeLimits::default());
-        subagent.executor(trial, PausableClock::default())?;
-        Ok(subagent)
+        }
     }
 
     fn executor(&self, budget: Arc<Budget>, run_clock: PausableClock) -> Result<Executor, SetupError> {

@@ -63,6 +63,8 @@ pub struct Folders {
     pub mcp: PathBuf,
     /// Downloads that broke off.
     pub downloads: PathBuf,
+    /// The token for clients of the tools on HTTP, a file.
+    pub mcp_token: PathBuf,
     /// Copies of the programs that trusted projects bring.
     pub programs: PathBuf,
 }
@@ -83,9 +85,24 @@ impl Folders {
             plugins,
             mcp,
             downloads,
+            mcp_token,
             programs,
         } = self;
-        [configuration, cache, state, sessions, trust, agreed, spending, keys, plugins, mcp, downloads, programs]
+        [
+            configuration,
+            cache,
+            state,
+            sessions,
+            trust,
+            agreed,
+            spending,
+            keys,
+            plugins,
+            mcp,
+            downloads,
+            mcp_token,
+            programs,
+        ]
     }
 }
 
@@ -180,6 +197,7 @@ impl Environment {
             plugins: folder("XDG_DATA_HOME", ".local/share")?.join("plugins"),
             mcp: folder("XDG_DATA_HOME", ".local/share")?.join("mcp"),
             downloads: folder("XDG_CACHE_HOME", ".cache")?.join("downloads"),
+            mcp_token: folder("XDG_STATE_HOME", ".local/state")?.join("mcp-token"),
             programs: folder("XDG_CACHE_HOME", ".cache")?.join("tools"),
         })
     }

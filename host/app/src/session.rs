@@ -21,7 +21,7 @@ pub mod servers;
 pub mod settings;
 mod setup;
 pub mod status;
-mod subagents;
+pub(crate) mod subagents;
 pub mod task;
 pub mod tasks;
 pub mod transcript;
@@ -458,7 +458,7 @@ impl Session {
             Some(recording) => model.recorded(recording),
             None => model,
         };
-        setup::check_price(&self.request, &self.app, &model)?;
+        subagents::check_price(&self.request, &self.app, &model)?;
         let definition = main_agent::definition(&self.request, &self.app, self.mode(), self.is_attended, &model)?;
         let tools = self.tools_for(&self.app.plugins, &self.grants, &self.conversation.gate, &model)?;
         let chosen = ChosenModel { provider: Arc::clone(&model.provider), window: model.window, tools };

@@ -63,7 +63,7 @@ pub(crate) enum Command {
     /// List, show or call the tools, through the same sandbox and without a model
     #[command(subcommand)]
     Tool(Tool),
-    /// List, show, test and log in at MCP servers
+    /// Use MCP servers, and serve the tools to other agents
     #[command(subcommand, after_help = mcp::MCP_HELP)]
     Mcp(mcp::Mcp),
     /// Create, build, test, publish and install plugins

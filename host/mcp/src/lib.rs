@@ -7,5 +7,7 @@
 //! reading the environment.
 
 mod client;
+mod server;
 
 pub use client::Connector;
+pub use server::{HttpOptions, ServeError, Token, serve_http, serve_stdio};

@@ -43,6 +43,7 @@ const REASON_CHARACTERS: usize = 4_000;
 #[derive(Clone)]
 pub struct Gate {
     shared: Arc<Shared>,
+    asking: Arc<Asking>,
     mode: ApprovalMode,
     agent: String,
     agent_id: AgentId,
@@ -50,9 +51,6 @@ pub struct Gate {
 
 struct Shared {
     policy: RwLock<Policy>,
-    queue: ApprovalQueue,
-    /// Held while a question is open: the user gets one after the other, also from calls that run side by side.
-    turn: tokio::sync::Semaphore,
     workspace: PathBuf,
     /// Folders besides the workspace in which a command may run as in the workspace.
     added: RwLock<Vec<PathBuf>>,
@@ -62,6 +60,13 @@ struct Shared {
     kept: Option<RulesFile>,
     /// The definitions of MCP servers' tools that those rules are about.
     definitions: RwLock<Option<McpDefinitions>>,
+}
+
+/// Where questions go.
+struct Asking {
+    queue: ApprovalQueue,
+    /// Held while a question is open: the user gets one after the other, also from calls that run side by side.
+    turn: tokio::sync::Semaphore,
 }
 
 /// The context of a call at the gate.
@@ -111,15 +116,21 @@ impl Gate {
     ) -> Self {
         let shared = Shared {
             policy: RwLock::new(policy),
-            queue,
-            turn: tokio::sync::Semaphore::new(1),
             workspace: workspace.into(),
             added: RwLock::default(),
             reads: RwLock::default(),
             kept,
             definitions: RwLock::default(),
         };
-        Self { shared: Arc::new(shared), mode, agent: "main".to_owned(), agent_id: AgentId::new("main") }
+        let asking = Arc::new(Asking::new(queue));
+        Self { shared: Arc::new(shared), asking, mode, agent: "main".to_owned(), agent_id: AgentId::new("main") }
+    }
+
+    /// Returns the same gate with a queue of its own for its questions. What is answered there holds for both: a frontend
+    /// whose clients do not share a screen asks each of them about its own calls.
+    #[must_use]
+    pub fn asking(&self, queue: ApprovalQueue) -> Self {
+        Self { asking: Arc::new(Asking::new(queue)), ..self.clone() }
     }
 
     /// Lets the user be asked about reading outside of the workspace, and shares what they allow of it.
@@ -157,7 +168,7 @@ impl Gate {
 
     /// Returns the queue of its questions.
     pub fn queue(&self) -> &ApprovalQueue {
-        &self.shared.queue
+        &self.asking.queue
     }
 
     /// Returns its mode.
@@ -217,15 +228,15 @@ impl Gate {
                 Decision::Allow | Decision::Ask => {}
             }
             let question = self.question(&considered, objection.take());
-            if !self.shared.queue.is_heard() {
+            if !self.asking.queue.is_heard() {
                 return considered.unheard();
             }
             let answer = {
                 let _asking = at.run_clock.pause();
                 // The scheduler receives the question before anything else about this call.
-                let _one_at_a_time = self.shared.turn.acquire().await;
+                let _one_at_a_time = self.asking.turn.acquire().await;
                 at.asked.send(Arc::new(question.clone())).await.ok();
-                self.shared.queue.ask(question.clone()).await
+                self.asking.queue.ask(question.clone()).await
             };
             let decided = if changed { Decided::Changed } else { Decided::Approved };
             match answer {
@@ -356,6 +367,12 @@ impl Gate {
             mode: self.mode,
             objection,
         }
+    }
+}
+
+impl Asking {
+    fn new(queue: ApprovalQueue) -> Self {
+        Self { queue, turn: tokio::sync::Semaphore::new(1) }
     }
 }
 

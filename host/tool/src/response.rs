@@ -57,10 +57,14 @@ impl Responder {
         let mut whole = None;
         let mut clip = |text: String| self.clip(text, &mut whole);
         let (body, data) = match &settled.outcome {
-            Outcome::Success(output) => {
-                (ResponseBody::Output(clip(changed(settled) + &text_of(output))), data_of(output))
+            Outcome::Success(output) => (
+                ResponseBody::Output(clip(settled.change_notice().unwrap_or_default() + &text_of(output))),
+                data_of(output),
+            ),
+            Outcome::Error(failure) => {
+                let text = settled.change_notice().unwrap_or_default() + &failure.message;
+                (ResponseBody::Error(clip(text)), Vec::new())
             }
-            Outcome::Error(failure) => (ResponseBody::Error(clip(changed(settled) + &failure.message)), Vec::new()),
             Outcome::Cancelled { reason, partial } => {
                 let mut text = format!("[Operation Cancelled] Reason: {reason}");
                 if let Some(partial) = partial.as_deref().filter(|partial| !partial.is_empty()) {
@@ -122,16 +126,16 @@ impl Spill {
     }
 }
 
-/// Returns a notice for the model that the call ran with changed arguments; empty if it did not.
-fn changed(settled: &SettledCall) -> String {
-    if settled.decided != Some(Decided::Changed) {
-        return String::new();
+impl SettledCall {
+    /// Returns a notice for the model that the call ran with arguments that the user changed; `None` if it did not.
+    pub fn change_notice(&self) -> Option<String> {
+        let was_changed = self.decided == Some(Decided::Changed);
+        was_changed.then(|| {
+            let arguments = Value::Object(self.call.arguments.clone()).to_string();
+            let arguments = clip(&arguments, CHANGED_CHARACTERS);
+            format!("The user changed this call before it ran. Its arguments were: {arguments}\n\n")
+        })
     }
-    let arguments = Value::Object(settled.call.arguments.clone()).to_string();
-    format!(
-        "The user changed this call before it ran. Its arguments were: {}\n\n",
-        clip(&arguments, CHANGED_CHARACTERS)
-    )
 }
 
 /// Returns the whole text of an output, piece after piece; never empty, since an empty response looks like a broken

@@ -31,6 +31,7 @@ impl World {
             plugins: at("plugins"),
             mcp: at("mcp"),
             downloads: at("downloads"),
+            mcp_token: at("mcp-token"),
             programs: at("programs"),
         };
         let key = SecretKey::without_password().expect("a key");

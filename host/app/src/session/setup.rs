@@ -100,15 +100,6 @@ fn recorded(request: &RunRequest, model: Model) -> Result<(Model, Option<Recordi
     Ok((model.recorded(&recording), Some(recording)))
 }
 
-/// Checks that every model that may answer has a price, where costs are limited.
-pub(super) fn check_price(request: &RunRequest, app: &App, model: &Model) -> Result<(), Failure> {
-    let limits = subagents::tree_limits(request, &app.configuration);
-    match limits.cost.or(app.configuration.day_limits().cost) {
-        Some(_) => models::check_prices(model, &models::prices::of(&app.configuration, &app.environment)),
-        None => Ok(()),
-    }
-}
-
 /// The parts needed to start a conversation.
 pub(super) struct Start<'a> {
     pub(super) app: &'a App,
@@ -134,7 +125,7 @@ impl Start<'_> {
     ) -> Result<(Conversation, UserGrants), Failure> {
         let Self { app, agents, request, definition, model, .. } = *self;
         let limits = subagents::tree_limits(request, &app.configuration);
-        check_price(request, app, model)?;
+        subagents::check_price(request, app, model)?;
         let (log, past) = match reopened {
             Some(reopened) => {
                 let (log, recorded) = reopened.resume(&model.id)?;

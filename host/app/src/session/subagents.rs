@@ -8,6 +8,7 @@ use host_model::Recording;
 use host_tool::Registry;
 
 use crate::agents::Agents;
+use crate::app::App;
 use crate::configuration::{AtLeastOne, Configuration};
 use crate::environment::Environment;
 use crate::error::{ErrorKind, Failure};
@@ -15,7 +16,7 @@ use crate::models::{self, Model};
 use crate::request::RunRequest;
 
 /// The limits of a run and its subagents together.
-pub(super) fn tree_limits(asked: &RunRequest, configuration: &Configuration) -> TreeLimits {
+pub(crate) fn tree_limits(asked: &RunRequest, configuration: &Configuration) -> TreeLimits {
     let usual = TreeLimits::default();
     TreeLimits {
         tokens: asked.max_tokens.or(configuration.run.max_tokens.map(AtLeastOne::get)),
@@ -26,15 +27,24 @@ pub(super) fn tree_limits(asked: &RunRequest, configuration: &Configuration) -> 
     }
 }
 
+/// Checks that every model that may answer has a price, where costs are limited.
+pub(crate) fn check_price(request: &RunRequest, app: &App, model: &Model) -> Result<(), Failure> {
+    let limits = tree_limits(request, &app.configuration);
+    match limits.cost.or(app.configuration.day_limits().cost) {
+        Some(_) => models::check_prices(model, &models::prices::of(&app.configuration, &app.environment)),
+        None => Ok(()),
+    }
+}
+
 /// Whom agents ask that want no model of their own, and where what models say is recorded.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
-    pub(super) model: &'a Model,
-    pub(super) recording: Option<&'a Recording>,
+pub(crate) struct Asked<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) recording: Option<&'a Recording>,
 }
 
 /// Makes every agent that is enabled a tool of the main one.
-pub(super) fn add(
+pub(crate) fn add(
     tools: &mut Registry,
     agents: &Agents,
     setup: &SubagentSetup,

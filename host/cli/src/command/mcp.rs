@@ -1,7 +1,8 @@
-//! `host mcp`: MCP servers.
+//! `host mcp`: MCP servers, and our tools for other agents.
 
 mod list;
 mod login;
+mod serve;
 mod show;
 mod test;
 
@@ -28,6 +29,7 @@ const SILENCE: Duration = Duration::from_secs(1);
 pub(crate) async fn run(mcp: Mcp, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     let out = Out::new(stop.clone());
     match mcp {
+        Mcp::Serve(serve) => serve::run(serve, environment, stop).await,
         Mcp::List { place, access, json } => {
             let app = open(&place, &access, &environment, &stop).await?;
             list::run(&app, json, &out, &stop).await

@@ -59,7 +59,7 @@ impl CallQuestions {
         if gate.agent_id.is_subagent() {
             return ReadAnswer::NotAsked(NotAsked::Subagent);
         }
-        if !gate.shared.queue.is_heard() {
+        if !gate.asking.queue.is_heard() {
             return ReadAnswer::NotAsked(NotAsked::Unheard);
         }
         match std::fs::canonicalize(path) {
@@ -72,7 +72,7 @@ impl CallQuestions {
             return ReadAnswer::NotAsked(NotAsked::Denied);
         }
         let _asking = self.run_clock.pause();
-        let _one_at_a_time = gate.shared.turn.acquire().await;
+        let _one_at_a_time = gate.asking.turn.acquire().await;
         if covers(&reads, path) {
             // The answer to a call beside this one.
             return ReadAnswer::ForSession;
@@ -91,7 +91,7 @@ impl CallQuestions {
         loop {
             self.asked.send((self.at, Arc::new(question.clone()))).await.ok();
             let allows = |path: &Path| reads.allow(path);
-            match (gate.shared.queue.ask(question.clone()).await, &folder) {
+            match (gate.asking.queue.ask(question.clone()).await, &folder) {
                 (Err(NobodyListens), _) => return ReadAnswer::NotAsked(NotAsked::Unheard),
                 (Ok(Answer::ProceedOnce), _) => return ReadAnswer::Once(scope),
                 (Ok(Answer::Cancel { reason }), _) => return ReadAnswer::Rejected(declined(reason)),
@@ -110,12 +110,12 @@ impl CallQuestions {
     async fn ask_about_plan(&self, text: String, modes: Vec<ApprovalMode>) -> PlanAnswer {
         let gate = &self.gate;
         let _asking = self.run_clock.pause();
-        let _one_at_a_time = gate.shared.turn.acquire().await;
+        let _one_at_a_time = gate.asking.turn.acquire().await;
         let mut question =
             Question { about: About::Plan { text, modes: modes.clone() }, ..self.question(None, Grants::none()) };
         loop {
             self.asked.send((self.at, Arc::new(question.clone()))).await.ok();
-            match gate.shared.queue.ask(question.clone()).await {
+            match gate.asking.queue.ask(question.clone()).await {
                 Err(NobodyListens) => return PlanAnswer::Unheard,
                 Ok(Answer::Switch { mode }) if modes.contains(&mode) => return PlanAnswer::Approved(mode),
                 Ok(Answer::Cancel { reason }) => {

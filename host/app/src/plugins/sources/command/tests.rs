@@ -41,6 +41,7 @@ impl Bench {
             plugins: at("plugins"),
             mcp: at("mcp"),
             downloads: at("downloads"),
+            mcp_token: at("mcp-token"),
             programs: at("programs"),
         };
         let path = std::env::var_os("PATH").unwrap_or_default();

@@ -1,0 +1,287 @@
+//! A question about a call as plain text with its answers, for a frontend that shows a form and not a terminal.
+//!
+//! Promises: every text from a model, a plugin or a file is escaped and behind a bar, so that it can neither look like
+//! the question nor hide a part of it; what is long is cut in the middle, with a note; an answer that was not offered is
+//! none.
+//!
+//! Deliberately not here: how it is laid out on a terminal (`host/cli`), and what an answer means (`host-tool`).
+
+use host_plugin::{Confirmation, command_line};
+use host_text::exact;
+use host_tool::{About, Answer, ApprovalMode, Lasting, Question, Until};
+
+/// The most lines of one text that a question shows: the first and the last of them. Protects the user from a form in
+/// which the end is never seen.
+const TEXT_LINES: usize = 120;
+
+/// The longest line that a question shows, in characters: its beginning and its end.
+const LINE_CHARACTERS: usize = 2_000;
+
+/// The most commands, requests or files of one kind that a question lists before it says how many more there are. What an
+/// approval grants is listed as a whole.
+const LISTED: usize = 12;
+
+/// One of the answers that a question offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Its name, for programs: the same for the same kind of answer.
+    pub id: &'static str,
+    /// What it means, on one line that is safe to show.
+    pub label: String,
+    /// What is done with it.
+    pub meaning: Meaning,
+}
+
+/// What an answer does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// It answers the question.
+    Answer(Answer),
+    /// It answers with the user's text, which replaces the content or the command.
+    Edit,
+    /// It rejects, with the user's text as the reason if there is one.
+    Reject,
+}
+
+impl Choice {
+    /// Returns the answer, with the text that came along with it. `None` if it needs a text.
+    pub fn answer(&self, text: Option<String>) -> Option<Answer> {
+        let text = text.filter(|text| !text.is_empty());
+        match &self.meaning {
+            Meaning::Answer(answer) => Some(answer.clone()),
+            Meaning::Edit => text.map(|text| Answer::Modify { text }),
+            Meaning::Reject => Some(Answer::Cancel { reason: text }),
+        }
+    }
+}
+
+/// Returns the answers that a question offers, the narrowest first.
+pub fn choices(question: &Question) -> Vec<Choice> {
+    let choice = |id, label: &str, meaning| Choice { id, label: label.to_owned(), meaning };
+    if let About::Plan { modes, .. } = &question.about {
+        let of_mode = |mode: &ApprovalMode| {
+            choice(mode.name(), &format!("Yes, in {mode} mode"), Meaning::Answer(Answer::Switch { mode: *mode }))
+        };
+        return modes.iter().map(of_mode).chain([choice("reject", "No", Meaning::Reject)]).collect();
+    }
+    let mut choices = vec![choice("once", "Yes, this once", Meaning::Answer(Answer::ProceedOnce))];
+    for always in &question.always {
+        let (id, how_long) = match (always.until, always.answer) {
+            (Until::SessionEnds, _) => ("session", "Yes, for this session"),
+            (Until::TakenBack, Lasting::Always) => ("always", "Always in this folder"),
+            (Until::TakenBack, Lasting::AlwaysTool) => ("always_tool", "Always in this folder"),
+            (Until::TakenBack, Lasting::AlwaysPlugin) => ("always_plugin", "Always in this folder"),
+        };
+        let answer = Answer::Proceed { lasting: always.answer, until: always.until };
+        choices.push(choice(id, &format!("{how_long}: {}", line(&always.words)), Meaning::Answer(answer)));
+    }
+    if is_editable(question) {
+        choices.push(choice("edit", "Use the text below instead, and ask again", Meaning::Edit));
+    }
+    choices.push(choice("reject", "No", Meaning::Reject));
+    choices
+}
+
+/// Whether the user can change what the call would do.
+fn is_editable(question: &Question) -> bool {
+    let is_call = question.about == About::Call;
+    match &question.confirmation {
+        Confirmation::Edit { .. } => is_call,
+        // The user cannot edit the input of a program.
+        Confirmation::Exec { input, .. } => is_call && input.is_none(),
+        Confirmation::Info { .. } | Confirmation::Call => false,
+    }
+}
+
+/// Returns the text that the user can change, as it is; `None` if there is none.
+pub fn editable(question: &Question) -> Option<String> {
+    match &question.confirmation {
+        Confirmation::Edit { proposed, .. } if is_editable(question) => Some(proposed.clone()),
+        Confirmation::Exec { argv, .. } if is_editable(question) => Some(command_line(argv)),
+        Confirmation::Edit { .. } | Confirmation::Exec { .. } | Confirmation::Info { .. } | Confirmation::Call => None,
+    }
+}
+
+/// Returns what a question asks, in lines. Safe to show.
+pub fn text(question: &Question) -> String {
+    let mut page = Page::default();
+    if let Some(objection) = &question.objection {
+        page.say(&format!("Asked again: {}", line(objection)));
+    }
+    let tool = line(question.call.name.as_str());
+    let who = match question.agent_id.is_subagent() {
+        true => format!("{tool} (of the agent {})", line(&question.agent)),
+        false => tool,
+    };
+    match &question.about {
+        About::Reading { path } => {
+            page.say(&format!("{who} wants to read outside of the workspace:"));
+            page.text(&path.display().to_string().replace('\n', "\\n"));
+            return page.0;
+        }
+        About::Plan { text, .. } => {
+            page.say("The plan:");
+            page.text(text);
+            return page.0;
+        }
+        About::Call => {}
+    }
+    match &question.confirmation {
+        Confirmation::Exec { argv, directory, input, background } => {
+            let place = if directory == "." { String::new() } else { format!(" in {}", line(directory)) };
+            let kind = if *background { " in the background" } else { "" };
+            page.say(&format!("{who} wants to run this command{kind}{place}:"));
+            page.text(&command_line(argv));
+            if question.commands.len() > 1 {
+                page.list("it runs", question.commands.iter().map(|command| command.text.clone()), LISTED);
+            }
+            if let Some(input) = input {
+                page.say("which reads this:");
+                page.text(input);
+            }
+        }
+        Confirmation::Edit { path, unified, .. } => {
+            page.say(&format!("{who} wants to change this file:"));
+            page.text(path);
+            page.say("as follows:");
+            page.text(unified.trim_end_matches('\n'));
+        }
+        Confirmation::Info { text, requests, writes } => {
+            page.say(&format!("{who} wants to do this:"));
+            page.text(text);
+            page.list("it sends", requests.iter().map(|(method, url)| format!("{method} {url}")), usize::MAX);
+            page.list("it changes", writes.iter().cloned(), usize::MAX);
+        }
+        Confirmation::Call => {
+            page.say(&format!("{who} wants to run with these arguments:"));
+            page.text(&serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default());
+            let touches = question.touches.to_string();
+            page.list("it could touch", (touches != "nothing").then_some(touches).into_iter(), LISTED);
+        }
+    }
+    page.list("reason", question.reasons.iter().cloned(), LISTED);
+    page.0
+}
+
+/// A text as one line in which nothing is hidden.
+fn line(text: &str) -> String {
+    shown(&text.replace('\n', "\\n"))
+}
+
+/// A line, escaped. A text is usually hidden at the end of a long line, so its end is shown too.
+fn shown(text: &str) -> String {
+    let escaped = |text: &str| exact(&text.replace('\t', "    ")).into_owned();
+    let count = text.chars().count();
+    if count <= LINE_CHARACTERS {
+        return escaped(text);
+    }
+    let at = |character: usize| text.char_indices().nth(character).map_or(text.len(), |(at, _)| at);
+    let half = LINE_CHARACTERS / 2;
+    let (head, tail) = (&text[..at(half)], &text[at(count - half)..]);
+    format!("{} … {} characters are not shown here … {}", escaped(head), count - 2 * half, escaped(tail))
+}
+
+/// The lines of a question.
+#[derive(Default)]
+struct Page(String);
+
+impl Page {
+    fn say(&mut self, words: &str) {
+        self.0.push_str(words);
+        self.0.push('\n');
+    }
+
+    /// Adds a text from outside behind the bar.
+    fn text(&mut self, text: &str) {
+        let lines: Vec<&str> = text.split('\n').collect();
+        let left_out = lines.len().saturating_sub(TEXT_LINES);
+        for (at, row) in lines.iter().enumerate() {
+            if left_out > 0 && at == TEXT_LINES / 2 {
+                self.say(&format!("… {left_out} lines are not shown here …"));
+            }
+            if left_out == 0 || !(TEXT_LINES / 2..TEXT_LINES / 2 + left_out).contains(&at) {
+                self.say(&format!("│ {}", shown(row)));
+            }
+        }
+    }
+
+    fn list(&mut self, what: &str, items: impl Iterator<Item = String>, most: usize) {
+        let items: Vec<String> = items.collect();
+        for item in items.iter().take(most) {
+            self.say(&format!("{what}: {}", line(item)));
+        }
+        if items.len() > most {
+            self.say(&format!("{what}: … and {} more", items.len() - most));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use host_capability::Grants;
+    use host_message::{AgentId, CallId, FunctionCall, ToolName};
+    use host_tool::Always;
+
+    use super::*;
+
+    fn question(confirmation: Confirmation) -> Question {
+        let call =
+            FunctionCall { id: CallId::new("c"), name: ToolName::new("shell"), arguments: serde_json::Map::new() };
+        Question {
+            agent: "main".to_owned(),
+            agent_id: AgentId::new("main"),
+            call: Arc::new(call),
+            origin: None,
+            confirmation,
+            about: About::Call,
+            commands: Vec::new(),
+            touches: Grants::none(),
+            reasons: Vec::new(),
+            mode: ApprovalMode::Default,
+            always: vec![Always {
+                answer: Lasting::Always,
+                until: Until::TakenBack,
+                words: "`make\u{202e}`".to_owned(),
+            }],
+            objection: None,
+        }
+    }
+
+    fn exec(line: &str) -> Confirmation {
+        let argv = vec!["sh".to_owned(), "-c".to_owned(), line.to_owned()];
+        Confirmation::Exec { argv, directory: ".".to_owned(), input: None, background: false }
+    }
+
+    // promise mcp.form: In a form, text from a model or a plugin is escaped and marked as such, and what is cut is marked.
+    #[test]
+    fn a_question_as_text_hides_nothing_and_imitates_nothing() {
+        let command = format!("true\nshell wants to run this command:\n{}\u{1b}[2J\u{202e}end", "x\n".repeat(300));
+        let shown = text(&question(exec(&command)));
+        assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown:?}");
+        let own: Vec<&str> = shown.lines().filter(|line| !line.starts_with('│')).collect();
+        assert_eq!(own.len(), 2, "{own:?}");
+        assert_eq!(own[0], "shell wants to run this command:");
+        assert!(own[1].contains("lines are not shown here"), "{own:?}");
+        assert!(shown.trim_end().ends_with("end"), "the end is shown: {shown:?}");
+        let long = text(&question(exec(&"a".repeat(9_000))));
+        assert!(long.contains("characters are not shown here") && long.len() < 3_000, "{}", long.len());
+    }
+
+    #[test]
+    fn each_choice_of_a_question_answers_what_its_id_says() {
+        let offered = choices(&question(exec("make")));
+        let ids: Vec<&str> = offered.iter().map(|choice| choice.id).collect();
+        assert_eq!(ids, ["once", "always", "edit", "reject"]);
+        assert!(!offered[1].label.contains('\u{202e}'), "{offered:?}");
+        let answer = |id: &str, text: Option<&str>| {
+            offered.iter().find(|choice| choice.id == id).and_then(|choice| choice.answer(text.map(str::to_owned)))
+        };
+        assert_eq!(answer("once", Some("ignored")), Some(Answer::ProceedOnce));
+        assert_eq!(answer("edit", None), None, "an edit needs a text");
+        assert_eq!(answer("edit", Some("make -n")), Some(Answer::Modify { text: "make -n".to_owned() }));
+        assert_eq!(answer("reject", Some("no")), Some(Answer::Cancel { reason: Some("no".to_owned()) }));
+        assert_eq!(answer("session", None), None, "it was not offered");
+    }
+}

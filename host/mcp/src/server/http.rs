@@ -1,0 +1,149 @@
+//! The server on HTTP, for clients that do not start it themselves.
+//!
+//! Promises: nothing is answered without the token, nor for a `Host` that the user did not name, nor for a page of any
+//! browser (`Origin`); connections, sessions, headers and bodies are limited.
+//!
+//! Deliberately not here: TLS, and which addresses may be listened on (`host/cli`).
+
+mod sessions;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use host_app::tool_service::ToolService;
+use http::header::{AUTHORIZATION, CONNECTION, WWW_AUTHENTICATE};
+use http::{Request, Response, StatusCode};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use self::sessions::BoundedSessions;
+use super::{MAX_MESSAGE, ServeError, Token, ToolServer};
+
+/// The path of the server.
+const PATH: &str = "/mcp";
+
+/// The most connections at the same time. Protects memory and descriptors.
+const MAX_CONNECTIONS: usize = 128;
+
+/// How long a client may take to send the headers of a request. Protects the connections from one that sends nothing.
+const HEADER_LIMIT: Duration = Duration::from_secs(10);
+
+/// The most bytes of the headers of a request. Protects memory.
+const MAX_HEADERS: usize = 64 << 10;
+
+/// How long to wait after a connection could not be accepted, for example because there are no descriptors left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// How a server on HTTP is reached.
+pub struct HttpOptions {
+    /// What clients have to know.
+    pub token: Token,
+    /// The names that clients may reach it by besides those of this machine: the `Host` of their requests.
+    pub names: Vec<String>,
+}
+
+type Answer = Response<BoxBody<Bytes, Infallible>>;
+type Http = StreamableHttpService<ToolServer, BoundedSessions>;
+
+/// Serves clients that connect, until `stop` is cancelled. Then their calls end.
+///
+/// # Errors
+///
+/// If connections cannot be accepted any more.
+pub async fn serve_http(
+    service: Arc<ToolService>,
+    listener: TcpListener,
+    options: HttpOptions,
+    stop: CancellationToken,
+) -> Result<(), ServeError> {
+    let server = ToolServer::new(service);
+    let shared = Arc::clone(&server.shared);
+    let mut config = StreamableHttpServerConfig::default()
+        .enforce_origin_validation()
+        .with_max_request_body_bytes(MAX_MESSAGE)
+        .with_cancellation_token(stop.child_token());
+    // A page of this very address is none of a browser's: nothing here is a page.
+    if let Ok(address) = listener.local_addr() {
+        let port = address.port();
+        config.allowed_origins = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("http://{name}:{port}")).into();
+    }
+    config.allowed_hosts.extend(options.names);
+    let http: Http = StreamableHttpService::new(move || Ok(server.clone()), Arc::new(BoundedSessions::new()), config);
+    let token = Arc::new(options.token);
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let mut connections = JoinSet::new();
+    loop {
+        let place = tokio::select! {
+            biased;
+            () = stop.cancelled() => break,
+            // The set keeps what has ended until somebody asks.
+            Some(_) = connections.join_next(), if !connections.is_empty() => continue,
+            place = Arc::clone(&places).acquire_owned() => place,
+        };
+        let stream = tokio::select! {
+            biased;
+            () = stop.cancelled() => break,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                    continue;
+                }
+            },
+        };
+        // Small messages wait for nothing.
+        stream.set_nodelay(true).ok();
+        let (http, token) = (http.clone(), Arc::clone(&token));
+        connections.spawn(async move {
+            let _place = place;
+            let service = service_fn(move |request| {
+                let (http, token) = (http.clone(), Arc::clone(&token));
+                async move { Ok::<_, Infallible>(answer(&http, &token, request).await) }
+            });
+            let connection = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEADER_LIMIT)
+                .max_buf_size(MAX_HEADERS)
+                .serve_connection(TokioIo::new(stream), service);
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection broke off");
+            }
+        });
+    }
+    shared.end().await;
+    Ok(())
+}
+
+/// Answers a request. Nothing of it is read before its token is known to be right.
+async fn answer(http: &Http, token: &Token, request: Request<Incoming>) -> Answer {
+    if !token.is_in(request.headers().get(AUTHORIZATION).map(http::HeaderValue::as_bytes)) {
+        let mut answer =
+            plain(StatusCode::UNAUTHORIZED, "the token is missing or wrong: send `Authorization: Bearer TOKEN`");
+        answer.headers_mut().insert(WWW_AUTHENTICATE, http::HeaderValue::from_static("Bearer"));
+        // The body is not read.
+        answer.headers_mut().insert(CONNECTION, http::HeaderValue::from_static("close"));
+        return answer;
+    }
+    if request.uri().path() != PATH {
+        return plain(StatusCode::NOT_FOUND, "nothing is here: the server is at /mcp");
+    }
+    http.handle(request).await
+}
+
+fn plain(status: StatusCode, words: &'static str) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::from_static(words.as_bytes())).boxed());
+    *answer.status_mut() = status;
+    answer
+}

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Tries `host mcp serve` with the programs of others: the protocol's conformance suite in both revisions, and the command
+# line of the inspector.
+#
+#   tests/interop.sh                        with a debug build
+#   HOST_TEST_BINARY=PATH tests/interop.sh  with this binary
+#
+# What it fetches has pinned versions and goes to a folder of its own, which is removed. When the registry does not
+# answer, it says so and ends with 0: nothing was tried. A check that fails, and is not in tests/interop/, ends it with 1.
+set -euo pipefail
+export LC_ALL=C
+
+cd "$(dirname "$0")/.."
+repository=$PWD
+node=node@22.23.3
+conformance=@modelcontextprotocol/conformance@0.2.0-alpha.12
+inspector=@modelcontextprotocol/inspector@2.12.0
+
+need() {
+    command -v "$1" >/dev/null || { echo "error: \`$1\` is not installed; $2" >&2; exit 1; }
+}
+need npm "it fetches the suite: install Node"
+need cargo "see rust-toolchain.toml"
+
+folder=$(mktemp -d)
+server='' proxy=''
+finish() {
+    [[ -z $server ]] || kill "$server" 2>/dev/null || true
+    [[ -z $proxy ]] || kill "$proxy" 2>/dev/null || true
+    rm -rf "$folder"
+}
+trap finish EXIT
+
+if ! (cd "$folder" && npm install --no-audit --no-fund --loglevel=error "$node" "$conformance" "$inspector" >npm.log 2>&1); then
+    echo "nothing was tried: the npm registry did not answer" >&2
+    tail -3 "$folder/npm.log" >&2
+    exit 0
+fi
+# The suite needs a newer Node than many machines have.
+export PATH="$folder/node_modules/node/bin:$PATH"
+
+if [[ -z ${HOST_TEST_BINARY:-} ]]; then
+    echo "building" >&2
+    cargo build --quiet --locked -p host --bin host
+    HOST_TEST_BINARY="$(realpath "${CARGO_TARGET_DIR:-target}")/debug/host"
+fi
+host=$(realpath "$HOST_TEST_BINARY")
+"$host" plugin build tests/guests/conformance --out "$folder/plugins" >"$folder/build.log" 2>&1 ||
+    { cat "$folder/build.log" >&2; exit 1; }
+mkdir "$folder/home" "$folder/work" && git init --quiet "$folder/work"
+
+failed=0
+check() {
+    echo "== $1" >&2
+    shift
+    "$@" || { echo "failed: $*" >&2; failed=1; }
+}
+
+# The suite sends no token, so a proxy adds it.
+HOST_MCP_TOKEN=$(head -c 24 /dev/urandom | base64 | tr -d '+/=')
+export HOST_MCP_TOKEN
+mkfifo "$folder/address"
+env -i PATH="$PATH" HOME="$folder/home" HOST_MCP_TOKEN="$HOST_MCP_TOKEN" "$host" mcp serve -C "$folder/work" --plugin "$folder/plugins/conformance.wasm" \
+    --http 127.0.0.1:0 >"$folder/address" 2>"$folder/server.log" &
+server=$!
+read -r address <"$folder/address" || { cat "$folder/server.log" >&2; exit 1; }
+mkfifo "$folder/port"
+node "$repository/tests/interop/proxy.mjs" "$address" >"$folder/port" &
+proxy=$!
+read -r port <"$folder/port"
+
+for revision in 2025-11-25 2026-07-28; do
+    check "conformance suite, $revision" env -C "$folder" node node_modules/@modelcontextprotocol/conformance/dist/index.js \
+        server --url "http://127.0.0.1:$port/mcp" --requirements "$revision" \
+        --expected-failures "$repository/tests/interop/server-$revision.yaml"
+done
+
+inspect() {
+    (cd "$folder/work" && env -i PATH="$PATH" HOME="$folder/home" "$folder/node_modules/.bin/mcp-inspector" --cli "$host" mcp serve \
+        --plugin "$folder/plugins/conformance.wasm" --method "$@")
+}
+lists_tools() {
+    inspect tools/list >"$folder/tools.json" && grep -q '"name": "read_file"' "$folder/tools.json"
+}
+calls_a_tool() {
+    inspect tools/call --tool-name add --tool-arg a=2 --tool-arg b=3 >"$folder/called.json" &&
+        grep -q '"sum": 5' "$folder/called.json"
+}
+check "inspector, tools/list" lists_tools
+check "inspector, tools/call" calls_a_tool
+((failed == 0)) && echo "all of it works" >&2
+exit "$failed"
