@@ -68,6 +68,7 @@ const KEPT: &[(&str, &[&str], &str)] = &[
             "host-terminal",
             "host-app",
             "host-devkit",
+            "host-acp",
             "host",
         ],
         "what lies lower waits for nothing",
