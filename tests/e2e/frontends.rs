@@ -1,9 +1,10 @@
-//! One conversation through each frontend: in process, as a page or an editor would hold it, on a terminal, and over the
+//! One conversation through each frontend: in process, as a page would hold it, on a terminal, in an editor, and over the
 //! Model Context Protocol.
 //!
 //! A frontend decides nothing, so all leave the same files and the same decisions. Deliberately not
 //! here: what each frontend looks like.
 
+mod acp;
 mod in_process;
 mod over_mcp;
 mod terminal;
@@ -13,6 +14,7 @@ use std::path::Path;
 use host_tests::host::Host;
 use serde_json::{Value, json};
 
+use self::acp::InEditor;
 use self::in_process::InProcess;
 use self::over_mcp::OverMcp;
 use self::terminal::OnTerminal;
@@ -63,21 +65,36 @@ fn says(expected: &str, text: &str) -> Value {
     json!({"expect": {"responses": [expected]}, "chunks": [{"text": text}]})
 }
 
+/// Whether a frontend lets the user change what a call proposes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Changes {
+    Possible,
+    Impossible,
+}
+
 /// The model of the first process.
-fn first() -> Vec<Value> {
-    vec![
+fn first(changes: Changes) -> Vec<Value> {
+    let counted = match changes {
+        Changes::Possible => "changed.txt",
+        Changes::Impossible => "approved.txt",
+    };
+    let mut replies = vec![
         calls(write("denied.txt", "no\n")),
         says("[Operation Cancelled]", "Denied it is."),
         calls(write("approved.txt", "yes\n")),
         says("approved.txt", "Approved it is."),
         calls(write("changed.txt", "the model's\n")),
         says("the user's", "Changed it is."),
-        calls(json!({"call": {"name": "count_lines", "arguments": {"path": "changed.txt"}}})),
+        calls(json!({"call": {"name": "count_lines", "arguments": {"path": counted}}})),
         says("1 lines", "Counted it is."),
         calls(
             json!({"call": {"name": "shell", "arguments": {"command": "echo be\"\"gun; while [ ! -e never ]; do sleep 0.02; done"}}}),
         ),
-    ]
+    ];
+    if changes == Changes::Impossible {
+        replies.drain(4..6);
+    }
+    replies
 }
 
 /// The model of the second process, which resumes the session.
@@ -86,7 +103,7 @@ fn second() -> Vec<Value> {
 }
 
 /// Installs a plugin and holds the conversation; the files that it left, and what was decided about each call.
-fn hold<F: Frontend>() -> (Vec<(String, String)>, Vec<Value>) {
+fn hold<F: Frontend>(changes: Changes) -> (Vec<(String, String)>, Vec<Value>) {
     let host = Host::new(["run"]).file(".host/config.toml", "[compression]\nthreshold = 0.7\n");
     let script = |name: &str, replies: &[Value]| {
         let path = host.home().join(name);
@@ -104,10 +121,12 @@ fn hold<F: Frontend>() -> (Vec<(String, String)>, Vec<Value>) {
     F::install(&host, &bundle, true);
     assert!(installed());
     // The project is trusted by the answer to a question; the second process finds it trusted.
-    let mut frontend = F::start(&host, &script("first.jsonl", &first()), false);
+    let mut frontend = F::start(&host, &script("first.jsonl", &first(changes)), false);
     frontend.prompt("deny it", &[Reply::No], "Denied it is.");
     frontend.prompt("approve it", &[Reply::Yes], "Approved it is.");
-    frontend.prompt("change it", &[Reply::Change, Reply::Yes], "Changed it is.");
+    if changes == Changes::Possible {
+        frontend.prompt("change it", &[Reply::Change, Reply::Yes], "Changed it is.");
+    }
     frontend.prompt("count it", &[], "Counted it is.");
     frontend.cancel("cancel it");
     frontend.leave();
@@ -122,12 +141,21 @@ fn hold<F: Frontend>() -> (Vec<(String, String)>, Vec<Value>) {
 
 #[test]
 fn frontends_hold_the_same_conversation_with_the_same_decisions() {
-    let (files, decided) = hold::<InProcess>();
+    let (files, decided) = hold::<InProcess>(Changes::Possible);
     let expected = [("approved.txt", "yes\n"), ("changed.txt", "the user's\n")];
     assert_eq!(files, expected.map(|(name, text)| (name.to_owned(), text.to_owned())));
     let statuses: Vec<&str> = decided.iter().map(|one| one[0].as_str().unwrap_or_default()).collect();
     assert_eq!(statuses, ["cancelled", "success", "success", "success", "cancelled"], "{decided:?}");
-    assert_eq!(hold::<OnTerminal>(), (files.clone(), decided.clone()));
+    assert_eq!(hold::<OnTerminal>(Changes::Possible), (files.clone(), decided.clone()));
     // A client gets no response to a call that it cancelled.
-    assert_eq!(hold::<OverMcp>(), (files, decided[..4].to_vec()));
+    assert_eq!(hold::<OverMcp>(Changes::Possible), (files, decided[..4].to_vec()));
+}
+
+#[test]
+fn frontends_without_an_editor_for_changes_hold_the_rest_of_the_conversation() {
+    let (files, decided) = hold::<InProcess>(Changes::Impossible);
+    assert_eq!(files, [("approved.txt".to_owned(), "yes\n".to_owned())]);
+    let statuses: Vec<&str> = decided.iter().map(|one| one[0].as_str().unwrap_or_default()).collect();
+    assert_eq!(statuses, ["cancelled", "success", "success", "cancelled"], "{decided:?}");
+    assert_eq!(hold::<InEditor>(Changes::Impossible), (files, decided));
 }

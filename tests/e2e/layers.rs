@@ -69,6 +69,7 @@ const KEPT: &[(&str, &[&str], &str)] = &[
             "host-app",
             "host-devkit",
             "host-mcp",
+            "host-acp",
             "host",
         ],
         "what lies lower waits for nothing",

@@ -1,5 +1,6 @@
 //! End-to-end tests: each promise of SECURITY.md and README.md once, with the real binary or the real sandbox.
 
+mod acp;
 mod agents;
 mod bundles;
 mod cache;

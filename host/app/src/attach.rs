@@ -84,6 +84,22 @@ pub enum Author {
     Unknown,
 }
 
+/// What a frontend attaches to a prompt besides its words: the user chose it there.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Supplied {
+    /// A file or folder, which is read as if it were mentioned with `@path`.
+    Path(String),
+    /// A text that the frontend has, such as a selection or a file with unsaved changes.
+    Text {
+        /// What it is: a path or an address. Not escaped.
+        name: String,
+        /// The text.
+        text: String,
+    },
+    /// An image.
+    Data(InlineData),
+}
+
 /// The room that is left.
 struct Budget {
     characters: usize,
@@ -102,8 +118,33 @@ pub async fn attach(
     grants: &UserGrants,
     stop: &CancellationToken,
 ) -> Result<Attached, Failure> {
+    attach_supplied(prompt, Vec::new(), author, app, grants, stop).await
+}
+
+/// The same, with what the frontend attaches. Its texts and images share the room of the files.
+///
+/// # Errors
+///
+/// As [`attach`].
+pub async fn attach_supplied(
+    prompt: &str,
+    supplied: Vec<Supplied>,
+    author: Author,
+    app: &App,
+    grants: &UserGrants,
+    stop: &CancellationToken,
+) -> Result<Attached, Failure> {
     let tools = app.tools_of(&app.plugins, grants)?;
-    let Prompt { text, mentions } = Prompt::read(prompt);
+    let Prompt { text, mut mentions } = Prompt::read(prompt);
+    let mut texts = Vec::new();
+    let mut images = Vec::new();
+    for one in supplied {
+        match one {
+            Supplied::Path(path) => mentions.push(Mention { path, quoted: true }),
+            Supplied::Text { name, text } => texts.push((name, text)),
+            Supplied::Data(data) => images.push(data),
+        }
+    }
     let mut attached = Attached { prompt: text, parts: Vec::new(), notes: Vec::new() };
     let mut all: Vec<Attachment> = Vec::new();
     for mention in &mentions {
@@ -130,8 +171,9 @@ pub async fn attach(
             None => {}
         }
     }
-    if all.len() > MAX_ATTACHED {
-        let message = format!("the prompt attaches {} files and folders, over the limit of {MAX_ATTACHED}", all.len());
+    let count = all.len() + texts.len() + images.len();
+    if count > MAX_ATTACHED {
+        let message = format!("the prompt attaches {count} files and folders, over the limit of {MAX_ATTACHED}");
         return Err(Failure::input(message)
             .help("name a folder or a glob instead, or let the model look for itself; `\\@` is a plain `@`"));
     }
@@ -145,7 +187,14 @@ pub async fn attach(
                 read = resource.read(app) => Ok(read?),
             },
         };
-        attached.parts.extend(parts(attachment, read, &mut budget));
+        attached.parts.extend(parts(&attachment.path, read, &mut budget));
+    }
+    for (name, text) in texts {
+        attached.parts.extend(parts(&name, Ok(Output::text(text)), &mut budget));
+    }
+    for data in images {
+        let output = Output { content: vec![OutputPart::Data(data)], ..Output::default() };
+        attached.parts.extend(parts("an image", Ok(output), &mut budget));
     }
     Ok(attached)
 }
@@ -288,7 +337,7 @@ async fn read(
 }
 
 /// The text of an attachment between lines that name it, and behind it its data.
-fn parts(attachment: &Attachment, read: Result<Output, String>, budget: &mut Budget) -> Vec<Part> {
+fn parts(path: &str, read: Result<Output, String>, budget: &mut Budget) -> Vec<Part> {
     let mut texts = Vec::new();
     let mut data: Vec<InlineData> = Vec::new();
     match read {
@@ -318,7 +367,7 @@ fn parts(attachment: &Attachment, read: Result<Output, String>, budget: &mut Bud
     let text = texts.join("\n");
     let shown = clip(&text, budget.characters);
     budget.characters = budget.characters.saturating_sub(text.chars().count());
-    let path = name(&attachment.path);
+    let path = name(path);
     let text = format!("\n--- attached: {path} ---\n{}\n--- end of {path} ---\n", shown.trim_end_matches('\n'));
     std::iter::once(Part::text(text)).chain(data.into_iter().map(|data| PartData::InlineData(data).into())).collect()
 }
@@ -326,10 +375,6 @@ fn parts(attachment: &Attachment, read: Result<Output, String>, budget: &mut Bud
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn attachment(path: &str) -> Attachment {
-        Attachment { path: path.to_owned(), by: ReadBy::Tool(ReadingTool::File) }
-    }
 
     fn texts(parts: &[Part]) -> Vec<&str> {
         parts.iter().filter_map(Part::as_text).collect()
@@ -341,14 +386,13 @@ mod tests {
         let image =
             || OutputPart::Data(InlineData { mime_type: "image/png".to_owned(), base64: "AAAAAAAA".to_owned() });
         let output = |content| Ok(Output { content, ..Output::default() });
-        let first = parts(&attachment("a"), output(vec![OutputPart::Text("12345\n".to_owned()), image()]), &mut budget);
+        let first = parts("a", output(vec![OutputPart::Text("12345\n".to_owned()), image()]), &mut budget);
         assert_eq!(texts(&first), ["\n--- attached: a ---\n12345\n--- end of a ---\n"]);
         assert_eq!(first.len(), 2);
-        let second =
-            parts(&attachment("b\nc"), output(vec![OutputPart::Text("123456".to_owned()), image()]), &mut budget);
+        let second = parts("b\nc", output(vec![OutputPart::Text("123456".to_owned()), image()]), &mut budget);
         assert_eq!(texts(&second), ["\n--- attached: b\\nc ---\n1234… (cut)\n--- end of b\\nc ---\n"]);
         assert_eq!(second.len(), 1, "the second image does not fit");
-        let third = parts(&attachment("x.bin"), Err("it is a binary file".to_owned()), &mut budget);
+        let third = parts("x.bin", Err("it is a binary file".to_owned()), &mut budget);
         assert_eq!(texts(&third), ["\n--- attached: x.bin ---\n… (cut)\n--- end of x.bin ---\n"]);
     }
 

@@ -71,7 +71,7 @@ pub struct Folders {
 
 impl Folders {
     /// Returns all of them. No tool may change them, whatever was granted or approved.
-    pub fn all(&self) -> [&Path; 12] {
+    pub fn all(&self) -> [&Path; 13] {
         // One that is added has to be named here, and is protected then.
         let Self {
             configuration,

@@ -138,6 +138,11 @@ fn real(place: &FolderRequest) -> Result<PathBuf, Failure> {
     Ok(root)
 }
 
+/// Returns the folder with its symbolic links resolved, as session logs name it; one that does not exist as it is.
+pub fn resolved(folder: &Path) -> PathBuf {
+    std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned())
+}
+
 fn is_agreed(root: &Path, folders: &Folders) -> Result<bool, Failure> {
     let Some(root) = root.to_str() else { return Ok(false) };
     Ok(read(&file(folders))?.contains(root))

@@ -89,7 +89,7 @@ fn is_editable(question: &Question) -> bool {
         Confirmation::Edit { .. } => is_call,
         // The user cannot edit the input of a program.
         Confirmation::Exec { input, .. } => is_call && input.is_none(),
-        Confirmation::Info { .. } | Confirmation::Call => false,
+        Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call => false,
     }
 }
 
@@ -98,7 +98,11 @@ pub fn editable(question: &Question) -> Option<String> {
     match &question.confirmation {
         Confirmation::Edit { proposed, .. } if is_editable(question) => Some(proposed.clone()),
         Confirmation::Exec { argv, .. } if is_editable(question) => Some(command_line(argv)),
-        Confirmation::Edit { .. } | Confirmation::Exec { .. } | Confirmation::Info { .. } | Confirmation::Call => None,
+        Confirmation::Edit { .. }
+        | Confirmation::Exec { .. }
+        | Confirmation::Info { .. }
+        | Confirmation::Mcp { .. }
+        | Confirmation::Call => None,
     }
 }
 
@@ -151,6 +155,18 @@ pub fn text(question: &Question) -> String {
             page.text(text);
             page.list("it sends", requests.iter().map(|(method, url)| format!("{method} {url}")), usize::MAX);
             page.list("it changes", writes.iter().cloned(), usize::MAX);
+        }
+        Confirmation::Mcp { server, identity, tool, changed } => {
+            page.say(&format!(
+                "{who} wants to call the tool {} of the MCP server {server}, with these arguments:",
+                line(tool)
+            ));
+            page.text(&serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default());
+            page.list("the server is", [identity.clone()].into_iter(), LISTED);
+            if let Some(changed) = changed {
+                page.say("what the server says about this tool has changed since you allowed it:");
+                page.text(changed.trim_end_matches('\n'));
+            }
         }
         Confirmation::Call => {
             page.say(&format!("{who} wants to run with these arguments:"));

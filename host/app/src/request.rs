@@ -1,5 +1,6 @@
 //! Requests of a frontend, as plain values: where to work, what tools may touch, what to run.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -53,4 +54,80 @@ pub struct RunRequest {
     pub max_tokens: Option<u64>,
     /// The highest cost, subagents included, in the currency of the configured prices, or in US dollars by list prices.
     pub max_cost: Option<f64>,
+}
+
+/// An MCP server that a frontend hands over for one session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct McpServerRequest {
+    /// Its name. Not escaped.
+    pub name: String,
+    /// How it is reached.
+    pub transport: McpTransport,
+}
+
+/// How an MCP server is reached. The values of variables and headers are secrets, and not part of its debug text.
+#[derive(Clone, PartialEq, Eq)]
+pub enum McpTransport {
+    /// A program that speaks on its standard streams.
+    Command {
+        /// The program.
+        command: PathBuf,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Variables that it gets in addition.
+        env: Vec<(String, String)>,
+    },
+    /// A server at an address.
+    Address {
+        /// The address.
+        url: String,
+        /// Headers of each request.
+        headers: Vec<(String, String)>,
+    },
+}
+
+impl fmt::Debug for McpTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |pairs: &[(String, String)]| pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        match self {
+            Self::Command { command, args, env } => f
+                .debug_struct("Command")
+                .field("command", command)
+                .field("args", args)
+                .field("env", &names(env))
+                .finish(),
+            Self::Address { url, headers } => {
+                f.debug_struct("Address").field("url", url).field("headers", &names(headers)).finish()
+            }
+        }
+    }
+}
+
+impl McpServerRequest {
+    /// The longest name in a message, in characters.
+    const SHOWN: usize = 60;
+
+    /// Returns the message that names the servers that are not connected; `None` if there are none.
+    pub(crate) fn not_connected(servers: &[Self]) -> Option<String> {
+        let names: Vec<_> = servers.iter().map(|server| host_text::escape_name(&server.name, Self::SHOWN)).collect();
+        let named = names.join("`, `");
+        (!names.is_empty())
+            .then(|| format!("MCP servers from the editor are not supported, so these are not used: `{named}`"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn request_of_an_mcp_server_does_not_show_its_secrets() {
+        let secret = || vec![("TOKEN".to_owned(), "s3cret".to_owned())];
+        let command = McpTransport::Command { command: "x".into(), args: vec!["-v".to_owned()], env: secret() };
+        let address = McpTransport::Address { url: "https://x.example".to_owned(), headers: secret() };
+        for transport in [command, address] {
+            let shown = format!("{:?}", McpServerRequest { name: "x".to_owned(), transport });
+            assert!(shown.contains("TOKEN") && !shown.contains("s3cret"), "{shown}");
+        }
+    }
 }

@@ -49,7 +49,7 @@ use self::status::StatusTracker;
 pub use self::undone::Undone;
 use crate::agents::Agents;
 use crate::app::App;
-use crate::attach::{self, Attached, Author};
+use crate::attach::{self, Attached, Author, Supplied};
 use crate::context::ContextTokens;
 use crate::error::{ErrorKind, Failure};
 use crate::grants::UserGrants;
@@ -57,7 +57,7 @@ use crate::models::{self, Model};
 use crate::plugins::LoadedPlugin;
 use crate::plugins::reload::{ReloadOutcome, ReloadTrigger};
 use crate::report::About;
-use crate::request::RunRequest;
+use crate::request::{McpServerRequest, RunRequest};
 
 /// The name of the root agent in a session log.
 pub const MAIN: &str = "main";
@@ -74,6 +74,8 @@ pub struct SessionRequest {
     pub has_prompt: bool,
     /// Whether a user is there to answer questions about calls. The system prompt depends on it.
     pub is_attended: bool,
+    /// The MCP servers that the frontend hands over.
+    pub mcp_servers: Vec<McpServerRequest>,
 }
 
 /// A session under way.
@@ -135,7 +137,7 @@ impl Session {
     /// If the session to resume cannot be found, is in use or has nothing left to do; if there is no model; if an
     /// agent, its inputs or its tools are invalid; if the session log cannot be written.
     pub async fn start(app: App, request: SessionRequest) -> Result<Self, Failure> {
-        let SessionRequest { run, resume, has_prompt, is_attended } = request;
+        let SessionRequest { run, resume, has_prompt, is_attended, mcp_servers } = request;
         let agents = Agents::read(&app.folders, &app.configuration, &app.project_agents)?;
         let reopened = resume.map(|resume| resume.reopen(&app, has_prompt)).transpose()?;
         let recorded = reopened.as_ref().map(host_agent::Reopened::recorded);
@@ -145,7 +147,9 @@ impl Session {
         let (is_resumed, observers) = (reopened.is_some(), Arc::new(Observers::default()));
         let (approvals, run_clock) = (ApprovalQueue::new(), PausableClock::default());
         let job = setup::job(&run, model_before.as_ref().map(ModelId::as_str), &app, &agents, is_attended).await?;
-        let setup::Job { definition, inputs, model, recording, notices, context_files, context_tokens } = job;
+        let setup::Job { definition, inputs, model, recording, mut notices, context_files, context_tokens } = job;
+        // Servers that a frontend hands over become a source of tools here, beside those of the configuration.
+        notices.extend(McpServerRequest::not_connected(&mcp_servers));
         let start = setup::Start {
             app: &app,
             agents: &agents,
@@ -289,6 +293,20 @@ impl Session {
     /// If something that is attached may not be read, or is too large.
     pub async fn attach(&self, prompt: &str, cancel: &CancellationToken) -> Result<Attached, Failure> {
         attach::attach(prompt, Author::User, &self.app, &self.grants, cancel).await
+    }
+
+    /// The same, with what the frontend attaches besides the words of the prompt.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::attach`].
+    pub async fn attach_supplied(
+        &self,
+        prompt: &str,
+        supplied: Vec<Supplied>,
+        cancel: &CancellationToken,
+    ) -> Result<Attached, Failure> {
+        attach::attach_supplied(prompt, supplied, Author::User, &self.app, &self.grants, cancel).await
     }
 
     /// Runs a prompt to one of the six ends.

@@ -1,5 +1,6 @@
 //! The command line: what can be said, and how it is explained.
 
+pub(crate) mod acp;
 pub(crate) mod bundles;
 pub(crate) mod dev;
 pub(crate) mod mcp;
@@ -57,6 +58,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run an agent on a task, or chat with it, in this repository
     Run(Run),
+    /// Be the agent of an editor: speak the Agent Client Protocol on the standard streams
+    Acp(acp::Acp),
     /// List or show the agents that a model can call, and that `host run --agent` runs
     #[command(subcommand, after_help = AGENT_HELP)]
     Agent(Agent),

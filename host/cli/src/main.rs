@@ -49,6 +49,7 @@ fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Fail
     match arguments.command {
         Command::Completions { shell } => command::completions(shell),
         Command::Run(run) => interrupt::block_on(|interrupt| command::run::run(run, environment, interrupt)),
+        Command::Acp(acp) => interrupt::block_on(|interrupt| command::acp::run(acp, environment, interrupt.stop)),
         Command::Agent(agent) => command::agent::run(agent, &environment),
         Command::Tool(tool) => interrupt::block_on(|interrupt| command::tool::run(tool, environment, interrupt.stop)),
         Command::Mcp(mcp) => interrupt::block_on(|interrupt| command::mcp::run(mcp, environment, interrupt.stop)),

@@ -13,7 +13,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use host_app::environment::Folders;
 use host_app::mcp::{McpAddress, McpConnector, McpServer, McpServers, McpSetup, McpState, McpStatus, McpTransport};
 use host_capability::{Capability, Grants, McpServerName, PluginName, Scope};
 use host_mcp::Connector;
@@ -77,7 +76,7 @@ async fn run(url: &str, scenario: &str, context: &Value) -> Result<(), String> {
     let setup = McpSetup {
         servers: vec![server],
         runtime: Arc::new(Runtime::new(RuntimeOptions::default())),
-        folder: folders(folder.path()).mcp,
+        folder: folder.path().join("mcp"),
     };
     let servers = Connector.connect(setup);
     let status = ready(&*servers, &name).await?;
@@ -178,23 +177,5 @@ async fn visit(mut url: String) {
             Some(next) => url = next.into(),
             None => return,
         }
-    }
-}
-
-fn folders(root: &std::path::Path) -> Folders {
-    let at = |name: &str| root.join(name);
-    Folders {
-        configuration: at("configuration"),
-        cache: at("cache"),
-        state: at("state"),
-        sessions: at("sessions"),
-        trust: at("trust"),
-        agreed: at("agreed"),
-        spending: at("spending"),
-        keys: at("keys"),
-        plugins: at("plugins"),
-        mcp: at("mcp"),
-        downloads: at("downloads"),
-        programs: at("programs"),
     }
 }

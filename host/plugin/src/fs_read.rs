@@ -28,6 +28,12 @@ impl Host for CallState {
     }
 
     async fn read(&mut self, path: String, offset: u64, length: u32) -> wasmtime::Result<Result<Range, Error>> {
+        if let Some(text) = self.unsaved(&path).await {
+            let begin = usize::try_from(offset).unwrap_or(usize::MAX).min(text.len());
+            let end = begin.saturating_add(length.min(MAX_RANGE) as usize).min(text.len());
+            let data = text.as_bytes().get(begin..end).unwrap_or_default().to_vec();
+            return Ok(Ok(Range { data, size: text.len() as u64 }));
+        }
         self.reading(path, move |at| {
             use std::os::unix::fs::FileExt;
             let (file, size) = at.open_regular()?;
@@ -53,6 +59,11 @@ impl Host for CallState {
     }
 
     async fn read_whole(&mut self, path: String) -> wasmtime::Result<Result<Whole, Error>> {
+        if let Some(text) = self.unsaved(&path).await {
+            // A write that expects this digest finds another one on the disk.
+            let digest = Digest::of(text.as_bytes()).as_str().to_owned();
+            return Ok(Ok(Whole { data: text.into_bytes(), digest }));
+        }
         self.reading(path, |at| {
             let (file, size) = at.open_regular()?;
             let data = read_whole(&at, file, size)?;
@@ -66,6 +77,7 @@ impl Host for CallState {
         if self.walks >= MAX_WALKS {
             return Ok(Err(Error::Io(format!("{MAX_WALKS} walks are open already, and a call has no more at once"))));
         }
+        self.has_walked = true;
         let path = options.root.clone();
         let walk = match self.reading(path, move |at| Walk::begin(at, options)).await? {
             Ok(walk) => walk,
@@ -105,6 +117,19 @@ impl CallState {
             Err(error) => return Ok(Err(error)),
         };
         Ok(tokio::task::spawn_blocking(move || work(at)).await?)
+    }
+
+    /// Returns the text of a file that the user changed in an editor and did not save. A path that may not be read has
+    /// none; that is reported by reading it.
+    async fn unsaved(&mut self, path: &str) -> Option<String> {
+        if self.has_walked || !self.shared.unsaved.has_editor() {
+            return None;
+        }
+        let at = Readable::new(&self.workspace, &self.grants, &self.plugin, path).ok()?;
+        let absolute = at.absolute.clone();
+        // Opening it checks the permit against the file that is really there.
+        tokio::task::spawn_blocking(move || at.open_regular().map(drop)).await.ok()?.ok()?;
+        self.shared.unsaved.text(self.workspace.root(), &absolute).await
     }
 
     fn readable(&self, path: &str) -> Result<Readable, Error> {

@@ -21,7 +21,9 @@ use crate::digest::Digest;
 use crate::letter_case;
 use crate::limits::MAX_WHOLE;
 use crate::lock::lock;
+use crate::open_files;
 use crate::preview_guard::{Change, PreviewGuard};
+use crate::shared::Shared;
 use crate::store::CallState;
 use crate::workspace::{MakeFolders, OpenError, Workspace};
 
@@ -41,6 +43,9 @@ impl Host for CallState {
         content: Vec<u8>,
         expected: Expected,
     ) -> wasmtime::Result<Result<Written, Error>> {
+        if let Some(refused) = self.unsaved_in(&path).await {
+            return Ok(Err(refused));
+        }
         self.writing(path, Change::Content, move |at| at.write(&content, &expected)).await
     }
 
@@ -50,6 +55,9 @@ impl Host for CallState {
         digest: String,
         spans: Vec<Span>,
     ) -> wasmtime::Result<Result<Written, Error>> {
+        if let Some(refused) = self.unsaved_in(&path).await {
+            return Ok(Err(refused));
+        }
         self.writing(path, Change::Content, move |at| at.edit(&digest, &spans)).await
     }
 
@@ -107,6 +115,7 @@ struct Writable {
     shown: PreviewGuard,
     absolute: PathBuf,
     permit: WritePermit,
+    shared: Arc<Shared>,
 }
 
 impl CallState {
@@ -123,11 +132,23 @@ impl CallState {
         Ok(tokio::task::spawn_blocking(move || work(at)).await?)
     }
 
+    /// Why a file is not written: the user changed it in an editor and did not save it. A path that may not be written is
+    /// left to the write itself.
+    async fn unsaved_in(&mut self, path: &str) -> Option<Error> {
+        if !self.shared.unsaved.has_editor() {
+            return None;
+        }
+        let at = self.writable(path, Change::Content).ok()?;
+        self.shared.unsaved.text(self.workspace.root(), &at.absolute).await?;
+        Some(Error::Io(open_files::refusal(&at.shown())))
+    }
+
     fn writable(&self, path: &str, change: Change) -> Result<Writable, Error> {
         let absolute = self.workspace.absolute(path).map_err(|error| Error::Invalid(error.to_string()))?;
         let permit = self.grants.permit_write(&self.plugin, &absolute).map_err(denied)?;
         self.shown.change(&absolute, change, &self.workspace).map_err(Error::Denied)?;
-        Ok(Writable { workspace: Arc::clone(&self.workspace), shown: self.shown.clone(), absolute, permit })
+        let (workspace, shared) = (Arc::clone(&self.workspace), Arc::clone(&self.shared));
+        Ok(Writable { workspace, shown: self.shown.clone(), absolute, permit, shared })
     }
 }
 
@@ -211,6 +232,9 @@ impl Writable {
             return Err(Error::Changed(there.map(|there| there.digest)));
         }
         let created = there.is_none();
+        if let Some(there) = &there {
+            self.shared.unsaved.replaces(&self.absolute, &there.content);
+        }
         let beside =
             self.io(beside::write(folder, name, content, there.map(|there| there.permissions)), &self.shown())?;
         let renamed =

@@ -27,13 +27,14 @@ use crate::cache::{Cache, Lookup};
 use crate::certificates::Certificates;
 use crate::difference;
 use crate::engine::{self, Allocator, Ticker};
-use crate::error::{CallError, RuntimeError};
+use crate::error::{CallError, Failure, RuntimeError};
 use crate::limits::{HOST_CALL_FUEL, Limits, MAX_HANDLES, Meter};
 use crate::listener::CallListener;
 use crate::lock::lock;
 use crate::mcp_client::McpClient;
 use crate::missing::{self, NotThere};
 use crate::network::Network;
+use crate::open_files::{self, OpenFiles, Unsaved};
 use crate::plugin::{Linked, Missing, Plugin};
 use crate::preview_guard::PreviewGuard;
 use crate::programs::{ProgramAccess, Programs};
@@ -117,6 +118,11 @@ impl Runtime {
         self.shared.programs.set(access);
     }
 
+    /// Sets the editor whose open files calls read. There is one; a second is ignored.
+    pub fn set_open_files(&self, files: Arc<dyn OpenFiles>) {
+        self.shared.unsaved.set(files);
+    }
+
     /// Creates a runtime. Starts nothing yet.
     pub fn new(options: RuntimeOptions) -> Self {
         Self {
@@ -132,6 +138,7 @@ impl Runtime {
                 programs: Programs::new(options.programs),
                 state: options.state,
                 certificates: Certificates::default(),
+                unsaved: Unsaved::default(),
             }),
         }
     }
@@ -197,6 +204,13 @@ impl Runtime {
             Some(Confirmation::Edit { path, unified, proposed }) => (path, unified, proposed),
             other => return Ok(other),
         };
+        if let Ok(absolute) = workspace.absolute(&path)
+            && self.shared.unsaved.text(workspace.root(), &absolute).await.is_some()
+        {
+            // The write would be refused: nobody is asked about it.
+            let message = open_files::refusal(&workspace.shown(&absolute));
+            return Err(CallError::Failure(Failure::Conflict(message)));
+        }
         let name = plugin.name().clone();
         let compared = tokio::task::spawn_blocking(move || {
             let unified = difference::of_file(&path, &proposed, unified, &name, &grants, &workspace);
@@ -329,6 +343,7 @@ impl Runtime {
             meter: Meter::new(self.limits.memory),
             table: ResourceTable::with_capacity(0),
             walks: 0,
+            has_walked: false,
             programs: 0,
             wasi: None,
             _ticking: ticker.tick(),

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::certificates::Certificates;
+use crate::open_files::Unsaved;
 use crate::programs::Programs;
 
 /// What all calls of a process share.
@@ -13,4 +14,5 @@ pub(crate) struct Shared {
     pub(crate) programs: Programs,
     pub(crate) state: Option<PathBuf>,
     pub(crate) certificates: Certificates,
+    pub(crate) unsaved: Unsaved,
 }

@@ -59,6 +59,8 @@ pub(crate) struct CallState {
     pub(crate) table: ResourceTable,
     /// The number of its walks in the table, at most `MAX_WALKS`.
     pub(crate) walks: usize,
+    /// Whether it walked a folder: then it reads files from the disk, of which there may be thousands.
+    pub(crate) has_walked: bool,
     /// The number of its children in the table, at most `MAX_PROGRAMS`.
     pub(crate) programs: usize,
     /// The inert part of WASI, for plugins that import it.

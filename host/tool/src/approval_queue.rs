@@ -379,6 +379,18 @@ impl Listener {
     }
 }
 
+impl Listener {
+    /// Gives a question up that this listener has no way to show: the one who asked gets [`NobodyListens`], unless
+    /// another listener answered before.
+    pub fn give_up(&self, id: QuestionId) {
+        let mut state = self.queue.state();
+        // Dropping its sender makes the caller fail with [`NobodyListens`].
+        if state.open.remove(&id).is_some() {
+            state.tell(&Notice::Withdrawn { id });
+        }
+    }
+}
+
 impl Drop for Listener {
     fn drop(&mut self) {
         let mut state = self.queue.state();

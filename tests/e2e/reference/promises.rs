@@ -40,6 +40,7 @@ const AREAS: &[(&str, &str)] = &[
     ("todo", "The list of steps"),
     ("background", "Commands in the background"),
     ("search", "Searching the web"),
+    ("acp", "Editors"),
     ("bundle", "Bundles and keys"),
     ("install", "Registries and installation"),
     ("cache", "The cache of compiled components"),

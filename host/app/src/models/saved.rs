@@ -157,7 +157,7 @@ impl SavedModel {
     }
 
     /// The model that it names itself.
-    pub(crate) fn id(&self) -> Option<&str> {
+    pub fn id(&self) -> Option<&str> {
         match self {
             Self::Model { id, .. } => Some(id),
             Self::Service { .. } => None,

@@ -6,6 +6,9 @@ use host_agent::{Sessions, Stored};
 
 use crate::error::Failure;
 
+/// How much of an unknown id a message repeats, in characters.
+const SHOWN_ID: usize = 64;
+
 /// Maximum number of ids in a message.
 const NAMED: usize = 3;
 
@@ -40,6 +43,18 @@ pub fn by_id(sessions: &Sessions, wanted: &str) -> Result<Stored, Failure> {
             Err(failure.help(format!("use more characters of the id: {}{more}", named(&fitting))))
         }
     }
+}
+
+/// Returns the session with exactly this id, for a client that has it from a list.
+///
+/// # Errors
+///
+/// If there is none: the beginning of an id is not enough.
+pub fn by_whole_id(sessions: &Sessions, wanted: &str) -> Result<Stored, Failure> {
+    sessions.all()?.into_iter().find(|stored| stored.id.as_str() == wanted).ok_or_else(|| {
+        Failure::input(format!("there is no session `{}`", host_text::excerpt(wanted, SHOWN_ID)))
+            .help("list the sessions, or start a new one")
+    })
 }
 
 /// Returns the most recently written session of a folder. Skips a log whose first line cannot be read, and sessions

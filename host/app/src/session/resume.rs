@@ -16,6 +16,8 @@ pub enum Resume {
     Last,
     /// The one whose id begins so.
     Id(String),
+    /// The one with exactly this id.
+    WholeId(String),
 }
 
 impl Resume {
@@ -36,6 +38,7 @@ impl Resume {
         let stored = match self {
             Self::Last => find::last_of(&sessions, here)?,
             Self::Id(id) => find::by_id(&sessions, &id)?,
+            Self::WholeId(id) => find::by_whole_id(&sessions, &id)?,
         };
         let reopened = SessionLog::reopen(&stored.path, Clock::system())?;
         let recorded = reopened.recorded();

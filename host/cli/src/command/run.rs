@@ -80,7 +80,8 @@ pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: I
         None if is_prompted => Some(prompt(words, is_attended, &app, &stop).await?),
         _ => None,
     };
-    let request = SessionRequest { run: run.request(), resume, has_prompt: is_prompted || talks, is_attended };
+    let has_prompt = is_prompted || talks;
+    let request = SessionRequest { run: run.request(), resume, has_prompt, is_attended, mcp_servers: Vec::new() };
     let mut session = Session::start(app, request).await?;
     printer::notes(&session.take_notices(), &environment);
     if is_prompted && session.left() == Left::Question {

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use host_app::environment::Folders;
 use host_app::mcp::{
     McpAddress, McpConnector, McpProgram, McpServer, McpServers, McpSetup, McpState, McpStatus, McpTransport,
     SecretText,
@@ -109,26 +108,8 @@ impl Fixture {
             programs: self.access.clone().unwrap_or_default(),
             ..RuntimeOptions::default()
         });
-        let setup = McpSetup { servers: vec![server], runtime: Arc::new(runtime), folder: self.folders().mcp };
+        let setup = McpSetup { servers: vec![server], runtime: Arc::new(runtime), folder: self.path("mcp") };
         Session { servers: Connector.connect(setup), log: self.path("log") }
-    }
-
-    fn folders(&self) -> Folders {
-        let at = |name: &str| self.path(name);
-        Folders {
-            configuration: at("configuration"),
-            cache: at("cache"),
-            state: at("state"),
-            sessions: at("sessions"),
-            trust: at("trust"),
-            agreed: at("agreed"),
-            spending: at("spending"),
-            keys: at("keys"),
-            plugins: at("plugins"),
-            mcp: at("mcp"),
-            downloads: at("downloads"),
-            programs: at("programs"),
-        }
     }
 }
 

@@ -65,6 +65,21 @@ async fn answers_find_their_questions_in_any_order() {
     assert_eq!(second.await.expect("it ends"), Ok(Answer::Cancel { reason: None }));
 }
 
+#[tokio::test]
+async fn approval_queue_question_that_a_listener_gives_up_is_as_if_nobody_listened() {
+    let queue = ApprovalQueue::new();
+    let mut listener = queue.listen();
+    let asking = tokio::spawn({
+        let queue = queue.clone();
+        async move { queue.ask(question()).await }
+    });
+    let id = asked(&mut listener).await;
+    listener.give_up(id);
+    assert_eq!(asking.await.expect("it ends"), Err(NobodyListens));
+    assert_eq!(listener.answer(id, Answer::ProceedOnce), Err(TooLate));
+    assert!(queue.is_heard(), "the next question can be asked");
+}
+
 // promise approval.nobody
 #[tokio::test]
 async fn approval_queue_question_without_a_listener_does_not_wait() {

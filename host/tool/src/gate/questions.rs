@@ -173,8 +173,8 @@ impl CallAsker for CallQuestions {
     fn elicit(&self, question: Elicitation) -> BoxFuture<'_, ElicitationAnswer> {
         Box::pin(async move {
             let _asking = self.run_clock.pause();
-            let _one_at_a_time = self.gate.shared.turn.acquire().await;
-            elicitation::ask(&self.gate.shared.queue, question).await
+            let _one_at_a_time = self.gate.asking.turn.acquire().await;
+            elicitation::ask(&self.gate.asking.queue, question).await
         })
     }
 

@@ -1,0 +1,429 @@
+//! One session of a client: a task that owns it and does one thing after the other.
+//!
+//! Promises: one prompt runs at a time; every request is answered once, and after all updates that belong to it; a session
+//! that ends cancels its prompt and ends the programs that it started.
+//!
+//! Deliberately not here: what is decided about calls, modes and models (`host-app` and below).
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use agent_client_protocol::Error;
+use agent_client_protocol::v1::Responder;
+use agent_client_protocol::v1::schema::{
+    AvailableCommandsUpdate, ConfigOptionUpdate, ContentBlock, Cost, CurrentModeUpdate, NoticeSeverity, PromptResponse,
+    SessionConfigOption, SessionConfigOptionValue, SessionId, SessionInfoUpdate, SessionModeState, SessionUpdate,
+    SetSessionConfigOptionResponse, SetSessionModeResponse, StopReason, UsageUpdate,
+};
+use host_agent::{CompressionStatus, Left, PriceBasis, RunResult, TerminateReason};
+use host_app::app::{self, App};
+use host_app::attach::Attached;
+use host_app::configuration::Configuration;
+use host_app::error::{Failure, run_failure};
+use host_app::folder;
+use host_app::plugins::reload::ReloadTrigger;
+use host_app::request::{FolderRequest, McpServerRequest};
+use host_app::session::resume::Resume;
+use host_app::session::{Session, SessionRequest};
+use tokio::sync::{Notify, mpsc};
+use tokio::task::{AbortHandle, JoinHandle};
+use tokio_util::sync::CancellationToken;
+
+use crate::calls::Tools;
+use crate::commands::{self, Command};
+use crate::connection::{Capabilities, Connection, Setup};
+use crate::errors::{error, not_now, run_error, words};
+use crate::listing::title;
+use crate::options::{self, Chosen, Models};
+use crate::outbox::Outbox;
+use crate::prompt::Prompt;
+use crate::questions::Asking;
+use crate::replay;
+use crate::updates::Updates;
+
+/// Requests that may wait for a session while a prompt runs. Protects memory.
+const WAITING: usize = 16;
+
+/// How a session begins.
+#[derive(Clone, Debug)]
+pub(crate) enum Begins {
+    /// As a new one.
+    New,
+    /// As it was, and the client is sent its conversation.
+    Loads(SessionId),
+    /// As it was; the client has its conversation.
+    Resumes(SessionId),
+}
+
+/// The request for a session.
+pub(crate) struct Request {
+    pub(crate) place: FolderRequest,
+    pub(crate) mcp_servers: Vec<McpServerRequest>,
+    pub(crate) begins: Begins,
+    pub(crate) client: Capabilities,
+    pub(crate) setup: Setup,
+}
+
+/// A session that was opened, for the client.
+pub(crate) struct Opened {
+    pub(crate) id: SessionId,
+    pub(crate) modes: SessionModeState,
+    pub(crate) options: Vec<SessionConfigOption>,
+    pub(crate) configuration: Configuration,
+}
+
+/// What a session is to do.
+pub(crate) enum Job {
+    /// Run a prompt.
+    Prompt { blocks: Vec<ContentBlock>, cancel: CancellationToken, responder: Responder<PromptResponse> },
+    /// Change the approval mode.
+    SetMode { id: String, responder: Responder<SetSessionModeResponse> },
+    /// Change an option.
+    SetOption { id: String, value: SessionConfigOptionValue, responder: Responder<SetSessionConfigOptionResponse> },
+    /// Offer these models too.
+    Models(Vec<String>),
+}
+
+impl Job {
+    /// Answers a job that is not done.
+    pub(crate) fn reject(self, error: Error) -> Result<(), Error> {
+        match self {
+            Self::Prompt { responder, .. } => responder.respond_with_error(error),
+            Self::SetMode { responder, .. } => responder.respond_with_error(error),
+            Self::SetOption { responder, .. } => responder.respond_with_error(error),
+            Self::Models(_) => Ok(()),
+        }
+    }
+}
+
+/// The handle of a session. Its session ends with it.
+pub(crate) struct Handle {
+    jobs: mpsc::Sender<Job>,
+    running: Running,
+    begin: Arc<Notify>,
+    end: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+/// The prompt that runs, or waits to.
+type Running = Arc<Mutex<Option<CancellationToken>>>;
+
+impl Handle {
+    /// The queue of its jobs.
+    pub(crate) fn jobs(&self) -> mpsc::Sender<Job> {
+        self.jobs.clone()
+    }
+
+    /// Is notified once the client knows the session: from then on it gets updates.
+    pub(crate) fn begin(&self) -> Arc<Notify> {
+        Arc::clone(&self.begin)
+    }
+
+    /// Reserves the session for a prompt.
+    ///
+    /// # Errors
+    ///
+    /// If one runs.
+    pub(crate) fn begin_prompt(&self) -> Result<(mpsc::Sender<Job>, CancellationToken), Error> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if running.is_some() {
+            return Err(not_now("a prompt runs in this session; cancel it, or wait for its end"));
+        }
+        let cancel = self.end.child_token();
+        *running = Some(cancel.clone());
+        Ok((self.jobs.clone(), cancel))
+    }
+
+    /// Cancels the prompt that runs, if one does.
+    pub(crate) fn cancel(&self) {
+        if let Some(running) = self.running.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+            running.cancel();
+        }
+    }
+
+    /// Ends the session, at the latest after this time.
+    pub(crate) async fn end(mut self, limit: Duration) {
+        self.end.cancel();
+        if tokio::time::timeout(limit, &mut self.task).await.is_err() {
+            self.task.abort();
+        }
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.end.cancel();
+    }
+}
+
+/// Opens a session, and starts its task.
+///
+/// # Errors
+///
+/// If the folder, the configuration, a grant or the session to resume is invalid, or there is no model.
+pub(crate) async fn open(
+    request: Request,
+    connection: Connection,
+    outbox: Outbox,
+    end: CancellationToken,
+) -> Result<(Handle, Opened), Failure> {
+    let Request { place, mcp_servers, begins, client, setup } = request;
+    let folders = setup.environment.folders()?;
+    let place = folder::configured(place, &setup.environment)?;
+    let project = app::project(&place, &folders)?;
+    let notices = Mutex::new(Vec::from_iter(project.note()));
+    let notice = |note: &str| notices.lock().unwrap_or_else(PoisonError::into_inner).push(note.to_owned());
+    let app = App::open(&place, &setup.access, project, &setup.environment, &notice, &end).await?;
+    let resume = match &begins {
+        Begins::New => None,
+        Begins::Loads(id) | Begins::Resumes(id) => Some(Resume::WholeId(id.0.to_string())),
+    };
+    let request = SessionRequest { run: setup.run, resume, has_prompt: true, is_attended: true, mcp_servers };
+    let mut session = Session::start(app, request).await?;
+    let mut notices = notices.into_inner().unwrap_or_else(PoisonError::into_inner);
+    notices.extend(session.take_notices());
+    let left = match session.left() {
+        Left::Nothing => None,
+        Left::Question => Some("the last prompt has no reply and is sent again with your next one"),
+        Left::Outcomes => Some("the last prompt was not finished; it is continued with your next one"),
+    };
+    notices.extend(left.map(str::to_owned));
+    let id = SessionId::new(session.id().as_str());
+    let tools = Arc::new(Tools::new(&session));
+    if client.reads_files {
+        crate::open_files::connect(&session, &connection, &id);
+    }
+    session.observers().add(Arc::new(Updates::new(id.clone(), outbox.clone(), Arc::clone(&tools))));
+    let asking = Asking { connection, session: id.clone(), outbox: outbox.clone(), tools: Arc::clone(&tools) };
+    let asking = tokio::spawn(asking.ask_all(session.approvals().listen())).abort_handle();
+    let models = Models::new(&session);
+    let opened = Opened {
+        id: id.clone(),
+        modes: options::modes(&session),
+        options: options::options(&session, &models),
+        configuration: session.app().configuration.clone(),
+    };
+    if let Begins::Loads(_) = begins {
+        replay::send(&session, &id, &tools, &outbox)?;
+        outbox.flush().await;
+    }
+    let (jobs, queue) = mpsc::channel(WAITING);
+    let (running, begin) = (Running::default(), Arc::new(Notify::new()));
+    let has_title = !matches!(begins, Begins::New);
+    let task = Task {
+        session,
+        id,
+        outbox,
+        models,
+        running: Arc::clone(&running),
+        end: end.clone(),
+        has_title,
+        _asking: Ends(asking),
+    };
+    let task = tokio::spawn(task.run(queue, notices, Arc::clone(&begin)));
+    Ok((Handle { jobs, running, begin, end, task }, opened))
+}
+
+/// A task that ends with this.
+struct Ends(AbortHandle);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// The owner of a session.
+struct Task {
+    session: Session,
+    id: SessionId,
+    outbox: Outbox,
+    models: Models,
+    running: Running,
+    end: CancellationToken,
+    has_title: bool,
+    _asking: Ends,
+}
+
+impl Task {
+    async fn run(mut self, mut queue: mpsc::Receiver<Job>, notices: Vec<String>, begin: Arc<Notify>) {
+        tokio::select! {
+            () = begin.notified() => {}
+            () = self.end.cancelled() => return,
+        }
+        let commands = AvailableCommandsUpdate::new(commands::available());
+        self.push(SessionUpdate::AvailableCommandsUpdate(commands));
+        notices.iter().for_each(|notice| self.notice(NoticeSeverity::Warning, notice));
+        loop {
+            let job = tokio::select! {
+                biased;
+                () = self.end.cancelled() => break,
+                job = queue.recv() => job,
+            };
+            let Some(job) = job else { break };
+            let answered = match job {
+                Job::Prompt { blocks, cancel, responder } => self.prompt(blocks, &cancel, responder).await,
+                Job::SetMode { id, responder } => {
+                    let set = options::mode(&self.session, &id).and_then(|chosen| self.choose(&chosen));
+                    responder.respond_with_result(set.map(|()| SetSessionModeResponse::new()))
+                }
+                Job::SetOption { id, value, responder } => {
+                    let chosen = options::choice(&self.session, &self.models, &id, &value);
+                    let set = chosen.and_then(|chosen| self.choose(&chosen));
+                    let options = options::options(&self.session, &self.models);
+                    responder.respond_with_result(set.map(|()| SetSessionConfigOptionResponse::new(options)))
+                }
+                Job::Models(models) => {
+                    if self.models.add(models.iter().map(String::as_str)) {
+                        self.push_options();
+                    }
+                    Ok(())
+                }
+            };
+            if let Err(error) = answered {
+                tracing::debug!(message = error.message, "a request has no answer");
+            }
+        }
+        queue.close();
+        while let Ok(job) = queue.try_recv() {
+            // The connection may be gone.
+            job.reject(not_now("the session has ended")).ok();
+        }
+    }
+
+    async fn prompt(
+        &mut self,
+        blocks: Vec<ContentBlock>,
+        cancel: &CancellationToken,
+        responder: Responder<PromptResponse>,
+    ) -> Result<(), Error> {
+        let request = responder.cancellation();
+        let mode = self.session.mode();
+        let ended = {
+            let work = self.work(blocks, cancel);
+            tokio::pin!(work);
+            tokio::select! {
+                ended = &mut work => ended,
+                // A request that is cancelled ends as a prompt that is.
+                () = request.cancelled() => {
+                    cancel.cancel();
+                    work.await
+                }
+            }
+        };
+        let notices = self.session.take_notices();
+        notices.iter().for_each(|notice| self.notice(NoticeSeverity::Warning, notice));
+        if self.session.mode() != mode {
+            self.push(SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(self.session.mode().name())));
+            self.push_options();
+        }
+        self.push_usage();
+        self.outbox.flush().await;
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        responder.respond_with_result(ended.map(PromptResponse::new))
+    }
+
+    /// Does what a prompt says.
+    async fn work(&mut self, blocks: Vec<ContentBlock>, cancel: &CancellationToken) -> Result<StopReason, Error> {
+        let prompt = Prompt::read(blocks)?;
+        for line in self.session.reload(ReloadTrigger::FilesChanged).await {
+            self.notice(NoticeSeverity::Info, &line);
+        }
+        let command = commands::parse(&prompt.words).filter(|_| prompt.supplied.is_empty());
+        match command {
+            None => {
+                let Prompt { words, supplied } = prompt;
+                if !self.has_title {
+                    self.push(SessionUpdate::SessionInfoUpdate(SessionInfoUpdate::new().title(title(&words))));
+                    self.has_title = true;
+                }
+                match self.session.attach_supplied(&words, supplied, cancel).await {
+                    Ok(attached) => self.run_prompt(attached, cancel).await,
+                    Err(_) if cancel.is_cancelled() => Ok(StopReason::Cancelled),
+                    Err(failure) => Err(error(&failure)),
+                }
+            }
+            Some(Command::Init) => {
+                let prompt = self.session.init_prompt().map_err(|failure| error(&failure))?;
+                self.run_prompt(prompt, cancel).await
+            }
+            Some(Command::Review(what)) => {
+                let prompt = self.session.review_prompt(what.as_deref()).map_err(|failure| error(&failure))?;
+                let before = self.session.begin_review().map_err(|failure| error(&failure))?;
+                let ended = self.run_prompt(prompt, cancel).await;
+                self.session.end_review(before).map_err(|failure| error(&failure))?;
+                ended
+            }
+            Some(Command::Compact) => match self.session.compress(cancel).await {
+                _ if cancel.is_cancelled() => Ok(StopReason::Cancelled),
+                Ok(CompressionStatus::Nothing) => {
+                    self.outbox.message(&self.id, "There is nothing to compress.".to_owned());
+                    Ok(StopReason::EndTurn)
+                }
+                Ok(_) => {
+                    let tokens = self.session.window().total.tokens();
+                    self.outbox.message(&self.id, format!("The conversation has about {tokens} tokens now."));
+                    Ok(StopReason::EndTurn)
+                }
+                Err(failure) => Err(error(&failure)),
+            },
+        }
+    }
+
+    async fn run_prompt(&mut self, prompt: Attached, cancel: &CancellationToken) -> Result<StopReason, Error> {
+        prompt.notes.iter().for_each(|note| self.notice(NoticeSeverity::Info, note));
+        let result = self.session.prompt(prompt, cancel).await;
+        self.stop_reason(&result)
+    }
+
+    /// How a run ended, for the client.
+    fn stop_reason(&self, result: &RunResult) -> Result<StopReason, Error> {
+        let Some(failure) = run_failure(result) else { return Ok(StopReason::EndTurn) };
+        match result.terminate_reason {
+            TerminateReason::Goal => Ok(StopReason::EndTurn),
+            TerminateReason::Aborted => Ok(StopReason::Cancelled),
+            TerminateReason::MaxTurns => {
+                self.notice(NoticeSeverity::Warning, &words(&failure));
+                Ok(StopReason::MaxTurnRequests)
+            }
+            TerminateReason::Timeout | TerminateReason::Error | TerminateReason::ErrorNoCompleteTaskCall => {
+                Err(run_error(&failure))
+            }
+        }
+    }
+
+    /// Changes what a client chose, and reports it in both ways that clients know.
+    fn choose(&mut self, chosen: &Chosen) -> Result<(), Error> {
+        let changed = match chosen {
+            Chosen::Mode(mode) => self.session.set_mode(*mode),
+            Chosen::Model(id) => self.session.set_model(id),
+        };
+        changed.map_err(|failure| error(&failure))?;
+        self.push(SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(self.session.mode().name())));
+        self.push_options();
+        Ok(())
+    }
+
+    fn push(&self, update: SessionUpdate) {
+        self.outbox.push(&self.id, update, 0);
+    }
+
+    fn push_options(&self) {
+        let options = options::options(&self.session, &self.models);
+        self.push(SessionUpdate::ConfigOptionUpdate(ConfigOptionUpdate::new(options)));
+    }
+
+    /// Reports the use of the model's window and, if it is known, the cost in US dollars.
+    fn push_usage(&self) {
+        let window = self.session.window();
+        let usage = UsageUpdate::new(window.total.tokens(), window.window);
+        // Configured prices are in a currency that only the user knows.
+        let listed = self.session.costs().charge().filter(|charge| charge.basis == PriceBasis::Listed);
+        let usage = usage.cost(listed.map(|charge| Cost::new(charge.cost.amount(), "USD")));
+        self.push(SessionUpdate::UsageUpdate(usage));
+    }
+
+    fn notice(&self, severity: NoticeSeverity, text: &str) {
+        self.outbox.notice(&self.id, severity, text);
+    }
+}

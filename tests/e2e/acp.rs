@@ -1,0 +1,8 @@
+//! `host acp` as an editor uses it: messages of the protocol on the standard streams of the real binary.
+
+mod buffers;
+pub(crate) mod editor;
+mod hostile;
+mod prompts;
+mod questions;
+mod sessions;
