@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::McpServer;
-use host_app::request::{FolderRequest, McpServerRequest, McpTransport};
+use host_app::request::{FolderRequest, McpEndpoint, McpServerRequest};
 use host_text::excerpt;
 
 use crate::errors::invalid;
@@ -54,7 +54,7 @@ fn server(server: McpServer) -> Result<McpServerRequest, Error> {
     Ok(match server {
         McpServer::Stdio(server) => McpServerRequest {
             name: server.name,
-            transport: McpTransport::Command {
+            endpoint: McpEndpoint::Command {
                 command: server.command,
                 args: server.args,
                 env: server.env.into_iter().map(|variable| (variable.name, variable.value)).collect(),
@@ -62,12 +62,12 @@ fn server(server: McpServer) -> Result<McpServerRequest, Error> {
         },
         McpServer::Http(server) => McpServerRequest {
             name: server.name,
-            transport: McpTransport::Address { url: server.url, headers: headers(server.headers) },
+            endpoint: McpEndpoint::Address { url: server.url, headers: headers(server.headers) },
         },
         McpServer::Sse(server) => {
             return Err(invalid(
                 format!("the MCP server `{}` uses HTTP with SSE, which is not supported", excerpt(&server.name, 60)),
-                "use a server on standard streams",
+                "use a server on standard streams or on streamable HTTP",
             ));
         }
         _ => return Err(invalid("an MCP server has an unknown transport", "use a server on standard streams")),

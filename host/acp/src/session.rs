@@ -22,7 +22,7 @@ use host_app::configuration::Configuration;
 use host_app::error::{Failure, run_failure};
 use host_app::folder;
 use host_app::plugins::reload::ReloadTrigger;
-use host_app::request::{FolderRequest, McpServerRequest};
+use host_app::request::{AccessRequest, FolderRequest, McpServerRequest};
 use host_app::session::resume::Resume;
 use host_app::session::{Session, SessionRequest};
 use tokio::sync::{Notify, mpsc};
@@ -173,12 +173,13 @@ pub(crate) async fn open(
     let project = app::project(&place, &folders)?;
     let notices = Mutex::new(Vec::from_iter(project.note()));
     let notice = |note: &str| notices.lock().unwrap_or_else(PoisonError::into_inner).push(note.to_owned());
-    let app = App::open(&place, &setup.access, project, &setup.environment, &notice, &end).await?;
+    let access = AccessRequest { servers: mcp_servers, ..setup.access };
+    let app = App::open(&place, &access, project, &setup.environment, &notice, &end).await?;
     let resume = match &begins {
         Begins::New => None,
         Begins::Loads(id) | Begins::Resumes(id) => Some(Resume::WholeId(id.0.to_string())),
     };
-    let request = SessionRequest { run: setup.run, resume, has_prompt: true, is_attended: true, mcp_servers };
+    let request = SessionRequest { run: setup.run, resume, has_prompt: true, is_attended: true };
     let mut session = Session::start(app, request).await?;
     let mut notices = notices.into_inner().unwrap_or_else(PoisonError::into_inner);
     notices.extend(session.take_notices());

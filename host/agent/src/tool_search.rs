@@ -45,6 +45,8 @@ pub struct DeferredTools(RwLock<Deferred>);
 struct Deferred {
     tools: Vec<ToolSpec>,
     loaded: BTreeSet<ToolName>,
+    /// How often something was loaded.
+    loads: u64,
 }
 
 impl DeferredTools {
@@ -55,7 +57,14 @@ impl DeferredTools {
 
     /// Loads tools by their names.
     pub fn load(&self, names: impl IntoIterator<Item = ToolName>) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).loaded.extend(names);
+        let mut held = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        held.loaded.extend(names);
+        held.loads += 1;
+    }
+
+    /// Returns how often something was loaded.
+    pub fn loads(&self) -> u64 {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).loads
     }
 
     /// Returns whether a tool was loaded.

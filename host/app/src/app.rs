@@ -108,6 +108,7 @@ impl App {
             environment,
             folders: &folders,
             workspace: &root,
+            handed_over: &access.servers,
         };
         let ConfiguredServers { servers, notes } = ConfiguredServers::read(&places)?;
         notes.iter().for_each(|note| notice(note));

@@ -31,6 +31,8 @@ pub struct AccessRequest {
     pub confine: Option<ConfineMode>,
     /// Components, or folders of them, to use in addition to the installed plugins.
     pub plugin: Vec<PathBuf>,
+    /// MCP servers in addition to the configured ones.
+    pub servers: Vec<McpServerRequest>,
 }
 
 /// The task of a run, and its limits.
@@ -62,12 +64,12 @@ pub struct McpServerRequest {
     /// Its name. Not escaped.
     pub name: String,
     /// How it is reached.
-    pub transport: McpTransport,
+    pub endpoint: McpEndpoint,
 }
 
-/// How an MCP server is reached. The values of variables and headers are secrets, and not part of its debug text.
+/// How an MCP server is reached that a frontend hands over. The values of variables and headers are secrets, and not part of its debug text.
 #[derive(Clone, PartialEq, Eq)]
-pub enum McpTransport {
+pub enum McpEndpoint {
     /// A program that speaks on its standard streams.
     Command {
         /// The program.
@@ -86,7 +88,7 @@ pub enum McpTransport {
     },
 }
 
-impl fmt::Debug for McpTransport {
+impl fmt::Debug for McpEndpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = |pairs: &[(String, String)]| pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
         match self {
@@ -103,19 +105,6 @@ impl fmt::Debug for McpTransport {
     }
 }
 
-impl McpServerRequest {
-    /// The longest name in a message, in characters.
-    const SHOWN: usize = 60;
-
-    /// Returns the message that names the servers that are not connected; `None` if there are none.
-    pub(crate) fn not_connected(servers: &[Self]) -> Option<String> {
-        let names: Vec<_> = servers.iter().map(|server| host_text::escape_name(&server.name, Self::SHOWN)).collect();
-        let named = names.join("`, `");
-        (!names.is_empty())
-            .then(|| format!("MCP servers from the editor are not supported, so these are not used: `{named}`"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,10 +112,10 @@ mod tests {
     #[test]
     fn request_of_an_mcp_server_does_not_show_its_secrets() {
         let secret = || vec![("TOKEN".to_owned(), "s3cret".to_owned())];
-        let command = McpTransport::Command { command: "x".into(), args: vec!["-v".to_owned()], env: secret() };
-        let address = McpTransport::Address { url: "https://x.example".to_owned(), headers: secret() };
-        for transport in [command, address] {
-            let shown = format!("{:?}", McpServerRequest { name: "x".to_owned(), transport });
+        let command = McpEndpoint::Command { command: "x".into(), args: vec!["-v".to_owned()], env: secret() };
+        let address = McpEndpoint::Address { url: "https://x.example".to_owned(), headers: secret() };
+        for endpoint in [command, address] {
+            let shown = format!("{:?}", McpServerRequest { name: "x".to_owned(), endpoint });
             assert!(shown.contains("TOKEN") && !shown.contains("s3cret"), "{shown}");
         }
     }

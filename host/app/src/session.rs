@@ -57,7 +57,7 @@ use crate::models::{self, Model};
 use crate::plugins::LoadedPlugin;
 use crate::plugins::reload::{ReloadOutcome, ReloadTrigger};
 use crate::report::About;
-use crate::request::{McpServerRequest, RunRequest};
+use crate::request::RunRequest;
 
 /// The name of the root agent in a session log.
 pub const MAIN: &str = "main";
@@ -74,8 +74,6 @@ pub struct SessionRequest {
     pub has_prompt: bool,
     /// Whether a user is there to answer questions about calls. The system prompt depends on it.
     pub is_attended: bool,
-    /// The MCP servers that the frontend hands over.
-    pub mcp_servers: Vec<McpServerRequest>,
 }
 
 /// A session under way.
@@ -137,7 +135,7 @@ impl Session {
     /// If the session to resume cannot be found, is in use or has nothing left to do; if there is no model; if an
     /// agent, its inputs or its tools are invalid; if the session log cannot be written.
     pub async fn start(app: App, request: SessionRequest) -> Result<Self, Failure> {
-        let SessionRequest { run, resume, has_prompt, is_attended, mcp_servers } = request;
+        let SessionRequest { run, resume, has_prompt, is_attended } = request;
         let agents = Agents::read(&app.folders, &app.configuration, &app.project_agents)?;
         let reopened = resume.map(|resume| resume.reopen(&app, has_prompt)).transpose()?;
         let recorded = reopened.as_ref().map(host_agent::Reopened::recorded);
@@ -147,9 +145,7 @@ impl Session {
         let (is_resumed, observers) = (reopened.is_some(), Arc::new(Observers::default()));
         let (approvals, run_clock) = (ApprovalQueue::new(), PausableClock::default());
         let job = setup::job(&run, model_before.as_ref().map(ModelId::as_str), &app, &agents, is_attended).await?;
-        let setup::Job { definition, inputs, model, recording, mut notices, context_files, context_tokens } = job;
-        // Servers that a frontend hands over become a source of tools here, beside those of the configuration.
-        notices.extend(McpServerRequest::not_connected(&mcp_servers));
+        let setup::Job { definition, inputs, model, recording, notices, context_files, context_tokens } = job;
         let start = setup::Start {
             app: &app,
             agents: &agents,

@@ -339,6 +339,7 @@ impl Access {
             deny: self.deny.clone(),
             add_dir: self.add_dir.clone(),
             plugin: self.plugin.clone(),
+            servers: Vec::new(),
         }
     }
 }

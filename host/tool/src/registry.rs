@@ -39,6 +39,9 @@ pub struct Registry {
 pub trait ToolSupply: Send + Sync {
     /// Returns the tools that there are now, in the order in which they are declared.
     fn tools(&self) -> Vec<Supplied>;
+
+    /// Returns a number that differs whenever [`tools`](ToolSupply::tools) would return something else than before.
+    fn version(&self) -> u64;
 }
 
 /// A tool of a supply.
@@ -130,9 +133,10 @@ impl Registry {
         self.supply = Some(Supply { supply, only: None });
     }
 
-    /// Returns whether further tools can come.
-    pub fn is_supplied(&self) -> bool {
-        self.supply.is_some()
+    /// Returns the version of the supply, by which a caller knows that [`Registry::current`] is another one; `None` if no
+    /// further tools can come.
+    pub fn version(&self) -> Option<u64> {
+        self.supply.as_ref().map(|held| held.supply.version())
     }
 
     /// Returns a registry with the tools of the supply as they are now, after the others. Those for which `is_undeclared`
@@ -414,6 +418,37 @@ mod tests {
             assert!(message.contains(shown) && message.contains(sent) && message.contains("`ls`"), "{message}");
             assert!(message.len() < 600 && !message.contains('\0'), "{message}");
         }
+    }
+
+    struct Two;
+
+    impl ToolSupply for Two {
+        fn tools(&self) -> Vec<Supplied> {
+            let object = || json!({"type": "object"});
+            let all = [("s__a", true), ("s__b", false), ("ls", true)];
+            all.map(|(name, is_declared)| Supplied { tool: named(name, object()), is_declared }).into()
+        }
+
+        fn version(&self) -> u64 {
+            0
+        }
+    }
+
+    #[test]
+    fn registry_has_supplied_tools_as_they_are_declared_and_never_in_the_place_of_another() {
+        let mut registry = with(&["ls", "grep"]);
+        registry.set_supply(Arc::new(Two));
+        assert_eq!(names(&registry), ["ls", "grep"], "none before it is asked for the current ones");
+        let current = registry.current(|_| false);
+        assert_eq!(names(&current), ["ls", "grep", "s__a"]);
+        let call = |name: &str| FunctionCall { id: CallId::new("1"), name: ToolName::new(name), arguments: Map::new() };
+        assert!(current.admit(&call("s__b")).is_ok(), "one that is not declared can be called");
+        assert_eq!(names(&registry.current(|tool| tool.spec().name.as_str() == "s__a")), ["ls", "grep"]);
+        // An agent that names its tools has of the supplied ones those, and may name one that is not there yet.
+        let few = registry.only(["ls", "s__a", "s__later"]).expect("they may come");
+        assert_eq!(names(&few.current(|_| false)), ["ls", "s__a"]);
+        assert_eq!(refused(&few.current(|_| false), "s__b"), FailureKind::Unauthorized);
+        assert!(with(&["ls"]).only(["s__a"]).is_err(), "without a supply none comes");
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl Frontend for InProcess {
         let access = AccessRequest::default();
         let run = RunRequest { model: Some(format!("scripted:{}", script.display())), ..RunRequest::default() };
         let resume = resumes.then_some(Resume::Last);
-        let request = SessionRequest { run, resume, has_prompt: true, is_attended: true, mcp_servers: Vec::new() };
+        let request = SessionRequest { run, resume, has_prompt: true, is_attended: true };
         let session = runtime.block_on(async {
             let stop = CancellationToken::new();
             let app = App::open(&place, &access, project, &environment, &|_| {}, &stop).await.expect("it opens");

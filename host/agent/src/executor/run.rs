@@ -163,6 +163,8 @@ impl<'r> Run<'r> {
             }
             self.state.recorded = true;
         }
+        // Before the tools: a change in between is seen by the next turn.
+        let mut version = agent.tools.version();
         let mut tools = agent.tools_with(self.complete.as_ref())?;
         loop {
             if limits.max_turns.is_some_and(|limit| self.turns >= limit) {
@@ -187,8 +189,10 @@ impl<'r> Run<'r> {
             if deadline.has_passed() {
                 return Ok(Ending::without_answer(TerminateReason::Timeout));
             }
-            if self.turns > 0 && agent.tools.is_supplied() {
+            let now = agent.tools.version();
+            if now != version {
                 // A server's tools come when they come: each turn has those of its time.
+                version = now;
                 tools = agent.tools_with(self.complete.as_ref())?;
             }
             if let Err(stop) = self.compress_if_long(history, message.as_deref(), &tools, &deadline).await {

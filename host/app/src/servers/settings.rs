@@ -4,6 +4,7 @@
 //! Promises: a server of the user's own is never replaced by a project's; two names that look alike are not both used; a
 //! secret that is missing keeps only its server from being used, and says where to set it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,6 +19,10 @@ use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::plugins::settings::{absolute, value};
 use crate::project::ProjectFile;
+use crate::request::{McpEndpoint, McpServerRequest};
+
+/// Where a server comes from that a frontend hands over, for messages.
+const HANDED_OVER: &str = "the client";
 
 /// The servers of a session, and what the user should know about others, a line each.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +38,8 @@ pub(crate) struct Places<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) folders: &'a Folders,
     pub(crate) workspace: &'a Path,
+    /// What a frontend hands over.
+    pub(crate) handed_over: &'a [McpServerRequest],
 }
 
 impl ConfiguredServers {
@@ -65,6 +72,16 @@ impl ConfiguredServers {
                     Ok(server) => all.add(server, Some(&file.path)),
                     Err(failure) => all.notes.push(format!("the MCP server `{name}` is not used: {}", failure.message)),
                 }
+            }
+        }
+        for request in places.handed_over {
+            let shown = host_text::excerpt(&request.name, 60);
+            let server = McpServerName::parse(&request.name)
+                .map_err(|error| format!("{error}; {}", error.help()))
+                .and_then(|name| of_client(&name, request, own, places).map_err(|failure| failure.message));
+            match server {
+                Ok(server) => all.add(server, Some(Path::new(HANDED_OVER))),
+                Err(why) => all.notes.push(format!("the MCP server `{shown}` of {HANDED_OVER} is not used: {why}")),
             }
         }
         for (name, _) in own.iter().filter(|(_, config)| !config.is_server() && is_on(config)) {
@@ -113,8 +130,8 @@ fn of_user(
     origin: &Path,
     places: &Places<'_>,
 ) -> Result<Result<McpServer, String>, Failure> {
-    let secrets = |table: &str, sources: &std::collections::BTreeMap<String, _>| {
-        let mut values = std::collections::BTreeMap::new();
+    let secrets = |table: &str, sources: &BTreeMap<String, _>| {
+        let mut values = BTreeMap::new();
         for (key, source) in sources {
             let of = format!("mcp.{name}.{table}.{key}");
             match value(source, &of, places.environment)? {
@@ -158,9 +175,7 @@ fn of_file(
     file: &ProjectFile,
     places: &Places<'_>,
 ) -> Result<McpServer, Failure> {
-    let secret = |all: std::collections::BTreeMap<String, String>| {
-        all.into_iter().map(|(key, value)| (key, SecretText(value))).collect()
-    };
+    let secret = |all: BTreeMap<String, String>| all.into_iter().map(|(key, value)| (key, SecretText(value))).collect();
     let transport = match found.url {
         Some(url) => McpTransport::Http(address(name, &url, secret(found.headers), config)?),
         None => {
@@ -187,6 +202,30 @@ fn of_file(
     Ok(McpServer { tools, timeout, ..of_file })
 }
 
+/// A server that a frontend hands over, with what the user adds to it.
+fn of_client(
+    name: &McpServerName,
+    request: &McpServerRequest,
+    own: &BTreeMap<String, McpConfig>,
+    places: &Places<'_>,
+) -> Result<McpServer, Failure> {
+    let config = own.get(name.as_str()).cloned().unwrap_or_default();
+    let secret = |pairs: &[(String, String)]| {
+        pairs.iter().map(|(key, value)| (key.clone(), SecretText(value.clone()))).collect::<BTreeMap<_, _>>()
+    };
+    let transport = match &request.endpoint {
+        McpEndpoint::Command { command, args, env } => {
+            let program = command.to_string_lossy().into_owned();
+            let command: Vec<String> = std::iter::once(program).chain(args.iter().cloned()).collect();
+            let resources = resources(name, &config, &command, places)?;
+            let directory = places.workspace.to_owned();
+            McpTransport::Program(McpProgram { command, directory, environment: secret(env), resources })
+        }
+        McpEndpoint::Address { url, headers } => McpTransport::Http(address(name, url, secret(headers), &config)?),
+    };
+    Ok(server(name, transport, &config, Path::new(HANDED_OVER)))
+}
+
 fn server(name: &McpServerName, transport: McpTransport, config: &McpConfig, origin: &Path) -> McpServer {
     McpServer {
         name: name.clone(),
@@ -202,7 +241,7 @@ fn server(name: &McpServerName, transport: McpTransport, config: &McpConfig, ori
 fn address(
     name: &McpServerName,
     url: &str,
-    headers: std::collections::BTreeMap<String, SecretText>,
+    headers: BTreeMap<String, SecretText>,
     config: &McpConfig,
 ) -> Result<McpAddress, Failure> {
     let is_web = ["https://", "http://"]

@@ -78,6 +78,11 @@ impl McpSupply {
 }
 
 impl ToolSupply for McpSupply {
+    fn version(&self) -> u64 {
+        // Both only grow.
+        self.hub.version() + self.deferral.as_ref().map_or(0, |deferral| deferral.tools.loads())
+    }
+
     fn tools(&self) -> Vec<Supplied> {
         let (offer, tools) = self.now();
         let tokens: u64 = offer.tokens.iter().map(|(_, tokens)| tokens).sum();

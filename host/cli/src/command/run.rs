@@ -81,7 +81,7 @@ pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: I
         _ => None,
     };
     let has_prompt = is_prompted || talks;
-    let request = SessionRequest { run: run.request(), resume, has_prompt, is_attended, mcp_servers: Vec::new() };
+    let request = SessionRequest { run: run.request(), resume, has_prompt, is_attended };
     let mut session = Session::start(app, request).await?;
     printer::notes(&session.take_notices(), &environment);
     if is_prompted && session.left() == Left::Question {
@@ -108,6 +108,8 @@ pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: I
     };
     let failure = run_failure(&result);
     report.finish(&result, failure.as_ref());
+    // A server that could not be used is why a tool was missing.
+    printer::notes(&session.take_notices(), &environment);
     Ok(failure.as_ref().into())
 }
 

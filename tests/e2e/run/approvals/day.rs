@@ -85,7 +85,7 @@ async fn questions(mode: ApprovalMode) -> usize {
     let access = AccessRequest { approval_mode: Some(mode), ..AccessRequest::default() };
     let script = host.home().join("script.jsonl");
     let run = RunRequest { model: Some(format!("scripted:{}", script.display())), ..RunRequest::default() };
-    let request = SessionRequest { run, resume: None, has_prompt: true, is_attended: true, mcp_servers: Vec::new() };
+    let request = SessionRequest { run, resume: None, has_prompt: true, is_attended: true };
     let cancel = CancellationToken::new();
     let app = App::open(&place, &access, project, &environment, &|_| {}, &cancel).await.expect("it opens");
     let mut session = Session::start(app, request).await.expect("it starts");
