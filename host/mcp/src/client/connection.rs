@@ -50,6 +50,8 @@ impl fmt::Debug for Connection {
 pub(super) enum NotOpen {
     /// The server wants the user to log in; with what it answered.
     NeedsLogin(Option<String>),
+    /// It was to be opened anew.
+    Again,
     /// Another attempt would fail, too.
     Final(String),
     /// Another attempt may succeed.
@@ -143,7 +145,9 @@ impl Opener {
         };
         let manager = remote::authorization(address, &client, &self.runtime, &self.folder).await;
         let mut manager = manager.map_err(no_tokens)?;
-        manager.initialize_from_store().await.map_err(no_tokens)?;
+        if manager.initialize_from_store().await.map_err(no_tokens)? {
+            remote::with_secret(&mut manager, address).map_err(no_tokens)?;
+        }
         let transport = StreamableHttpClientTransport::with_client(
             AuthClient::new(client.client().clone(), manager),
             configuration,
