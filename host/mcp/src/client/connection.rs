@@ -80,7 +80,7 @@ impl Opener {
             },
             None => self.find_out(shared).await,
         };
-        let found = opened.as_ref().ok().and_then(|connection| era(connection));
+        let found = opened.as_ref().ok().and_then(era);
         // What failed for lack of a login or a program says nothing about the era.
         if found != remembered && (found.is_some() || matches!(opened, Err(NotOpen::Failed(_)))) {
             let revisions = self.revisions();
