@@ -69,6 +69,8 @@ pub struct McpAddress {
     pub reaches_private: bool,
     /// The id by which the user registered this client at the server's authorization server.
     pub client_id: Option<String>,
+    /// The secret that belongs to the id, if there is one.
+    pub client_secret: Option<SecretText>,
 }
 
 /// A text that `Debug` does not show.

@@ -1,5 +1,5 @@
 //! The client as the conformance suite of the protocol runs it: with the address of a server as its last argument, and the name
-//! of a scenario in `MCP_CONFORMANCE_SCENARIO`.
+//! of a scenario in `MCP_CONFORMANCE_SCENARIO`. With `-- COMMAND` it tries a server that is a program.
 //!
 //! It does what a session does: it connects, logs in if the server wants that, reads the lists, and calls the tools. A user who
 //! logs in is played by a request to the address that is shown, and to where that leads.
@@ -13,8 +13,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use host_app::mcp::{McpAddress, McpConnector, McpServer, McpServers, McpSetup, McpState, McpStatus, McpTransport};
-use host_capability::{Capability, Grants, McpServerName, PluginName, Scope};
+use host_app::mcp::{
+    McpAddress, McpConnector, McpProgram, McpServer, McpServers, McpSetup, McpState, McpStatus, McpTransport,
+    SecretText,
+};
+use host_capability::{Capability, Grants, McpServerName, PluginName, Resources, Scope};
 use host_mcp::Connector;
 use host_plugin::{
     CallListener, Elicitation, ElicitationAnswer, McpAnswer, McpClient, McpError, Runtime, RuntimeOptions,
@@ -26,6 +29,9 @@ use tokio_util::sync::CancellationToken;
 /// How often a scenario may want another login.
 const LOGINS: usize = 3;
 
+/// How long a scenario may take. The suite waits for thirty seconds.
+const LIMIT: Duration = Duration::from_secs(25);
+
 /// The address of a document about this client, which a scenario expects.
 const CLIENT_DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
 
@@ -35,7 +41,8 @@ async fn main() -> ExitCode {
     let scenario = std::env::var("MCP_CONFORMANCE_SCENARIO").unwrap_or_default();
     let context = std::env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
     let context = serde_json::from_str(&context).unwrap_or_default();
-    match run(&url, &scenario, &context).await {
+    let ran = tokio::time::timeout(LIMIT, run(&url, &scenario, &context)).await;
+    match ran.unwrap_or_else(|_| Err("it takes too long".to_owned())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{scenario}: {error}");
@@ -63,10 +70,12 @@ async fn run(url: &str, scenario: &str, context: &Value) -> Result<(), String> {
         "auth/basic-cimd" => Some(CLIENT_DOCUMENT.to_owned()),
         _ => context["client_id"].as_str().map(str::to_owned),
     };
-    let address = McpAddress { url: url.to_owned(), headers: BTreeMap::new(), reaches_private: false, client_id };
+    let client_secret = context["client_secret"].as_str().map(|secret| SecretText(secret.to_owned()));
+    let address =
+        McpAddress { url: url.to_owned(), headers: BTreeMap::new(), reaches_private: false, client_id, client_secret };
     let server = McpServer {
         name: name.clone(),
-        transport: McpTransport::Http(address),
+        transport: program().map_or(McpTransport::Http(address), McpTransport::Program),
         timeout: Duration::from_secs(20),
         tools: None,
         is_required: true,
@@ -75,23 +84,39 @@ async fn run(url: &str, scenario: &str, context: &Value) -> Result<(), String> {
     };
     let setup = McpSetup {
         servers: vec![server],
-        runtime: Arc::new(Runtime::new(RuntimeOptions::default())),
+        runtime: Arc::new(Runtime::new(RuntimeOptions {
+            environment: std::env::vars_os().collect(),
+            ..RuntimeOptions::default()
+        })),
         folder: folder.path().join("mcp"),
     };
     let servers = Connector.connect(setup);
     let status = ready(&*servers, &name).await?;
     eprintln!("ready: {:?} with {} tools", status.revision, status.tools.len());
-    for tool in &status.tools {
-        let mut answer = call(&*servers, &name, &tool.name, arguments(&tool.input_schema)).await;
+    // A scenario may say which calls it wants; otherwise each tool is called.
+    let wanted: Vec<(String, Map<String, Value>)> = match context["toolCalls"].as_array() {
+        Some(calls) => {
+            let wanted = |call: &Value| {
+                (
+                    call["name"].as_str().unwrap_or_default().to_owned(),
+                    call["arguments"].as_object().cloned().unwrap_or_default(),
+                )
+            };
+            calls.iter().map(wanted).collect()
+        }
+        None => status.tools.iter().map(|tool| (tool.name.clone(), arguments(&status, &tool.input_schema))).collect(),
+    };
+    for (tool, arguments) in wanted {
+        let mut answer = call(&*servers, &name, &tool, arguments.clone()).await;
         for _ in 0..LOGINS {
             if !matches!(answer, Err(McpError::NeedsLogin(_))) {
                 break;
             }
             log_in(&*servers, &name).await?;
             ready(&*servers, &name).await?;
-            answer = call(&*servers, &name, &tool.name, arguments(&tool.input_schema)).await;
+            answer = call(&*servers, &name, &tool, arguments.clone()).await;
         }
-        eprintln!("{}: {answer:?}", tool.name);
+        eprintln!("{tool}: {answer:?}");
     }
     for prompt in &status.prompts {
         eprintln!("{}: {:?}", prompt.name, servers.prompt(&name, &prompt.name, Map::new()).await);
@@ -102,6 +127,14 @@ async fn run(url: &str, scenario: &str, context: &Value) -> Result<(), String> {
     Ok(())
 }
 
+/// The program to run as a server: what follows `--`, if anything does.
+fn program() -> Option<McpProgram> {
+    let command: Vec<String> = std::env::args().skip_while(|word| word != "--").skip(1).collect();
+    let directory = std::env::current_dir().ok()?;
+    let environment = BTreeMap::new();
+    (!command.is_empty()).then(|| McpProgram { command, directory, environment, resources: Resources::default() })
+}
+
 /// Waits until the server answers, and logs in when it wants that.
 async fn ready(servers: &dyn McpServers, name: &McpServerName) -> Result<McpStatus, String> {
     let (mut changes, mut logins) = (servers.changes(), 0);
@@ -109,7 +142,7 @@ async fn ready(servers: &dyn McpServers, name: &McpServerName) -> Result<McpStat
         let status = servers.statuses().into_iter().find(|status| status.name == *name).ok_or("no server")?;
         match &status.state {
             McpState::Ready => return Ok(status),
-            McpState::Starting => {}
+            McpState::Starting | McpState::Unavailable { is_retried: true, .. } => {}
             McpState::NeedsLogin if logins < LOGINS => {
                 logins += 1;
                 log_in(servers, name).await?;
@@ -142,15 +175,16 @@ async fn call(
     client.call(permit, arguments, Arc::new(Accepts)).await
 }
 
-/// Arguments that a schema accepts: its examples and defaults, or the plainest value of each type.
-fn arguments(schema: &Value) -> Map<String, Value> {
+/// Arguments that a schema accepts: its defaults, or the plainest value of each type. An object is the schema of the first tool,
+/// which a scenario wants to see as it arrived.
+fn arguments(status: &McpStatus, schema: &Value) -> Map<String, Value> {
     let properties = schema["properties"].as_object().cloned().unwrap_or_default();
     let value = |of: &Value| match of["type"].as_str() {
         _ if of.get("default").is_some() => of["default"].clone(),
         Some("number" | "integer") => json!(5),
         Some("boolean") => json!(true),
         Some("array") => json!([]),
-        Some("object") => json!({}),
+        Some("object") => status.tools.first().map(|tool| tool.input_schema.clone()).unwrap_or_default(),
         _ => of["enum"].get(0).cloned().unwrap_or_else(|| json!("text")),
     };
     properties.iter().map(|(name, of)| (name.clone(), value(of))).collect()

@@ -174,6 +174,7 @@ mod tests {
                 headers: BTreeMap::new(),
                 reaches_private: false,
                 client_id: None,
+                client_secret: None,
             }),
             timeout: Duration::from_secs(1),
             tools: None,

@@ -256,6 +256,7 @@ fn address(
         headers,
         reaches_private: config.private.unwrap_or_default(),
         client_id: config.client_id.clone(),
+        client_secret: None,
     })
 }
 

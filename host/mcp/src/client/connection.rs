@@ -50,6 +50,8 @@ impl fmt::Debug for Connection {
 pub(super) enum NotOpen {
     /// The server wants the user to log in; with what it answered.
     NeedsLogin(Option<String>),
+    /// It was to be opened anew.
+    Again,
     /// Another attempt would fail, too.
     Final(String),
     /// Another attempt may succeed.
@@ -78,7 +80,7 @@ impl Opener {
             },
             None => self.find_out(shared).await,
         };
-        let found = opened.as_ref().ok().and_then(|connection| era(connection));
+        let found = opened.as_ref().ok().and_then(era);
         // What failed for lack of a login or a program says nothing about the era.
         if found != remembered && (found.is_some() || matches!(opened, Err(NotOpen::Failed(_)))) {
             let revisions = self.revisions();
@@ -143,7 +145,9 @@ impl Opener {
         };
         let manager = remote::authorization(address, &client, &self.runtime, &self.folder).await;
         let mut manager = manager.map_err(no_tokens)?;
-        manager.initialize_from_store().await.map_err(no_tokens)?;
+        if manager.initialize_from_store().await.map_err(no_tokens)? {
+            remote::with_secret(&mut manager, address).map_err(no_tokens)?;
+        }
         let transport = StreamableHttpClientTransport::with_client(
             AuthClient::new(client.client().clone(), manager),
             configuration,

@@ -72,7 +72,7 @@ impl Line {
 /// What a line turned out to be.
 #[derive(Debug)]
 enum Read {
-    Message(ServerJsonRpcMessage),
+    Message(Box<ServerJsonRpcMessage>),
     Empty,
     Rubbish(String),
     /// Too large, and the answer to no request that is known.
@@ -131,7 +131,7 @@ where
         loop {
             let line = self.next_line().await?;
             match read(line) {
-                Read::Message(message) => return Some(message),
+                Read::Message(message) => return Some(*message),
                 Read::Empty => {}
                 Read::TooLarge => {
                     let limits = format!("over {} MiB or {MAX_MESSAGE_VALUES} values", MAX_MESSAGE >> 20);
@@ -173,7 +173,7 @@ fn read(line: Line) -> Read {
         );
     }
     match serde_json::from_slice(text) {
-        Ok(message) => Read::Message(message),
+        Ok(message) => Read::Message(Box::new(message)),
         Err(_) => Read::Rubbish(host_text::excerpt(&String::from_utf8_lossy(text), SHOWN)),
     }
 }
@@ -182,7 +182,8 @@ fn read(line: Line) -> Read {
 fn too_large(start: &[u8], end: &[u8]) -> Read {
     let Some(id) = id_in(start).or_else(|| id_in(end)) else { return Read::TooLarge };
     let message = format!("the answer is over {} MiB or {MAX_MESSAGE_VALUES} values; ask for less", MAX_MESSAGE >> 20);
-    Read::Message(ServerJsonRpcMessage::error(ErrorData::new(ErrorCode::INTERNAL_ERROR, message, None), Some(id)))
+    let error = ErrorData::new(ErrorCode::INTERNAL_ERROR, message, None);
+    Read::Message(Box::new(ServerJsonRpcMessage::error(error, Some(id))))
 }
 
 /// Returns the id of a message of which only an edge is known. The requests of this host have numbers.

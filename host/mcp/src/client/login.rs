@@ -11,13 +11,14 @@ use std::time::Duration;
 use host_app::mcp::{McpAddress, McpTransport};
 use host_plugin::McpError;
 use rmcp::transport::auth::AuthorizationCallback;
-use rmcp::transport::{AuthError, AuthorizationRequest, AuthorizationSession};
+use rmcp::transport::{AuthError, AuthorizationRequest, AuthorizationSession, WWWAuthenticateParams};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::Opener;
 use super::shared::Shared;
+use super::tokens::Tokens;
 use super::{failures, remote};
 
 /// How long the user may take to log in.
@@ -80,10 +81,19 @@ async fn in_browser(
     let request = AuthorizationRequest::new(format!("http://127.0.0.1:{port}{PATH}"))
         .with_client_name("host")
         .with_initial_scope_selection();
+    // A login for more keeps what was granted before.
+    let scopes = scopes(challenge.as_deref(), &address.url, Tokens::new(&opener.folder, &address.url).granted());
+    let request = request.with_scopes(scopes);
     // An id that is an address is that of a document about this client, which the authorization server reads itself.
     let request = match &address.client_id {
         Some(id) if id.starts_with("https://") => request.with_client_metadata_url(id.as_str()),
-        Some(id) => request.with_preregistered_client(id.as_str()),
+        Some(id) => {
+            let request = request.with_preregistered_client(id.as_str());
+            match &address.client_secret {
+                Some(secret) => request.with_client_secret(secret.0.as_str()),
+                None => request,
+            }
+        }
         None => request,
     };
     let session = AuthorizationSession::new(manager, request).await.map_err(|(_, error)| not(error))?;
@@ -113,6 +123,21 @@ async fn in_browser(
     done?;
     shared.again.notify_one();
     Ok(())
+}
+
+/// Returns what to ask for: what the server wants besides what it granted before. Empty if it is left to what the servers say
+/// about themselves.
+fn scopes(challenge: Option<&str>, url: &str, granted: Vec<String>) -> Vec<String> {
+    let (Some(challenge), Ok(url)) = (challenge, url::Url::parse(url)) else { return Vec::new() };
+    let wanted = WWWAuthenticateParams::parse(challenge, &url);
+    let Some(wanted) = wanted.scope.filter(|_| !granted.is_empty()) else { return Vec::new() };
+    let mut scopes = granted;
+    for scope in wanted.split_whitespace() {
+        if !scopes.iter().any(|known| known == scope) {
+            scopes.push(scope.to_owned());
+        }
+    }
+    scopes
 }
 
 /// Waits for the browser with the answer to this login. Whatever else connects is answered and ignored.
@@ -175,4 +200,22 @@ async fn answer(mut stream: TcpStream, status: &str, text: &str) {
     // A browser that is gone needs no page.
     stream.write_all(format!("{head}{page}").as_bytes()).await.ok();
     stream.shutdown().await.ok();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn login_for_more_keeps_what_was_granted() {
+        let check = |challenge: Option<&str>, granted: &[&str], expected: &[&str]| {
+            let granted = granted.iter().map(|scope| (*scope).to_owned()).collect();
+            assert_eq!(scopes(challenge, "https://mcp.example.com/mcp", granted), expected, "{challenge:?}");
+        };
+        let wants = Some(r#"Bearer error="insufficient_scope", scope="write read""#);
+        check(wants, &["read", "list"], &["read", "list", "write"]);
+        check(wants, &[], &[]);
+        check(Some("Bearer"), &["read"], &[]);
+        check(None, &["read"], &[]);
+    }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use host_app::mcp::McpAddress;
 use host_plugin::{Redirects, RemoteClient, RemoteError, Runtime};
 use http::{HeaderName, HeaderValue};
-use rmcp::transport::auth::OAuthHttpClientFuture;
+use rmcp::transport::auth::{OAuthClientConfig, OAuthHttpClientFuture};
 use rmcp::transport::common::client_side_sse::SseRetryPolicy;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::transport::{AuthError, AuthorizationManager, OAuthHttpClient, OAuthHttpRedirectPolicy, OAuthHttpRequest};
@@ -86,6 +86,14 @@ pub(super) async fn authorization(
         manager.set_credential_store(Tokens::new(folder, &address.url));
     }
     Ok(manager)
+}
+
+/// Gives a manager with stored tokens the client's secret, which it needs to renew them and which is not stored with them.
+pub(super) fn with_secret(manager: &mut AuthorizationManager, address: &McpAddress) -> Result<(), AuthError> {
+    let (Some(id), Some(secret)) = (&address.client_id, &address.client_secret) else { return Ok(()) };
+    // Nobody is sent back: this client renews tokens alone.
+    let client = OAuthClientConfig::new(id.as_str(), "http://127.0.0.1/callback");
+    manager.configure_client(client.with_client_secret(secret.0.as_str()))
 }
 
 /// Sends the requests of a login, each to a server that the configured one named.

@@ -57,12 +57,13 @@ pub(super) async fn run(shared: Arc<Shared>, opener: Opener) {
             NotOpen::NeedsLogin(challenge) => {
                 shared.challenge().set(challenge.as_deref());
                 shared.update(|status| status.state = McpState::NeedsLogin);
-                shared.again.notified().await;
+                wait(&shared).await;
                 failures = 0;
             }
+            NotOpen::Again => {}
             NotOpen::Final(why) => {
                 away(&shared, why, false);
-                shared.again.notified().await;
+                wait(&shared).await;
                 failures = 0;
             }
             NotOpen::Failed(why) => {
@@ -70,7 +71,7 @@ pub(super) async fn run(shared: Arc<Shared>, opener: Opener) {
                 let is_program = matches!(shared.config.transport, McpTransport::Program(_));
                 if is_program && failures >= MAX_STARTS {
                     away(&shared, why, false);
-                    shared.again.notified().await;
+                    wait(&shared).await;
                     failures = 0;
                 } else {
                     away(&shared, why, true);
@@ -82,6 +83,13 @@ pub(super) async fn run(shared: Arc<Shared>, opener: Opener) {
             }
         }
     }
+}
+
+/// Waits until the server is to be connected again.
+async fn wait(shared: &Shared) {
+    shared.again.notified().await;
+    // Who waits for the outcome sees that it is not the one from before.
+    shared.update(|status| status.state = McpState::Starting);
 }
 
 fn away(shared: &Shared, why: String, is_retried: bool) {
@@ -125,7 +133,7 @@ async fn serve(shared: &Arc<Shared>, connection: Connection) -> NotOpen {
         _ = ended => "it went away".to_owned(),
         never = keeping => match never {},
         never = announced(shared, &peer) => match never {},
-        () = shared.again.notified() => "it is connected anew".to_owned(),
+        () = shared.again.notified() => return NotOpen::Again,
     };
     shared.set_peer(None);
     NotOpen::Failed(match &mut program {

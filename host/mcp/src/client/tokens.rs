@@ -28,6 +28,11 @@ impl Tokens {
         Self(PrivateFile::new(folder.join(name), Access::ReadOrWrite, MAX_FILE))
     }
 
+    /// Returns what the tokens are good for, as far as that is known.
+    pub(super) fn granted(&self) -> Vec<String> {
+        self.read().ok().flatten().map(|stored| stored.granted_scopes).unwrap_or_default()
+    }
+
     fn failed(&self, error: impl std::fmt::Display) -> AuthError {
         AuthError::CredentialStoreError(format!("`{}`: {error}", self.0.path().display()))
     }

@@ -97,7 +97,13 @@ impl Fixture {
     pub(crate) fn address(&self, url: &str, headers: &[(&str, &str)]) -> McpServer {
         let secret = |(name, value): &(&str, &str)| ((*name).to_owned(), SecretText((*value).to_owned()));
         let headers: BTreeMap<_, _> = headers.iter().map(secret).collect();
-        server(McpTransport::Http(McpAddress { url: url.to_owned(), headers, reaches_private: false, client_id: None }))
+        server(McpTransport::Http(McpAddress {
+            url: url.to_owned(),
+            headers,
+            reaches_private: false,
+            client_id: None,
+            client_secret: None,
+        }))
     }
 
     /// Begins to connect a server.
