@@ -43,6 +43,9 @@ const MAX_SESSIONS: usize = 32;
 /// How long all sessions may take to end with the connection: a cancelled call has this long to end by itself.
 const ENDING: Duration = Duration::from_secs(5);
 
+/// The most requests that are worked on beside the prompts of sessions. Protects memory from a client that floods the agent.
+const MAX_REQUESTS: usize = 64;
+
 /// The id of the one way to authenticate.
 const KEY: &str = "model-key";
 
@@ -185,7 +188,7 @@ impl Agent {
         connection: Connection,
         response: impl FnOnce(Opened) -> T + Send + 'static,
     ) -> Result<(), Error> {
-        let request = match request {
+        let request = match request.and_then(|request| self.has_room().map(|()| request)) {
             Ok(request) => request,
             Err(error) => return responder.respond_with_error(error),
         };
@@ -353,6 +356,9 @@ impl Agent {
         responder: Responder<T>,
         work: impl Future<Output = Result<T, host_app::error::Failure>> + Send + 'static,
     ) -> Result<(), Error> {
+        if let Err(error) = self.has_room() {
+            return responder.respond_with_error(error);
+        }
         self.spawn(async move {
             let cancelled = responder.cancellation();
             let result = cancelled.run_until_cancelled(async { work.await.map_err(|failure| error(&failure)) }).await;
@@ -361,6 +367,13 @@ impl Agent {
             }
         });
         Ok(())
+    }
+
+    /// Checks that another request can be worked on.
+    fn has_room(&self) -> Result<(), Error> {
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        while tasks.try_join_next().is_some() {}
+        if tasks.len() < MAX_REQUESTS { Ok(()) } else { Err(not_now("too many requests at once; wait for answers")) }
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
