@@ -6,8 +6,9 @@
 //!
 //! Deliberately not here: the work of a session (`session`).
 
+mod opening;
+
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,15 +18,15 @@ use agent_client_protocol::v1::schema::{
     AgentCapabilities, AuthMethod, AuthMethodAgent, AuthMethodId, AuthenticateRequest, AuthenticateResponse,
     CancelNotification, CloseSessionRequest, CloseSessionResponse, Implementation, InitializeRequest,
     InitializeResponse, ListSessionsRequest, ListSessionsResponse, LoadSessionRequest, LoadSessionResponse,
-    McpCapabilities, McpServer, NewSessionRequest, NewSessionResponse, PromptCapabilities, PromptRequest,
-    PromptResponse, ResumeSessionRequest, ResumeSessionResponse, SessionCapabilities, SessionCloseCapabilities,
-    SessionId, SessionListCapabilities, SessionResumeCapabilities, SetSessionConfigOptionRequest,
-    SetSessionConfigOptionResponse, SetSessionModeRequest, SetSessionModeResponse,
+    McpCapabilities, NewSessionRequest, NewSessionResponse, PromptCapabilities, PromptRequest, PromptResponse,
+    ResumeSessionRequest, ResumeSessionResponse, SessionCapabilities, SessionCloseCapabilities, SessionId,
+    SessionListCapabilities, SessionResumeCapabilities, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
+    SetSessionModeRequest, SetSessionModeResponse,
 };
 use agent_client_protocol::{Error, JsonRpcResponse};
 use futures::future::join_all;
 use host_app::configuration::Configuration;
-use host_app::{model_list, models};
+use host_app::models;
 use host_text::excerpt;
 use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
@@ -33,15 +34,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::connection::{Capabilities, Connection, Setup};
 use crate::errors::{error, invalid, not_found, not_now};
-use crate::handover::{folder, servers};
+use crate::handle::{Handle, Job};
 use crate::outbox::Outbox;
-use crate::session::{Begins, Handle, Job, Opened, Request, open};
-
-/// The most sessions that are open at once. Protects memory: each has its tools and its conversation.
-const MAX_SESSIONS: usize = 32;
+use crate::session::Begins;
 
 /// How long all sessions may take to end with the connection: a cancelled call has this long to end by itself.
 const ENDING: Duration = Duration::from_secs(5);
+
+/// The most requests that are worked on beside the prompts of sessions. Protects memory from a client that floods the agent.
+const MAX_REQUESTS: usize = 64;
 
 /// The id of the one way to authenticate.
 const KEY: &str = "model-key";
@@ -166,94 +167,6 @@ impl Agent {
         })
     }
 
-    fn request(
-        &self,
-        cwd: PathBuf,
-        others: &[PathBuf],
-        mcp_servers: Vec<McpServer>,
-        begins: Begins,
-    ) -> Result<Request, Error> {
-        let client = self.client()?;
-        let setup = self.setup.clone();
-        let place = folder(cwd, others, setup.any_folder)?;
-        Ok(Request { place, mcp_servers: servers(mcp_servers)?, begins, client, setup })
-    }
-
-    fn open<T: JsonRpcResponse + 'static>(
-        self: &Arc<Self>,
-        request: Result<Request, Error>,
-        responder: Responder<T>,
-        connection: Connection,
-        response: impl FnOnce(Opened) -> T + Send + 'static,
-    ) -> Result<(), Error> {
-        let request = match request {
-            Ok(request) => request,
-            Err(error) => return responder.respond_with_error(error),
-        };
-        let reserved = match self.reserve(&request.begins) {
-            Ok(reserved) => reserved,
-            Err(error) => return responder.respond_with_error(error),
-        };
-        let agent = Arc::clone(self);
-        self.spawn(async move {
-            let cancelled = responder.cancellation();
-            let end = agent.end.child_token();
-            let opening = open(request, connection, agent.outbox.clone(), end);
-            let opened =
-                cancelled.run_until_cancelled(async { opening.await.map_err(|failure| error(&failure)) }).await;
-            let answered = match opened {
-                Ok((handle, opened)) => {
-                    let (id, configuration, environment) =
-                        (opened.id.clone(), opened.configuration.clone(), agent.setup.environment.clone());
-                    let (jobs, begin) = (handle.jobs(), handle.begin());
-                    agent.state().sessions.insert(id, handle);
-                    let answered = responder.respond(response(opened));
-                    // The client knows the session now.
-                    begin.notify_one();
-                    agent.list_models(jobs, configuration, environment);
-                    answered
-                }
-                Err(error) => responder.respond_with_error(error),
-            };
-            drop(reserved);
-            if let Err(error) = answered {
-                tracing::debug!(message = error.message, "a session is not reported");
-            }
-        });
-        Ok(())
-    }
-
-    /// Asks the services for their models, and hands them to a session.
-    fn list_models(
-        &self,
-        jobs: tokio::sync::mpsc::Sender<Job>,
-        configuration: Configuration,
-        environment: host_app::environment::Environment,
-    ) {
-        let listed = Arc::clone(&self.listed);
-        self.spawn(async move {
-            let ask = async || model_list::list(&configuration, &environment).await.models;
-            let models = listed.get_or_init(ask).await.clone();
-            // A session that has ended needs none.
-            jobs.send(Job::Models(models)).await.ok();
-        });
-    }
-
-    /// Reserves the place of a session that is to be opened.
-    fn reserve(self: &Arc<Self>, begins: &Begins) -> Result<Reserved, Error> {
-        let mut state = self.state();
-        if let Begins::Loads(id) | Begins::Resumes(id) = begins
-            && state.sessions.contains_key(id)
-        {
-            return Err(not_now("the session is open already; close it before it is loaded again"));
-        }
-        if state.sessions.len() + state.opening >= MAX_SESSIONS {
-            return Err(not_now("too many sessions are open; close one that is not needed any more"));
-        }
-        state.opening += 1;
-        Ok(Reserved(Arc::clone(self)))
-    }
-
     /// Lists the recorded sessions, a page at a time.
     pub(crate) fn list_sessions(
         &self,
@@ -354,6 +267,9 @@ impl Agent {
         responder: Responder<T>,
         work: impl Future<Output = Result<T, host_app::error::Failure>> + Send + 'static,
     ) -> Result<(), Error> {
+        if let Err(error) = self.has_room() {
+            return responder.respond_with_error(error);
+        }
         self.spawn(async move {
             let cancelled = responder.cancellation();
             let result = cancelled.run_until_cancelled(async { work.await.map_err(|failure| error(&failure)) }).await;
@@ -362,6 +278,13 @@ impl Agent {
             }
         });
         Ok(())
+    }
+
+    /// Checks that another request can be worked on.
+    fn has_room(&self) -> Result<(), Error> {
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        while tasks.try_join_next().is_some() {}
+        if tasks.len() < MAX_REQUESTS { Ok(()) } else { Err(not_now("too many requests at once; wait for answers")) }
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
@@ -375,16 +298,6 @@ impl Agent {
     fn state(&self) -> MutexGuard<'_, State> {
         // Each change is complete before a panic could occur.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The place of a session that is being opened.
-struct Reserved(Arc<Agent>);
-
-impl Drop for Reserved {
-    fn drop(&mut self) {
-        let mut state = self.0.state();
-        state.opening = state.opening.saturating_sub(1);
     }
 }
 

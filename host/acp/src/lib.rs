@@ -14,6 +14,7 @@ mod calls;
 mod commands;
 mod connection;
 mod errors;
+mod handle;
 mod handover;
 mod lines;
 mod listing;

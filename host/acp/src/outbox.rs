@@ -39,6 +39,8 @@ struct Inner {
     sent: watch::Sender<u64>,
     /// Is cancelled when the client has stopped reading.
     overrun: CancellationToken,
+    /// Is cancelled when nothing is handed to the connection any more.
+    closed: CancellationToken,
     notices: std::sync::atomic::AtomicBool,
 }
 
@@ -54,7 +56,8 @@ impl Outbox {
     /// Creates an empty outbox; `overrun` is cancelled when the client has stopped reading.
     pub(crate) fn new(overrun: CancellationToken) -> Self {
         let (state, added, sent) = (Mutex::default(), Notify::new(), watch::Sender::new(0));
-        Self(Arc::new(Inner { state, added, sent, overrun, notices: false.into() }))
+        let closed = CancellationToken::new();
+        Self(Arc::new(Inner { state, added, sent, overrun, closed, notices: false.into() }))
     }
 
     /// Says that the client shows notices.
@@ -111,7 +114,7 @@ impl Outbox {
         self.push(session, update, size);
     }
 
-    /// Waits until everything that was added before is handed to the connection.
+    /// Waits until everything that was added before is handed to the connection, or there is none any more.
     pub(crate) async fn flush(&self) {
         let target = self.state().added;
         let mut sent = self.0.sent.subscribe();
@@ -119,11 +122,13 @@ impl Outbox {
             biased;
             _ = sent.wait_for(|sent| *sent >= target) => {}
             () = self.0.overrun.cancelled() => {}
+            () = self.0.closed.cancelled() => {}
         }
     }
 
     /// Hands the updates to the connection, for as long as it exists.
     pub(crate) async fn pump(self, connection: Connection, mut written: Written) {
+        let _closes = self.0.closed.clone().drop_guard();
         loop {
             let next = {
                 let mut state = self.state();
@@ -191,6 +196,15 @@ mod tests {
         let waiting = waiting(&outbox);
         assert_eq!(waiting.len(), 4, "{waiting:?}");
         assert!(waiting[0].contains("ab") && waiting[3].contains("Note: e\\\\u{1b}"), "{waiting:?}");
+    }
+
+    #[tokio::test]
+    async fn outbox_without_a_connection_is_not_waited_for() {
+        let outbox = Outbox::new(CancellationToken::new());
+        outbox.message(&SessionId::new("1"), "a".to_owned());
+        outbox.0.closed.cancel();
+        outbox.flush().await;
+        assert_eq!(waiting(&outbox).len(), 1);
     }
 
     // promise acp.slow: What waits for a client that does not read is bounded; then the connection ends.

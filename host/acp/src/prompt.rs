@@ -73,14 +73,22 @@ impl Prompt {
                 self.words.push_str(&mention(&path));
                 self.supplied.push(Supplied::Path(path));
             }
-            None => self.words.push_str(&format!("[{}]({})", excerpt(name, SHOWN), excerpt(uri, SHOWN))),
+            None => {
+                let link = format!("[{}]({})", excerpt(name, SHOWN), excerpt(uri, SHOWN));
+                self.words.push_str(&without_mentions(&link));
+            }
         }
     }
 }
 
-/// How the words refer to an attachment: quoted, and not to be read as a mention again.
+/// How the words refer to an attachment: quoted.
 fn mention(path: &str) -> String {
-    format!("`{}`", visible_line(path).replace(['`', '@'], "_"))
+    without_mentions(&format!("`{}`", visible_line(path).replace('`', "_")))
+}
+
+/// A text that the user did not type: an `@` in it attaches nothing.
+fn without_mentions(text: &str) -> String {
+    text.replace('@', "\\@")
 }
 
 /// The path of a link to a file of this machine, without the lines that it points at.
@@ -95,7 +103,7 @@ fn image(mime_type: String, base64: String) -> Result<Supplied, Error> {
         let message = format!("content of the type `{}` is not supported in a prompt", excerpt(&mime_type, SHOWN));
         return Err(invalid(message, format!("send text, links, or images of the types {}", IMAGES.join(", "))));
     }
-    if base64.is_empty() || base64.len() % 4 != 0 || !base64.bytes().all(is_base64) {
+    if base64.is_empty() || !base64.len().is_multiple_of(4) || !base64.bytes().all(is_base64) {
         return Err(invalid("an image is not valid base64", "send its bytes in standard base64 with padding"));
     }
     Ok(Supplied::Data(InlineData { mime_type, base64 }))
@@ -120,13 +128,13 @@ mod tests {
         let prompt = read(json!([
             {"type": "text", "text": "Explain "},
             {"type": "resource_link", "name": "a b.rs", "uri": "file:///w/a%20b.rs#L10:20"},
-            {"type": "resource_link", "name": "x", "uri": "https://example.com/x"},
+            {"type": "resource_link", "name": "@/etc/x", "uri": "https://example.com/@~/x"},
             {"type": "resource_link", "name": "x", "uri": "file://other-machine/x"},
             {"type": "resource", "resource": {"uri": "file:///w/@c`.rs", "text": "fn c() {}"}},
             {"type": "image", "mimeType": "image/png", "data": "AAAA"},
         ]));
         let prompt = prompt.expect("it is valid");
-        let words = "Explain `/w/a b.rs`[x](https://example.com/x)[x](file://other-machine/x)`/w/_c_.rs`";
+        let words = r"Explain `/w/a b.rs`[\@/etc/x](https://example.com/\@~/x)[x](file://other-machine/x)`/w/\@c_.rs`";
         assert_eq!(prompt.words, words);
         let expected = [
             Supplied::Path("/w/a b.rs".to_owned()),

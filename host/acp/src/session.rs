@@ -6,14 +6,13 @@
 //! Deliberately not here: what is decided about calls, modes and models (`host-app` and below).
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::Responder;
 use agent_client_protocol::v1::schema::{
     AvailableCommandsUpdate, ConfigOptionUpdate, ContentBlock, Cost, CurrentModeUpdate, NoticeSeverity, PromptResponse,
-    SessionConfigOption, SessionConfigOptionValue, SessionId, SessionInfoUpdate, SessionModeState, SessionUpdate,
-    SetSessionConfigOptionResponse, SetSessionModeResponse, StopReason, UsageUpdate,
+    SessionConfigOption, SessionId, SessionInfoUpdate, SessionModeState, SessionUpdate, SetSessionConfigOptionResponse,
+    SetSessionModeResponse, StopReason, UsageUpdate,
 };
 use host_agent::{CompressionStatus, Left, PriceBasis, RunResult, TerminateReason};
 use host_app::app::{self, App};
@@ -26,13 +25,14 @@ use host_app::request::{AccessRequest, FolderRequest, McpServerRequest};
 use host_app::session::resume::Resume;
 use host_app::session::{Session, SessionRequest};
 use tokio::sync::{Notify, mpsc};
-use tokio::task::{AbortHandle, JoinHandle};
+use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::calls::Tools;
 use crate::commands::{self, Command};
 use crate::connection::{Capabilities, Connection, Setup};
 use crate::errors::{error, not_now, run_error, words};
+use crate::handle::{Handle, Job, Running};
 use crate::listing::title;
 use crate::options::{self, Chosen, Models};
 use crate::outbox::Outbox;
@@ -70,90 +70,6 @@ pub(crate) struct Opened {
     pub(crate) modes: SessionModeState,
     pub(crate) options: Vec<SessionConfigOption>,
     pub(crate) configuration: Configuration,
-}
-
-/// What a session is to do.
-pub(crate) enum Job {
-    /// Run a prompt.
-    Prompt { blocks: Vec<ContentBlock>, cancel: CancellationToken, responder: Responder<PromptResponse> },
-    /// Change the approval mode.
-    SetMode { id: String, responder: Responder<SetSessionModeResponse> },
-    /// Change an option.
-    SetOption { id: String, value: SessionConfigOptionValue, responder: Responder<SetSessionConfigOptionResponse> },
-    /// Offer these models too.
-    Models(Vec<String>),
-}
-
-impl Job {
-    /// Answers a job that is not done.
-    pub(crate) fn reject(self, error: Error) -> Result<(), Error> {
-        match self {
-            Self::Prompt { responder, .. } => responder.respond_with_error(error),
-            Self::SetMode { responder, .. } => responder.respond_with_error(error),
-            Self::SetOption { responder, .. } => responder.respond_with_error(error),
-            Self::Models(_) => Ok(()),
-        }
-    }
-}
-
-/// The handle of a session. Its session ends with it.
-pub(crate) struct Handle {
-    jobs: mpsc::Sender<Job>,
-    running: Running,
-    begin: Arc<Notify>,
-    end: CancellationToken,
-    task: JoinHandle<()>,
-}
-
-/// The prompt that runs, or waits to.
-type Running = Arc<Mutex<Option<CancellationToken>>>;
-
-impl Handle {
-    /// The queue of its jobs.
-    pub(crate) fn jobs(&self) -> mpsc::Sender<Job> {
-        self.jobs.clone()
-    }
-
-    /// Is notified once the client knows the session: from then on it gets updates.
-    pub(crate) fn begin(&self) -> Arc<Notify> {
-        Arc::clone(&self.begin)
-    }
-
-    /// Reserves the session for a prompt.
-    ///
-    /// # Errors
-    ///
-    /// If one runs.
-    pub(crate) fn begin_prompt(&self) -> Result<(mpsc::Sender<Job>, CancellationToken), Error> {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if running.is_some() {
-            return Err(not_now("a prompt runs in this session; cancel it, or wait for its end"));
-        }
-        let cancel = self.end.child_token();
-        *running = Some(cancel.clone());
-        Ok((self.jobs.clone(), cancel))
-    }
-
-    /// Cancels the prompt that runs, if one does.
-    pub(crate) fn cancel(&self) {
-        if let Some(running) = self.running.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
-            running.cancel();
-        }
-    }
-
-    /// Ends the session, at the latest after this time.
-    pub(crate) async fn end(mut self, limit: Duration) {
-        self.end.cancel();
-        if tokio::time::timeout(limit, &mut self.task).await.is_err() {
-            self.task.abort();
-        }
-    }
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        self.end.cancel();
-    }
 }
 
 /// Opens a session, and starts its task.

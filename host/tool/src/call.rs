@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use crate::{Allowance, Live, LiveOutput, Outcome, Printed, Question, Tool, title};
 
 /// The state of a call. Each variant holds only what that state has.
+#[expect(clippy::large_enum_variant, reason = "there are a few at a time, and every call ends in the largest")]
 pub enum CallState {
     /// Its tool is looked up, its arguments are checked, and it waits for a decision.
     Validating {

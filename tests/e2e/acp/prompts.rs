@@ -72,12 +72,12 @@ fn acp_run_is_reported_as_updates() {
 //   user's words.
 #[test]
 fn acp_prompt_attaches_files_texts_and_images() {
-    let host = Host::new(["acp"]).file("a b.txt", "the linked text\n").file("image.png", "");
+    let host = Host::new(["acp"]).file("a b.txt", "the linked text\n").file("docs", "nobody typed it\n");
     let replies = [
         json!({"expect": {"last_text": "the linked text"}, "chunks": [{"text": "one"}]}),
         json!({"expect": {"last_text": "--- attached: /elsewhere/x.rs ---\nembedded"}, "chunks": [{"text": "two"}]}),
         says("three"),
-        json!({"expect": {"last_text": "[docs](https://example.com/docs)"}, "chunks": [{"text": "four"}]}),
+        json!({"expect": {"last_text": "[@docs](https://example.com/docs)"}, "chunks": [{"text": "four"}]}),
     ];
     let model = script(&host, "script.jsonl", &replies);
     let mut editor = Editor::connected(&host, &["--model", &model], json!({}));
@@ -88,7 +88,7 @@ fn acp_prompt_attaches_files_texts_and_images() {
     let resource = json!({"uri": "file:///elsewhere/x.rs", "mimeType": "text/plain", "text": "embedded @a.txt\n"});
     let embedded = json!([text("Explain "), {"type": "resource", "resource": resource}]);
     let image = json!([text("What is this?"), {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}]);
-    let web = json!([text("See "), {"type": "resource_link", "name": "docs", "uri": "https://example.com/docs"}]);
+    let web = json!([text("See "), {"type": "resource_link", "name": "@docs", "uri": "https://example.com/docs"}]);
     for blocks in [linked, embedded, image, web] {
         let response = editor.call("session/prompt", prompt(&id, blocks.clone()));
         assert_eq!(response.unwrap_or_else(|error| panic!("{blocks}: {error}"))["stopReason"], "end_turn");
@@ -96,6 +96,7 @@ fn acp_prompt_attaches_files_texts_and_images() {
     assert_eq!(editor.text("agent_message_chunk"), "onetwothreefour");
     let log = std::fs::read_to_string(&host.logs()[0]).expect("read");
     assert!(log.contains("image/png"), "the image reached the model");
+    assert!(!log.contains("nobody typed it"), "the name of a link attaches nothing");
 }
 
 // promise acp.context

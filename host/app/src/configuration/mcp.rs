@@ -41,6 +41,9 @@ pub struct McpConfig {
     pub private: Option<bool>,
     /// The id of this client at the server's authorization server, if it was registered by hand.
     pub client_id: Option<String>,
+    /// The secret that belongs to `client_id`, if there is one: `{ env = "VARIABLE" }`, `{ file = "PATH" }` or the secret
+    /// itself.
+    pub client_secret: Option<SecretSource>,
     /// The variables of your environment that a project's file may use for this server, as `${NAME}`.
     pub variables: BTreeSet<String>,
     /// The tools that are used, as the server calls them; all if it is not set.
@@ -89,6 +92,7 @@ impl McpConfig {
             ("headers", !self.headers.is_empty()),
             ("private", self.private.is_some()),
             ("client_id", self.client_id.is_some()),
+            ("client_secret", self.client_secret.is_some()),
         ]);
         match (&self.command, &self.url, of_program, of_address) {
             (Some(_), Some(_), ..) => Err(wrong(
@@ -121,9 +125,14 @@ impl McpConfig {
         self.command.is_some() || self.url.is_some()
     }
 
+    /// Returns the places of its secrets.
+    pub fn secrets(&self) -> impl Iterator<Item = &SecretSource> {
+        self.env.values().chain(self.headers.values()).chain(&self.client_secret)
+    }
+
     /// Returns whether it contains a secret directly.
     pub(super) fn holds_a_secret(&self) -> bool {
-        self.env.values().chain(self.headers.values()).any(|source| matches!(source, SecretSource::Here(_)))
+        self.secrets().any(|source| matches!(source, SecretSource::Here(_)))
     }
 }
 

@@ -28,6 +28,7 @@ const HIDDEN: &[&[&str]] = &[
     &["plugins", "*", "config"],
     &["mcp", "*", "env"],
     &["mcp", "*", "headers"],
+    &["mcp", "*", "client_secret"],
 ];
 
 /// Where a setting comes from.

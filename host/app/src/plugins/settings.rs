@@ -16,8 +16,8 @@ use host_plugin::{Secret, Secrets};
 use host_text::{exact, name_help, visible_line};
 
 use crate::configuration::{
-    Configuration, FileSecret, PluginConfig, PluginConfigs, SecretSource, VARIABLE, VariableSecret, from_environment,
-    overlay,
+    Configuration, FileSecret, McpConfig, PluginConfig, PluginConfigs, SecretSource, VARIABLE, VariableSecret,
+    from_environment, overlay,
 };
 use crate::environment::Environment;
 use crate::error::Failure;
@@ -49,7 +49,7 @@ impl PluginSettings {
     /// Reads the configuration, and over it the variable.
     pub fn read(configuration: &Configuration, environment: &Environment) -> Result<Self, Failure> {
         let of_plugins = overlay(configuration.plugins.clone(), from_environment(environment)?);
-        let servers = configuration.mcp.values().flat_map(|server| server.env.values().chain(server.headers.values()));
+        let servers = configuration.mcp.values().flat_map(McpConfig::secrets);
         let variable = |source: &SecretSource| match source {
             SecretSource::Variable(VariableSecret { env }) => Some(env.clone()),
             SecretSource::Here(_) | SecretSource::File(_) => None,

@@ -160,7 +160,14 @@ fn of_user(
                 Ok(headers) => headers,
                 Err(why) => return Ok(Err(why)),
             };
-            McpTransport::Http(address(name, url, headers, config)?)
+            let client_secret = match &config.client_secret {
+                None => None,
+                Some(source) => match value(source, &format!("mcp.{name}.client_secret"), places.environment)? {
+                    Ok(text) => Some(SecretText(text)),
+                    Err(why) => return Ok(Err(why)),
+                },
+            };
+            McpTransport::Http(McpAddress { client_secret, ..address(name, url, headers, config)? })
         }
         (None, None) => return Ok(Err("you set its `command` or its `url`".to_owned())),
     };
