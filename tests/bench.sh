@@ -155,6 +155,9 @@ cat "$folder/turns" >>"$folder/runs"
 echo "programs" >&2
 cargo bench --quiet -p host-benches --bench programs >>"$folder/runs"
 
+echo "serving the tools" >&2
+cargo bench --quiet -p host-benches --bench mcp -- "$host" "$runs" >>"$folder/runs"
+
 echo "grep and rg" >&2
 literal="'{\"pattern\":\"TODO\"}'"
 rare="'{\"pattern\":\"legacy_timeout\"}'"
@@ -206,6 +209,16 @@ row "  peak memory of one turn" MB 60 $(of_runs "peak memory of one turn (MB)")
 row "    with two calls" MB 60 $(of_runs "peak memory with two calls (MB)")
 row "  a run with an empty answer" ms - $(of_runs "run with an empty answer (ms)")
 of_runs "run with an empty answer (ms)" >"$folder/empty"
+echo "host mcp serve, on standard streams, with all built-in tools (one component of 1.8 MB)"
+row "  from the start to the first answer" ms 25 $(of_runs "MCP server, to its first answer (ms)")
+row "  peak memory after a list of the tools" MB 40 $(of_runs "MCP server, peak memory after a list (MB)")
+row "    after a call" MB 40 $(of_runs "MCP server, peak memory after a call (MB)")
+for what in ping "list of the tools" call; do
+    of_runs "MCP $what (us)" >"$folder/mcp_$what"
+    row "  $what" us - $(cat "$folder/mcp_$what")
+done
+row "    a call more than a list" us 25 $(beside - "$folder/mcp_call" "$folder/mcp_list of the tools")
+row "    a call more than a ping" us - $(beside - "$folder/mcp_call" "$folder/mcp_ping")
 echo "a conversation, from the start of the process"
 row "  to the first prompt on the terminal" ms 60 $(of_runs "start to the first prompt on a terminal (ms)")
 echo "a key in a conversation, until its echo was read from the terminal"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tries `host mcp serve` with the programs of others: the protocol's conformance suite in both revisions, and the command
-# line of the inspector.
+# Tries `host mcp serve` with the programs of others: the protocol's conformance suite in both revisions, the command line of
+# the inspector, and two agents, Gemini CLI and Codex, whose model is a script on this machine.
 #
 #   tests/interop.sh                        with a debug build
 #   HOST_TEST_BINARY=PATH tests/interop.sh  with this binary
@@ -15,6 +15,8 @@ repository=$PWD
 node=node@22.23.3
 conformance=@modelcontextprotocol/conformance@0.2.0-alpha.12
 inspector=@modelcontextprotocol/inspector@2.12.0
+gemini=@google/gemini-cli@0.61.0
+codex=@openai/codex@0.169.0
 
 need() {
     command -v "$1" >/dev/null || { echo "error: \`$1\` is not installed; $2" >&2; exit 1; }
@@ -23,15 +25,17 @@ need npm "it fetches the suite: install Node"
 need cargo "see rust-toolchain.toml"
 
 folder=$(mktemp -d)
-server='' proxy=''
+server='' proxy='' model=''
 finish() {
     [[ -z $server ]] || kill "$server" 2>/dev/null || true
     [[ -z $proxy ]] || kill "$proxy" 2>/dev/null || true
+    [[ -z $model ]] || kill "$model" 2>/dev/null || true
     rm -rf "$folder"
 }
 trap finish EXIT
 
-if ! (cd "$folder" && npm install --no-audit --no-fund --loglevel=error "$node" "$conformance" "$inspector" >npm.log 2>&1); then
+if ! (cd "$folder" && npm install --no-audit --no-fund --loglevel=error "$node" "$conformance" "$inspector" \
+    "$gemini" "$codex" >npm.log 2>&1); then
     echo "nothing was tried: the npm registry did not answer" >&2
     tail -3 "$folder/npm.log" >&2
     exit 0
@@ -41,7 +45,7 @@ export PATH="$folder/node_modules/node/bin:$PATH"
 
 if [[ -z ${HOST_TEST_BINARY:-} ]]; then
     echo "building" >&2
-    cargo build --quiet --locked -p host --bin host
+    cargo build --quiet --locked --bin host
     HOST_TEST_BINARY="$(realpath "${CARGO_TARGET_DIR:-target}")/debug/host"
 fi
 host=$(realpath "$HOST_TEST_BINARY")
@@ -88,5 +92,38 @@ calls_a_tool() {
 }
 check "inspector, tools/list" lists_tools
 check "inspector, tools/call" calls_a_tool
+# Both agents get a model that calls one tool of ours and repeats what it said.
+mkdir -p "$folder/home/.gemini" "$folder/home/.codex"
+printf 'a line that only the file has\n' >"$folder/work/a.txt"
+mkfifo "$folder/model"
+node "$repository/tests/interop/model.mjs" read_file '{"path":"a.txt"}' >"$folder/model" &
+model=$!
+read -r model_port <"$folder/model"
+cat >"$folder/home/.gemini/settings.json" <<END
+{"security": {"auth": {"selectedType": "gemini-api-key"}},
+ "mcpServers": {"host": {"command": "$host", "args": ["mcp", "serve", "-C", "$folder/work"]}}}
+END
+cat >"$folder/home/.codex/config.toml" <<END
+model = "scripted"
+model_provider = "scripted"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+[model_providers.scripted]
+name = "scripted"
+base_url = "http://127.0.0.1:$model_port/v1"
+wire_api = "responses"
+[mcp_servers.host]
+command = "$host"
+args = ["mcp", "serve", "-C", "$folder/work"]
+END
+agent() {
+    (cd "$folder/work" && timeout 120 env -i PATH="$PATH" HOME="$folder/home" GEMINI_API_KEY=none NO_COLOR=1 \
+        GEMINI_CLI_TRUST_WORKSPACE=true GOOGLE_GEMINI_BASE_URL="http://127.0.0.1:$model_port" "$@" \
+        </dev/null >"$folder/agent.log" 2>&1) || { cat "$folder/agent.log" >&2; return 1; }
+    grep -q 'THE TOOL SAID.*a line that only the file has' "$folder/agent.log" || { cat "$folder/agent.log" >&2; return 1; }
+}
+check "Gemini CLI calls a tool" agent "$folder/node_modules/.bin/gemini" --model gemini-2.5-pro --approval-mode yolo -p "Read it"
+check "Codex calls a tool" agent "$folder/node_modules/.bin/codex" exec --skip-git-repo-check "Read it"
+
 ((failed == 0)) && echo "all of it works" >&2
 exit "$failed"

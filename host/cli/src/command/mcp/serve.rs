@@ -111,8 +111,9 @@ fn end_without_reader(stop: &CancellationToken) {
         loop {
             let mut output = [PollFd::new(&stdout, PollFlags::empty())];
             match poll(&mut output, None) {
-                Ok(_) if output[0].revents().intersects(PollFlags::ERR | PollFlags::HUP) => return stop.cancel(),
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Ok(_) if output[0].revents().is_empty() => {}
+                Ok(_) => return stop.cancel(),
+                Err(rustix::io::Errno::INTR) => {}
                 Err(_) => return,
             }
         }
