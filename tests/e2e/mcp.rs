@@ -79,8 +79,13 @@ impl Server {
     /// The host with this server configured as `files`, with more keys.
     fn of(&self, host: Host, keys: &str) -> Host {
         let host = self.at_home(host);
-        let script = host.home().join("files/server.sh").display().to_string();
-        host.configured(&format!("[mcp.files]\ncommand = \"sh\"\nargs = [{}]\nrequired = true\n{keys}", json!(script)))
+        let script = script(&host).display().to_string();
+        let folder = host.home().join("files").display().to_string();
+        host.configured(&format!(
+            "[mcp.files]\ncommand = \"sh\"\nargs = [{}]\nwrite = [{}]\nrequired = true\n{keys}",
+            json!(script),
+            json!(folder)
+        ))
     }
 }
 

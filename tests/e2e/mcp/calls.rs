@@ -60,7 +60,7 @@ fn mcp_answer_that_says_error_is_a_failure_with_its_text() {
         server.of(calling(&calls, &["no such file"], &["--grant", GRANT, "--output-format", "json", "Do it"]), "");
     let ended = host.run();
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert_eq!(ended.json()["stats"]["tools"]["by_name"]["files__read"]["failed"], 1, "{}", ended.json());
+    assert_eq!(ended.json()["stats"]["tools"]["files__read"]["error"], 1, "{}", ended.json());
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn mcp_server_that_is_not_there_delays_nothing_and_its_tools_say_why() {
     assert!(listed.stdout.contains("files: unavailable") && listed.stdout.contains("/no/such/program"), "{listed:?}");
 }
 
-// promise mcp.secrets: A program gets only the variables that every program gets, and those that its server's configuration names.
+// promise mcp.programs
 #[test]
 fn mcp_program_gets_no_variable_with_a_secret_that_is_not_its_own() {
     let server = Server::new(&json!([tool("read", "Reads.")]), &text("x"));

@@ -78,7 +78,7 @@ fn mcp_resource_in_the_words_of_a_script_is_attached_only_with_a_grant() {
     went_well(&host.run());
 }
 
-// promise mcp.ends: A server that is a program ends with the session, with everything that it started.
+// promise mcp.programs
 #[test]
 fn mcp_server_ends_with_the_session() {
     let server = Server::new(&json!([tool("read", "Reads.")]), &text("x"));

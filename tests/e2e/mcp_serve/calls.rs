@@ -51,7 +51,7 @@ fn mcp_serve_lists_the_tools_of_a_run_in_both_revisions() {
     }
 }
 
-// promise mcp.calls: A call of a client runs in the sandbox of a run; its text, data, structured result and progress reach the
+// promise mcp.served: A call of a client runs in the sandbox of a run; its text, data, structured result and progress reach the
 //   client, and a failure is a result that says why.
 #[tokio::test]
 async fn mcp_serve_returns_every_kind_of_result() {

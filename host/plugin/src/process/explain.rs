@@ -129,8 +129,13 @@ pub(super) fn network(plugin: &str, program: &str, errors: &str) -> Option<Strin
     })
 }
 
-/// Returns the first absolute path in a line.
+/// Returns the first absolute path in a line, but for that of the program which prints it.
 fn path(line: &str) -> Option<&str> {
+    let behind = line.split_once(": ").filter(|(program, _)| program.starts_with('/')).map(|(_, behind)| behind);
+    behind.and_then(first_path).or_else(|| first_path(line))
+}
+
+fn first_path(line: &str) -> Option<&str> {
     let starts = line.char_indices().filter(|(_, c)| *c == '/').map(|(at, _)| at);
     let begins_word =
         |at: &usize| line[..*at].chars().next_back().is_none_or(|c| !c.is_alphanumeric() && !"/._~-".contains(c));
@@ -173,6 +178,8 @@ mod tests {
             ("Error: EACCES: permission denied, mkdir '/home/a/.npm/_logs'", files(either, "/home/a/.npm/_logs")),
             ("open /root/.cache/go-build/x: read-only file system", files(true, "/root/.cache/go-build/x")),
             ("sh: 1: ./run: Permission denied", vec![]),
+            ("/usr/bin/dash: 0: cannot open /root/run: Permission denied", files(either, "/root/run")),
+            ("/root/run: Permission denied", files(either, "/root/run")),
             ("all is well in /root", vec![]),
         ] {
             assert_eq!(super::files(errors), expected, "{errors}");
