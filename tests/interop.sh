@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Tries `host mcp serve` with the programs of others: the protocol's conformance suite in both revisions, the command line of
-# the inspector, and two agents, Gemini CLI and Codex, whose model is a script on this machine.
+# Tries what we speak of the Model Context Protocol with the programs of others: the conformance suite for servers and for
+# clients in both revisions, two reference servers, the command line of the inspector, and two agents, Gemini CLI and Codex, whose
+# model is a script on this machine.
 #
 #   tests/interop.sh                        with a debug build
 #   HOST_TEST_BINARY=PATH tests/interop.sh  with this binary
@@ -17,11 +18,16 @@ conformance=@modelcontextprotocol/conformance@0.2.0-alpha.12
 inspector=@modelcontextprotocol/inspector@2.12.0
 gemini=@google/gemini-cli@0.61.0
 codex=@openai/codex@0.169.0
+everything=@modelcontextprotocol/server-everything@2026.8.31
+files=@modelcontextprotocol/server-filesystem@2026.8.31
 
 need() {
     command -v "$1" >/dev/null || { echo "error: \`$1\` is not installed; $2" >&2; exit 1; }
 }
-need npm "it fetches the suite: install Node"
+if ! command -v npm >/dev/null; then
+    echo "nothing was tried: npm is not installed, which fetches the suite" >&2
+    exit 0
+fi
 need cargo "see rust-toolchain.toml"
 
 folder=$(mktemp -d)
@@ -35,7 +41,7 @@ finish() {
 trap finish EXIT
 
 if ! (cd "$folder" && npm install --no-audit --no-fund --loglevel=error "$node" "$conformance" "$inspector" \
-    "$gemini" "$codex" >npm.log 2>&1); then
+    "$gemini" "$codex" "$everything" "$files" >npm.log 2>&1); then
     echo "nothing was tried: the npm registry did not answer" >&2
     tail -3 "$folder/npm.log" >&2
     exit 0
@@ -78,6 +84,50 @@ for revision in 2025-11-25 2026-07-28; do
         server --url "http://127.0.0.1:$port/mcp" --requirements "$revision" \
         --expected-failures "$repository/tests/interop/server-$revision.yaml"
 done
+
+# The client of servers, driven by an example of its crate, which `cargo test` builds as well.
+client="$(dirname "$host")/examples/conformance_client"
+if [[ ! -x $client ]]; then
+    echo "building the client" >&2
+    cargo build --quiet --locked --workspace --examples
+    client="$(realpath "${CARGO_TARGET_DIR:-target}")/debug/examples/conformance_client"
+fi
+for revision in 2025-11-25 2026-07-28; do
+    check "conformance suite for clients, $revision" env -C "$folder" \
+        node node_modules/@modelcontextprotocol/conformance/dist/index.js \
+        client --command "$client" --requirements "$revision"
+done
+
+# Two reference servers as a user has them.
+mkdir -p "$folder/client/.config/host"
+cat >"$folder/client/.config/host/config.toml" <<END
+[mcp.everything]
+command = "$folder/node_modules/.bin/mcp-server-everything"
+[mcp.files]
+command = "$folder/node_modules/.bin/mcp-server-filesystem"
+args = ["$folder/work"]
+END
+of_client() {
+    (cd "$folder/work" && env -i PATH="$PATH" HOME="$folder/client" "$host" "$@" 2>"$folder/client.log") || { cat "$folder/client.log" >&2; return 1; }
+}
+lists_servers() {
+    of_client mcp list --json >"$folder/servers.json" && [[ $(grep -c '"state": "ready"' "$folder/servers.json") = 2 ]] ||
+        { cat "$folder/servers.json" >&2; return 1; }
+}
+calls_everything() {
+    of_client tool call everything__echo '{"message": "hello"}' --grant mcp:mcp=everything | grep -q 'hello'
+}
+calls_files() {
+    printf 'a line of a file\n' >"$folder/work/b.txt"
+    of_client tool call files__read_text_file "{\"path\": \"$folder/work/b.txt\"}" --grant mcp:mcp=files | grep -q 'a line of a file'
+}
+denies_files() {
+    ! of_client tool call files__write_file "{\"path\": \"$folder/work/c.txt\", \"content\": \"x\"}" 2>/dev/null && [[ ! -e $folder/work/c.txt ]]
+}
+check "reference servers, host mcp list" lists_servers
+check "server-everything, a call" calls_everything
+check "server-filesystem, a call" calls_files
+check "server-filesystem, a call that is not granted" denies_files
 
 inspect() {
     (cd "$folder/work" && env -i PATH="$PATH" HOME="$folder/home" "$folder/node_modules/.bin/mcp-inspector" --cli "$host" mcp serve \

@@ -36,13 +36,13 @@ done
 "#;
 
 /// A server that a test makes up.
-struct Server {
+pub(crate) struct Server {
     files: Vec<(String, Value)>,
 }
 
 impl Server {
     /// A server with these tools, which all answer this.
-    fn new(tools: &Value, answer: &Value) -> Self {
+    pub(crate) fn new(tools: &Value, answer: &Value) -> Self {
         let initialize = json!({
             "protocolVersion": "2025-11-25",
             "capabilities": {"tools": {}, "resources": {}, "prompts": {}},
@@ -69,7 +69,7 @@ impl Server {
     }
 
     /// The host with this server in the home, not configured.
-    fn at_home(&self, host: Host) -> Host {
+    pub(crate) fn at_home(&self, host: Host) -> Host {
         let host = host.home_file("files/server.sh", SERVER);
         self.files
             .iter()
@@ -93,7 +93,7 @@ fn script(host: &Host) -> PathBuf {
     host.home().join("files/server.sh")
 }
 
-fn tool(name: &str, description: &str) -> Value {
+pub(crate) fn tool(name: &str, description: &str) -> Value {
     json!({
         "name": name,
         "description": description,
@@ -101,12 +101,12 @@ fn tool(name: &str, description: &str) -> Value {
     })
 }
 
-fn text(text: &str) -> Value {
+pub(crate) fn text(text: &str) -> Value {
     json!({"content": [{"type": "text", "text": text}]})
 }
 
 /// The requests that the server got, by their methods, without those of the handshake and the lists.
-fn asked(host: &Host, method: &str) -> Vec<Value> {
+pub(crate) fn asked(host: &Host, method: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(host.home().join("files/asked")).unwrap_or_default();
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     lines.filter(|line| line["method"] == method).collect()

@@ -8,7 +8,6 @@ use agent_client_protocol::v1::schema::{
     SessionConfigOption, SessionConfigOptionCategory, SessionConfigOptionValue, SessionConfigSelectOption, SessionMode,
     SessionModeState,
 };
-use host_app::answers::about_mode;
 use host_app::session::Session;
 use host_text::{excerpt, visible_line};
 use host_tool::ApprovalMode;
@@ -59,15 +58,14 @@ impl Models {
 
 /// The modes of a session.
 pub(crate) fn modes(session: &Session) -> SessionModeState {
-    let mode =
-        |mode: &ApprovalMode| SessionMode::new(mode.name(), mode.name()).description(about_mode(*mode).to_owned());
+    let mode = |mode: &ApprovalMode| SessionMode::new(mode.name(), mode.name()).description(mode.about().to_owned());
     SessionModeState::new(session.mode().name(), session.possible_modes().iter().map(mode).collect())
 }
 
 /// The options of a session, with their present values.
 pub(crate) fn options(session: &Session, models: &Models) -> Vec<SessionConfigOption> {
     let mode = |mode: ApprovalMode| {
-        SessionConfigSelectOption::new(mode.name(), mode.name()).description(about_mode(mode).to_owned())
+        SessionConfigSelectOption::new(mode.name(), mode.name()).description(mode.about().to_owned())
     };
     let model = |id: &String| SessionConfigSelectOption::new(id.clone(), visible_line(id));
     let modes: Vec<_> = session.possible_modes().into_iter().map(mode).collect();

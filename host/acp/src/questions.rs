@@ -12,7 +12,7 @@ use agent_client_protocol::v1::schema::{
     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest, SessionId,
     ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
 };
-use host_app::answers::{OfferedAnswer, offered};
+use host_app::question::choices;
 use host_plugin::{Confirmation, command_line};
 use host_text::{Newlines, escape_exact, exact, fenced};
 use host_tool::{About, Answer, ApprovalMode, Listener, Notice, Question, QuestionId, Until};
@@ -66,7 +66,7 @@ impl Asking {
         match response.outcome {
             RequestPermissionOutcome::Selected(selected) => {
                 let chosen = selected.option_id.0.parse::<usize>().ok().and_then(|at| offers.get(at));
-                chosen.map_or_else(no, |offer| offer.answer.clone())
+                chosen.map_or_else(no, |(answer, _)| answer.clone())
             }
             _ => no(),
         }
@@ -171,13 +171,19 @@ fn code(language: &str, text: &str) -> ToolCallContent {
     ToolCallContent::from(fenced(language, &escape_exact(text, Newlines::Keep)))
 }
 
-fn option(at: usize, offer: &OfferedAnswer) -> PermissionOption {
-    let kind = match &offer.answer {
+/// The answers that the client can choose: a list cannot change what is proposed.
+fn offered(question: &Question) -> Vec<(Answer, String)> {
+    let answers = choices(question).into_iter();
+    answers.filter_map(|choice| Some((choice.answer(None)?, choice.label))).collect()
+}
+
+fn option(at: usize, (answer, label): &(Answer, String)) -> PermissionOption {
+    let kind = match answer {
         Answer::ProceedOnce | Answer::Switch { .. } | Answer::Modify { .. } => PermissionOptionKind::AllowOnce,
         Answer::Proceed { until: Until::SessionEnds | Until::TakenBack, .. } => PermissionOptionKind::AllowAlways,
         Answer::Cancel { .. } => PermissionOptionKind::RejectOnce,
     };
-    PermissionOption::new(at.to_string(), offer.label.clone(), kind)
+    PermissionOption::new(at.to_string(), label.clone(), kind)
 }
 
 /// Waits until another listener answers the question, or it is withdrawn.

@@ -10,7 +10,6 @@
 //! printing, ending the process.
 
 pub mod agents;
-pub mod answers;
 pub mod app;
 pub mod attach;
 pub mod configuration;

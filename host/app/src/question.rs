@@ -1,4 +1,4 @@
-//! A question about a call as plain text with its answers, for a frontend that shows a form and not a terminal.
+//! A question about a call: its answers, for every frontend, and its text, for one that shows a form and not a terminal.
 //!
 //! Promises: every text from a model, a plugin or a file is escaped and behind a bar, so that it can neither look like
 //! the question nor hide a part of it; what is long is cut in the middle, with a note; an answer that was not offered is
@@ -59,10 +59,9 @@ impl Choice {
 pub fn choices(question: &Question) -> Vec<Choice> {
     let choice = |id, label: &str, meaning| Choice { id, label: label.to_owned(), meaning };
     if let About::Plan { modes, .. } = &question.about {
-        let of_mode = |mode: &ApprovalMode| {
-            choice(mode.name(), &format!("Yes, in {mode} mode"), Meaning::Answer(Answer::Switch { mode: *mode }))
-        };
-        return modes.iter().map(of_mode).chain([choice("reject", "No", Meaning::Reject)]).collect();
+        let of_mode =
+            |mode: &ApprovalMode| choice(mode.name(), plan_in(*mode), Meaning::Answer(Answer::Switch { mode: *mode }));
+        return modes.iter().map(of_mode).chain([choice("reject", "No, keep planning", Meaning::Reject)]).collect();
     }
     let mut choices = vec![choice("once", "Yes, this once", Meaning::Answer(Answer::ProceedOnce))];
     for always in &question.always {
@@ -80,6 +79,17 @@ pub fn choices(question: &Question) -> Vec<Choice> {
     }
     choices.push(choice("reject", "No", Meaning::Reject));
     choices
+}
+
+/// The label that approves a plan in a mode.
+fn plan_in(mode: ApprovalMode) -> &'static str {
+    match mode {
+        ApprovalMode::Plan => "Yes, but change nothing",
+        ApprovalMode::Default => "Yes, and ask before each change",
+        ApprovalMode::AutoEdit => "Yes, and edit files without asking",
+        ApprovalMode::Auto => "Yes, and run confined programs without asking, too",
+        ApprovalMode::Yolo => "Yes, and ask about nothing",
+    }
 }
 
 /// Whether the user can change what the call would do.
@@ -283,6 +293,22 @@ mod tests {
         assert!(shown.trim_end().ends_with("end"), "the end is shown: {shown:?}");
         let long = text(&question(exec(&"a".repeat(9_000))));
         assert!(long.contains("characters are not shown here") && long.len() < 3_000, "{}", long.len());
+    }
+
+    #[test]
+    fn choices_about_a_plan_are_the_modes_to_carry_it_out_in() {
+        let modes = vec![ApprovalMode::Default, ApprovalMode::AutoEdit];
+        let about = About::Plan { text: "do it".to_owned(), modes };
+        let offered = choices(&Question { about, ..question(Confirmation::Call) });
+        let labels: Vec<_> = offered.iter().map(|choice| choice.label.as_str()).collect();
+        assert_eq!(
+            labels,
+            ["Yes, and ask before each change", "Yes, and edit files without asking", "No, keep planning"]
+        );
+        let answers: Vec<_> = offered.iter().map(|choice| choice.answer(None)).collect();
+        let mode = |mode| Some(Answer::Switch { mode });
+        let no = Some(Answer::Cancel { reason: None });
+        assert_eq!(answers, [mode(ApprovalMode::Default), mode(ApprovalMode::AutoEdit), no]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod model_question;
 use std::sync::Arc;
 
 use host_app::environment::Environment;
+use host_app::question;
 use host_plugin::{Confirmation, command_line};
 use host_terminal::{self as terminal, Choice, Chosen, Line, Terminal};
 use host_tool::{About, Answer, ApprovalMode, ApprovalQueue, Lasting, Listener, Notice, Question, QuestionId, Until};
@@ -44,6 +45,9 @@ struct Asking {
     style: Style,
     editor: edit::Editor,
 }
+
+/// The label of the choice that opens the user's editor.
+const EDIT: &str = "Edit before running";
 
 /// The meaning of a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,50 +145,46 @@ async fn settled(listener: &mut Listener, asked: QuestionId) {
     }
 }
 
+/// The choices with their letters, and what each means: those of every frontend, and a no with the user's words.
 fn choices(question: &Question) -> (Vec<Choice>, Vec<Meaning>) {
-    if let About::Plan { modes, .. } = &question.about {
-        let mut choices: Vec<_> = modes.iter().map(|mode| of_mode(*mode)).collect();
-        choices.push(('n', "No, keep planning".to_owned(), Meaning::No));
-        choices.push(('r', "No, and say what to change".to_owned(), Meaning::NoBecause));
-        return in_order(choices);
-    }
-    let mut choices = vec![('y', "Yes, this once".to_owned(), Meaning::Once)];
-    for always in &question.always {
-        let letter = match (always.until, always.answer) {
-            (Until::SessionEnds, _) => 's',
-            (Until::TakenBack, Lasting::Always) => 'a',
-            (Until::TakenBack, Lasting::AlwaysTool) => 't',
-            (Until::TakenBack, Lasting::AlwaysPlugin) => 'p',
-        };
-        let how_long = match always.until {
-            Until::SessionEnds => "Yes, for this session",
-            Until::TakenBack => "Always in this folder",
-        };
-        let label = format!("{how_long}: {}", look::line(&always.words));
-        choices.push((letter, label, Meaning::Lasting(always.answer, always.until)));
-    }
-    if proposed(question).is_some() {
-        choices.push(('e', "Edit before running".to_owned(), Meaning::Modify));
-    }
-    choices.push(('n', "No".to_owned(), Meaning::No));
-    choices.push(('r', "No, and tell the model why".to_owned(), Meaning::NoBecause));
-    in_order(choices)
+    let is_plan = matches!(question.about, About::Plan { .. });
+    let mut rows: Vec<(Choice, Meaning)> = question::choices(question).into_iter().map(choice).collect();
+    let label = if is_plan { "No, and say what to change" } else { "No, and tell the model why" };
+    rows.push((Choice { letter: 'r', label: label.to_owned() }, Meaning::NoBecause));
+    rows.into_iter().unzip()
 }
 
-fn in_order(choices: Vec<(char, String, Meaning)>) -> (Vec<Choice>, Vec<Meaning>) {
-    choices.into_iter().map(|(letter, label, meaning)| (Choice { letter, label }, meaning)).unzip()
-}
-
-/// The choice that approves a plan in a mode.
-fn of_mode(mode: ApprovalMode) -> (char, String, Meaning) {
-    let (letter, label) = match mode {
-        ApprovalMode::Plan => ('p', "Yes, but change nothing"),
-        ApprovalMode::Default => ('y', "Yes, and ask before each change"),
-        ApprovalMode::AutoEdit => ('a', "Yes, and edit files without asking"),
-        ApprovalMode::Auto => ('c', "Yes, and run confined programs without asking, too"),
-        ApprovalMode::Yolo => ('l', "Yes, and ask about nothing"),
+fn choice(offered: question::Choice) -> (Choice, Meaning) {
+    let label = offered.label;
+    let (letter, meaning) = match offered.meaning {
+        question::Meaning::Edit => return (Choice { letter: 'e', label: EDIT.to_owned() }, Meaning::Modify),
+        question::Meaning::Reject | question::Meaning::Answer(Answer::Cancel { .. } | Answer::Modify { .. }) => {
+            ('n', Meaning::No)
+        }
+        question::Meaning::Answer(Answer::ProceedOnce) => ('y', Meaning::Once),
+        question::Meaning::Answer(Answer::Proceed { lasting, until }) => {
+            let letter = match (until, lasting) {
+                (Until::SessionEnds, _) => 's',
+                (Until::TakenBack, Lasting::Always) => 'a',
+                (Until::TakenBack, Lasting::AlwaysTool) => 't',
+                (Until::TakenBack, Lasting::AlwaysPlugin) => 'p',
+            };
+            (letter, Meaning::Lasting(lasting, until))
+        }
+        question::Meaning::Answer(Answer::Switch { mode }) => (of_mode(mode), Meaning::Mode(mode)),
     };
-    (letter, label.to_owned(), Meaning::Mode(mode))
+    (Choice { letter, label }, meaning)
+}
+
+/// The letter that approves a plan in a mode.
+fn of_mode(mode: ApprovalMode) -> char {
+    match mode {
+        ApprovalMode::Plan => 'p',
+        ApprovalMode::Default => 'y',
+        ApprovalMode::AutoEdit => 'a',
+        ApprovalMode::Auto => 'c',
+        ApprovalMode::Yolo => 'l',
+    }
 }
 
 /// Returns the proposed text that the user can edit, and a file name for it.

@@ -34,6 +34,17 @@ impl ApprovalMode {
     /// All modes, in their order.
     pub const ALL: [Self; 5] = [Self::Plan, Self::Default, Self::AutoEdit, Self::Auto, Self::Yolo];
 
+    /// Describes what a run may do in it without asking.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Plan => "reads only, whatever else was granted; asks nothing",
+            Self::Default => "reads, and does what else was granted; asks before the rest",
+            Self::AutoEdit => "also changes files of the workspace without asking",
+            Self::Auto => "also runs confined programs, which reach no server; asks before the rest",
+            Self::Yolo => "also runs programs and fetches without asking",
+        }
+    }
+
     /// Returns its name in flags and files.
     pub fn name(self) -> &'static str {
         match self {

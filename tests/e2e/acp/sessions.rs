@@ -3,7 +3,8 @@
 use host_tests::host::Host;
 use serde_json::{Value, json};
 
-use super::editor::{Editor, calls, says, says_after, script};
+use super::editor::{Editor, Reply, calls, says, says_after, script};
+use crate::mcp::{Server, asked, text, tool};
 
 #[test]
 fn acp_initialize_offers_what_works_and_nothing_else() {
@@ -20,7 +21,7 @@ fn acp_initialize_offers_what_works_and_nothing_else() {
     );
     let sessions: Vec<_> = capabilities["sessionCapabilities"].as_object().expect("an object").keys().collect();
     assert_eq!(sessions, ["list", "resume", "close"]);
-    assert_eq!(capabilities["mcpCapabilities"], json!({"http": false, "sse": false}));
+    assert_eq!(capabilities["mcpCapabilities"], json!({"http": true, "sse": false}));
     assert_eq!(answer["agentInfo"]["name"], "host");
     let key = json!({"methodId": answer["authMethods"][0]["id"]});
     assert_eq!(editor.call("authenticate", key), Ok(json!({})));
@@ -201,21 +202,39 @@ fn acp_untrusted_project_is_not_used_and_named_once() {
     assert_eq!(editor.prompt(&id, "hi"), "max_turn_requests");
 }
 
+// promise acp.servers: MCP servers that an editor hands over are connected for that session, and their tools need an answer
+//   like any other.
 #[test]
-fn acp_mcp_servers_of_the_editor_are_named_and_not_started() {
-    let host = Host::new(["acp"]);
-    let mut editor = Editor::connected(&host, &["--model", "offline"], json!({}));
+fn acp_mcp_servers_of_the_editor_are_connected_and_asked_about() {
+    let server = Server::new(&json!([tool("read", "Reads.")]), &text("the content"));
+    let host = server.at_home(Host::new(["acp"])).configured("[mcp.files]\nrequired = true\n");
+    let replies = [calls("files__read", json!({"path": "a"})), says("seen")];
+    let model = script(&host, "script.jsonl", &replies);
+    let mut editor = Editor::connected(&host, &["--model", &model], json!({}));
     let env = json!([{"name": "TOKEN", "value": "s3cret"}]);
-    let servers =
-        json!([{"name": "git\u{1b}hub", "command": "/bin/touch", "args": [editor.root().join("started")], "env": env}]);
+    let script = host.home().join("files/server.sh");
+    let odd =
+        json!({"name": "git\u{1b}hub", "command": "/bin/touch", "args": [editor.root().join("started")], "env": []});
+    let servers = json!([{"name": "files", "command": "/bin/sh", "args": [script], "env": env}, odd]);
     let params = json!({"cwd": editor.root(), "mcpServers": servers});
-    editor.call("session/new", params).expect("it starts without them");
+    let session = editor.call("session/new", params).expect("it starts")["sessionId"].clone();
     let note = editor.sees(|update| {
         update["sessionUpdate"] == "agent_thought_chunk"
-            && update["content"]["text"].as_str().is_some_and(|text| text.contains("MCP servers"))
+            && update["content"]["text"].as_str().is_some_and(|text| text.contains("is not used"))
     });
     assert!(note.to_string().contains("git\\\\u{1b}hub") && !note.to_string().contains("s3cret"), "{note}");
     assert!(!host.repository().join("started").exists());
+    editor.replies.extend([Reply::Kind("allow_once")]);
+    assert_eq!(editor.prompt(session.as_str().expect("an id"), "read it"), "end_turn");
+    let shown = editor.questions[0].to_string();
+    assert!(shown.contains("files__read wants to call the tool read of files"), "{shown}");
+    assert_eq!(asked(&host, "tools/call").len(), 1);
+}
+
+#[test]
+fn acp_mcp_server_of_the_dropped_transport_is_an_error() {
+    let host = Host::new(["acp"]);
+    let mut editor = Editor::connected(&host, &["--model", "offline"], json!({}));
     let sse =
         json!({"cwd": editor.root(), "mcpServers": [{"type": "sse", "name": "x", "url": "http://x", "headers": []}]});
     let error = editor.call("session/new", sse).expect_err("it was not offered");

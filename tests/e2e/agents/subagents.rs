@@ -32,7 +32,7 @@ fn a_subagent_investigates_and_its_report_reaches_its_parent() {
         child(json!(["ls", "read_file", "glob", "grep", "complete_task"]), look),
         child(json!([]), calls(&[("complete_task", report())])),
         told(
-            "Subagent 'codebase_investigator' finished.\nTermination reason: GOAL\nResult:\n{\n  \"ExplorationTrace\"",
+            "Subagent 'codebase_investigator' finished.\nTermination reason: GOAL\nResult:\n{\n  \"SummaryOfFindings\"",
         ),
     ];
     let host = Host::scripted(&replies, &["--output-format", "stream-json", "How?"]).file("src/main.rs", "");

@@ -71,7 +71,10 @@ fn mcp_lasting_answer_for_a_server_covers_its_tools_as_they_are_and_no_new_one()
     let more = json!([tool("read", "Reads."), tool("write", "Writes everything.")]);
     let host = Server::new(&more, &text("the content")).at_home(host);
     let mut pty = begin(&host);
-    pty.sees("files__write wants to call the tool write of files").sees("has changed since you allowed it").sees(LISTENS).types("n");
+    pty.sees("files__write wants to call the tool write of files")
+        .sees("has changed since you allowed it")
+        .sees(LISTENS)
+        .types("n");
     pty.ends();
 }
 

@@ -131,7 +131,7 @@ impl Repl {
         let mode: ApprovalMode =
             mode.parse().map_err(|error: host_tool::UnknownMode| Failure::input(error.to_string()))?;
         self.session.set_mode(mode)?;
-        self.note(&format!("mode: {mode} – {}", about(mode)));
+        self.note(&format!("mode: {mode} – {}", mode.about()));
         Ok(())
     }
 
@@ -243,20 +243,9 @@ impl Repl {
 
 fn about_mode(now: ApprovalMode, columns: usize) -> String {
     let line = |this: ApprovalMode| {
-        let words = about(this);
+        let words = this.about();
         let mark = if this == now { "›" } else { " " };
         terminal::wrapped(&format!("{mark} {:9}  {words}", mode(this)), columns, 13) + "\n"
     };
     ApprovalMode::ALL.map(line).concat() + &terminal::wrapped("/mode MODE to change", columns, 0)
-}
-
-/// Describes what a run may do in a mode without asking.
-pub(super) fn about(mode: ApprovalMode) -> &'static str {
-    match mode {
-        ApprovalMode::Plan => "reads only, whatever else was granted; asks nothing",
-        ApprovalMode::Default => "reads, and does what else was granted; asks before the rest",
-        ApprovalMode::AutoEdit => "also changes files of the workspace without asking",
-        ApprovalMode::Auto => "also runs confined programs, which reach no server; asks before the rest",
-        ApprovalMode::Yolo => "also runs programs and fetches without asking",
-    }
 }

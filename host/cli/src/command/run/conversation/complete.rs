@@ -11,7 +11,6 @@ use host_tool::ApprovalMode;
 use host_app::servers::McpHub;
 use host_text::{exact, excerpt};
 
-use super::actions::about;
 use super::commands;
 use super::models::ModelList;
 
@@ -134,7 +133,7 @@ fn argument<'a>(before: &'a str, command: &str) -> Option<&'a str> {
 }
 
 fn mode(before: &str) -> Option<Completions> {
-    let candidate = |mode: ApprovalMode| Candidate { words: about(mode).to_owned(), ..sending(mode.name()) };
+    let candidate = |mode: ApprovalMode| Candidate { words: mode.about().to_owned(), ..sending(mode.name()) };
     Some(matching(argument(before, "/mode")?, ApprovalMode::ALL.into_iter().map(candidate)))
 }
 

@@ -16,7 +16,7 @@ use host_tool::ApprovalMode;
 
 use super::commands::{self, ParsedLine};
 use super::models::ModelList;
-use super::{Repl, actions, complete, image, mode};
+use super::{Repl, complete, image, mode};
 use crate::approval::edit::Editor;
 use crate::exit;
 use crate::printer::Style;
@@ -70,7 +70,7 @@ pub(super) fn assist(session: &Session, modes: &SharedModes, outputs: &Arc<Mutex
                 std::iter::successors(Some(now.next()), |mode| Some(mode.next())).take(ApprovalMode::ALL.len());
             let next = others.find(|mode| possible.contains(mode)).unwrap_or(now);
             modes.wanted = Some(next);
-            ModeShown { label: label(next), words: format!("mode: {next} – {}", actions::about(next)) }
+            ModeShown { label: label(next), words: format!("mode: {next} – {}", next.about()) }
         })),
         can_steer: Some(Box::new(|text| matches!(commands::parse(text), ParsedLine::Prompt(_)))),
         special: Some(('!', SHELL)),
