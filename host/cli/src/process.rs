@@ -15,7 +15,7 @@ pub(crate) fn environment() -> Environment {
         stderr: std::io::stderr().is_terminal(),
     };
     let home = std::env::home_dir().filter(|home| home.is_absolute());
-    Environment::new(std::env::vars_os().collect(), home, terminals).with_mcp(Arc::new(host_mcp::Connector::default()))
+    Environment::new(std::env::vars_os().collect(), home, terminals).with_mcp(Arc::new(host_mcp::Connector))
 }
 
 /// Returns how answers are shown on a terminal.

@@ -146,7 +146,7 @@ impl ToolServer {
                 step = call.next(&mut reporter) => step,
             };
             match (step, asks) {
-                (Step::Ended(ended), _) => return outcome::result(ended).into(),
+                (Step::Ended(ended), _) => return outcome::result(*ended).into(),
                 (Step::Asked { id, question }, Asks::InRequest) => {
                     let waits = tokio::select! {
                         biased;

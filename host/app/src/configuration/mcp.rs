@@ -116,7 +116,7 @@ impl McpConfig {
                 }
                 Ok(())
             }
-            (None, _, ..) => Ok(()),
+            (None, ..) => Ok(()),
         }
     }
 

@@ -22,7 +22,14 @@ pub(crate) struct McpSupply {
     /// What all tools together may touch.
     sandbox: Sandbox,
     deferral: Option<Deferral>,
-    supplied: Mutex<Option<(u64, Vec<Arc<dyn Tool>>)>>,
+    supplied: Mutex<Option<Made>>,
+}
+
+/// The tools, as made for one state of the servers.
+struct Made {
+    /// The state, as the hub counts it.
+    version: u64,
+    tools: Vec<Arc<dyn Tool>>,
 }
 
 /// When definitions are deferred.
@@ -66,10 +73,10 @@ impl McpSupply {
         let offer = self.hub.offer();
         let mut supplied = self.supplied.lock().unwrap_or_else(PoisonError::into_inner);
         let tools = match &*supplied {
-            Some((of, tools)) if *of == version => tools.clone(),
+            Some(made) if made.version == version => made.tools.clone(),
             Some(_) | None => {
                 let tools: Vec<_> = offer.tools.iter().map(|offered| self.tool(offered)).collect();
-                *supplied = Some((version, tools.clone()));
+                *supplied = Some(Made { version, tools: tools.clone() });
                 tools
             }
         };

@@ -39,7 +39,7 @@ pub(super) type Ended = Result<SettledCall, Failure>;
 /// What a call waits for.
 pub(super) enum Step {
     /// It ended.
-    Ended(Ended),
+    Ended(Box<Ended>),
     /// The user is asked.
     Asked {
         /// The id to answer with.
@@ -96,7 +96,7 @@ impl RunningCall {
                     while let Ok(progress) = self.progress.try_recv() {
                         reporter.report(progress).await;
                     }
-                    return Step::Ended(ended);
+                    return Step::Ended(Box::new(ended));
                 }
                 notice = notice => match notice {
                     Some(Notice::Asked { id, question }) => return Step::Asked { id, question },

@@ -125,7 +125,7 @@ mod tests {
         PartData::FunctionResponse(response).into()
     }
 
-    const CALLED: &str = "```tool_call\n{\"arguments\":{\"path\":\"a\\nb\"},\"name\":\"ls\"}\n```\n";
+    const CALLED: &str = "```tool_call\n{\"name\":\"ls\",\"arguments\":{\"path\":\"a\\nb\"}}\n```\n";
 
     #[test]
     fn text_mode_earlier_calls_are_worded_as_the_model_would_write_them() {

@@ -216,7 +216,7 @@ impl Rule {
 /// Returns all tools of the MCP server that a call names, as its server defines them now.
 fn of_whole_server(intent: &Intent) -> Option<Grants> {
     let scope = intent.touches.scope(Capability::Mcp)?.for_whole_mcp_servers()?;
-    Some(Grants::none().with(scope)).filter(|_| intent.mcp.is_some())
+    intent.mcp.is_some().then(|| Grants::none().with(scope))
 }
 
 /// Whether a rule for a tool of an MCP server is about the server that the call names: one plugin calls all of them.

@@ -97,7 +97,7 @@ fn text_thoughts_and_refusals_are_handed_out_as_they_arrive() {
             "thought \"**Plan**\"",
             "thought \"\\n\\n\"",
             "thought \"look\"",
-            "thought \"\" signed {\"encrypted_content\":\"b64\",\"id\":\"rs_1\",\"summary\":[{\"text\":\"**Plan** look\",\"type\":\"summary_text\"}],\"type\":\"reasoning\"}",
+            "thought \"\" signed {\"id\":\"rs_1\",\"type\":\"reasoning\",\"encrypted_content\":\"b64\",\"summary\":[{\"type\":\"summary_text\",\"text\":\"**Plan** look\"}]}",
             "text \"größe \"",
             "text \"😀\"",
         ],
@@ -119,7 +119,7 @@ fn openai_responses_content_that_was_not_streamed_is_taken_from_the_whole_item()
     let lines = [
         "thought \"hm\"",
         "thought \"so\"",
-        "thought \"\" signed {\"content\":[{\"text\":\"so\",\"type\":\"reasoning_text\"}],\"id\":\"r\",\"summary\":[{\"text\":\"hm\"}],\"type\":\"reasoning\"}",
+        "thought \"\" signed {\"type\":\"reasoning\",\"id\":\"r\",\"summary\":[{\"text\":\"hm\"}],\"content\":[{\"type\":\"reasoning_text\",\"text\":\"so\"}]}",
         "text \"a\"",
         "text \"b\"",
         "call c ls {}",
@@ -136,7 +136,7 @@ fn calls_keep_their_place_among_what_the_model_thought() {
     let thought = |id: &str| json!({"type": "reasoning", "id": id, "summary": [], "encrypted_content": "x"});
     let kept = |id: &str| {
         format!(
-            "thought \"\" signed {{\"encrypted_content\":\"x\",\"id\":\"{id}\",\"summary\":[],\"type\":\"reasoning\"}}"
+            "thought \"\" signed {{\"type\":\"reasoning\",\"id\":\"{id}\",\"summary\":[],\"encrypted_content\":\"x\"}}"
         )
     };
     let events = [
