@@ -12,9 +12,11 @@ fn call_of(tool: &str, arguments: &str) -> Call {
 
 /// A host with the server `github`, whose tool `search.code` gives this answer.
 fn host(answer: Answer) -> FakeHost {
-    FakeHost::new()
-        .config("tools", json!({"github__search_code": {"server": "github", "tool": "search.code"}}))
-        .mcp("github", "search.code", Ok(answer))
+    FakeHost::new().config("tools", json!({"github__search_code": {"server": "github", "tool": "search.code"}})).mcp(
+        "github",
+        "search.code",
+        Ok(answer),
+    )
 }
 
 #[test]

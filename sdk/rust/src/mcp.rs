@@ -33,7 +33,8 @@ impl TryFrom<Answer> for Outcome {
                 cap::mcp::Content::Link(link) => format!("[{}]", link.uri),
             };
             let said = content.iter().map(text).chain(structured.filter(|_| content.is_empty())).collect::<Vec<_>>();
-            let said = if said.is_empty() { "the tool says that it failed, and not why".to_owned() } else { said.join("\n") };
+            let said =
+                if said.is_empty() { "the tool says that it failed, and not why".to_owned() } else { said.join("\n") };
             return Err(Failure::Failed(said));
         }
         let content = content.into_iter().map(|part| match part {

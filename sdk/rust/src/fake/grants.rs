@@ -10,7 +10,10 @@ use crate::bindings::host::cap::types::Denial;
 
 /// Reading and changing the workspace, any program, any server, the state, any tool of an MCP server.
 pub(super) fn everything() -> Grants {
-    ["fs-read=.", "fs-write=.", "process=*", "http=* *:* +private", "state=write", "mcp=*"].into_iter().map(scope).collect()
+    ["fs-read=.", "fs-write=.", "process=*", "http=* *:* +private", "state=write", "mcp=*"]
+        .into_iter()
+        .map(scope)
+        .collect()
 }
 
 /// The scope that `CAPABILITY=SCOPE` writes.
