@@ -78,7 +78,7 @@ pub(crate) enum Command {
     /// List, show, export, fork or remove recorded sessions
     #[command(subcommand)]
     Session(Session),
-    /// Choose which projects may bring configuration, agents, plugins and rules in their `.host/`, and show what they
+    /// Choose which projects may bring configuration, agents, plugins, rules and MCP servers, and show what they
     /// bring
     #[command(after_help = TRUST_HELP, args_conflicts_with_subcommands = true)]
     Trust {
@@ -128,7 +128,7 @@ const POLICY_HELP: &str = "Rules are in the folder `policies` of your configurat
   decision = \"allow\"                  # or ask, deny
   match = [\"cargo test --all\"]        # checked against the rule when the file is read
 
-Your lasting answers are stored in answers.toml there. A trusted project has its own rules in .host/policies, and
+Your lasting answers are stored in answers.toml there. A trusted project has its own rules in .host/policies, and \
 the administrator in /etc/host/policies.";
 
 /// Help on declaring an agent; the error for an invalid file refers to it.
@@ -156,7 +156,7 @@ It can only read: its tools get the part of your grants that only reads.";
 
 /// Help on the subject of a schema.
 const SCHEMA_HELP: &str =
-    "The schema is of this version: a later one may print more. A run that cannot start prints nothing on
+    "The schema is of this version: a later one may print more. A run that cannot start prints nothing on \
 standard output, and the error on standard error.
 
 Examples:
@@ -166,9 +166,9 @@ Examples:
 
 /// A short explanation of trust.
 const TRUST_HELP: &str =
-    "The files in the `.host/` at the top of a project (config.toml, agents/*.md, plugins/*.wasm with their
-manifests, policies/*.toml) are used only if you trust them. When one of them changes, you are asked
-again. `docs/trust.md` lists what a project may set.
+    "The files in the `.host/` at the top of a project (config.toml, agents/*.md, plugins/*.wasm with their \
+manifests, policies/*.toml), and the MCP servers of its `.mcp.json` and `.gemini/settings.json`, are used only if you \
+trust them. When one of them changes, you are asked again. `docs/trust.md` lists what a project may set.
 
 Examples:
   host trust                  # what is there, and whether it is trusted
@@ -194,8 +194,8 @@ Examples:
   host run --agent codebase_investigator --input objective=\"How are paths checked?\"
   host run --output-schema answer.schema.json \"Which licences do the dependencies have?\"
 
-Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 55 project not
-trusted, 56 loop, 57 time limit or budget, 58 no answer, 59 model service failed, 130 cancelled.
+Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 55 project not \
+trusted, 56 loop, 57 time limit or budget, 58 no answer, 59 model service failed, 130 cancelled. \
 A failing tool call is reported to the model and does not end the run.")]
 pub(crate) struct Run {
     /// The task; without it, in a terminal, a conversation starts. `@PATH` in it attaches a file, a folder or a glob.
@@ -452,7 +452,7 @@ Examples:
     },
     /// Build the plugins of a package or workspace to components
     #[command(
-        after_help = "A folder with a Cargo.toml is Rust; `[build]` with `language` in plugin.toml names another.
+        after_help = "A folder with a Cargo.toml is Rust; `[build]` with `language` in plugin.toml names another. \
 In Rust, C and Zig the same sources and compiler give the same bytes.
 
 Examples:

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A bundle is one file with the component, its manifest, README and licence. The same input gives the
+    after_help = "A bundle is one file with the component, its manifest, README and licence. The same input gives the \
 same bytes. The plugin.toml needs a `description`, and the name PUBLISHER/NAME before it can be signed.
 
 Examples:
@@ -39,7 +39,7 @@ pub(crate) struct Pack {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The signature is added to the file; the signed contents do not change, and several keys can sign. It
+    after_help = "The signature is added to the file; the signed contents do not change, and several keys can sign. It \
 has minisign's format: `docs/bundles.md` shows how minisign itself makes and checks one.
 
 Examples:
@@ -82,7 +82,7 @@ pub(crate) struct Verify {
 
 /// The use of a key, in short.
 pub(super) const KEYS_HELP: &str =
-    "A publisher creates a key once, signs with it, and publishes the .pub file. Users of the publisher's
+    "A publisher creates a key once, signs with it, and publishes the .pub file. Users of the publisher's \
 plugins trust that key for these plugins only.
 
 Examples:

@@ -6,12 +6,12 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Each round builds (as `host plugin build`), runs the cases (as `host plugin test`) and reports what
-changed for users of the plugin. Saving a file starts the next round; if only cases changed, only they
-are run again. A build that passes its cases replaces the one in --out as a whole; while sources do not
+    after_help = "Each round builds (as `host plugin build`), runs the cases (as `host plugin test`) and reports what \
+changed for users of the plugin. Saving a file starts the next round; if only cases changed, only they \
+are run again. A build that passes its cases replaces the one in --out as a whole; while sources do not \
 build or a case fails, the last good build stays there, and watching continues.
 
-Hidden files, files that .gitignore leaves out and build output (--out, target, build, node_modules, …)
+Hidden files, files that .gitignore leaves out and build output (--out, target, build, node_modules, …) \
 are not watched. Ctrl-C stops it, with exit code 0. The exit code is 42 if there is nothing to watch.
 
 Examples:

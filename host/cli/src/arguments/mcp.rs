@@ -25,11 +25,11 @@ Examples:
 
 /// Help on serving; it names every client that can start the server.
 const SERVE_HELP: &str =
-    "Without --http the server speaks on standard input and output, as a program that a client starts. Configure it
-there as the command `host` with the arguments `mcp serve -C /path/to/repository`; docs/mcp.md has the
+    "Without --http the server speaks on standard input and output, as a program that a client starts. Configure it \
+there as the command `host` with the arguments `mcp serve -C /path/to/repository`; docs/mcp.md has the \
 configuration of each client.
 
-A call that nothing allows is asked about in the client, if it can show a form; otherwise it is denied, and the
+A call that nothing allows is asked about in the client, if it can show a form; otherwise it is denied, and the \
 message names the flag that allows it.
 
 Examples:

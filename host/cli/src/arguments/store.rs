@@ -8,10 +8,10 @@ use host_bundle::OciDigest;
 use super::Place;
 
 #[derive(Debug, Args)]
-#[command(after_help = "SOURCE is a bundle in a registry (REGISTRY/REPOSITORY[:TAG][@DIGEST]), a file or folder, or
-an https address with --digest. A key that you trust for the plugin's publisher must have
-signed it: `host keys trust`. host shows what the plugin may touch and asks you; your answer is stored
-with its digest, and a new version asks only about what is new. Without SOURCE, exactly the plugins of
+#[command(after_help = "SOURCE is a bundle in a registry (REGISTRY/REPOSITORY[:TAG][@DIGEST]), a file or folder, or \
+an https address with --digest. A key that you trust for the plugin's publisher must have \
+signed it: `host keys trust`. host shows what the plugin may touch and asks you; your answer is stored \
+with its digest, and a new version asks only about what is new. Without SOURCE, exactly the plugins of \
 the project's .host/plugins.lock are installed.
 
 Examples:

@@ -30,6 +30,9 @@ const MAX_REQUEST: usize = 16 << 10;
 /// How long a browser may take to send it. Protects the login from a connection that says nothing.
 const REQUEST_LIMIT: Duration = Duration::from_secs(5);
 
+/// The pause after a connection that could not be accepted. Protects the machine from a loop without end.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
 /// Where a browser comes back to.
 const PATH: &str = "/callback";
 
@@ -148,7 +151,8 @@ async fn came_back(
 ) -> (TcpStream, Result<AuthorizationCallback, String>) {
     loop {
         let Ok((mut stream, _)) = listener.accept().await else {
-            tokio::task::yield_now().await;
+            // This machine has no descriptor left, say.
+            tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
         let path = tokio::time::timeout(REQUEST_LIMIT, request_path(&mut stream)).await.ok().flatten();
