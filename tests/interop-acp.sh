@@ -10,9 +10,9 @@ host=${1:-target/release/host}
 host=$(cd "$(dirname "$host")" && pwd)/$(basename "$host")
 
 ACPX=0.19.1
-NODE=22
+NODE=22.23.3
 PYTHON_CLIENT=0.12.1
-# How long a client may take, in seconds.
+# How long a client, or fetching it, may take, in seconds.
 LIMIT=120
 
 folder=$(mktemp -d)
@@ -36,7 +36,7 @@ check() {
 }
 
 acpx() {
-    if ! (cd "$folder" && npm install --silent --no-fund --no-audit --prefix "$folder/npm" "node@$NODE" "acpx@$ACPX" >"$folder/npm.log" 2>&1); then
+    if ! (cd "$folder" && timeout "$LIMIT" npm install --silent --no-fund --no-audit --prefix "$folder/npm" "node@$NODE" "acpx@$ACPX" >"$folder/npm.log" 2>&1); then
         echo "skipped acpx: the npm registry does not answer, or has no acpx $ACPX (see below)"
         tail -n 3 "$folder/npm.log"
         return
@@ -57,7 +57,7 @@ acpx() {
 }
 
 python() {
-    if ! (python3 -m venv "$folder/venv" && "$folder/venv/bin/pip" install --quiet "agent-client-protocol==$PYTHON_CLIENT") >"$folder/pip.log" 2>&1; then
+    if ! (python3 -m venv "$folder/venv" && timeout "$LIMIT" "$folder/venv/bin/pip" install --quiet "agent-client-protocol==$PYTHON_CLIENT") >"$folder/pip.log" 2>&1; then
         echo "skipped the Python client: the registry does not answer, or has no agent-client-protocol $PYTHON_CLIENT"
         tail -n 3 "$folder/pip.log"
         return

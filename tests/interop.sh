@@ -40,7 +40,8 @@ finish() {
 }
 trap finish EXIT
 
-if ! (cd "$folder" && npm install --no-audit --no-fund --loglevel=error "$node" "$conformance" "$inspector" \
+# A registry may also be silent.
+if ! (cd "$folder" && timeout 300 npm install --no-audit --no-fund --loglevel=error "$node" "$conformance" "$inspector" \
     "$gemini" "$codex" "$everything" "$files" >npm.log 2>&1); then
     echo "nothing was tried: the npm registry did not answer" >&2
     tail -3 "$folder/npm.log" >&2
