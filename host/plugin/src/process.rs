@@ -9,6 +9,7 @@
 mod connect;
 mod environment;
 mod explain;
+mod outputs;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,12 +18,13 @@ use std::time::Duration;
 
 use host_capability::{Capability, Resources, Scope};
 use host_process::{Confinement, Ended, Moved, Process, StartError};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use wasmtime::component::Resource;
 
+use self::outputs::forward;
 use crate::answer::command_line;
 use crate::bindings::cap_types::Denial;
 use crate::bindings::denial::denial;
@@ -39,8 +41,6 @@ use crate::store::CallState;
 pub(crate) use connect::{AllowedBy, KeptFrom, network};
 pub(crate) use environment::without_secrets;
 
-/// The size of one chunk of output, in bytes.
-const CHUNK: usize = 64 << 10;
 /// The most chunks that wait for the guest; a program whose output is not read blocks. Protects memory.
 const WAITING: usize = 16;
 /// The longest silence, whatever the guest requests. Protects the run from a program that waits forever.
@@ -324,13 +324,9 @@ fn watch(
         // Nothing is in the channel yet, so there is room.
         out.try_send(said(note.clone())).ok();
     }
-    let errors: Arc<Mutex<Vec<u8>>> = Arc::default();
     let last = Arc::new(Mutex::new(Instant::now()));
-    let streams = [(process.output.take(), Source::Stdout), (process.errors.take(), Source::Stderr)];
-    let readers = streams.map(|(stream, source)| {
-        let kept = (source == Source::Stderr).then(|| Arc::clone(&errors));
-        stream.map(|stream| tokio::spawn(forward(stream, source, out.clone(), Arc::clone(&last), kept)))
-    });
+    let (stdout, stderr) = (process.output.take(), process.errors.take());
+    let forwarding = tokio::spawn(forward(stdout, stderr, out.clone(), Arc::clone(&last)));
     if let (Some(mut pipe), Some(bytes)) = (process.input.take(), stdin) {
         // A program that does not read its input closes the pipe, which is not an error.
         tokio::spawn(async move { pipe.write_all(&bytes).await.ok() });
@@ -369,12 +365,9 @@ fn watch(
         };
         // Before its outputs end: a guest need not wait for more than these.
         notes.listener.ended(&notes.argv, ProgramEnd { code, signal, timed_out });
-        // Its remaining processes hold the pipes open; without them the readers come to their end.
+        // Its remaining processes hold the pipes open; without them the outputs end.
         process.end();
-        for reader in readers.into_iter().flatten() {
-            reader.await.ok();
-        }
-        let errors = std::mem::take(&mut *lock(&errors));
+        let errors = forwarding.await.unwrap_or_default();
         if let Some(note) = notes.last(how != Ended::Code(0), &errors, process.moved()) {
             // A guest that only waits for the end has closed the channel.
             out.send(said(note)).await.ok();
@@ -395,33 +388,3 @@ async fn until(then: Option<Instant>) {
 
 /// The end of a program that did not end when it was asked to.
 const KILLED: Ended = Ended::Signal(9);
-
-async fn forward(
-    mut stream: impl AsyncRead + Unpin,
-    source: Source,
-    out: mpsc::Sender<Chunk>,
-    last: Arc<Mutex<Instant>>,
-    kept: Option<Arc<Mutex<Vec<u8>>>>,
-) {
-    let mut buffer = vec![0; CHUNK];
-    loop {
-        match stream.read(&mut buffer).await {
-            Ok(0) | Err(_) => return,
-            Ok(count) => {
-                *lock(&last) = Instant::now();
-                let data = buffer.get(..count).unwrap_or_default().to_vec();
-                if let Some(kept) = &kept {
-                    let mut kept = lock(kept);
-                    kept.extend_from_slice(&data);
-                    let over = kept.len().saturating_sub(explain::LOOKED_AT);
-                    kept.drain(..over);
-                }
-                // A guest that only waits for the end has closed the channel; the program may still write.
-                if out.send(Chunk { source, data }).await.is_err() {
-                    continue;
-                }
-                *lock(&last) = Instant::now();
-            }
-        }
-    }
-}
