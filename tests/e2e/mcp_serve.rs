@@ -10,3 +10,4 @@ mod hostile;
 mod http;
 mod questions;
 mod startup;
+mod streams;

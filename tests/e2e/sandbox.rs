@@ -57,6 +57,18 @@ async fn each_call_has_an_instance_of_its_own() {
     }
 }
 
+// promise plugin.instance
+#[tokio::test]
+async fn memory_of_a_call_has_nothing_of_earlier_calls() {
+    let bench = Bench::new("misbehave", &[]);
+    // Less than what stays resident between calls, about as much, and more.
+    for size in [2_000, 100_000, 250_000, 1_000_000, 6_000_000] {
+        let found: usize = bench.text("leave", json!({"text": size.to_string()})).await.parse().expect("a number");
+        assert!(found >= size / 256 - 2, "{found} blocks of {size} bytes are found while they are there");
+        assert_eq!(bench.text("find", json!({})).await, "0", "after {size} bytes");
+    }
+}
+
 // promise plugin.misbehaves
 #[tokio::test]
 async fn sandbox_trap_of_a_guest_names_what_and_where_and_the_next_call_works() {

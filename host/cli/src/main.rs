@@ -20,6 +20,7 @@ mod pager;
 mod password;
 mod printer;
 mod process;
+mod streams;
 mod trust_question;
 
 use std::process::ExitCode;

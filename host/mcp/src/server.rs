@@ -23,6 +23,7 @@ mod token;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use host_app::tool_service::ToolService;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation, ListToolsResult,
@@ -51,7 +52,7 @@ const MAX_MESSAGE: usize = 4 << 20;
 /// that starts programs without end.
 const MAX_CALLS: usize = 64;
 
-/// How many tools one page of the list has. All of them, unless somebody has installed a great many.
+/// Maximum number of tools in a page of the list. Most users have fewer in all.
 const PAGE: usize = 500;
 
 /// How long the calls of a client that is gone may take to end: the grace of a call, and a little more.
@@ -155,7 +156,7 @@ impl ToolServer {
                     };
                     match waits {
                         Some(answer) => call.answer(id, answer),
-                        // Nobody can be asked after all.
+                        // The client cannot ask its user after all.
                         None => call.leave(),
                     }
                 }
@@ -234,7 +235,7 @@ impl ServerHandler for ToolServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         if let Some(state) = request.request_state.take() {
-            return self.resume(&state, request, &context).await;
+            return self.resume(&state, request, &context).boxed().await;
         }
         // An answer without a state belongs to no call: this one is new, and is asked about.
         if !self.shared.service.has(&request.name) {
@@ -247,6 +248,7 @@ impl ServerHandler for ToolServer {
         let asks = Asks::of(&context);
         let arguments = request.arguments.unwrap_or_default();
         let call = RunningCall::start(&self.shared.service, request.name.into_owned(), arguments, asks, slot);
-        Ok(self.run(call, &context).await)
+        // What the library spawns for each request has room for the largest that any of them needs, and is moved a few times.
+        Ok(self.run(call, &context).boxed().await)
     }
 }

@@ -3,10 +3,11 @@
 //! Calls run in waves: neighbouring calls of tools that only read run in parallel, a call that can change something
 //! runs alone in its place. Whether a call may run is decided when its wave comes, one call after the other, so that
 //! the user sees the current state. A denied call stops none of its siblings and splits no wave; a call that the user
-//! rejects stops those after it. Each call is a task of its own, so that computing guests use all cores; its task is
-//! dropped before its call settles.
+//! rejects stops those after it. Calls that run in parallel are tasks of their own, so that computing guests use all cores;
+//! nothing of a call is left when it settles.
 
 mod call_table;
+mod running;
 
 use std::any::Any;
 use std::ops::ControlFlow;
@@ -18,10 +19,9 @@ use futures::future::BoxFuture;
 use host_message::FunctionCall;
 use host_text::clip;
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
-use tracing::Instrument;
 
 use self::call_table::{CallTable, Ready};
+use self::running::Running;
 use crate::gate::CallQuestions;
 use crate::gate::{AtGate, Passed};
 use crate::live::{self, Piece};
@@ -115,14 +115,7 @@ impl<'r> Scheduler<'r> {
         }
     }
 
-    fn start(
-        &self,
-        table: &mut CallTable<'_>,
-        at: usize,
-        cancel: &Cancel,
-        channels: &Channels,
-        running: &mut JoinSet<(usize, Outcome)>,
-    ) {
+    fn start(&self, table: &mut CallTable<'_>, at: usize, cancel: &Cancel, channels: &Channels, running: &mut Running) {
         let live = LiveOutput::new(at, channels.live.clone());
         let Some(Ready { call, tool, allowance }) = table.start(at, live.clone()) else { return };
         let run_clock = self.run_clock.clone();
@@ -132,7 +125,7 @@ impl<'r> Scheduler<'r> {
         });
         let context = CallContext { cancel: cancel.token().child_token(), live, run_clock, allowance, questions };
         let task = execute(tool, call, context, cancel.clone());
-        running.spawn(async move { (at, task.await) }.in_current_span());
+        running.begin(async move { (at, task.await) });
     }
 
     async fn run_wave(
@@ -145,7 +138,7 @@ impl<'r> Scheduler<'r> {
         questions: &mut mpsc::Receiver<(usize, Arc<Question>)>,
     ) {
         let mut waiting = wave.iter().copied();
-        let mut running = JoinSet::new();
+        let mut running = Running::of(wave.len());
         let mut deciding = Deciding::nothing();
         loop {
             while deciding.is_idle() && running.len() < SIDE_BY_SIDE {
@@ -168,7 +161,7 @@ impl<'r> Scheduler<'r> {
                     let at = deciding.end();
                     table.settle(at, Outcome::Cancelled { reason: cancel.reason().to_owned(), partial: None });
                 }
-                Some(ended) = running.join_next(), if !running.is_empty() => {
+                Some(ended) = running.next(), if !running.is_empty() => {
                     // The live output of a call comes before its end; that of other calls can wait.
                     for _ in 0..receiver.len() {
                         if let Ok((at, piece)) = receiver.try_recv() {
@@ -177,8 +170,8 @@ impl<'r> Scheduler<'r> {
                     }
                     match ended {
                         Ok((at, outcome)) => table.settle(at, outcome),
-                        // Its call is settled below: a lost task does not report which call it belonged to.
-                        Err(lost) => tracing::error!(%lost, "the task of a call was lost"),
+                        // It is settled below: a lost task does not report which call it belonged to.
+                        Err(lost) => tracing::error!(%lost, "a call was lost"),
                     }
                 }
                 (at, decision) = deciding.next(), if !deciding.is_idle() => match decision {

@@ -21,7 +21,7 @@ use crate::{CANCEL_GRACE, CallAsker, LiveOutput, McpTarget, PausableClock, title
 /// For the implementer:
 ///
 /// * [`spec`](Tool::spec) is called often and must be cheap; it never changes while the tool is registered.
-/// * [`call`](Tool::call) gets arguments that match the spec's input schema. Its future runs as a task of its own, in
+/// * [`call`](Tool::call) gets arguments that match the spec's input schema. Its future runs in
 ///   parallel with other calls if the spec says `read_only`, so it must yield now and then: work that blocks a thread
 ///   for long belongs on a blocking thread, with a limit of its own.
 /// * When `context.cancel` is cancelled, the call has [`cancel_grace`](Tool::cancel_grace) to end with

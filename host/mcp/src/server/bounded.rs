@@ -103,7 +103,9 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for BoundedTransport<T> {
             JsonRpcMessage::Error(error) => error.id.clone(),
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
-        let (open, sent) = (self.open.clone(), self.inner.send(item));
+        let open = self.open.clone();
+        // It holds the message, and is moved a few times.
+        let sent = self.inner.send(item).boxed();
         async move {
             let sent = sent.await;
             if let Some(id) = answered {

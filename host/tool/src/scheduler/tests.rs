@@ -183,6 +183,48 @@ async fn a_panic_is_an_outcome_and_siblings_go_on() {
     assert_eq!(failure.message, "the tool panicked: no number 5");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_panic_while_a_call_ends_is_an_outcome() {
+    struct Fragile;
+    impl Drop for Fragile {
+        fn drop(&mut self) {
+            panic!("it broke");
+        }
+    }
+    for count in [1, 2] {
+        let breaks = tool("breaks", true, |_, _| {
+            let fragile = Fragile;
+            async move {
+                let _dropped_at_the_end = fragile;
+                done()
+            }
+        });
+        let settled = run(&registry([breaks]), calls(&vec!["breaks"; count])).await;
+        assert_eq!(words(&settled), vec!["Crashed"; count]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_single_call_runs_in_the_task_of_its_scheduler_and_parallel_ones_do_not() {
+    let tasks: Arc<std::sync::Mutex<Vec<_>>> = Arc::default();
+    let here = Arc::clone(&tasks);
+    let read = tool("read", true, move |_, _| {
+        here.lock().expect("no test panics with it").push(tokio::task::try_id());
+        async { done() }
+    });
+    let registry = registry([read]);
+    tokio::spawn(async move {
+        run(&registry, calls(&["read"])).await;
+        let mut ran = std::mem::take(&mut *tasks.lock().expect("no test panics with it"));
+        assert_eq!(ran.pop().flatten(), tokio::task::try_id());
+        run(&registry, calls(&["read", "read"])).await;
+        let ran = tasks.lock().expect("no test panics with it").clone();
+        assert!(ran.len() == 2 && ran[0] != ran[1] && !ran.contains(&tokio::task::try_id()), "{ran:?}");
+    })
+    .await
+    .expect("it ends");
+}
+
 // promise model.stream
 #[tokio::test(start_paused = true)]
 async fn a_reply_cannot_hold_calls_without_end() {

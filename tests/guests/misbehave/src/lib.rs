@@ -40,7 +40,35 @@ export_plugin!(
         }
         Ok(Outcome::text("done"))
     }),
+    tool("leave", |arguments| {
+        let size = arguments.text.parse().map_err(|_| Failure::InvalidArguments("no size".to_owned()))?;
+        let left = black_box(vec![LEFT; size]);
+        let found = found();
+        drop(left);
+        Ok(Outcome::text(found.to_string()))
+    }),
+    tool("find", |_| {
+        // What another call grew is its own to search, too.
+        core::arch::wasm32::memory_grow(0, 1 << 7);
+        Ok(Outcome::text(found().to_string()))
+    }),
 );
+
+/// What is left in memory.
+const LEFT: u8 = 0xa5;
+
+/// How much of the memory has what was left in it, in blocks of 256 bytes.
+fn found() -> usize {
+    const BLOCK: usize = 256;
+    let blocks = (core::arch::wasm32::memory_size(0) << 16) / BLOCK;
+    // Address 0 is left out: a pointer to it is none.
+    let is_left = |block: &usize| {
+        // SAFETY: all of this is memory, and nothing writes to it meanwhile.
+        let bytes = unsafe { std::slice::from_raw_parts((block * BLOCK) as *const u8, BLOCK) };
+        black_box(bytes).iter().all(|byte| *byte == LEFT)
+    };
+    (1..blocks).filter(is_left).count()
+}
 
 #[derive(Deserialize)]
 struct Arguments {

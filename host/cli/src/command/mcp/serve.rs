@@ -22,6 +22,7 @@ use crate::arguments::mcp::Serve;
 use crate::command::tool;
 use crate::exit::Code;
 use crate::printer::{self, Out};
+use crate::streams;
 
 /// The variable with the token.
 const TOKEN_VARIABLE: &str = "HOST_MCP_TOKEN";
@@ -47,7 +48,7 @@ pub(crate) async fn run(serve: Serve, environment: Environment, stop: Cancellati
         }
         None => {
             end_without_reader(&stop);
-            serve_stdio(service, tokio::io::stdin(), tokio::io::stdout(), stop).await
+            serve_stdio(service, streams::input(), streams::output(), stop).await
         }
     };
     match ended {
