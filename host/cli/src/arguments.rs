@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run an agent on a task, or chat with it, in this repository
     Run(Run),
-    /// Be the agent of an editor: speak the Agent Client Protocol on the standard streams
+    /// Serve as the agent of an editor, over the Agent Client Protocol
     Acp(acp::Acp),
     /// List or show the agents that a model can call, and that `host run --agent` runs
     #[command(subcommand, after_help = AGENT_HELP)]

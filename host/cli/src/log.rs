@@ -15,9 +15,13 @@ use tracing_subscriber::registry::LookupSpan;
 
 use crate::printer::{self, Stderr, Style};
 
+/// What is logged if `HOST_LOG` does not say it. What fails in the library of the Model Context Protocol is an error of the
+/// host's, in its own words.
+const DEFAULT: &str = "warn,rmcp=off";
+
 /// Starts the log. It says nothing below warnings unless `HOST_LOG` asks for more.
 pub(crate) fn start(environment: &Environment) {
-    let filter = environment.text("HOST_LOG").unwrap_or_else(|| "warn".to_owned());
+    let filter = environment.text("HOST_LOG").unwrap_or_else(|| DEFAULT.to_owned());
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::builder().parse_lossy(filter))
         .with_writer(|| Stderr)

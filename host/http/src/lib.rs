@@ -6,8 +6,9 @@
 //! Deliberately not here: requests, retries, credentials, which redirects are followed, and which addresses a guest may
 //! reach (`host-plugin` decides that with permits).
 
-use std::error::Error as _;
+use std::error::Error;
 
+use host_message::append_causes;
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 use url::{Host, Url};
@@ -21,20 +22,19 @@ pub fn client() -> ClientBuilder {
 
 /// Why a request failed, outermost first, without the address, which the caller names.
 pub fn words(error: &reqwest::Error) -> String {
+    if error.is_connect() {
+        // What lies between names the layers of the client.
+        let mut cause: &dyn Error = error;
+        while let Some(source) = cause.source() {
+            cause = source;
+        }
+        return format!("cannot connect: {cause}");
+    }
     let mut text = error.to_string();
     if let Some(url) = error.url() {
         text = text.replace(&format!(" for url ({url})"), "").replace(url.as_str(), "…");
     }
-    let mut source = error.source();
-    while let Some(inner) = source {
-        let words = inner.to_string();
-        // Some errors repeat what caused them.
-        if !text.contains(&words) {
-            text = format!("{text}: {words}");
-        }
-        source = inner.source();
-    }
-    text
+    append_causes(text, error)
 }
 
 /// Whether the server is this machine itself.

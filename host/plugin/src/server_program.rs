@@ -7,7 +7,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use host_capability::{Grants, PluginName, Resources, Scope};
 use host_process::{Ended, Process, StartError};
@@ -44,8 +44,8 @@ impl fmt::Debug for ServerCommand {
 /// Why a program does not start. The texts are safe to show.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServerStartError {
-    /// There is no such program.
-    #[error("there is no program `{0}` in `PATH`, or no folder to start it in")]
+    /// There is no such program, or no folder to start it in; says which.
+    #[error("there is no {0}")]
     NotFound(String),
     /// What it may use cannot be granted.
     #[error("{0}")]
@@ -124,7 +124,7 @@ impl Runtime {
             network,
         );
         let mut process = started.map_err(|error| match error {
-            StartError::NotFound => ServerStartError::NotFound(host_text::exact(program).into_owned()),
+            StartError::NotFound => ServerStartError::NotFound(missing(program, &command.directory)),
             StartError::Invalid | StartError::System { .. } => {
                 ServerStartError::Failed(format!("`{}` does not start: {error}", host_text::exact(program)))
             }
@@ -136,6 +136,16 @@ impl Runtime {
         };
         let walls = ServerWalls { name: command.name.clone(), is_confined: confinement.is_some(), kept_from };
         Ok((ServerProgram { process, walls, notes }, ServerStreams { input, output, errors }))
+    }
+}
+
+/// What is missing when a program is not found.
+fn missing(program: &str, directory: &Path) -> String {
+    let shown = host_text::exact(program);
+    match directory.is_dir() {
+        false => format!("folder `{}` to start `{shown}` in", host_text::exact(&directory.display().to_string())),
+        true if program.contains('/') => format!("program `{shown}`"),
+        true => format!("program `{shown}` in `PATH`"),
     }
 }
 

@@ -82,6 +82,17 @@ fn mcp_test_and_doctor_name_a_server_that_cannot_be_used() {
     assert!(tested.stderr.contains("cannot find the module"), "{tested:?}");
     let doctor = host.run_of(&["doctor"]);
     assert!(doctor.stdout.contains("bad   MCP servers     files: unavailable"), "{}", doctor.stdout);
+    let away = "[mcp.files]\nurl = \"http://127.0.0.1:9/mcp\"\n";
+    for (configured, words) in [
+        (away, "cannot connect: Connection refused"),
+        ("[mcp.files]\ncommand = \"no-such-program\"\n", "there is no program `no-such-program` in `PATH`"),
+        ("[mcp.files]\ncommand = \"/no/such/file\"\n", "there is no program `/no/such/file` ·"),
+    ] {
+        let host = Host::new(["mcp", "list"]).configured(configured);
+        let listed = host.run();
+        assert!(listed.stdout.starts_with("files: unavailable") && listed.stdout.contains(words), "{listed:?}");
+        assert_eq!(listed.stderr, "", "what a library logs is no message to a user");
+    }
     let good = server().of(Host::new(["doctor"]), "").run();
     assert!(good.stdout.contains("good  MCP servers     files: connected · 1 tool"), "{}", good.stdout);
 }

@@ -73,10 +73,10 @@ impl McpReport {
     /// Returns its state in words, safe to show.
     pub fn state(&self) -> String {
         match &self.status.state {
-            McpState::Starting => "being connected".to_owned(),
+            McpState::Starting => "connecting".to_owned(),
             McpState::Ready => "connected".to_owned(),
             McpState::NeedsLogin => format!("needs a login: host mcp login {}", self.status.name),
-            McpState::Unavailable { why, is_retried: true } => format!("unavailable, tried again by itself: {why}"),
+            McpState::Unavailable { why, is_retried: true } => format!("unavailable, retrying: {why}"),
             McpState::Unavailable { why, is_retried: false } => format!("unavailable: {why}"),
         }
     }

@@ -134,7 +134,7 @@ impl Shared {
                 consequence,
             }),
             (None, McpState::NeedsLogin) => Err(McpError::NeedsLogin(failures::needs_login(&server))),
-            (None, McpState::Starting) => Err(unavailable("it is still being connected; try again later")),
+            (None, McpState::Starting) => Err(unavailable("it is still connecting; try again later")),
             (None, McpState::Ready) => Err(unavailable("it went away")),
             (None, McpState::Unavailable { why, is_retried: true }) => {
                 Err(unavailable(&format!("{why}; it is connected again as soon as it answers")))

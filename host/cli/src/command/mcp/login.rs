@@ -25,7 +25,7 @@ pub(super) async fn run(app: &App, name: &str, out: &Out, stop: &CancellationTok
         }
         Err(_) if stop.is_cancelled() => Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
         Err(error) => {
-            Err(Failure::configuration(format!("no login at the MCP server `{name}`")).cause(error.to_string()))
+            Err(Failure::configuration(format!("cannot log in at the MCP server `{name}`")).cause(error.to_string()))
         }
     }
 }

@@ -52,11 +52,15 @@ pub(super) fn text(report: &WindowReport, columns: usize, mode: TerminalMode, st
     row("free", report.free(), false);
     row("for the reply", *reply, false);
     for ServerTokens { name, tools, declared, tokens } in servers {
-        let declared = match declared {
-            declared if declared == tools => "declared".to_owned(),
-            declared => format!("{declared} declared; the model finds the others with tool_search"),
+        let (tokens, all) = (count(*tokens), counted(*tools, "tool"));
+        let line = match (*tools, *declared) {
+            (0, _) => format!("MCP server {name}: no tools"),
+            (tools, declared) if declared == tools => format!("MCP server {name}: {tokens} tokens for {all}"),
+            (_, declared) => format!(
+                "MCP server {name}: {tokens} tokens for all {all}; {declared} declared, and the model finds the others \
+                 with tool_search"
+            ),
         };
-        let line = format!("MCP server {name}: {} in {}, {declared}", count(*tokens), counted(*tools, "tool"));
         text.push_str(&wrapped(&line, columns, 2));
         text.push('\n');
     }
@@ -134,9 +138,9 @@ mod tests {
                 "results          50.0k  50.0 % ████▌",
                 "free             28.8k  28.8 % ██▋",
                 "for the reply     8192   8.2 % ▊",
-                "MCP server github: 11.0k in 30 tools, 2",
-                "  declared; the model finds the others",
-                "  with tool_search",
+                "MCP server github: 11.0k tokens for all",
+                "  30 tools; 2 declared, and the model",
+                "  finds the others with tool_search",
                 "The conversation is compressed at 70.0k",
                 "tokens (70.0 %); /compress does it now.",
                 "The rows are estimates.",
